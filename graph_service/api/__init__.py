@@ -1,0 +1,1 @@
+"""The GraphQL API over HTTP."""

@@ -1,0 +1,1 @@
+"""Speed and quality measurements, each beside its reference."""

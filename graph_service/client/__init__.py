@@ -1,0 +1,1 @@
+"""The typed client, in process or over HTTP."""

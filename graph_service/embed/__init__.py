@@ -1,0 +1,1 @@
+"""Texts to vectors: the embedders and the file that keeps what they computed."""

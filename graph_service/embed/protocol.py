@@ -1,0 +1,29 @@
+"""The embedder seam: texts to unit vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Float32 = npt.NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors. Implementations: MiniLM in numpy, sentence-transformers."""
+
+    @property
+    def name(self) -> str:
+        """Model and revision; part of every cache key and result."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+
+    def encode(self, texts: Sequence[str], /) -> Float32:
+        """Returns one unit vector a text, float32 [len(texts), dimension]."""
+
+    def count_tokens(self, text: str, /) -> int:
+        """Returns the number of tokens of a text, without special ones and without a limit."""

@@ -1,0 +1,134 @@
+"""Every error this project raises on purpose, by who can act on it.
+
+    GraphServiceError
+    ├── InputError               the caller can mend it: a bad argument, file or question
+    │   ├── GraphNotFoundError       no such graph; names those there are
+    │   ├── ViewNotFoundError        no such view
+    │   └── ViewStaleError           the view belongs to another state of its base graph
+    ├── SetupError               the operator can mend it; ends with the command that does
+    │   ├── SolverError              a solver is missing or fails its known case
+    │   └── ModelFileError           model weights are missing or not the ones expected
+    ├── StoreError               the store failed; ``retryable`` says whether trying again helps
+    │   ├── StoreUnavailableError    it does not answer (server away, file locked, wrong password)
+    │   ├── StoreFullError           no space is left; nothing of the failed batch is in
+    │   ├── StoreCorruptError        the file is damaged or is no store of ours
+    │   ├── SchemaVersionError       written by a newer version of this package
+    │   ├── LoadInProgressError      another load of the same graph holds the lease
+    │   └── KeyCollisionError        two ids share a 64-bit key
+    └── LimitError               a limit was reached; says which
+        └── DeadlineError            the time allowed ran out
+
+Each class has a ``code``, the ``extensions.code`` under which GraphQL reports it.
+"""
+
+from __future__ import annotations
+
+
+class GraphServiceError(Exception):
+    """Base of all errors raised on purpose.
+
+    Args:
+        message: What was expected, what came, and what to do.
+        argument: Name of the argument at fault, if there is one.
+        hint: A command or a value that would work.
+    """
+
+    code = "INTERNAL"
+    retryable = False
+
+    def __init__(
+        self, message: str, /, *, argument: str | None = None, hint: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.argument = argument
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}" if self.hint else self.message
+
+
+class InputError(GraphServiceError):
+    """The caller can mend it."""
+
+    code = "BAD_INPUT"
+
+
+class GraphNotFoundError(InputError):
+    """No graph of that name is published in this store."""
+
+    code = "GRAPH_NOT_FOUND"
+
+
+class ViewNotFoundError(InputError):
+    """No view of that id or name is stored."""
+
+    code = "VIEW_NOT_FOUND"
+
+
+class ViewStaleError(InputError):
+    """The view was made for another state (``edges`` fingerprint) of its base graph."""
+
+    code = "VIEW_STALE"
+
+
+class SetupError(GraphServiceError):
+    """The operator can mend it; ``hint`` holds the command that does."""
+
+    code = "SETUP"
+
+
+class SolverError(SetupError):
+    """A solver is missing or gives a wrong answer to a known case."""
+
+
+class ModelFileError(SetupError):
+    """Model weights are missing or are not the ones expected."""
+
+
+class StoreError(GraphServiceError):
+    """The store failed."""
+
+    code = "STORE_UNAVAILABLE"
+
+
+class StoreUnavailableError(StoreError):
+    """The store does not answer; trying again later may help."""
+
+    retryable = True
+
+
+class StoreFullError(StoreError):
+    """No space is left. Nothing of the failed batch is in the store."""
+
+    retryable = True
+
+
+class StoreCorruptError(StoreError):
+    """The file is damaged, or is not a store of ours."""
+
+
+class SchemaVersionError(StoreError):
+    """The store was written by a newer version of this package."""
+
+
+class LoadInProgressError(StoreError):
+    """Another load of the same graph is under way."""
+
+    retryable = True
+
+
+class KeyCollisionError(StoreError):
+    """Two different ids have the same 64-bit key."""
+
+
+class LimitError(GraphServiceError):
+    """A limit was reached."""
+
+    code = "LIMIT_EXCEEDED"
+
+
+class DeadlineError(LimitError):
+    """The time allowed ran out."""
+
+    code = "TIMEOUT"

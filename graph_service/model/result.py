@@ -1,0 +1,229 @@
+"""What a retrieval returns: the same types from the service, the API and the client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from graph_service.model.identity import Fingerprints
+from graph_service.model.limits import Cut
+from graph_service.model.region import RegionStats
+from graph_service.model.statement import Rank, Reference, Snak
+from graph_service.model.values import Value
+from graph_service.model.view import ChangeKind
+
+
+class Strategy(StrEnum):
+    """The three retrievals."""
+
+    TRIPLETS = "triplets"
+    PATHS = "paths"
+    SUBGRAPH = "subgraph"
+
+
+class Status(StrEnum):
+    """How a retrieval ended; not finding anything is data, not an error."""
+
+    OK = "ok"
+    NO_ENTITY_LINKED = "no-entity-linked"
+    NOTHING_RELEVANT = "nothing-relevant"
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRef:
+    """An entity by id, with the label it was shown under (its id where it has none)."""
+
+    id: str
+    label: str
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRef:
+    """A relation by id, with its label (the last part of its name where it has none)."""
+
+    id: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A statement as retrieval shows it.
+
+    ``qualifiers`` and ``references`` are filled only when asked for.
+    """
+
+    statement_id: str
+    head: EntityRef
+    relation: RelationRef
+    value: Value
+    value_label: str
+    rank: Rank = Rank.NORMAL
+    qualifiers: tuple[Snak, ...] = ()
+    references: tuple[Reference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TripleChange:
+    """How a triple of a view differs from its base; for people who study the view."""
+
+    kind: ChangeKind = ChangeKind.UNCHANGED
+    base: Triple | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prizes:
+    """The parts of a triple's score."""
+
+    head: float
+    edge: float
+    tail: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredTriple:
+    """A triple with its score and the parts of it."""
+
+    triple: Triple
+    score: float
+    prizes: Prizes
+    change: TripleChange = TripleChange()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One edge of a path; ``reversed`` where it was walked from value to head."""
+
+    triple: Triple
+    reversed: bool
+    change: TripleChange = TripleChange()
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPath:
+    """A path from an entity of the question, with its score."""
+
+    steps: tuple[Step, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedEntity:
+    """An entity that the question was taken to name.
+
+    Attributes:
+        mention: The words of the question, empty where the caller gave the id.
+        start, end: Where they stand in the question, in characters; -1 where given.
+        score: Share of the mention's evidence that this entity has, 0 to 1.
+        alternatives: The runners-up of that mention, best first.
+    """
+
+    entity: EntityRef
+    mention: str
+    start: int
+    end: int
+    score: float
+    alternatives: tuple[EntityRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Size of the result's text."""
+
+    count: int
+    tokenizer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a result came from; enough to ask for it again.
+
+    Attributes:
+        parameters: All parameters as resolved, the preset's included.
+    """
+
+    graph: str
+    edition: str
+    fingerprints: Fingerprints
+    view_id: str | None
+    view_spec: str | None
+    strategy: Strategy
+    preset: str
+    parameters: Mapping[str, Any]
+    embedder: str
+    solver: str | None
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegionReport:
+    """Size of the region before and after PageRank cut it."""
+
+    before: RegionStats
+    after: RegionStats
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What all retrievals have in common.
+
+    Attributes:
+        id: Hash of everything but the timings: same request, same answer, same id.
+        truncated: What limits left out.
+        timings_ms: Milliseconds by stage; no part of the id.
+    """
+
+    id: str
+    question: str
+    status: Status
+    linked: tuple[LinkedEntity, ...]
+    truncated: tuple[Cut, ...]
+    tokens: Tokens
+    region: RegionReport | None
+    provenance: Provenance
+    timings_ms: Mapping[str, float] = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TripletsResult(Retrieval):
+    """The triples with the highest total prize, best first."""
+
+    items: tuple[ScoredTriple, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PathsResult(Retrieval):
+    """The best paths from the question's entities, best first."""
+
+    items: tuple[ScoredPath, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SubgraphResult(Retrieval):
+    """One connected subgraph of high prize and low cost.
+
+    Attributes:
+        objective: Sum of node prizes and of (edge prize - cost).
+        gap: Share by which the optimum can at most be better; None where no bound is known.
+    """
+
+    items: tuple[ScoredTriple, ...] = ()
+    objective: float | None = None
+    gap: float | None = None
+
+
+RetrievalResult = TripletsResult | PathsResult | SubgraphResult
+
+
+def triples_of(result: RetrievalResult, /) -> tuple[Triple, ...]:
+    """Returns the distinct triples of a result, in order of first appearance."""
+    found: dict[str, Triple] = {}
+    for item in result.items:
+        if isinstance(item, ScoredPath):
+            for step in item.steps:
+                found.setdefault(step.triple.statement_id, step.triple)
+        else:
+            found.setdefault(item.triple.statement_id, item.triple)
+    return tuple(found.values())

@@ -1,0 +1,126 @@
+"""Names and words: one normal form and one tokeniser for both stores, the linker and scores.
+
+FTS5 and Neo4j's full-text index split text differently (北京 in 北京市, accents, Thai), so
+neither is asked to: what they index is the output of ``index_tokens``, split on spaces.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# Scripts written without spaces between words: Thai, Lao, Khmer, Myanmar, CJK, kana.
+_UNSPACED_CLASS = (
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uf900-\ufaff\U00020000-\U0003134f]"
+)
+_UNSPACED = re.compile(_UNSPACED_CLASS + "+")
+# Marks that belong to the word they stand in: accents, Hebrew and Arabic points, Indic vowels.
+_MARKS = (
+    r"[\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    r"\u06d6-\u06ed\u0900-\u0963\u0971-\u0dff]"
+)
+_LETTER = rf"(?:(?!{_UNSPACED_CLASS})[^\W_])"
+_WORD = re.compile(rf"{_UNSPACED_CLASS}+|{_LETTER}(?:{_LETTER}|{_MARKS})*")
+# Accents of Latin, Greek and Cyrillic letters; marks of other scripts are vowels, and stay.
+_ACCENT = re.compile(r"[\u0300-\u036f]")
+_SPECIAL = str.maketrans({"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})
+
+
+@lru_cache(maxsize=65536)
+def fold(text: str, /) -> str:
+    """Returns text in NFKC, case folded, without accents.
+
+    >>> fold("Zwölf"), fold("Łódź"), fold("ＡＢＣ")
+    ('zwolf', 'lodz', 'abc')
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold().translate(_SPECIAL)
+    plain = _ACCENT.sub("", unicodedata.normalize("NFD", folded))
+    return unicodedata.normalize("NFC", plain)
+
+
+def words(text: str, /) -> list[str]:
+    """Returns the folded words of a text; a run in an unspaced script is one word.
+
+    >>> words("Who's the Mother of J. F. Kennedy?")
+    ['who', 's', 'the', 'mother', 'of', 'j', 'f', 'kennedy']
+    """
+    return [found.group() for found in _words(fold(text))]
+
+
+def word_spans(text: str, /) -> list[tuple[str, int, int]]:
+    """Returns ``(folded word, start, end)`` for each word, positions in the original text."""
+    return [(fold(found.group()), found.start(), found.end()) for found in _words(text)]
+
+
+def _words(text: str) -> list[re.Match[str]]:
+    return list(_WORD.finditer(text))
+
+
+def normalise_name(name: str, /) -> str:
+    """Returns the form under which names are compared: folded words joined by one space.
+
+    >>> normalise_name("  Saint-Étienne ")
+    'saint etienne'
+    """
+    return " ".join(words(name))
+
+
+def index_tokens(text: str, /) -> list[str]:
+    """Returns the tokens under which a text is found: words, and one and two characters of
+    scripts that are written without spaces.
+
+    >>> index_tokens("北京市")
+    ['北', '京', '市', '北京', '京市']
+    """
+    tokens: list[str] = []
+    for word in words(text):
+        if _UNSPACED.fullmatch(word):
+            tokens.extend(word)
+            tokens.extend(word[i : i + 2] for i in range(len(word) - 1))
+        else:
+            tokens.append(word)
+    return tokens
+
+
+def query_tokens(text: str, /) -> list[str]:
+    """Returns the tokens that a text must have to be found by this query, without repeats.
+
+    >>> query_tokens("北京"), query_tokens("市")
+    (['北京'], ['市'])
+    """
+    tokens: list[str] = []
+    for word in words(text):
+        if _UNSPACED.fullmatch(word) and len(word) > 1:
+            tokens.extend(word[i : i + 2] for i in range(len(word) - 1))
+        else:
+            tokens.append(word)
+    return list(dict.fromkeys(tokens))
+
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def relation_words(name: str, /) -> str:
+    """Returns the last part of a relation's name, split into words.
+
+    ``__music__album__artist`` and ``http://dbpedia.org/ontology/birthPlace`` embed far better
+    as ``artist`` and ``birth place``.
+
+    >>> relation_words("http://dbpedia.org/ontology/birthPlace"), relation_words("place of birth")
+    ('birth place', 'place of birth')
+    >>> relation_words("__music__album__artist"), relation_words("children_of")
+    ('artist', 'children of')
+    """
+    last = name
+    if "://" in last:
+        last = re.split(r"[/#]", last.rstrip("/#"))[-1]
+    elif re.fullmatch(r"[\w.-]+:[^\s:]+", last):
+        last = last.split(":", 1)[1]
+    if "__" in last.strip("_"):
+        last = last.strip("_").split("__")[-1]
+    elif re.fullmatch(r"[\w]+(?:[./][\w]+)+", last):
+        last = re.split(r"[./]", last)[-1]
+    spaced = _CAMEL.sub(" ", last).replace("_", " ")
+    return " ".join(spaced.split()).lower() if spaced != name else " ".join(name.split())

@@ -1,0 +1,1 @@
+"""Retrieval as pure functions over arrays: region, PageRank, prizes, triplets, paths, subgraph."""

@@ -1,0 +1,381 @@
+"""The three protocols of a store, and the plain data that passes through them.
+
+Two implementations: a local file (``sqlite.py``) and Neo4j (``neo4j.py``). One contract suite
+(``tests/contract``) holds both to this text. No query language passes through, and every error
+of a driver arrives as one of ``graph_service.errors``.
+
+Life of a graph: ``begin_load`` takes a lease (one writer a graph) -> ``LoadSession.write`` ...
+-> ``finish`` -> ``publish``. A load writes a new *edition* (``demo@7``) and ``publish`` flips
+one pointer, so readers see the last published edition until then and the whole new one after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.identity import Fingerprints
+from graph_service.model.limits import Cut, Deadline
+from graph_service.model.statement import Entity, Rank, Statement
+
+MAX_BATCH_STATEMENTS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCounts:
+    """Sizes of a published graph. ``literals`` counts statements whose value is no entity."""
+
+    entities: int
+    statements: int
+    relations: int
+    literals: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedLoad:
+    """A load that has not been published: under way, or left by a process that died."""
+
+    edition: str
+    owner: str
+    source: str
+    started_at: str
+    statements: int
+    lease_expires_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraphInfo:
+    """A published graph.
+
+    Attributes:
+        edition: ``name@number``.
+        source: What it was loaded from, as the loader names it.
+        published_at: ISO 8601, UTC.
+        options: The loader's options, JSON-ready.
+        tool_version: Version of this package that wrote it.
+        report: The load's report, JSON-ready.
+    """
+
+    name: str
+    edition: str
+    counts: GraphCounts
+    fingerprints: Fingerprints
+    source: str
+    published_at: str
+    options: Mapping[str, Any]
+    tool_version: str
+    report: Mapping[str, Any]
+    unfinished: UnfinishedLoad | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one transaction writes.
+
+    Attributes:
+        entities: Entities with terms; a later one of the same id replaces the terms of an earlier
+            one (a lower revision never replaces a higher).
+        statements: Statements; the same id again replaces the payload, or is a duplicate.
+        documents: Ids of entities whose whole document is in this batch: statements that earlier
+            editions or batches have of them, and that are not in this batch, go. A document of a
+            lower revision than the one stored is left out whole and counted.
+        terms_only: Whether ``entities`` only add languages (a label file): they are merged into
+            the terms there are instead of replacing them.
+    """
+
+    entities: Sequence[Entity] = ()
+    statements: Sequence[Statement] = ()
+    documents: frozenset[str] = frozenset()
+    terms_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoadCounts:
+    """What a finished load came to, in statements.
+
+    Attributes:
+        written: Not there before this load.
+        updated: There under the same id with another payload.
+        duplicates: There already, or given twice, with the same payload.
+        removed: Gone because a newer whole document no longer has them.
+        outdated: Left out because a document of a higher revision is there.
+    """
+
+    written: int
+    updated: int
+    duplicates: int
+    removed: int
+    outdated: int
+
+
+class LoadSession(Protocol):
+    """One load under way; a context manager.
+
+    Leaving the block with an error keeps what is in, gives the lease back, and lets the same
+    ``begin_load`` resume it; ``abort`` throws it away.
+    """
+
+    @property
+    def edition(self) -> str:
+        """The edition being written."""
+
+    @property
+    def sequence(self) -> int:
+        """Number of batches already committed."""
+
+    @property
+    def checkpoint(self) -> Mapping[str, Any] | None:
+        """The checkpoint of the last committed batch, where this load resumes another."""
+
+    def write(self, batch: Batch, /, *, checkpoint: Mapping[str, Any] | None = None) -> None:
+        """Writes a batch in one transaction, once, even if the commit's reply is lost.
+
+        The checkpoint is written in the same transaction. Also renews the lease.
+
+        Raises:
+            InputError: Text that no store can hold (NUL, lone surrogates).
+            StoreError: Nothing of the batch is in.
+        """
+
+    def finish(self, *, report: Mapping[str, Any] | None = None) -> LoadCounts:
+        """Resolves duplicates, adds bare entities for ids only mentioned, builds indexes, counts
+        and fingerprints. The edition is final afterwards, and not visible yet.
+        """
+
+    def publish(self) -> GraphInfo:
+        """Makes the edition the graph's current one, at once, and gives the lease back."""
+
+    def abort(self) -> None:
+        """Throws the load away, in batches, and gives the lease back."""
+
+    def __enter__(self) -> Self:
+        """Returns itself."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        """Gives the lease back; keeps an unfinished load so that it can be resumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """An entity found by its names, ranked by ``store.search.rank_hits``.
+
+    Attributes:
+        matched: The name that matched, and ``language`` its language.
+        is_alias: Whether that name is an alias.
+    """
+
+    entity: Entity
+    matched: str
+    language: str
+    is_alias: bool
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class EntityLookup:
+    """Entities by the id that was asked for.
+
+    Attributes:
+        found: By the id asked for; a redirect (or a ``same_as`` id) gives the entity it leads to.
+        missing: Ids that the graph does not have.
+    """
+
+    found: Mapping[str, Entity] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRow:
+    """A statement as neighbourhoods and snapshots read it; ``value`` is encoded."""
+
+    statement_id: str
+    head: str
+    relation: str
+    value: str
+    rank: Rank
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The statements within some hops of some entities, in order of their keys.
+
+    Attributes:
+        hops: Steps from the nearest start, by entity id.
+        degrees: Degree in the whole graph, both directions, by entity id.
+        unexpanded: Hubs that were reached and not walked through.
+    """
+
+    edges: tuple[EdgeRow, ...]
+    hops: Mapping[str, int]
+    degrees: Mapping[str, int]
+    unexpanded: tuple[str, ...]
+    truncated: tuple[Cut, ...]
+
+
+class GraphReader(Protocol):
+    """Reads published editions. ``edition`` arguments are those of ``GraphInfo``."""
+
+    def graphs(self) -> list[GraphInfo]:
+        """Returns all published graphs by name, loads under way included in their entry."""
+
+    def graph(self, name: str, /) -> GraphInfo:
+        """Returns one graph; raises ``GraphNotFoundError`` naming those there are."""
+
+    def unfinished_loads(self) -> list[UnfinishedLoad]:
+        """Returns loads not published, also of graphs that have no edition yet."""
+
+    def snapshot(self, info: GraphInfo, /) -> KnowledgeGraph:
+        """Returns the edition as arrays, from the cache or built now (seconds for millions)."""
+
+    def scan_entities(self, edition: str, /) -> Iterator[list[Entity]]:
+        """Yields every entity, redirects included, in chunks, in order of their keys."""
+
+    def scan_edges(self, edition: str, /) -> Iterator[list[EdgeRow]]:
+        """Yields every statement in chunks, in order of their keys."""
+
+    def scan_statements(self, edition: str, /) -> Iterator[list[Statement]]:
+        """Yields every statement whole in chunks, in order of their keys."""
+
+    def entities(self, edition: str, ids: Sequence[str], /) -> EntityLookup:
+        """Returns entities by id, redirects followed, the missing named."""
+
+    def statements(self, edition: str, ids: Sequence[str], /) -> dict[str, Statement]:
+        """Returns whole statements by statement id; unknown ones are absent."""
+
+    def statements_of(
+        self,
+        edition: str,
+        head: str,
+        /,
+        *,
+        relation_ids: Sequence[str] = (),
+        limit: int = 1000,
+    ) -> list[Statement]:
+        """Returns the statements that have this head, in order of their keys."""
+
+    def neighbourhood(
+        self,
+        edition: str,
+        ids: Sequence[str],
+        /,
+        *,
+        hops: int = 1,
+        max_edges: int = 10_000,
+        hub_degree: int | None = None,
+        ranks: Sequence[Rank] = (Rank.PREFERRED, Rank.NORMAL),
+        relation_ids: Sequence[str] = (),
+        deadline: Deadline | None = None,
+    ) -> Neighbourhood:
+        """Returns the region around some entities, both directions.
+
+        An entity of more than ``hub_degree`` edges is reached and not walked through, unless it
+        is one of ``ids``. Of more than ``max_edges`` edges those of fewer hops, then of smaller
+        key, stay, and ``truncated`` says so.
+        """
+
+    def search(
+        self,
+        edition: str,
+        query: str,
+        /,
+        *,
+        languages: Sequence[str] = (),
+        limit: int = 10,
+        deadline: Deadline | None = None,
+    ) -> list[SearchHit]:
+        """Returns entities with a name that holds every token of the query, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A small document of ours in the store: a view, a scorer, a job.
+
+    Attributes:
+        kind, key: Its name. ``graph`` the graph it belongs to, removed with it; "" for none.
+        json: JSON-ready fields.
+        data: Bytes, where there are any.
+        updated_at: ISO 8601, UTC.
+    """
+
+    kind: str
+    key: str
+    graph: str
+    json: Mapping[str, Any]
+    data: bytes = b""
+    updated_at: str = ""
+
+
+class Records(Protocol):
+    """Saves, lists and deletes records."""
+
+    def save_record(self, record: Record, /) -> None:
+        """Saves a record, replacing one of the same kind and key."""
+
+    def get_record(self, kind: str, key: str, /) -> Record | None:
+        """Returns a record, or None."""
+
+    def list_records(self, kind: str, /, *, graph: str | None = None) -> list[Record]:
+        """Returns the records of a kind in order of their key, without ``data``."""
+
+    def delete_record(self, kind: str, key: str, /) -> bool:
+        """Deletes a record; returns whether there was one."""
+
+
+class Store(GraphReader, Records, Protocol):
+    """A store: reader, records, loads. Safe to use from several threads."""
+
+    @property
+    def url(self) -> str:
+        """Its address without the password."""
+
+    def begin_load(
+        self,
+        graph: str,
+        /,
+        *,
+        replace: bool = False,
+        owner: str,
+        source: str,
+        options: Mapping[str, Any] | None = None,
+        lease_s: float = 60.0,
+    ) -> LoadSession:
+        """Takes the lease of a graph and begins or resumes a load.
+
+        A load left unfinished with the same source, options and ``replace`` is resumed; with
+        others it is thrown away first. Without ``replace`` the new edition starts as what the
+        current one has.
+
+        Raises:
+            LoadInProgressError: Another owner holds the lease; names it and its source.
+            InputError: The name is not 1 to 100 letters, digits, ``-``, ``_``, ``.``.
+        """
+
+    def delete_graph(self, name: str, /) -> None:
+        """Deletes a graph, its editions and its records, in resumable batches."""
+
+    def ping(self) -> None:
+        """Raises ``StoreUnavailableError`` unless the store answers now."""
+
+    def close(self) -> None:
+        """Releases connections; the store can't be used afterwards."""
+
+    def __enter__(self) -> Self:
+        """Returns itself."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        """Closes it."""

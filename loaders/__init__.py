@@ -1,0 +1,1 @@
+"""Sources of statements: Wikidata, RDF and tables, streamed into a store."""

@@ -1,0 +1,1 @@
+"""What consumes the API: answers with citations, and their scores."""

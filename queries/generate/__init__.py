@@ -1,0 +1,1 @@
+"""Prompts, settings and citation parsing."""
