@@ -1,0 +1,136 @@
+"""Search by name: what both engines index, and the one ranking of what they find.
+
+An engine only finds *candidates*: entities whose indexed text has every token of the query.
+Whether a single name has them all, and which entity comes first, is settled here, so that the
+file and Neo4j give the same answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from graph_service.errors import InputError
+from graph_service.model.identity import key64
+from graph_service.model.statement import Entity
+from graph_service.model.text import index_tokens, normalise_name, query_tokens
+from graph_service.store.protocol import SearchHit
+
+CANDIDATE_LIMIT = 2_000
+"""Most candidates that an engine hands over for one query, those of the smallest keys first.
+
+Entities named exactly like the query are asked for separately, so a common word never hides them.
+"""
+
+MAX_TOKEN_CHARACTERS = 200
+"""Longer tokens are cut when indexed: Lucene splits at 255 characters, FTS5 at 32 KiB."""
+
+MAX_QUERY_CHARACTERS = 1_000
+
+
+def entity_names(entity: Entity, /) -> list[tuple[str, str, bool]]:
+    """Returns ``(language, name, is alias)`` for each name of an entity; a redirect has none."""
+    if entity.redirect is not None:
+        return []
+    names = [(language, label, False) for language, label in entity.labels.items()]
+    names.extend(
+        (language, alias, True) for language, aliases in entity.aliases.items() for alias in aliases
+    )
+    return names
+
+
+def exact_term(name: str, /) -> str:
+    """Returns the one indexed token that stands for a whole normalised name.
+
+    >>> exact_term("Saint-Étienne") == exact_term("saint  etienne")
+    True
+    """
+    return f"xname{key64(normalise_name(name)) & (2**64 - 1):016x}"
+
+
+def index_text(entity: Entity, /) -> str:
+    """Returns what an engine indexes of an entity: tokens joined by spaces, "" for no name.
+
+    All languages, labels and aliases, each token once, and one ``exact_term`` for each name.
+    """
+    tokens: dict[str, None] = {}
+    for _, name, _ in entity_names(entity):
+        found = index_tokens(name)
+        if found:
+            tokens.update(dict.fromkeys(token[:MAX_TOKEN_CHARACTERS] for token in found))
+            tokens[exact_term(name)] = None
+    return " ".join(tokens)
+
+
+def query_terms(query: str, /) -> list[str]:
+    """Returns the tokens that a candidate's indexed text must all have; none finds nothing.
+
+    Raises:
+        InputError: The query has over 1,000 characters.
+    """
+    if len(query) > MAX_QUERY_CHARACTERS:
+        raise InputError(
+            f"a search takes at most {MAX_QUERY_CHARACTERS} characters, got {len(query)}",
+            argument="query",
+        )
+    return list(dict.fromkeys(token[:MAX_TOKEN_CHARACTERS] for token in query_tokens(query)))
+
+
+def rank_hits(
+    entities: Iterable[Entity],
+    query: str,
+    /,
+    *,
+    languages: Sequence[str] = (),
+    limit: int = 10,
+) -> list[SearchHit]:
+    """Returns the entities that have a name with every token of the query, best first.
+
+    Order: a name equal to the query once both are normalised; a label before an alias; fewer
+    tokens beyond the query's; an earlier language (those asked for, then ``mul``, ``en`` and the
+    others by tag); the id. Of an entity's names the best one counts.
+
+    Args:
+        entities: Candidates, in any order; repeats are ignored.
+        query: What the person typed.
+        languages: Languages in order of preference; they rank and leave nothing out.
+        limit: Most hits, at least 1.
+
+    Returns:
+        Hits with a score that falls with the first three criteria: 1 and 0.9 for a label and an
+        alias equal to the query; 0.5 to 0.8 and 0.1 to 0.4 for a label and an alias that hold it.
+    """
+    if limit < 1:
+        raise InputError(f"limit must be at least 1, got {limit}", argument="limit")
+    wanted = set(query_tokens(query))
+    if not wanted:
+        return []
+    given = set(index_tokens(query))
+    exact_name = normalise_name(query)
+    places = {tag: place for place, tag in enumerate(dict.fromkeys([*languages, "mul", "en"]))}
+    ranked: dict[str, tuple[tuple[object, ...], SearchHit]] = {}
+    for entity in entities:
+        if entity.id in ranked:
+            continue
+        best: tuple[tuple[bool, bool, int, int, str, str], float] | None = None
+        for language, name, is_alias in entity_names(entity):
+            tokens = set(index_tokens(name))
+            if not wanted <= tokens:
+                continue
+            extra = len(tokens - given)
+            inexact = normalise_name(name) != exact_name
+            place = places.get(language, len(places))
+            order = (inexact, is_alias, extra, place, language, name)
+            if best is None or order < best[0]:
+                share = len(given) / (len(given) + extra)
+                score = (
+                    (0.1 if is_alias else 0.5) + 0.3 * share
+                    if inexact
+                    else (0.9 if is_alias else 1.0)
+                )
+                best = (order, score)
+        if best is not None:
+            (inexact, is_alias, extra, place, language, name), score = best
+            hit = SearchHit(entity, name, language, is_alias, score)
+            order_of_hit = (inexact, is_alias, extra, place, language, entity.id)
+            ranked[entity.id] = (order_of_hit, hit)
+    return [hit for _, hit in sorted(ranked.values(), key=lambda pair: pair[0])][:limit]
