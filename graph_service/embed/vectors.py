@@ -1,0 +1,506 @@
+"""Vectors as frozen data: computed once a (model, text), kept in a file, the same ever after.
+
+A matrix product differs in its last bits by batch, thread count and machine; what was computed
+first is therefore kept, and every process that shares the file reads that one. Where two compute
+the same text at once, the one that writes first is right and the other takes its vector over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from graph_service.embed.protocol import Embedder, Float32
+from graph_service.errors import (
+    InputError,
+    SchemaVersionError,
+    StoreCorruptError,
+    StoreUnavailableError,
+)
+from graph_service.model.graph import Bool
+from graph_service.model.identity import digest
+from graph_service.model.limits import Cut, CutReason, Deadline
+
+_APPLICATION_ID = 0x67737663
+_SCHEMA = 1
+_BUSY_MS = 30_000
+_KEYS_A_QUERY = 500
+_TEXTS_A_STEP = 128
+_MEMORY_BYTES = 96 * 2**20
+
+
+class VectorFile:
+    """One SQLite file of frozen vectors, shared by threads and processes.
+
+    Rows are only ever added. A file or folder that cannot be written is read; ``read_only`` then
+    says why, and new vectors live in memory alone.
+
+    Attributes:
+        path: The file.
+        read_only: Why nothing is written; None where it is.
+    """
+
+    def __init__(self, path: Path | str, /, *, read_only: bool = False) -> None:
+        """Opens or makes the file.
+
+        Args:
+            path: The file; its folder is made.
+            read_only: Whether to leave it as it is, though it could be written.
+
+        Raises:
+            StoreCorruptError: It is no file of vectors, or is damaged.
+            SchemaVersionError: A newer version of this package made it.
+            StoreUnavailableError: Another process keeps it locked.
+        """
+        self.path = Path(path)
+        self.read_only: str | None = "it was opened read-only" if read_only else None
+        self._lock = threading.Lock()
+        self._idle: list[sqlite3.Connection] = []
+        self._pid = os.getpid()
+        self._closed = False
+        if self.read_only is None:
+            self._prepare()
+        self._check()
+
+    def read(self, keys: Sequence[bytes], /) -> dict[bytes, Float32]:
+        """Returns the vectors that the file has, by key."""
+        found: dict[bytes, Float32] = {}
+        if not keys or (self.read_only and not self.path.exists()):
+            return found
+        with self._connection() as connection:
+            for start in range(0, len(keys), _KEYS_A_QUERY):
+                part = keys[start : start + _KEYS_A_QUERY]
+                marks = ",".join("?" * len(part))
+                rows = connection.execute(
+                    f"SELECT key, vector FROM vector WHERE key IN ({marks})",  # noqa: S608
+                    part,
+                )
+                for key, blob in rows:
+                    found[key] = np.frombuffer(blob, dtype="<f4")
+        return found
+
+    def add(self, keys: Sequence[bytes], vectors: Float32, /) -> Float32:
+        """Keeps vectors, and returns those that hold now.
+
+        A key that is there already keeps its vector, and that one is returned.
+
+        Args:
+            keys: 16 bytes each, distinct.
+            vectors: One a key, float32 [len(keys), d].
+        """
+        if self.read_only or not len(keys):
+            return vectors
+        rows = [
+            (key, vector.astype("<f4").tobytes()) for key, vector in zip(keys, vectors, strict=True)
+        ]
+        try:
+            with self._connection() as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    before = connection.total_changes
+                    connection.executemany("INSERT OR IGNORE INTO vector VALUES (?, ?)", rows)
+                    written = connection.total_changes - before
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
+        except sqlite3.OperationalError as error:
+            if not _cannot_write(error):
+                raise self._error(error) from error
+            # A full disk must not stop a retrieval, whose vectors are right in memory too.
+            self.read_only = str(error)
+            return vectors
+        if written == len(rows):
+            return vectors
+        there = self.read(keys)
+        return np.stack([there[key] for key in keys])
+
+    def count(self) -> int:
+        """Returns how many vectors the file has."""
+        if self.read_only and not self.path.exists():
+            return 0
+        with self._connection() as connection:
+            (found,) = connection.execute("SELECT count(*) FROM vector").fetchone()
+        return int(found)
+
+    def close(self) -> None:
+        """Closes the file; calls under way end theirs when they are done."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def __enter__(self) -> Self:
+        """Returns itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes the file."""
+        self.close()
+
+    def _prepare(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.closing(self._connect()) as connection:
+                (version,) = connection.execute("PRAGMA user_version").fetchone()
+                (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                if version or tables:
+                    return
+                # The journal's mode must be set outside the transaction that makes the table.
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute(
+                    "CREATE TABLE IF NOT EXISTS vector "
+                    "(key BLOB NOT NULL PRIMARY KEY, vector BLOB NOT NULL)"
+                )
+                connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {_SCHEMA}")
+                connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if not _cannot_write(error):
+                raise self._error(error) from error
+            self.read_only = str(error)
+        except sqlite3.DatabaseError as error:
+            raise self._error(error) from error
+        except OSError as error:
+            self.read_only = str(error)
+
+    def _check(self) -> None:
+        if self.read_only and not self.path.exists():
+            return
+        with self._connection() as connection:
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if application != _APPLICATION_ID:
+            self.close()
+            raise StoreCorruptError(
+                f"{self.path} is not a file of vectors", hint="Name another file, or remove it."
+            )
+        if version > _SCHEMA:
+            self.close()
+            raise SchemaVersionError(
+                f"{self.path} has version {version}; this package reads up to {_SCHEMA}",
+                hint="Update graph-service, or name another file.",
+            )
+
+    @contextlib.contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """Lends a connection to one thread at a time; those of a parent process stay unused."""
+        with self._lock:
+            if self._closed:
+                raise InputError(f"the file of vectors {self.path} is closed")
+            if os.getpid() != self._pid:
+                # Closing them here would drop the parent's locks: they are left as they are.
+                _INHERITED.extend(self._idle)
+                self._idle, self._pid = [], os.getpid()
+            connection = self._idle.pop() if self._idle else None
+        try:
+            connection = connection or self._connect()
+            yield connection
+        except sqlite3.DatabaseError as error:
+            if connection is not None:
+                connection.close()
+            if isinstance(error, sqlite3.OperationalError) and _cannot_write(error):
+                raise
+            raise self._error(error) from error
+        except BaseException:
+            if connection is not None:
+                connection.close()
+            raise
+        self._take_back(connection)
+
+    def _take_back(self, connection: sqlite3.Connection) -> None:
+        with self._lock:
+            closed = self._closed
+            if not closed:
+                self._idle.append(connection)
+        if closed:
+            connection.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        address = self.path.absolute().as_uri()
+        if self.read_only:
+            # A folder that cannot be written has no room for the log's index; and then nobody
+            # writes here, unless a log lies beside the file.
+            quiet = not self.path.with_name(self.path.name + "-wal").exists()
+            address += "?mode=ro" + ("&immutable=1" if quiet else "")
+        connection = sqlite3.connect(
+            address,
+            uri=True,
+            timeout=_BUSY_MS / 1000,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
+
+    def _error(self, error: sqlite3.Error) -> Exception:
+        if isinstance(error, sqlite3.OperationalError):
+            return StoreUnavailableError(
+                f"the file of vectors {self.path} does not answer: {error}",
+                hint="Try again, or name another file.",
+            )
+        return StoreCorruptError(
+            f"the file of vectors {self.path} is damaged: {error}",
+            hint="Remove it; its vectors are computed again.",
+        )
+
+
+# Connections that a forked child found: kept so that nothing closes them.
+_INHERITED: list[sqlite3.Connection] = []
+
+
+def _cannot_write(error: sqlite3.OperationalError) -> bool:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_PERM,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartVectors:
+    """Vectors of some texts, of which not all may have been computed.
+
+    Attributes:
+        vectors: float32 [n, d]; zeros where there is none.
+        known: Whether there is one, bool [n].
+        cut: What was left out and why, if anything was.
+    """
+
+    vectors: Float32
+    known: Bool
+    cut: Cut | None = None
+
+
+class Vectors:
+    """An embedder with its file: what is called for the vectors of texts. Thread-safe.
+
+    Looked up in memory, then in the file; only what neither has is computed, each distinct text
+    once.
+
+    Attributes:
+        embedder: Computes what is missing.
+        file: Where it is kept; None keeps it in memory alone.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        file: VectorFile | None = None,
+        /,
+        *,
+        memory_bytes: int = _MEMORY_BYTES,
+    ) -> None:
+        """Makes the pair; ``memory_bytes`` bounds what is held in memory."""
+        self.embedder = embedder
+        self.file = file
+        rows = max(2, memory_bytes // (4 * embedder.dimension))
+        self._memory = _Memory(embedder.dimension, rows)
+        self._lock = threading.Lock()
+
+    def encode(self, texts: Sequence[str], /, *, deadline: Deadline | None = None) -> Float32:
+        """Returns one unit vector a text, float32 [len(texts), dimension].
+
+        Raises:
+            DeadlineError: The time ran out; what was computed is kept, so that asking again gets
+                further.
+            InputError: A text holds a lone surrogate.
+        """
+        part = self.encode_some(texts, deadline=deadline)
+        if part.cut is not None and deadline is not None:
+            deadline.check("embedding texts")
+        return part.vectors
+
+    def encode_some(
+        self,
+        texts: Sequence[str],
+        /,
+        *,
+        max_new: int | None = None,
+        deadline: Deadline | None = None,
+    ) -> PartVectors:
+        """Returns the vectors of as many texts as the limits allow, the first ones first.
+
+        Args:
+            texts: Most important first: they are computed in this order.
+            max_new: How many distinct texts may be computed.
+            deadline: When to stop; at least one step of 128 texts is computed unless it is past.
+        """
+        distinct = list(dict.fromkeys(texts))
+        vectors, missing = self._look_up(distinct)
+        wanted = missing if max_new is None else missing[: max(0, max_new)]
+        done = 0
+        while done < len(wanted) and not (deadline is not None and deadline.passed()):
+            step = wanted[done : done + _TEXTS_A_STEP]
+            vectors[step] = self._compute([distinct[i] for i in step])
+            done += len(step)
+        known = np.ones(len(distinct), dtype=np.bool_)
+        known[missing[done:]] = False
+        cut = None
+        if done < len(missing):
+            late = done < len(wanted)
+            cut = Cut(
+                what="embedded",
+                reason=CutReason.DEADLINE if late else CutReason.WORK_BUDGET,
+                limit=float(done if late or max_new is None else max_new),
+                kept=len(distinct) - (len(missing) - done),
+                total=len(distinct),
+            )
+        if len(distinct) == len(texts):
+            return PartVectors(vectors, known, cut)
+        number = {text: i for i, text in enumerate(distinct)}
+        rows = np.fromiter((number[text] for text in texts), dtype=np.int64, count=len(texts))
+        return PartVectors(vectors[rows], known[rows], cut)
+
+    def known(self, texts: Sequence[str], /) -> Bool:
+        """Returns for each text whether its vector is there without computing, bool [n]."""
+        distinct = list(dict.fromkeys(texts))
+        _, missing = self._look_up(distinct)
+        absent = {distinct[i] for i in missing}
+        return np.fromiter((text not in absent for text in texts), np.bool_, count=len(texts))
+
+    def close(self) -> None:
+        """Closes the file."""
+        if self.file is not None:
+            self.file.close()
+
+    def __enter__(self) -> Self:
+        """Returns itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes the file."""
+        self.close()
+
+    def _look_up(self, texts: list[str]) -> tuple[Float32, list[int]]:
+        """Returns vectors, and the numbers of the texts that have none, ascending."""
+        vectors = np.zeros((len(texts), self.embedder.dimension), dtype=np.float32)
+        with self._lock:
+            missing = self._memory.read(texts, vectors)
+        if not missing or self.file is None:
+            return vectors, missing
+        keys = [self._key(texts[i]) for i in missing]
+        there = self.file.read(keys)
+        if not there:
+            return vectors, missing
+        absent: list[int] = []
+        found: list[int] = []
+        for number, key in zip(missing, keys, strict=True):
+            vector = there.get(key)
+            if vector is None:
+                absent.append(number)
+                continue
+            if len(vector) != self.embedder.dimension:
+                raise StoreCorruptError(
+                    f"{self.file.path} has a vector of {len(vector)} numbers for "
+                    f"{self.embedder.name}, whose vectors have {self.embedder.dimension}",
+                    hint="Remove the file; its vectors are computed again.",
+                )
+            vectors[number] = vector
+            found.append(number)
+        with self._lock:
+            self._memory.add([texts[i] for i in found], vectors[found])
+        return vectors, absent
+
+    def _compute(self, texts: list[str]) -> Float32:
+        vectors = self.embedder.encode(texts)
+        if self.file is not None:
+            vectors = self.file.add([self._key(text) for text in texts], vectors)
+        with self._lock:
+            return self._memory.add(texts, vectors)
+
+    def _key(self, text: str) -> bytes:
+        try:
+            return digest((self.embedder.name, text), person=b"vector")
+        except UnicodeEncodeError as error:
+            raise InputError(f"a text to embed holds a lone surrogate: {text[:80]!r}") from error
+
+
+def open_vectors(embedder: Embedder, path: Path | str | None = None, /) -> Vectors:
+    """Returns an embedder with the file that keeps its vectors (in memory alone without one).
+
+    Raises:
+        StoreError: The file is damaged, newer, or locked.
+    """
+    return Vectors(embedder, VectorFile(path) if path is not None else None)
+
+
+class _Memory:
+    """The vectors used last, in two matrices: the recent half and the half before.
+
+    A text that is used moves to the recent half; when that is full, the other half is dropped.
+    That keeps what is in use, without a list to be mended on every look-up.
+    """
+
+    def __init__(self, dimension: int, rows: int) -> None:
+        self._dimension = dimension
+        self._half = max(1, rows // 2)
+        self._recent: dict[str, int] = {}
+        self._older: dict[str, int] = {}
+        self._recent_rows = np.zeros((0, dimension), dtype=np.float32)
+        self._older_rows = self._recent_rows
+
+    def read(self, texts: Sequence[str], into: Float32) -> list[int]:
+        """Copies the vectors there are, and returns the numbers of the others."""
+        missing: list[int] = []
+        recent, recent_from, older, older_from = [], [], [], []
+        for number, text in enumerate(texts):
+            row = self._recent.get(text)
+            if row is not None:
+                recent.append(number)
+                recent_from.append(row)
+                continue
+            row = self._older.get(text)
+            if row is None:
+                missing.append(number)
+            else:
+                older.append(number)
+                older_from.append(row)
+        if recent:
+            into[recent] = self._recent_rows[recent_from]
+        if older:
+            into[older] = self._older_rows[older_from]
+            self.add([texts[i] for i in older], into[older])
+        return missing
+
+    def add(self, texts: Sequence[str], vectors: Float32) -> Float32:
+        """Keeps vectors of distinct texts, and returns those that hold.
+
+        Where another thread was first its vector holds, so that one process has one vector a text
+        even when no file settles it.
+        """
+        result = vectors
+        for number, text in enumerate(texts):
+            row = self._recent.get(text)
+            if row is not None:
+                if result is vectors:
+                    result = vectors.copy()
+                result[number] = self._recent_rows[row]
+                continue
+            if len(self._recent) >= self._half:
+                self._older, self._older_rows = self._recent, self._recent_rows
+                self._recent = {}
+                self._recent_rows = np.zeros((0, self._dimension), dtype=np.float32)
+            row = len(self._recent)
+            if row == len(self._recent_rows):
+                size = min(self._half, max(256, 2 * row))
+                grown = np.zeros((size, self._dimension), dtype=np.float32)
+                grown[:row] = self._recent_rows
+                self._recent_rows = grown
+            self._recent_rows[row] = result[number]
+            self._recent[text] = row
+        return result
