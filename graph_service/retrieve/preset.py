@@ -1,0 +1,226 @@
+"""Presets: every number that retrieval depends on, in one frozen value.
+
+``okgqa-1`` does as OKGQA's code does (rows O3 to O7); ``default-1`` is ours. A changed rule or
+number gets a new version in the name, so that a result names what made it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from graph_service.errors import InputError
+
+MAX_HOPS = 4
+MAX_LIMIT = 1000
+MAX_EDGES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """All parameters of one retrieval, resolved.
+
+    Attributes:
+        name: Name and version.
+        scoring: ``prizes`` ranks nodes and edges by label (O4); ``sequences`` ranks whole
+            relation sequences from the question's entities.
+        hops: Steps from the question's entities that the region reaches (K).
+        hub_degree: Nodes of a higher base degree are reached and not walked through; None: all.
+        max_edges: Most edges of the region before PageRank.
+        walk: PageRank's way along edges: ``along`` (head to tail) or ``both``.
+        hub_damping: With ``both``: a step to a node of degree d weighs ``d ** -hub_damping``.
+        damping, tolerance, max_iterations: PageRank's.
+        min_mass: Nodes of less PageRank are dropped.
+        max_nodes: Most nodes that PageRank keeps, by rank; None: no cap.
+        top_nodes, top_edges: Places that carry a prize (k), of nodes and of edges; for
+            ``sequences`` the latter counts relation sequences.
+        edge_cost: What an edge costs in a path or tree, in units of prize.
+        max_path_length: Most edges of a path.
+        limit: Items returned: triples, paths, edges of the subgraph (n).
+        limit_subgraph: Whether ``limit`` holds for the subgraph, or the objective alone.
+        maximal_paths: Whether a path ends only at the length limit or where nothing follows.
+        max_embedded: Most distinct texts of the region that are embedded for one question.
+        hop_cost, inverse_cost: Taken off a sequence's similarity for each step after the first,
+            and for each step walked from tail to head.
+        shared_bonus: Added where a path joins two of the question's entities.
+        min_relevance: Similarity under which nothing is held to bear on the question.
+        work_budget: Most steps of path search, and most walks enumerated.
+    """
+
+    name: str
+    scoring: str
+    hops: int
+    hub_degree: int | None
+    max_edges: int
+    walk: str
+    hub_damping: float
+    damping: float
+    tolerance: float
+    max_iterations: int
+    min_mass: float
+    max_nodes: int | None
+    top_nodes: int
+    top_edges: int
+    edge_cost: float
+    max_path_length: int
+    limit: int
+    limit_subgraph: bool
+    maximal_paths: bool
+    max_embedded: int
+    hop_cost: float
+    inverse_cost: float
+    shared_bonus: float
+    min_relevance: float
+    work_budget: int
+
+    def parameters(self) -> dict[str, Any]:
+        """Returns the parameters by name, JSON-ready, the name left out."""
+        fields = asdict(self)
+        del fields["name"]
+        return fields
+
+
+_OKGQA = Preset(
+    name="okgqa-1",
+    scoring="prizes",
+    hops=2,
+    hub_degree=None,
+    max_edges=200_000,
+    walk="along",
+    hub_damping=0.0,
+    damping=0.85,
+    tolerance=1e-6,
+    max_iterations=100,
+    min_mass=1e-5,
+    max_nodes=None,
+    top_nodes=10,
+    top_edges=10,
+    edge_cost=1.0,
+    max_path_length=3,
+    limit=10,
+    limit_subgraph=False,
+    maximal_paths=True,
+    max_embedded=5000,
+    hop_cost=0.0,
+    inverse_cost=0.0,
+    shared_bonus=0.0,
+    min_relevance=-1.0,
+    work_budget=20_000,
+)
+_DEFAULT = replace(
+    _OKGQA,
+    name="default-1",
+    scoring="sequences",
+    hub_degree=2000,
+    max_edges=20_000,
+    walk="both",
+    hub_damping=0.5,
+    min_mass=0.0,
+    max_nodes=10_000,
+    top_nodes=0,
+    edge_cost=0.1,
+    maximal_paths=False,
+    limit_subgraph=True,
+    max_embedded=300,
+    hop_cost=0.02,
+    inverse_cost=0.03,
+    shared_bonus=0.1,
+    min_relevance=0.3,
+    work_budget=200_000,
+)
+PRESETS = {
+    "default": _DEFAULT,
+    "default-1": _DEFAULT,
+    "okgqa": _OKGQA,
+    "okgqa-1": _OKGQA,
+}
+_WHOLE: dict[str, tuple[int, int]] = {
+    "hops": (1, MAX_HOPS),
+    "hub_degree": (1, 2**31 - 1),
+    "max_edges": (1, MAX_EDGES),
+    "max_iterations": (1, 10_000),
+    "max_nodes": (1, MAX_EDGES),
+    "top_nodes": (0, 10_000),
+    "top_edges": (0, 10_000),
+    "max_path_length": (1, 8),
+    "limit": (1, MAX_LIMIT),
+    "max_embedded": (1, 100_000),
+    "work_budget": (1, 100_000_000),
+}
+_REAL: dict[str, tuple[float, float]] = {
+    "hub_damping": (0.0, 2.0),
+    "damping": (0.0, 0.999),
+    "tolerance": (1e-15, 1.0),
+    "min_mass": (0.0, 1.0),
+    "edge_cost": (0.0, 1e6),
+    "hop_cost": (0.0, 1.0),
+    "inverse_cost": (0.0, 1.0),
+    "shared_bonus": (0.0, 1.0),
+    "min_relevance": (-1.0, 1.0),
+}
+_WORDS: dict[str, tuple[str, ...]] = {
+    "walk": ("along", "both"),
+    "scoring": ("prizes", "sequences"),
+}
+_FLAGS = ("maximal_paths", "limit_subgraph")
+_OPTIONAL = ("hub_degree", "max_nodes")
+
+
+def resolve_preset(name: str, /, **overrides: Any) -> Preset:
+    """Returns a preset with some of its parameters changed.
+
+    Args:
+        name: ``default``, ``okgqa``, or either with its version.
+        overrides: Parameters by name; those that are None stay as the preset has them.
+
+    Raises:
+        InputError: The preset or a parameter is not known, or a value is out of its bounds.
+
+    >>> resolve_preset("okgqa", limit=5).limit
+    5
+    """
+    preset = PRESETS.get(name.strip().lower())
+    if preset is None:
+        raise InputError(
+            f"unknown preset {name!r}; expected one of {', '.join(PRESETS)}", argument="preset"
+        )
+    given = {key: value for key, value in overrides.items() if value is not None}
+    for key, value in given.items():
+        _check(key, value)
+    if preset.scoring == "prizes" and given.get("top_nodes", 1) == given.get("top_edges", 1) == 0:
+        raise InputError(
+            "top_nodes and top_edges are both 0: nothing would have a prize", argument="top_nodes"
+        )
+    if preset.scoring == "sequences" and given.get("top_edges") == 0:
+        raise InputError("top_edges must be at least 1, got 0", argument="top_edges")
+    return replace(preset, **given)
+
+
+def _check(key: str, value: Any) -> None:
+    if key in _WHOLE:
+        least, most = _WHOLE[key]
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise InputError(
+                f"{key} must be a whole number from {least} to {most}, got {value!r}", argument=key
+            )
+    elif key in _REAL:
+        low, high = _REAL[key]
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not low <= value <= high
+        ):
+            raise InputError(
+                f"{key} must be a number from {low:g} to {high:g}, got {value!r}", argument=key
+            )
+    elif key in _WORDS:
+        if value not in _WORDS[key]:
+            raise InputError(
+                f"{key} must be one of {', '.join(_WORDS[key])}, got {value!r}", argument=key
+            )
+    elif key in _FLAGS:
+        if not isinstance(value, bool):
+            raise InputError(f"{key} must be true or false, got {value!r}", argument=key)
+    else:
+        known = ", ".join([*_WHOLE, *_REAL, *_WORDS, *_FLAGS])
+        raise InputError(f"unknown parameter {key!r}; expected one of {known}", argument=key)

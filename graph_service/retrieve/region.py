@@ -1,0 +1,296 @@
+"""Cutting the region of a question out of a graph, or of a view of it (row O3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from graph_service.errors import InputError
+from graph_service.model.graph import Adjacency, Bool, Int32, Int64, KnowledgeGraph, NodeKind, Uint8
+from graph_service.model.identity import key64
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.region import Region
+from graph_service.model.values import EntityValue, NoValue, SomeValue, decode_value
+from graph_service.model.view import Overlay
+
+
+@dataclass(frozen=True, slots=True)
+class _EdgeFilter:
+    ranks: tuple[int, ...]
+    best_only: bool
+    include: Int32 | None
+    exclude: Int32 | None
+
+
+def extract_region(
+    graph: KnowledgeGraph,
+    seeds: Sequence[int] | Int32,
+    /,
+    *,
+    hops: int,
+    max_edges: int,
+    hub_degree: int | None = None,
+    overlay: Overlay | None = None,
+    ranks: Sequence[int] = (0, 1),
+    best_only: bool = False,
+    relation_filter: tuple[Int32 | None, Int32 | None] | None = None,
+    deadline: Deadline | None = None,
+) -> Region:
+    """Returns the edges within some steps of some entities, walked both ways.
+
+    A literal, and an entity of more than ``hub_degree`` edges in the base, is reached and not
+    walked through; a seed always is. Of more than ``max_edges`` edges those of fewer hops, then
+    of smaller key, stay. What the region costs depends on its own size, not on the graph's.
+
+    Args:
+        graph: The base.
+        seeds: Entities of the question, global numbers, without repeats.
+        hops: Steps, at least 1.
+        max_edges: Most edges.
+        hub_degree: See above; None for no such rule.
+        overlay: The view, where one is asked for.
+        ranks: ``RANK_CODES`` of the statements that are edges.
+        best_only: Keep only an entity's best-ranked statements of a relation.
+        relation_filter: Relations to keep and relations to leave out, int32; None for no filter.
+        deadline: Raises ``DeadlineError`` when past.
+
+    Raises:
+        InputError: There are no seeds, or one is no entity of the graph or view.
+    """
+    deadline = deadline or Deadline.none()
+    include, exclude = relation_filter or (None, None)
+    edges = _EdgeFilter(tuple(ranks), best_only, include, exclude)
+    total_nodes = graph.node_count + (len(overlay.new_nodes) if overlay else 0)
+    start = np.asarray(seeds, dtype=np.int64)
+    if not len(start):
+        raise InputError("a region needs at least one entity", argument="entity_ids")
+    if start.min() < 0 or start.max() >= total_nodes or _is_literal(graph, overlay, start).any():
+        raise InputError("a seed is no entity of the graph", argument="entity_ids")
+    # calloc: pages of nodes that are never reached are never touched.
+    seen = np.zeros(total_nodes, dtype=bool)
+    reached = [np.unique(start)]
+    seen[reached[0]] = True
+    frontier = reached[0]
+    found: list[Int64] = []
+    kept, cuts, hubs = 0, [], 0
+    for hop in range(hops):
+        deadline.check("walking the graph")
+        if hop:
+            frontier = frontier[~_is_literal(graph, overlay, frontier)]
+            if hub_degree is not None:
+                hub = _degrees(graph, frontier) > hub_degree
+                hubs += int(hub.sum())
+                frontier = frontier[~hub]
+        new = _incident(graph, overlay, frontier, total_nodes, edges)
+        if found:
+            new = np.setdiff1d(new, np.concatenate(found), assume_unique=False)
+        if kept + len(new) > max_edges:
+            cuts.append(Cut("edges", CutReason.LIMIT, max_edges, max_edges, kept + len(new)))
+            order = np.argsort(_edge_keys(graph, overlay, new), kind="stable")
+            new = new[order[: max_edges - kept]]
+        kept += len(new)
+        found.append(new)
+        head, _, tail = _columns(graph, overlay, new)
+        ends = np.unique(np.concatenate((head, tail)))
+        frontier = ends[~seen[ends]]
+        seen[frontier] = True
+        reached.append(frontier)
+        if not len(frontier) or kept >= max_edges:
+            break
+    if hubs and hub_degree is not None:
+        cuts.append(Cut("hubs", CutReason.HUB, hub_degree, 0, hubs))
+    return _assemble(graph, overlay, start, reached, np.concatenate(found), tuple(cuts))
+
+
+def induced(region: Region, keep: Bool, /, *, cuts: Sequence[Cut] = ()) -> Region:
+    """Returns the part of a region on some of its nodes; seeds must be among them.
+
+    Args:
+        region: The region.
+        keep: Nodes that stay, bool [n].
+        cuts: Put after the region's own.
+    """
+    edges = keep[region.head] & keep[region.tail]
+    number = np.cumsum(keep, dtype=np.int32) - np.int32(1)
+    return Region(
+        nodes=region.nodes[keep],
+        node_keys=region.node_keys[keep],
+        hops=region.hops[keep],
+        literal=region.literal[keep],
+        degrees=region.degrees[keep],
+        seeds=number[region.seeds].astype(np.int32),
+        edges=region.edges[edges],
+        edge_keys=region.edge_keys[edges],
+        head=number[region.head[edges]].astype(np.int32),
+        tail=number[region.tail[edges]].astype(np.int32),
+        rel=region.rel[edges],
+        cuts=(*region.cuts, *cuts),
+    )
+
+
+def with_cuts(region: Region, cuts: Sequence[Cut], /) -> Region:
+    """Returns the region with further cuts noted."""
+    return replace(region, cuts=(*region.cuts, *cuts))
+
+
+def _assemble(
+    graph: KnowledgeGraph,
+    overlay: Overlay | None,
+    start: Int64,
+    reached: list[Int64],
+    edges: Int64,
+    cuts: tuple[Cut, ...],
+) -> Region:
+    nodes = np.concatenate(reached)
+    hops = np.repeat(np.arange(len(reached), dtype=np.uint8), [len(part) for part in reached])
+    order = np.argsort(nodes)
+    nodes, hops = nodes[order], hops[order]
+    edge_keys = _edge_keys(graph, overlay, edges)
+    order = np.lexsort((edges, edge_keys))
+    edges, edge_keys = edges[order], edge_keys[order]
+    head, rel, tail = _columns(graph, overlay, edges)
+    return Region(
+        nodes=nodes.astype(np.int32),
+        node_keys=_node_keys(graph, overlay, nodes),
+        hops=hops,
+        literal=_is_literal(graph, overlay, nodes),
+        degrees=_degrees(graph, nodes),
+        seeds=np.searchsorted(nodes, start).astype(np.int32),
+        edges=edges,
+        edge_keys=edge_keys,
+        head=np.searchsorted(nodes, head).astype(np.int32),
+        tail=np.searchsorted(nodes, tail).astype(np.int32),
+        rel=rel.astype(np.int32),
+        cuts=cuts,
+    )
+
+
+def gather(adjacency: Adjacency, nodes: Int64, /) -> tuple[Int32, Int64]:
+    """Returns the edges of some nodes, one after the other, and for each its place in ``nodes``."""
+    begin = adjacency.indptr[nodes]
+    count = adjacency.indptr[nodes + 1] - begin
+    owner = np.repeat(np.arange(len(nodes)), count)
+    offset = np.cumsum(count) - count
+    return adjacency.edges[np.arange(len(owner)) - offset[owner] + begin[owner]], owner
+
+
+def _incident(
+    graph: KnowledgeGraph,
+    overlay: Overlay | None,
+    nodes: Int64,
+    total_nodes: int,
+    edges: _EdgeFilter,
+) -> Int64:
+    base = nodes[nodes < graph.node_count]
+    found = np.unique(
+        np.concatenate((gather(graph.out_edges, base)[0], gather(graph.in_edges, base)[0]))
+    ).astype(np.int64)
+    keep = _passes(edges, graph.rank[found], graph.rel[found])
+    if edges.best_only:
+        keep &= graph.best[found]
+    if overlay is not None:
+        keep &= ~overlay.gone[found]
+    found = found[keep]
+    if overlay is None or not len(overlay.head):
+        return found
+    near = np.zeros(total_nodes, dtype=bool)
+    near[nodes] = True
+    extra = np.flatnonzero(near[overlay.head] | near[overlay.tail])
+    keep = _passes(edges, overlay.rank[extra], overlay.rel[extra])
+    if edges.best_only:
+        base_edge = overlay.base_edge[extra]
+        best = np.where(base_edge >= 0, graph.best[np.maximum(base_edge, 0)], True)
+        keep &= best if graph.edge_count else True
+    return np.concatenate((found, extra[keep] + graph.edge_count))
+
+
+def _passes(edges: _EdgeFilter, rank: Uint8, rel: Int32) -> Bool:
+    keep: Bool = np.isin(rank, np.asarray(edges.ranks, dtype=np.uint8))
+    if edges.include is not None:
+        keep &= np.isin(rel, edges.include)
+    if edges.exclude is not None and len(edges.exclude):
+        keep &= ~np.isin(rel, edges.exclude)
+    return keep
+
+
+def _columns(
+    graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64
+) -> tuple[Int64, Int64, Int64]:
+    if overlay is None or not len(overlay.head):
+        base = edges
+        return (
+            graph.head[base].astype(np.int64),
+            graph.rel[base].astype(np.int64),
+            graph.tail[base].astype(np.int64),
+        )
+    is_extra = edges >= graph.edge_count
+    out = []
+    for column, extra in (
+        (graph.head, overlay.head),
+        (graph.rel, overlay.rel),
+        (graph.tail, overlay.tail),
+    ):
+        values = np.empty(len(edges), dtype=np.int64)
+        values[~is_extra] = column[edges[~is_extra]]
+        values[is_extra] = extra[edges[is_extra] - graph.edge_count]
+        out.append(values)
+    return out[0], out[1], out[2]
+
+
+def _edge_keys(graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64) -> Int64:
+    keys = np.empty(len(edges), dtype=np.int64)
+    is_extra = edges >= graph.edge_count
+    keys[~is_extra] = graph.statement_keys[edges[~is_extra]]
+    if overlay is not None:
+        keys[is_extra] = overlay.keys[edges[is_extra] - graph.edge_count]
+    return keys
+
+
+def _degrees(graph: KnowledgeGraph, nodes: Int64) -> Int64:
+    degrees = np.zeros(len(nodes), dtype=np.int64)
+    base = nodes < graph.node_count
+    inner = nodes[base]
+    for adjacency in (graph.out_edges, graph.in_edges):
+        degrees[base] += adjacency.indptr[inner + 1] - adjacency.indptr[inner]
+    return degrees
+
+
+def _is_literal(graph: KnowledgeGraph, overlay: Overlay | None, nodes: Int64) -> Bool:
+    literal: Bool = nodes >= graph.entity_count
+    if overlay is None or not overlay.new_nodes:
+        return literal
+    for place in np.flatnonzero(nodes >= graph.node_count).tolist():
+        value = decode_value(overlay.new_nodes[int(nodes[place]) - graph.node_count])
+        literal[place] = not isinstance(value, EntityValue)
+    return literal
+
+
+def _node_keys(graph: KnowledgeGraph, overlay: Overlay | None, nodes: Int64) -> Int64:
+    keys = np.empty(len(nodes), dtype=np.int64)
+    base = nodes < graph.node_count
+    keys[base] = graph.node_keys[nodes[base]]
+    for place in np.flatnonzero(~base).tolist():
+        assert overlay is not None
+        number = int(nodes[place])
+        value = decode_value(overlay.new_nodes[number - graph.node_count])
+        if isinstance(value, EntityValue):
+            keys[place] = key64(value.id)
+        else:
+            owner = np.flatnonzero(overlay.tail == number)
+            keys[place] = overlay.keys[owner[0]]
+    return keys
+
+
+def prizeable(graph: KnowledgeGraph, overlay: Overlay | None, region: Region, /) -> Bool:
+    """Returns which nodes may have a prize: all but those whose value is not known, bool [n]."""
+    keep = np.ones(region.node_count, dtype=bool)
+    base = region.nodes < graph.node_count
+    kinds = graph.node_kinds[region.nodes[base]]
+    keep[base] = (kinds != NodeKind.SOMEVALUE) & (kinds != NodeKind.NOVALUE)
+    for place in np.flatnonzero(~base).tolist():
+        assert overlay is not None
+        value = decode_value(overlay.new_nodes[int(region.nodes[place]) - graph.node_count])
+        keep[place] = not isinstance(value, SomeValue | NoValue)
+    return keep

@@ -1,0 +1,73 @@
+"""Figures of a region that OKGQA reports (row O3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graph_service.model.graph import Int64
+from graph_service.model.region import Region, RegionStats
+
+
+def region_stats(region: Region, /, *, max_wedges: int | None = None) -> RegionStats:
+    """Returns nodes, edges, mean degree, clustering and density of a region.
+
+    Args:
+        region: The region.
+        max_wedges: Clustering is None where counting triangles would compare more pairs of
+            edges; None for no bound.
+    """
+    n, m = region.node_count, region.edge_count
+    return RegionStats(
+        nodes=n,
+        edges=m,
+        mean_degree=2.0 * m / n if n else 0.0,
+        clustering=_clustering(region, max_wedges),
+        density=m / (n * (n - 1)) if n > 1 else 0.0,
+    )
+
+
+def _clustering(region: Region, max_wedges: int | None) -> float | None:
+    n = region.node_count
+    if not n:
+        return None
+    low = np.minimum(region.head, region.tail).astype(np.int64)
+    high = np.maximum(region.head, region.tail).astype(np.int64)
+    codes = np.unique((low * n + high)[low != high])
+    if not len(codes):
+        return 0.0
+    low, high = codes // n, codes % n
+    degree = np.bincount(low, minlength=n) + np.bincount(high, minlength=n)
+    # Each edge points to its end of higher degree, so that no node has many edges out.
+    rank = np.empty(n, dtype=np.int64)
+    rank[np.lexsort((np.arange(n), degree))] = np.arange(n)
+    first, second = np.minimum(rank[low], rank[high]), np.maximum(rank[low], rank[high])
+    order = np.lexsort((second, first))
+    first, second = first[order], second[order]
+    out = np.bincount(first, minlength=n)
+    wedges = int((out * (out - 1) // 2).sum())
+    if max_wedges is not None and wedges > max_wedges:
+        return None
+    triangles = _triangles(first, second, out, n)
+    by_rank = np.empty(n, dtype=np.int64)
+    by_rank[rank] = degree
+    pairs = by_rank * (by_rank - 1)
+    return float(np.divide(2.0 * triangles, pairs, out=np.zeros(n), where=pairs > 0).mean())
+
+
+def _triangles(first: Int64, second: Int64, out: Int64, n: int) -> Int64:
+    """Returns the triangles at each node; edges sorted, each from lower to higher number."""
+    begin = np.cumsum(out) - out
+    place = np.arange(len(first)) - begin[first]
+    left = np.repeat(np.arange(len(first)), place)
+    offset = np.cumsum(place) - place
+    right = begin[first[left]] + np.arange(len(left)) - offset[left]
+    # ``right`` comes before ``left`` in the same node's list, so second[right] < second[left].
+    codes = first * n + second
+    wanted = second[right] * n + second[left]
+    found = np.searchsorted(codes, wanted)
+    found[found == len(codes)] = 0
+    closed = codes[found] == wanted
+    counts: Int64 = np.zeros(n, dtype=np.int64)
+    for corner in (first[left], second[left], second[right]):
+        counts += np.bincount(corner[closed], minlength=n)
+    return counts

@@ -1,0 +1,179 @@
+"""One connected subgraph of high prize and low cost (row O7; OKGQA section 3.2)."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.model.graph import Bool, Float64, Int64
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.region import Region
+from graph_service.retrieve.solver import EXACT_WORK, PcstFast, _load_pcst_fast, solve
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundSubgraph:
+    """A connected subgraph in local numbers.
+
+    Attributes:
+        nodes: Ascending, int64.
+        edges: A spanning tree, and every other edge between the nodes whose prize exceeds its
+            cost; ascending, int64.
+        objective: Sum of node prizes and of (edge prize - cost).
+        gap: Share by which the optimum can at most be better: 0.0 where proven, else None.
+        solver: Which solver found it.
+    """
+
+    nodes: Int64
+    edges: Int64
+    objective: float
+    gap: float | None
+    solver: str
+    cuts: tuple[Cut, ...] = ()
+
+
+def best_subgraph(
+    region: Region,
+    /,
+    *,
+    node_prizes: Float64,
+    edge_prizes: Float64,
+    edge_cost: float,
+    limit: int | None = None,
+    priority: Int64 | None = None,
+    exact_work: int = EXACT_WORK,
+    use_pcst_fast: bool = True,
+    deadline: Deadline | None = None,
+) -> FoundSubgraph:
+    """Returns the connected subgraph that maximises prizes minus costs.
+
+    An edge whose prize exceeds its cost pays for itself and for its other end, so such edges are
+    merged first, losing nothing; what is left is a Steiner tree with prizes on nodes alone. (The
+    published code reaches the same by a virtual node for each such edge.) A literal hangs on one
+    edge, its best, and is never passed through.
+
+    Args:
+        region: The region.
+        node_prizes: At least 0, float64 [n].
+        edge_prizes: At least 0, float64 [m].
+        edge_cost: Cost of each edge, at least 0.
+        limit: Most edges; a connected part is kept. The objective is then that of what is left,
+            and no gap is known.
+        priority: Which edges the kept part grows by, smallest first, int64 [m]; None: by prize.
+        exact_work: Bound of the exact program.
+        use_pcst_fast: Whether pcst_fast competes where it is installed and right.
+        deadline: Ends the search for better trees when past.
+    """
+    n = region.node_count
+    gain = edge_prizes - edge_cost
+    head, tail = region.head.astype(np.int64), region.tail.astype(np.int64)
+    usable = _usable(region, gain)
+    merge = usable & (gain > 0)
+    label = _components(head[merge], tail[merge], n)
+    # A loop's gain is its node's; bincount of nothing gives integers.
+    paid = merge | ((head == tail) & (gain > 0))
+    prizes = np.bincount(label, weights=node_prizes, minlength=n).astype(np.float64)
+    prizes += np.bincount(label[head[paid]], weights=gain[paid], minlength=n)
+    rest = np.flatnonzero(usable & ~merge)
+    pcst_fast: PcstFast | None = _load_pcst_fast()[0] if use_pcst_fast else None
+    tree = solve(
+        label[head[rest]],
+        label[tail[rest]],
+        prizes=prizes,
+        costs=-gain[rest],
+        exact_work=exact_work,
+        pcst_fast=pcst_fast,
+        deadline=deadline,
+    )
+    chosen = np.zeros(n, dtype=bool)
+    chosen[tree.nodes] = True
+    inside: Bool = chosen[label]
+    edge_in = (gain > 0) & inside[head] & inside[tail]
+    edge_in[rest[tree.edges]] = True
+    gap = 0.0 if tree.proven else None
+    cuts: tuple[Cut, ...] = ()
+    count = int(edge_in.sum())
+    if limit is not None and count > limit:
+        inside, edge_in = _trim(region, edge_in, gain, limit, priority)
+        cuts = (Cut("items", CutReason.LIMIT, limit, int(edge_in.sum()), count),)
+        gap = None
+    return FoundSubgraph(
+        nodes=np.flatnonzero(inside),
+        edges=np.flatnonzero(edge_in),
+        objective=subgraph_objective(inside, edge_in, node_prizes, edge_prizes, edge_cost),
+        gap=gap,
+        solver=tree.solver,
+        cuts=cuts,
+    )
+
+
+def subgraph_objective(
+    nodes: Bool, edges: Bool, node_prizes: Float64, edge_prizes: Float64, edge_cost: float, /
+) -> float:
+    """Returns the sum of node prizes and of (edge prize - cost), rounded to 9 digits.
+
+    Args:
+        nodes: Which nodes are in, bool [n].
+        edges: Which edges are in, bool [m].
+        node_prizes: float64 [n].
+        edge_prizes: float64 [m].
+        edge_cost: Cost of each edge.
+    """
+    total = float(node_prizes[nodes].sum()) + float((edge_prizes[edges] - edge_cost).sum())
+    return round(total, 9)
+
+
+def _usable(region: Region, gain: Float64) -> Bool:
+    """Returns the edges that may hold a tree together: of a literal's, only the best one."""
+    usable: Bool = region.head != region.tail
+    for ends in (region.head, region.tail):
+        at = np.flatnonzero(region.literal[ends])
+        order = at[np.lexsort((region.edge_keys[at], -gain[at], ends[at]))]
+        usable[order[np.diff(ends[order], prepend=-1) == 0]] = False
+    return usable
+
+
+def _components(head: Int64, tail: Int64, n: int) -> Int64:
+    """Returns for each node the smallest node that it is connected with, int64 [n]."""
+    label = np.arange(n)
+    while True:
+        least = np.minimum(label[head], label[tail])
+        after = label.copy()
+        np.minimum.at(after, label[head], least)
+        np.minimum.at(after, label[tail], least)
+        after = after[after]
+        if np.array_equal(after, label):
+            return label
+        label = after
+
+
+def _trim(
+    region: Region, edge_in: Bool, gain: Float64, limit: int, priority: Int64 | None
+) -> tuple[Bool, Bool]:
+    """Returns a connected part of ``limit`` edges, grown from the first edge by priority."""
+    edges = np.flatnonzero(edge_in)
+    if priority is None:
+        order = edges[np.lexsort((region.edge_keys[edges], -gain[edges]))]
+    else:
+        order = edges[np.lexsort((region.edge_keys[edges], priority[edges]))]
+    near: dict[int, list[tuple[int, int]]] = {}
+    for place, edge in enumerate(order.tolist()):
+        near.setdefault(int(region.head[edge]), []).append((place, edge))
+        near.setdefault(int(region.tail[edge]), []).append((place, edge))
+    inside = np.zeros(region.node_count, dtype=bool)
+    kept = np.zeros(region.edge_count, dtype=bool)
+    queue = [(0, int(order[0]))]
+    queued = {int(order[0])}
+    while queue and kept.sum() < limit:
+        _, edge = heapq.heappop(queue)
+        kept[edge] = True
+        for node in (int(region.head[edge]), int(region.tail[edge])):
+            if not inside[node]:
+                inside[node] = True
+                for step in near[node]:
+                    if step[1] not in queued:
+                        queued.add(step[1])
+                        heapq.heappush(queue, step)
+    return inside, kept
