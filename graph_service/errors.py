@@ -4,7 +4,8 @@
     ├── InputError               the caller can mend it: a bad argument, file or question
     │   ├── GraphNotFoundError       no such graph; names those there are
     │   ├── ViewNotFoundError        no such view
-    │   └── ViewStaleError           the view belongs to another state of its base graph
+    │   ├── ViewStaleError           the view belongs to another state of its base graph
+    │   └── ReadOnlyError            a write was asked of a server that only reads
     ├── SetupError               the operator can mend it; ends with the command that does
     │   ├── SolverError              a solver is missing or fails its known case
     │   └── ModelFileError           model weights are missing or not the ones expected
@@ -70,6 +71,12 @@ class ViewStaleError(InputError):
     """The view was made for another state (``edges`` fingerprint) of its base graph."""
 
     code = "VIEW_STALE"
+
+
+class ReadOnlyError(InputError):
+    """A write was asked of a server that was started to read only."""
+
+    code = "READ_ONLY"
 
 
 class SetupError(GraphServiceError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -354,3 +355,29 @@ def parse_method(name: str, /) -> Method:
         raise InputError(
             f"unknown method {name!r}; expected one of {known}", argument="method"
         ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredView:
+    """A view as the store keeps it.
+
+    Attributes:
+        edges: ``edges`` fingerprint of the base it was made for.
+        state: ``done``; making a view is immediate so far.
+        progress: Share of the work done, 0 to 1.
+        stale: Whether the base has changed since.
+        deviation: Deviation metrics by name, where they were computed.
+    """
+
+    id: str
+    name: str | None
+    graph: str
+    edges: str
+    spec: ViewSpec
+    report: ViewReport
+    note: str
+    created_at: str
+    state: str = "done"
+    progress: float = 1.0
+    stale: bool = False
+    deviation: Mapping[str, float | None] | None = None

@@ -1,0 +1,69 @@
+# The verbs of this project. `make demo` and `make test` need git, make, a C++ compiler and
+# Python 3.11 or newer; the Neo4j half of the tests also a JDK 17 and Maven.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet --require-hashes --no-deps --no-binary pcst-fast
+
+.PHONY: help setup demo check test test-models bench serve lock schema clean
+help: ## List the verbs
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+setup: $(VENV)/.demo ## Make the virtual environment of the first answer
+demo: setup ## Load the slice, retrieve, answer, score, perturb
+	@$(BIN)/graph-service demo
+
+check: $(VENV)/.test ## Format, lint, types, import rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: check ## All checks, and the tests over both stores
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+test-models: $(VENV)/.models ## Compare the embedders with sentence-transformers (5 GB with torch)
+	$(BIN)/pytest tests/models
+
+bench: setup ## Measure speed beside references: make bench DATA=../shared/data
+	$(BIN)/graph-service bench speed --data $(or $(DATA),../shared/data)
+
+serve: setup ## Serve GraphQL on http://127.0.0.1:8000/graphql
+	$(BIN)/graph-service serve
+
+schema: $(VENV)/.test ## Write the GraphQL schema anew
+	$(BIN)/python -m graph_service.api.schema > docs/schema.graphql
+
+lock: $(VENV)/.test ## Resolve all dependencies anew, with hashes
+	$(PIP) install --quiet uv
+	for name in demo test models; do \
+	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --no-emit-package graph-service --no-header --no-annotate \
+	    requirements/$$name.in -o requirements/$$name.txt || exit 1; \
+	done
+
+clean: ## Remove the virtual environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name another: make PYTHON=python3.12 ...")'
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: requirements/demo.txt pyproject.toml | $(BIN)/python
+	@echo "Installing the locked dependencies into $(VENV) (some 150 MB, once) ..."
+	@$(INSTALL) -r requirements/demo.txt
+	@$(PIP) install --quiet --no-deps --editable .
+	@touch $@
+
+$(VENV)/.test: requirements/test.txt pyproject.toml | $(BIN)/python
+	@echo "Installing the locked dependencies of the tests into $(VENV) ..."
+	@$(INSTALL) -r requirements/test.txt
+	@$(PIP) install --quiet --no-deps --editable .
+	@touch $@ $(VENV)/.demo
+
+$(VENV)/.models: requirements/models.txt pyproject.toml | $(BIN)/python
+	@echo "Installing sentence-transformers and torch into $(VENV) (5 GB on Linux) ..."
+	@$(INSTALL) -r requirements/models.txt
+	@$(PIP) install --quiet --no-deps --editable .
+	@touch $@ $(VENV)/.demo $(VENV)/.test

@@ -1,0 +1,205 @@
+"""The API over HTTP: GraphQL, health and version, for a server on this machine or behind a proxy.
+
+A localhost server is open to every page that its user visits, so Host, Origin and content type
+are checked: a page elsewhere can neither read answers nor send a query that a browser would
+not ask about first.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import anyio
+import orjson
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+from strawberry.http.ides import get_graphql_ide_html
+
+import graph_service
+from graph_service.api.schema import execute
+from graph_service.errors import GraphServiceError
+from graph_service.service import Service
+
+MAX_BODY_BYTES = 1_000_000
+MAX_WAITING = 256
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+log = logging.getLogger("graph_service.api")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """How a server may be used.
+
+    Attributes:
+        writable: Whether mutations are allowed.
+        api_key: Bearer token that clients must send; empty for none.
+        hosts: Values of the Host header that are served, without port; empty for any.
+        origins: Origins of web pages that may call, besides the server's own.
+        graphiql: Whether GET shows GraphiQL. That page loads its scripts from the network.
+        threads: Operations that run at once.
+    """
+
+    writable: bool = False
+    api_key: str = ""
+    hosts: Sequence[str] = LOCAL_HOSTS
+    origins: Sequence[str] = ()
+    graphiql: bool = True
+    threads: int = 8
+
+
+def make_app(service: Service, options: ServerOptions | None = None, /) -> Starlette:
+    """Returns the ASGI application over a service. The caller closes the service."""
+    endpoint = _Endpoint(service, options or ServerOptions())
+    return Starlette(
+        routes=[
+            Route("/graphql", endpoint.graphql, methods=["GET", "POST"]),
+            Route("/health/live", endpoint.live, methods=["GET"]),
+            Route("/health/ready", endpoint.ready, methods=["GET"]),
+            Route("/version", endpoint.version, methods=["GET"]),
+        ]
+    )
+
+
+class _Endpoint:
+    """The handlers, with what they share."""
+
+    def __init__(self, service: Service, options: ServerOptions) -> None:
+        self._service = service
+        self._options = options
+        self._waiting = 0
+        self._limiter: CapacityLimiter | None = None
+        self._health_limiter: CapacityLimiter | None = None
+
+    async def graphql(self, request: Request) -> Response:
+        """One GraphQL operation by POST; GraphiQL by GET."""
+        refused = self._refuse(request)
+        if refused is not None:
+            return refused
+        if request.method == "GET":
+            if not self._options.graphiql:
+                return _error(405, "BAD_INPUT", "send queries by POST as application/json")
+            return HTMLResponse(
+                get_graphql_ide_html(subscription_enabled=False, graphql_ide="graphiql")
+            )
+        kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+        if kind != "application/json":
+            return _error(
+                415, "BAD_INPUT", f"the content type must be application/json, got {kind or 'none'}"
+            )
+        body = await _read_body(request)
+        if body is None:
+            return _error(413, "LIMIT_EXCEEDED", f"a query has at most {MAX_BODY_BYTES} bytes")
+        try:
+            payload = orjson.loads(body)
+        except orjson.JSONDecodeError as error:
+            return _error(400, "BAD_INPUT", f"the body is not JSON: {error}")
+        if not isinstance(payload, dict) or not isinstance(payload.get("query"), str):
+            return _error(400, "BAD_INPUT", 'the body must be an object with a "query"')
+        variables = payload.get("variables")
+        operation = payload.get("operationName")
+        if variables is not None and not isinstance(variables, dict):
+            return _error(400, "BAD_INPUT", '"variables" must be an object')
+        if operation is not None and not isinstance(operation, str):
+            return _error(400, "BAD_INPUT", '"operationName" must be a string')
+        return await self._run(payload["query"], variables, operation)
+
+    async def _run(
+        self, document: str, variables: dict[str, Any] | None, operation: str | None
+    ) -> Response:
+        if self._waiting >= MAX_WAITING:
+            return _error(503, "LIMIT_EXCEEDED", "too many queries are waiting; try again later")
+        if self._limiter is None:
+            self._limiter = CapacityLimiter(self._options.threads)
+        self._waiting += 1
+        try:
+            body = await run_sync(
+                self._execute, document, variables, operation, limiter=self._limiter
+            )
+        finally:
+            self._waiting -= 1
+        return Response(body, media_type="application/json")
+
+    def _execute(
+        self, document: str, variables: dict[str, Any] | None, operation: str | None
+    ) -> bytes:
+        response = execute(
+            self._service,
+            document,
+            variables,
+            operation_name=operation,
+            writable=self._options.writable,
+        )
+        return orjson.dumps(response)
+
+    async def live(self, request: Request) -> Response:
+        """Whether the process runs."""
+        return _json(200, {"status": "live"})
+
+    async def ready(self, request: Request) -> Response:
+        """Whether the store answers now."""
+        if self._health_limiter is None:
+            self._health_limiter = CapacityLimiter(2)
+        try:
+            with anyio.fail_after(5):
+                await run_sync(
+                    self._service.store.ping, limiter=self._health_limiter, abandon_on_cancel=True
+                )
+        except (GraphServiceError, TimeoutError) as error:
+            log.warning("not ready: %s", error)
+            return _json(503, {"status": "the store does not answer"})
+        return _json(200, {"status": "ready"})
+
+    async def version(self, request: Request) -> Response:
+        """The version of this package."""
+        return _json(200, {"version": graph_service.__version__})
+
+    def _refuse(self, request: Request) -> Response | None:
+        options = self._options
+        host = request.headers.get("host", "")
+        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+        if options.hosts and name.lower() not in options.hosts:
+            return _error(421, "FORBIDDEN", f"this server does not answer for host {name!r}")
+        origin = request.headers.get("origin")
+        if origin is not None and origin not in options.origins:
+            parts = urlsplit(origin)
+            if parts.netloc != host or parts.scheme not in ("http", "https"):
+                return _error(403, "FORBIDDEN", f"pages of {origin!r} may not call this server")
+        if options.api_key:
+            given = request.headers.get("authorization", "")
+            expected = f"Bearer {options.api_key}"
+            if not hmac.compare_digest(given.encode(), expected.encode()):
+                return _error(401, "FORBIDDEN", "send the API key: Authorization: Bearer KEY")
+        return None
+
+
+async def _read_body(request: Request) -> bytes | None:
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > MAX_BODY_BYTES:
+                return None
+            chunks.append(chunk)
+    except ClientDisconnect:
+        return b""
+    return b"".join(chunks)
+
+
+def _json(status: int, payload: dict[str, Any]) -> Response:
+    return Response(orjson.dumps(payload), status_code=status, media_type="application/json")
+
+
+def _error(status: int, code: str, message: str) -> Response:
+    extensions = {"code": code, "requestId": uuid4().hex}
+    return _json(status, {"data": None, "errors": [{"message": message, "extensions": extensions}]})

@@ -1,0 +1,258 @@
+"""Input types and enums of the GraphQL schema, and their way into the model's."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import strawberry
+
+from graph_service.errors import InputError
+from graph_service.model.identity import normalise_entity_id
+from graph_service.model.render import TextFormat
+from graph_service.model.request import RetrieveRequest, ViewRef
+from graph_service.model.result import Status, Strategy
+from graph_service.model.statement import Rank
+from graph_service.model.values import (
+    EntityValue,
+    Iri,
+    MonolingualText,
+    Quantity,
+    StringValue,
+    Time,
+    Value,
+)
+from graph_service.model.view import Change, ChangeKind, Method, Sampling, Scope, ViewSpec
+
+strawberry.enum(Strategy, name="Strategy", description="The three retrievals.")
+strawberry.enum(
+    Status, name="Status", description="How a retrieval ended; finding nothing is no error."
+)
+strawberry.enum(Method, name="Method", description="How a view changes its base.")
+strawberry.enum(
+    Sampling,
+    name="Sampling",
+    description="EXACT draws without replacement, OKGQA with, as that paper's code does.",
+)
+strawberry.enum(
+    ChangeKind, name="ChangeKind", description="How a statement of a view differs from its base."
+)
+strawberry.enum(Rank, name="Rank", description="Wikibase's rank of a statement.")
+strawberry.enum(TextFormat, name="TextFormat", description="How a result is written as text.")
+
+
+@strawberry.enum(description="Type of a literal given in a change.")
+class LiteralType(Enum):
+    """Type of a literal given in a change."""
+
+    STRING = "string"
+    MONOLINGUAL_TEXT = "monolingualtext"
+    QUANTITY = "quantity"
+    TIME = "time"
+    URL = "url"
+
+
+@strawberry.input(description="A typed literal.")
+class LiteralInput:
+    """A typed literal."""
+
+    type: LiteralType
+    content: str
+    language_code: str | None = None
+    unit_id: strawberry.ID | None = None
+    precision: int | None = None
+
+
+@strawberry.input(one_of=True, description="An item by its id, or a literal.")
+class ValueInput:
+    """An item by its id, or a literal."""
+
+    item_id: strawberry.ID | None = strawberry.UNSET
+    literal: LiteralInput | None = strawberry.UNSET
+
+
+@strawberry.input(
+    description="Removes a statement, replaces its property or value, or (without statementId) "
+    "adds one."
+)
+class ChangeInput:
+    """One change of a person's own."""
+
+    statement_id: strawberry.ID | None = None
+    remove: bool = False
+    subject_id: strawberry.ID | None = None
+    property_id: strawberry.ID | None = None
+    value: ValueInput | None = None
+
+
+@strawberry.input(description="Which statements a view may change; all where it is empty.")
+class ScopeInput:
+    """Which statements a view may change."""
+
+    statement_ids: list[strawberry.ID] | None = None
+    property_ids: list[strawberry.ID] | None = None
+    around_item_ids: list[strawberry.ID] | None = None
+    hops: int = 2
+    of_question: bool = False
+
+
+@strawberry.input(description="What a perturbed view is asked to be: a level or a count.")
+class ViewSpecInput:
+    """What a perturbed view is asked to be."""
+
+    method: Method
+    level: float | None = None
+    count: int | None = None
+    random_seed: int = 0
+    sampling: Sampling = Sampling.EXACT
+    scope: ScopeInput | None = None
+    statement_ids: list[strawberry.ID] | None = None
+    changes: list[ChangeInput] | None = None
+
+
+@strawberry.input(
+    one_of=True,
+    description="A stored view by id or name, or a specification computed for this query alone.",
+)
+class ViewRefInput:
+    """Which view a query runs on."""
+
+    id: strawberry.ID | None = strawberry.UNSET
+    name: str | None = strawberry.UNSET
+    spec: ViewSpecInput | None = strawberry.UNSET
+
+
+@strawberry.input(description="Prizes and costs; the preset's where absent.")
+class PrizeInput:
+    """Prizes and costs."""
+
+    top_nodes: int | None = None
+    top_edges: int | None = None
+    edge_cost: float | None = None
+    max_path_length: int | None = None
+
+
+@strawberry.input(description="One question to one graph, or to a view of it.")
+class RetrieveInput:
+    """One question to one graph."""
+
+    question: str
+    graph: strawberry.ID | None = None
+    view: ViewRefInput | None = None
+    item_ids: list[strawberry.ID] | None = None
+    language_codes: list[str] | None = None
+    preset: str = "default"
+    limit: int | None = None
+    max_hops: int | None = None
+    max_edges: int | None = None
+    min_score: float | None = None
+    token_budget: int | None = None
+    property_ids: list[strawberry.ID] | None = None
+    exclude_property_ids: list[strawberry.ID] | None = None
+    ranks: list[Rank] | None = None
+    prizes: PrizeInput | None = None
+    prove: bool = strawberry.field(
+        default=False, description="Spend up to two seconds on a proven subgraph."
+    )
+
+
+@strawberry.input(description="A view to make and store.")
+class CreateViewInput:
+    """A view to make and store."""
+
+    graph: strawberry.ID
+    spec: ViewSpecInput
+    name: str | None = None
+    note: str = ""
+
+
+def to_request(given: RetrieveInput, strategy: Strategy, /, *, details: bool) -> RetrieveRequest:
+    """Returns the model's request."""
+    prizes = given.prizes or PrizeInput()
+    return RetrieveRequest(
+        question=given.question,
+        strategy=strategy,
+        graph=given.graph,
+        view=to_view_ref(given.view),
+        entity_ids=tuple(given.item_ids or ()),
+        languages=tuple(given.language_codes or ("en",)),
+        preset=given.preset,
+        limit=given.limit,
+        max_hops=given.max_hops,
+        max_edges=given.max_edges,
+        min_score=given.min_score,
+        token_budget=given.token_budget,
+        relation_ids=tuple(given.property_ids or ()),
+        exclude_relation_ids=tuple(given.exclude_property_ids or ()),
+        ranks=tuple(given.ranks or ()),
+        top_nodes=prizes.top_nodes,
+        top_edges=prizes.top_edges,
+        edge_cost=prizes.edge_cost,
+        max_path_length=prizes.max_path_length,
+        prove=given.prove,
+        details=details,
+    )
+
+
+def to_view_ref(given: ViewRefInput | None, /) -> ViewRef | None:
+    """Returns the model's reference to a view; None for the base."""
+    if given is None:
+        return None
+    return ViewRef(
+        id=given.id or None,
+        name=given.name or None,
+        spec=to_spec(given.spec) if given.spec else None,
+    )
+
+
+def to_spec(given: ViewSpecInput, /) -> ViewSpec:
+    """Returns the model's specification of a view."""
+    scope = given.scope or ScopeInput()
+    spec = ViewSpec(
+        method=given.method,
+        level=given.level,
+        count=given.count,
+        random_seed=given.random_seed,
+        sampling=given.sampling,
+        scope=Scope(
+            statement_ids=tuple(scope.statement_ids or ()),
+            relation_ids=tuple(normalise_entity_id(id_) for id_ in scope.property_ids or ()),
+            around_ids=tuple(normalise_entity_id(id_) for id_ in scope.around_item_ids or ()),
+            hops=scope.hops,
+            of_question=scope.of_question,
+        ),
+        statement_ids=tuple(given.statement_ids or ()),
+        changes=tuple(_to_change(change) for change in given.changes or ()),
+    )
+    spec.validate()
+    return spec
+
+
+def _to_change(given: ChangeInput) -> Change:
+    return Change(
+        statement_id=given.statement_id,
+        remove=given.remove,
+        head=normalise_entity_id(given.subject_id) if given.subject_id else None,
+        relation=normalise_entity_id(given.property_id) if given.property_id else None,
+        value=_to_value(given.value) if given.value else None,
+    )
+
+
+def _to_value(given: ValueInput) -> Value:
+    if given.item_id:
+        return EntityValue(normalise_entity_id(given.item_id))
+    literal = given.literal
+    if not literal:
+        raise InputError("a value is an item's id or a literal", argument="value")
+    match literal.type:
+        case LiteralType.STRING:
+            return StringValue(literal.content)
+        case LiteralType.MONOLINGUAL_TEXT:
+            if not literal.language_code:
+                raise InputError("monolingual text needs a languageCode", argument="languageCode")
+            return MonolingualText(literal.content, literal.language_code.lower())
+        case LiteralType.QUANTITY:
+            return Quantity(literal.content, literal.unit_id)
+        case LiteralType.TIME:
+            return Time(literal.content, literal.precision or 11)
+        case LiteralType.URL:
+            return Iri(literal.content)

@@ -1,0 +1,61 @@
+"""What one GraphQL operation knows: the service, and look-ups that are done in one go.
+
+A result names entities and statements by the dozen; their terms and qualifiers are read from
+the store only when a query asks for them, and then for all of them at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from graph_service.model.statement import Entity, Statement
+from graph_service.service import Service
+
+
+@dataclass(slots=True)
+class Pending:
+    """Entities and statements of one edition that were named and may be asked for."""
+
+    edition: str
+    entity_ids: set[str] = field(default_factory=set)
+    statement_ids: set[str] = field(default_factory=set)
+    entities: dict[str, Entity | None] = field(default_factory=dict)
+    statements: dict[str, Statement | None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class OperationContext:
+    """Context of one operation.
+
+    Attributes:
+        writable: Whether mutations are allowed.
+        request_id: Stands in errors and in the log.
+    """
+
+    service: Service
+    writable: bool = False
+    request_id: str = field(default_factory=lambda: uuid4().hex)
+    _pending: dict[str, Pending] = field(default_factory=dict)
+
+    def pending(self, edition: str, /) -> Pending:
+        """Returns what is named of an edition."""
+        return self._pending.setdefault(edition, Pending(edition))
+
+    def entity(self, edition: str, id_: str, /) -> Entity | None:
+        """Returns an entity that was named, reading all that were named and not read yet."""
+        pending = self.pending(edition)
+        if id_ not in pending.entities:
+            wanted = sorted((pending.entity_ids | {id_}) - pending.entities.keys())
+            found = self.service.store.entities(edition, wanted).found
+            pending.entities.update({one: found.get(one) for one in wanted})
+        return pending.entities[id_]
+
+    def statement(self, edition: str, id_: str, /) -> Statement | None:
+        """Returns a statement that was named, reading all that were named and not read yet."""
+        pending = self.pending(edition)
+        if id_ not in pending.statements:
+            wanted = sorted((pending.statement_ids | {id_}) - pending.statements.keys())
+            found = self.service.store.statements(edition, wanted)
+            pending.statements.update({one: found.get(one) for one in wanted})
+        return pending.statements[id_]

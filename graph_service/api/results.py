@@ -1,0 +1,361 @@
+"""Results of retrievals as GraphQL types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import orjson
+import strawberry
+from strawberry.scalars import JSON
+
+from graph_service.api.items import (
+    ChangeType,
+    Context,
+    ItemType,
+    StatementType,
+    base_statement_id,
+    ref_item,
+    statement_type,
+)
+from graph_service.api.loading import OperationContext
+from graph_service.model.plain import to_plain
+from graph_service.model.render import TextFormat, result_columns, result_text
+from graph_service.model.result import (
+    LinkedEntity,
+    PathsResult,
+    RetrievalResult,
+    ScoredPath,
+    ScoredTriple,
+    Status,
+    Strategy,
+    SubgraphResult,
+    TripletsResult,
+)
+from graph_service.service import Comparison
+
+
+@strawberry.type(name="ScoredStatement", description="A statement with its score and its parts.")
+class ScoredStatementType:
+    """A statement with its score."""
+
+    statement: StatementType
+    subject: ItemType
+    score: float
+    prizes: list[float] = strawberry.field(description="Of subject, edge and value.")
+    change: ChangeType
+
+
+@strawberry.type(name="Step", description="One edge of a path.")
+class StepType:
+    """One edge of a path."""
+
+    statement: StatementType
+    subject: ItemType
+    reversed: bool = strawberry.field(description="Whether it was walked from value to subject.")
+    change: ChangeType
+
+
+@strawberry.type(name="Path", description="A path from an item of the question.")
+class PathType:
+    """A path."""
+
+    steps: list[StepType]
+    score: float
+
+
+@strawberry.type(name="LinkedItem", description="An item that the question was taken to name.")
+class LinkedItemType:
+    """An item that the question names."""
+
+    item: ItemType
+    mention: str
+    start: int = strawberry.field(description="Characters into the question; -1 where given.")
+    end: int
+    score: float
+    alternatives: list[ItemType]
+
+
+@strawberry.type(name="Cut", description="Something that a limit left out.")
+class CutType:
+    """Something that a limit left out."""
+
+    what: str
+    reason: str
+    limit: float
+    kept: int
+    total: int | None
+
+
+@strawberry.type(name="Tokens", description="Size of the result's text.")
+class TokensType:
+    """Size of the result's text."""
+
+    count: int
+    tokenizer: str
+
+
+@strawberry.type(name="Provenance", description="Where a result came from (S8).")
+class ProvenanceType:
+    """Where a result came from."""
+
+    graph: str
+    edition: str
+    edges_fingerprint: str
+    content_fingerprint: str
+    view_id: strawberry.ID | None
+    view_spec: JSON | None
+    strategy: Strategy
+    preset: str
+    parameters: JSON
+    embedder: str
+    solver: str | None
+    version: str
+
+
+@strawberry.type(
+    name="Columns", description="A result as parallel lists; numbers point into the node lists."
+)
+class ColumnsType:
+    """A result as parallel lists."""
+
+    node_ids: list[strawberry.ID]
+    node_labels: list[str]
+    property_ids: list[strawberry.ID]
+    property_labels: list[str]
+    statement_ids: list[strawberry.ID]
+    subject: list[int]
+    property: list[int]
+    value: list[int]
+    score: list[float]
+    reversed: list[bool]
+    path_offsets: list[int]
+
+
+@strawberry.interface(name="Result", description="What all retrievals have in common.")
+class ResultType:
+    """What all retrievals have in common."""
+
+    result: strawberry.Private[RetrievalResult]
+
+    @property
+    def _edition(self) -> str:
+        return self.result.provenance.edition
+
+    @strawberry.field(description="Hash of everything but the timings.")
+    def id(self) -> strawberry.ID:
+        """The result's id."""
+        return strawberry.ID(self.result.id)
+
+    @strawberry.field
+    def question(self) -> str:
+        """The question as asked."""
+        return self.result.question
+
+    @strawberry.field
+    def status(self) -> Status:
+        """How the retrieval ended."""
+        return self.result.status
+
+    @strawberry.field
+    def linked(self, info: Context) -> list[LinkedItemType]:
+        """What the question was taken to name."""
+        return [_linked(info.context, self._edition, item) for item in self.result.linked]
+
+    @strawberry.field
+    def columns(self) -> ColumnsType:
+        """The result as parallel lists."""
+        columns = result_columns(self.result)
+        return ColumnsType(
+            node_ids=[strawberry.ID(id_) for id_ in columns.node_ids],
+            node_labels=list(columns.node_labels),
+            property_ids=[strawberry.ID(id_) for id_ in columns.relation_ids],
+            property_labels=list(columns.relation_labels),
+            statement_ids=[strawberry.ID(id_) for id_ in columns.statement_ids],
+            subject=list(columns.head),
+            property=list(columns.relation),
+            value=list(columns.value),
+            score=list(columns.score),
+            reversed=list(columns.reversed),
+            path_offsets=list(columns.path_offsets),
+        )
+
+    @strawberry.field
+    def text(self, format: TextFormat | None = None) -> str:
+        """The result as text for a prompt."""
+        return result_text(self.result, text_format=format)
+
+    @strawberry.field
+    def truncated(self) -> list[CutType]:
+        """What limits left out."""
+        return [
+            CutType(
+                what=cut.what,
+                reason=cut.reason.value,
+                limit=cut.limit,
+                kept=cut.kept,
+                total=cut.total,
+            )
+            for cut in self.result.truncated
+        ]
+
+    @strawberry.field
+    def tokens(self) -> TokensType:
+        """Size of the result's text."""
+        return TokensType(count=self.result.tokens.count, tokenizer=self.result.tokens.tokenizer)
+
+    @strawberry.field(description="Figures of the region before and after PageRank cut it (O3).")
+    def region(self) -> JSON | None:
+        """Figures of the region."""
+        return to_plain(self.result.region) if self.result.region else None  # type: ignore[no-any-return]
+
+    @strawberry.field
+    def provenance(self) -> ProvenanceType:
+        """Where the result came from."""
+        source = self.result.provenance
+        return ProvenanceType(
+            graph=source.graph,
+            edition=source.edition,
+            edges_fingerprint=source.fingerprints.edges,
+            content_fingerprint=source.fingerprints.content,
+            view_id=strawberry.ID(source.view_id) if source.view_id else None,
+            view_spec=orjson.loads(source.view_spec) if source.view_spec else None,
+            strategy=source.strategy,
+            preset=source.preset,
+            parameters=to_plain(source.parameters),
+            embedder=source.embedder,
+            solver=source.solver,
+            version=source.version,
+        )
+
+    @strawberry.field(description="Milliseconds by stage.")
+    def timings(self) -> JSON:
+        """Milliseconds by stage."""
+        return {name: round(ms, 3) for name, ms in self.result.timings_ms.items()}  # type: ignore[return-value]
+
+
+@strawberry.type(name="TripletsResult", description="The triples of highest total prize.")
+class TripletsResultType(ResultType):
+    """The best triples."""
+
+    @strawberry.field
+    def items(self, info: Context) -> list[ScoredStatementType]:
+        """The triples, best first."""
+        assert isinstance(self.result, TripletsResult)
+        return _scored(info.context, self._edition, self.result.items)
+
+
+@strawberry.type(name="PathsResult", description="The best paths from the question's items.")
+class PathsResultType(ResultType):
+    """The best paths."""
+
+    @strawberry.field
+    def items(self, info: Context) -> list[PathType]:
+        """The paths, best first."""
+        assert isinstance(self.result, PathsResult)
+        return [_path(info.context, self._edition, path) for path in self.result.items]
+
+
+@strawberry.type(name="SubgraphResult", description="One connected subgraph.")
+class SubgraphResultType(ResultType):
+    """One connected subgraph."""
+
+    @strawberry.field
+    def items(self, info: Context) -> list[ScoredStatementType]:
+        """The statements of the subgraph."""
+        assert isinstance(self.result, SubgraphResult)
+        return _scored(info.context, self._edition, self.result.items)
+
+    @strawberry.field(description="Node prizes and (edge prize - cost), summed.")
+    def objective(self) -> float | None:
+        """The objective."""
+        assert isinstance(self.result, SubgraphResult)
+        return self.result.objective
+
+    @strawberry.field(description="Share by which the optimum can at most be better.")
+    def gap(self) -> float | None:
+        """The gap."""
+        assert isinstance(self.result, SubgraphResult)
+        return self.result.gap
+
+
+def result_type(result: RetrievalResult, /) -> ResultType:
+    """Returns a result for output."""
+    match result:
+        case TripletsResult():
+            return TripletsResultType(result=result)
+        case PathsResult():
+            return PathsResultType(result=result)
+        case SubgraphResult():
+            return SubgraphResultType(result=result)
+
+
+def _linked(context: OperationContext, edition: str, item: LinkedEntity) -> LinkedItemType:
+    return LinkedItemType(
+        item=ref_item(context, edition, item.entity),
+        mention=item.mention,
+        start=item.start,
+        end=item.end,
+        score=item.score,
+        alternatives=[ref_item(context, edition, ref) for ref in item.alternatives],
+    )
+
+
+def _scored(
+    context: OperationContext, edition: str, items: Sequence[ScoredTriple]
+) -> list[ScoredStatementType]:
+    return [
+        ScoredStatementType(
+            statement=statement_type(
+                context, edition, item.triple, base_id=base_statement_id(item.triple, item.change)
+            ),
+            subject=ref_item(context, edition, item.triple.head),
+            score=item.score,
+            prizes=[item.prizes.head, item.prizes.edge, item.prizes.tail],
+            change=ChangeType(edition=edition, change=item.change),
+        )
+        for item in items
+    ]
+
+
+def _path(context: OperationContext, edition: str, path: ScoredPath) -> PathType:
+    return PathType(
+        steps=[
+            StepType(
+                statement=statement_type(
+                    context,
+                    edition,
+                    step.triple,
+                    base_id=base_statement_id(step.triple, step.change),
+                ),
+                subject=ref_item(context, edition, step.triple.head),
+                reversed=step.reversed,
+                change=ChangeType(edition=edition, change=step.change),
+            )
+            for step in path.steps
+        ],
+        score=path.score,
+    )
+
+
+@strawberry.type(name="Comparison", description="One view's result beside the base's.")
+class ComparisonType:
+    """One view's result beside the base's."""
+
+    view_id: strawberry.ID | None
+    view_spec: JSON | None
+    result: ResultType
+    lost: list[strawberry.ID]
+    gained: list[strawberry.ID]
+    changed: list[strawberry.ID]
+
+
+def comparison_type(comparison: Comparison, /) -> ComparisonType:
+    """Returns a comparison for output."""
+    return ComparisonType(
+        view_id=strawberry.ID(comparison.view_id) if comparison.view_id else None,
+        view_spec=orjson.loads(comparison.view_spec) if comparison.view_spec else None,
+        result=result_type(comparison.result),
+        lost=[strawberry.ID(id_) for id_ in comparison.lost],
+        gained=[strawberry.ID(id_) for id_ in comparison.gained],
+        changed=[strawberry.ID(id_) for id_ in comparison.changed],
+    )

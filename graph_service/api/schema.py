@@ -1,0 +1,352 @@
+"""The GraphQL schema: queries, mutations, limits and errors."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import strawberry
+from graphql import GraphQLError
+from strawberry.extensions import (
+    MaxAliasesLimiter,
+    MaxTokensLimiter,
+    QueryDepthLimiter,
+    SchemaExtension,
+)
+from strawberry.types import ExecutionResult
+
+from graph_service.api.catalogue import (
+    GraphType,
+    SearchHitType,
+    ViewConnectionType,
+    ViewType,
+    graph_type,
+    parse_cursor,
+    view_type,
+)
+from graph_service.api.inputs import (
+    CreateViewInput,
+    RetrieveInput,
+    ViewRefInput,
+    to_request,
+    to_spec,
+    to_view_ref,
+)
+from graph_service.api.items import Context, ItemType, entity_item
+from graph_service.api.loading import OperationContext
+from graph_service.api.results import (
+    ComparisonType,
+    PathsResultType,
+    SubgraphResultType,
+    TripletsResultType,
+    comparison_type,
+)
+from graph_service.errors import (
+    GraphServiceError,
+    InputError,
+    ReadOnlyError,
+    ViewNotFoundError,
+)
+from graph_service.model.result import (
+    PathsResult,
+    Strategy,
+    SubgraphResult,
+    TripletsResult,
+)
+from graph_service.service import Service
+
+MAX_DEPTH = 14
+MAX_ALIASES = 30
+MAX_TOKENS = 3000
+MAX_IDS = 200
+log = logging.getLogger("graph_service.api")
+
+
+@strawberry.type
+class Query:
+    """All reads. Those on a graph take a view."""
+
+    @strawberry.field(description="All published graphs.")
+    def graphs(self, info: Context) -> list[GraphType]:
+        """All published graphs."""
+        return [graph_type(item) for item in info.context.service.graphs()]
+
+    @strawberry.field(description="One graph; without a name, the only one there is.")
+    def graph(self, info: Context, name: strawberry.ID | None = None) -> GraphType:
+        """One graph."""
+        return graph_type(info.context.service.graph(name))
+
+    @strawberry.field(description="An item by id; redirects are followed. Null if missing.")
+    def item(
+        self, info: Context, id: strawberry.ID, graph: strawberry.ID | None = None
+    ) -> ItemType | None:
+        """An item by id."""
+        return _items(info.context, [id], graph)[0]
+
+    @strawberry.field(description="Items by id, in the order asked; null where missing.")
+    def items_by_id(
+        self, info: Context, ids: list[strawberry.ID], graph: strawberry.ID | None = None
+    ) -> list[ItemType | None]:
+        """Items by id."""
+        if len(ids) > MAX_IDS:
+            raise InputError(f"at most {MAX_IDS} ids, got {len(ids)}", argument="ids")
+        return _items(info.context, ids, graph)
+
+    @strawberry.field(description="Items by their names, best first.")
+    def search_items(
+        self,
+        info: Context,
+        query: str,
+        graph: strawberry.ID | None = None,
+        language_codes: list[str] | None = None,
+        limit: int = 10,
+    ) -> list[SearchHitType]:
+        """Items by name."""
+        context = info.context
+        edition = context.service.graph(graph).edition
+        hits = context.service.search(
+            query, graph=graph, languages=language_codes or (), limit=limit
+        )
+        return [
+            SearchHitType(
+                item=entity_item(context, edition, hit.entity),
+                matched=hit.matched,
+                language_code=hit.language,
+                is_alias=hit.is_alias,
+                score=hit.score,
+            )
+            for hit in hits
+        ]
+
+    @strawberry.field(description="The triples of highest total prize for a question.")
+    def triplets(self, info: Context, input: RetrieveInput) -> TripletsResultType:
+        """The best triples."""
+        result = info.context.service.retrieve(to_request(input, Strategy.TRIPLETS, details=False))
+        assert isinstance(result, TripletsResult)
+        return TripletsResultType(result=result)
+
+    @strawberry.field(description="The best paths from the question's items.")
+    def paths(self, info: Context, input: RetrieveInput) -> PathsResultType:
+        """The best paths."""
+        result = info.context.service.retrieve(to_request(input, Strategy.PATHS, details=False))
+        assert isinstance(result, PathsResult)
+        return PathsResultType(result=result)
+
+    @strawberry.field(description="One connected subgraph of high prize and low cost.")
+    def subgraph(self, info: Context, input: RetrieveInput) -> SubgraphResultType:
+        """One connected subgraph."""
+        result = info.context.service.retrieve(to_request(input, Strategy.SUBGRAPH, details=False))
+        assert isinstance(result, SubgraphResult)
+        return SubgraphResultType(result=result)
+
+    @strawberry.field(
+        description="The same retrieval on the base and on up to ten views, linked once."
+    )
+    def compare(
+        self,
+        info: Context,
+        input: RetrieveInput,
+        strategy: Strategy,
+        views: list[ViewRefInput],
+    ) -> list[ComparisonType]:
+        """The same retrieval on several views."""
+        references = [to_view_ref(view) for view in views]
+        comparisons = info.context.service.compare(
+            to_request(input, strategy, details=False),
+            [reference for reference in references if reference is not None],
+        )
+        return [comparison_type(comparison) for comparison in comparisons]
+
+    @strawberry.field(description="The statements within some hops of an item, nearest first.")
+    def neighbourhood(
+        self,
+        info: Context,
+        id: strawberry.ID,
+        graph: strawberry.ID | None = None,
+        view: ViewRefInput | None = None,
+        hops: int = 1,
+        limit: int = 100,
+        language_codes: list[str] | None = None,
+    ) -> SubgraphResultType:
+        """The statements around an item."""
+        result = info.context.service.neighbourhood(
+            id,
+            graph=graph,
+            view=to_view_ref(view),
+            hops=hops,
+            limit=limit,
+            languages=language_codes or ("en",),
+        )
+        return SubgraphResultType(result=result)
+
+    @strawberry.field(description="The stored views of a graph, oldest first.")
+    def views(
+        self,
+        info: Context,
+        graph: strawberry.ID | None = None,
+        first: int = 50,
+        after: str | None = None,
+    ) -> ViewConnectionType:
+        """The stored views of a graph."""
+        if not 1 <= first <= 1000:
+            raise InputError(f"first must be 1 to 1000, got {first}", argument="first")
+        views = info.context.service.list_views(graph=graph)
+        offset = parse_cursor(after)
+        page = views[offset : offset + first]
+        end = offset + len(page)
+        return ViewConnectionType(
+            items=[view_type(view) for view in page],
+            total=len(views),
+            end_cursor=str(end) if end < len(views) else None,
+        )
+
+    @strawberry.field(description="A stored view by id or name; null if there is none.")
+    def view(
+        self, info: Context, id: strawberry.ID, graph: strawberry.ID | None = None
+    ) -> ViewType | None:
+        """A stored view."""
+        try:
+            return view_type(info.context.service.get_view(id, graph=graph))
+        except ViewNotFoundError:
+            return None
+
+
+@strawberry.type
+class Mutation:
+    """All writes; refused unless the server was started with --writable."""
+
+    @strawberry.mutation(description="Makes a view and stores it; the same spec gives the same.")
+    def create_view(self, info: Context, input: CreateViewInput) -> ViewType:
+        """Makes a view."""
+        _check_writable(info.context)
+        view = info.context.service.create_view(
+            to_spec(input.spec), graph=input.graph, name=input.name, note=input.note
+        )
+        return view_type(view)
+
+    @strawberry.mutation(description="Deletes a stored view and returns its id.")
+    def delete_view(
+        self, info: Context, id: strawberry.ID, graph: strawberry.ID | None = None
+    ) -> strawberry.ID:
+        """Deletes a view."""
+        _check_writable(info.context)
+        return strawberry.ID(info.context.service.delete_view(id, graph=graph))
+
+    @strawberry.mutation(description="Deletes a graph with its views and returns its name.")
+    def delete_graph(self, info: Context, name: strawberry.ID) -> strawberry.ID:
+        """Deletes a graph."""
+        _check_writable(info.context)
+        info.context.service.delete_graph(name)
+        return name
+
+
+def _check_writable(context: OperationContext) -> None:
+    if not context.writable:
+        raise ReadOnlyError(
+            "this server only reads", hint="Start it with: graph-service serve --writable"
+        )
+
+
+def _items(
+    context: OperationContext, ids: list[strawberry.ID], graph: str | None
+) -> list[ItemType | None]:
+    edition = context.service.graph(graph).edition
+    found = context.service.entities(ids, graph=graph).found
+    return [entity_item(context, edition, found[id_]) if id_ in found else None for id_ in ids]
+
+
+class ErrorCodes(SchemaExtension):
+    """Gives every error of ours its code; masks and logs all others."""
+
+    def on_operation(self) -> Iterator[None]:
+        """Runs around one operation."""
+        yield
+        result = self.execution_context.result
+        if isinstance(result, ExecutionResult) and result.errors:
+            context = self.execution_context.context
+            result.errors = [shown_error(error, context.request_id) for error in result.errors]
+
+
+def shown_error(error: GraphQLError, request_id: str, /) -> GraphQLError:
+    """Returns an error as a client may see it."""
+    cause = error.original_error
+    extensions: dict[str, Any] = {"requestId": request_id}
+    message = error.message
+    if isinstance(cause, GraphServiceError):
+        extensions["code"] = cause.code
+        message = cause.message
+        if cause.argument:
+            extensions["argument"] = _camel(cause.argument)
+        if cause.hint:
+            extensions["hint"] = cause.hint
+    elif cause is None or isinstance(cause, GraphQLError):
+        extensions["code"] = "BAD_INPUT"
+    else:
+        log.error("request %s failed", request_id, exc_info=cause)
+        extensions["code"] = "INTERNAL"
+        message = f"An internal error happened; it is logged under request {request_id}."
+    return GraphQLError(
+        message,
+        nodes=error.nodes,
+        source=error.source,
+        positions=error.positions,
+        path=error.path,
+        extensions=extensions,
+    )
+
+
+_ARGUMENTS = {
+    "entity_ids": "itemIds",
+    "relation_ids": "propertyIds",
+    "exclude_relation_ids": "excludePropertyIds",
+    "languages": "languageCodes",
+}
+
+
+def _camel(name: str) -> str:
+    if name in _ARGUMENTS:
+        return _ARGUMENTS[name]
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+schema = strawberry.Schema(
+    query=Query,
+    mutation=Mutation,
+    types=[TripletsResultType, PathsResultType, SubgraphResultType],
+    extensions=[
+        ErrorCodes,
+        lambda: QueryDepthLimiter(max_depth=MAX_DEPTH),
+        lambda: MaxAliasesLimiter(max_alias_count=MAX_ALIASES),
+        lambda: MaxTokensLimiter(max_token_count=MAX_TOKENS),
+    ],
+)
+
+
+def execute(
+    service: Service,
+    document: str,
+    variables: dict[str, Any] | None = None,
+    /,
+    *,
+    operation_name: str | None = None,
+    writable: bool = False,
+) -> dict[str, Any]:
+    """Runs one operation and returns the response: ``data`` and ``errors``, JSON-ready."""
+    context = OperationContext(service, writable=writable)
+    result = schema.execute_sync(
+        document,
+        variable_values=variables,
+        context_value=context,
+        operation_name=operation_name,
+    )
+    response: dict[str, Any] = {"data": result.data}
+    if result.errors:
+        response["errors"] = [error.formatted for error in result.errors]
+    return response
+
+
+def print_schema() -> str:
+    """Returns the schema in GraphQL's own language."""
+    return f"{schema.as_str().rstrip()}\n"

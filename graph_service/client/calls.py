@@ -1,0 +1,387 @@
+"""Each call of the client as data: its document, its variables, and how to read the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypedDict, TypeVar
+
+from graph_service.client import documents
+from graph_service.client.decode import (
+    decode_comparison,
+    decode_graph,
+    decode_hit,
+    decode_item,
+    decode_item_statement,
+    decode_result,
+    decode_view,
+    decode_view_change,
+)
+from graph_service.client.types import (
+    ClientComparison,
+    FoundItem,
+    Item,
+    ItemStatement,
+    ViewChanges,
+)
+from graph_service.errors import InputError
+from graph_service.model.request import ViewRef
+from graph_service.model.result import (
+    PathsResult,
+    RetrievalResult,
+    Strategy,
+    SubgraphResult,
+    TripletsResult,
+)
+from graph_service.model.statement import Rank
+from graph_service.model.values import (
+    EntityValue,
+    Iri,
+    MonolingualText,
+    Quantity,
+    StringValue,
+    Time,
+    Value,
+)
+from graph_service.model.view import Change, StoredView, ViewSpec
+from graph_service.store.protocol import GraphInfo
+
+T = TypeVar("T")
+View = ViewRef | ViewSpec | str
+
+
+class RetrieveOptions(TypedDict, total=False):
+    """Options of a retrieval, as in ``model.request.RetrieveRequest``.
+
+    ``view`` is a stored view's id or name, a specification, or a reference.
+    """
+
+    graph: str | None
+    view: View | None
+    entity_ids: Sequence[str]
+    languages: Sequence[str]
+    preset: str
+    limit: int | None
+    max_hops: int | None
+    max_edges: int | None
+    min_score: float | None
+    token_budget: int | None
+    relation_ids: Sequence[str]
+    exclude_relation_ids: Sequence[str]
+    ranks: Sequence[Rank]
+    top_nodes: int | None
+    top_edges: int | None
+    edge_cost: float | None
+    max_path_length: int | None
+    prove: bool
+    details: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[T]):
+    """One operation.
+
+    Attributes:
+        read: Makes the answer's data what the caller gets.
+    """
+
+    document: str
+    variables: Mapping[str, Any]
+    read: Callable[[Mapping[str, Any]], T]
+
+
+def _retrieve_input(question: str, options: RetrieveOptions) -> dict[str, Any]:
+    given = dict(options)
+    given.pop("details", None)
+    view = given.pop("view", None)
+    names = {
+        "entity_ids": "itemIds",
+        "languages": "languageCodes",
+        "relation_ids": "propertyIds",
+        "exclude_relation_ids": "excludePropertyIds",
+        "max_hops": "maxHops",
+        "max_edges": "maxEdges",
+        "min_score": "minScore",
+        "token_budget": "tokenBudget",
+    }
+    prizes = {
+        name: given.pop(key)
+        for key, name in (
+            ("top_nodes", "topNodes"),
+            ("top_edges", "topEdges"),
+            ("edge_cost", "edgeCost"),
+            ("max_path_length", "maxPathLength"),
+        )
+        if given.get(key) is not None
+    }
+    variables: dict[str, Any] = {"question": question}
+    for key, value in given.items():
+        if value is None or key in ("top_nodes", "top_edges", "edge_cost", "max_path_length"):
+            continue
+        if key == "ranks":
+            value = [rank.name for rank in value]  # type: ignore[attr-defined]
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            value = list(value)
+        variables[names.get(key, key)] = value
+    if prizes:
+        variables["prizes"] = prizes
+    if view is not None:
+        variables["view"] = view_input(view)  # type: ignore[arg-type]
+    return variables
+
+
+def view_input(view: View, /) -> dict[str, Any]:
+    """Returns a ``ViewRefInput``."""
+    if isinstance(view, str):
+        return {"id": view}
+    if isinstance(view, ViewSpec):
+        return {"spec": spec_input(view)}
+    view.validate()
+    if view.spec is not None:
+        return {"spec": spec_input(view.spec)}
+    return {"id": view.id} if view.id is not None else {"name": view.name}
+
+
+def spec_input(spec: ViewSpec, /) -> dict[str, Any]:
+    """Returns a ``ViewSpecInput``."""
+    fields: dict[str, Any] = {
+        "method": spec.method.name,
+        "randomSeed": spec.random_seed,
+        "sampling": spec.sampling.name,
+        "scope": {
+            "statementIds": list(spec.scope.statement_ids),
+            "propertyIds": list(spec.scope.relation_ids),
+            "aroundItemIds": list(spec.scope.around_ids),
+            "hops": spec.scope.hops,
+            "ofQuestion": spec.scope.of_question,
+        },
+        "statementIds": list(spec.statement_ids),
+        "changes": [_change_input(change) for change in spec.changes],
+    }
+    if spec.level is not None:
+        fields["level"] = spec.level
+    if spec.count is not None:
+        fields["count"] = spec.count
+    return fields
+
+
+def _change_input(change: Change) -> dict[str, Any]:
+    fields: dict[str, Any] = {"remove": change.remove}
+    if change.statement_id is not None:
+        fields["statementId"] = change.statement_id
+    if change.head is not None:
+        fields["subjectId"] = change.head
+    if change.relation is not None:
+        fields["propertyId"] = change.relation
+    if change.value is not None:
+        fields["value"] = _value_input(change.value)
+    return fields
+
+
+def _value_input(value: Value) -> dict[str, Any]:
+    match value:
+        case EntityValue(id=id_):
+            return {"itemId": id_}
+        case StringValue(text=text):
+            literal: dict[str, Any] = {"type": "STRING", "content": text}
+        case MonolingualText(text=text, language=language):
+            literal = {"type": "MONOLINGUAL_TEXT", "content": text, "languageCode": language}
+        case Quantity(amount=amount, unit=unit):
+            literal = {"type": "QUANTITY", "content": amount, "unitId": unit}
+        case Time(time=time, precision=precision):
+            literal = {"type": "TIME", "content": time, "precision": precision}
+        case Iri(iri=iri):
+            literal = {"type": "URL", "content": iri}
+        case _:
+            raise InputError(
+                f"a change can't set a value of type {type(value).__name__}", argument="value"
+            )
+    return {"literal": literal}
+
+
+def retrieve(strategy: Strategy, question: str, options: RetrieveOptions, /) -> Call[Any]:
+    """Asks for triplets, paths or a subgraph."""
+    document = {
+        Strategy.TRIPLETS: documents.TRIPLETS,
+        Strategy.PATHS: documents.PATHS,
+        Strategy.SUBGRAPH: documents.SUBGRAPH,
+    }[strategy]
+    expected = {
+        Strategy.TRIPLETS: TripletsResult,
+        Strategy.PATHS: PathsResult,
+        Strategy.SUBGRAPH: SubgraphResult,
+    }[strategy]
+
+    def read(data: Mapping[str, Any]) -> RetrievalResult:
+        result = decode_result(data["result"])
+        assert isinstance(result, expected)
+        return result
+
+    variables = {
+        "input": _retrieve_input(question, options),
+        "details": options.get("details", False),
+    }
+    return Call(document, variables, read)
+
+
+def compare(
+    strategy: Strategy, question: str, views: Sequence[View], options: RetrieveOptions, /
+) -> Call[tuple[ClientComparison, ...]]:
+    """Asks for the base's result and those of some views."""
+    variables = {
+        "input": _retrieve_input(question, options),
+        "details": options.get("details", False),
+        "strategy": strategy.name,
+        "views": [view_input(view) for view in views],
+    }
+    return Call(
+        documents.COMPARE,
+        variables,
+        lambda data: tuple(decode_comparison(row) for row in data["comparisons"]),
+    )
+
+
+def neighbourhood(
+    id_: str,
+    /,
+    *,
+    graph: str | None,
+    view: View | None,
+    hops: int,
+    limit: int,
+    languages: Sequence[str],
+) -> Call[SubgraphResult]:
+    """Asks for the statements around an item."""
+
+    def read(data: Mapping[str, Any]) -> SubgraphResult:
+        result = decode_result(data["result"])
+        assert isinstance(result, SubgraphResult)
+        return result
+
+    variables = {
+        "id": id_,
+        "graph": graph,
+        "view": view_input(view) if view is not None else None,
+        "hops": hops,
+        "limit": limit,
+        "languages": list(languages),
+    }
+    return Call(documents.NEIGHBOURHOOD, variables, read)
+
+
+def graphs() -> Call[tuple[GraphInfo, ...]]:
+    """Asks for all graphs."""
+    return Call(
+        documents.GRAPHS, {}, lambda data: tuple(decode_graph(row) for row in data["graphs"])
+    )
+
+
+def graph(name: str | None, /) -> Call[GraphInfo]:
+    """Asks for one graph."""
+    return Call(documents.GRAPH, {"name": name}, lambda data: decode_graph(data["graph"]))
+
+
+def items(
+    ids: Sequence[str], /, *, graph: str | None, language: str
+) -> Call[tuple[Item | None, ...]]:
+    """Asks for items by id."""
+    return Call(
+        documents.ITEMS,
+        {"ids": list(ids), "graph": graph, "language": language},
+        lambda data: tuple(decode_item(row) if row is not None else None for row in data["items"]),
+    )
+
+
+def statements(
+    id_: str,
+    /,
+    *,
+    graph: str | None,
+    view: View | None,
+    relation_id: str | None,
+    languages: Sequence[str],
+    limit: int,
+) -> Call[tuple[ItemStatement, ...]]:
+    """Asks for the statements of an item."""
+
+    def read(data: Mapping[str, Any]) -> tuple[ItemStatement, ...]:
+        item = data["item"]
+        if item is None:
+            return ()
+        return tuple(decode_item_statement(item, row) for row in item["statements"])
+
+    variables = {
+        "id": id_,
+        "graph": graph,
+        "view": view_input(view) if view is not None else None,
+        "property": relation_id,
+        "languages": list(languages),
+        "limit": limit,
+    }
+    return Call(documents.ITEM_STATEMENTS, variables, read)
+
+
+def search(
+    query: str, /, *, graph: str | None, languages: Sequence[str], limit: int
+) -> Call[tuple[FoundItem, ...]]:
+    """Asks for items by name."""
+    return Call(
+        documents.SEARCH,
+        {"query": query, "graph": graph, "languages": list(languages), "limit": limit},
+        lambda data: tuple(decode_hit(row) for row in data["hits"]),
+    )
+
+
+def views(graph: str | None, /) -> Call[tuple[StoredView, ...]]:
+    """Asks for the stored views of a graph."""
+    return Call(
+        documents.VIEWS,
+        {"graph": graph, "first": 1000},
+        lambda data: tuple(decode_view(row) for row in data["views"]["items"]),
+    )
+
+
+def view(reference: str, /, *, graph: str | None) -> Call[StoredView | None]:
+    """Asks for a stored view by id or name."""
+    return Call(
+        documents.VIEW,
+        {"id": reference, "graph": graph},
+        lambda data: decode_view(data["view"]) if data["view"] is not None else None,
+    )
+
+
+def view_diff(
+    reference: str, /, *, graph: str | None, first: int, after: str | None
+) -> Call[ViewChanges | None]:
+    """Asks for what a stored view changes."""
+
+    def read(data: Mapping[str, Any]) -> ViewChanges | None:
+        if data["view"] is None:
+            return None
+        page = data["view"]["diff"]
+        return ViewChanges(
+            tuple(decode_view_change(row) for row in page["items"]),
+            page["total"],
+            page["endCursor"],
+        )
+
+    variables = {"id": reference, "graph": graph, "first": first, "after": after}
+    return Call(documents.VIEW_DIFF, variables, read)
+
+
+def create_view(spec: ViewSpec, /, *, graph: str, name: str | None, note: str) -> Call[StoredView]:
+    """Asks for a view to be made."""
+    fields = {"graph": graph, "spec": spec_input(spec), "name": name, "note": note}
+    return Call(documents.CREATE_VIEW, {"input": fields}, lambda data: decode_view(data["view"]))
+
+
+def delete_view(reference: str, /, *, graph: str | None) -> Call[str]:
+    """Asks for a view to be deleted."""
+    return Call(
+        documents.DELETE_VIEW, {"id": reference, "graph": graph}, lambda data: str(data["id"])
+    )
+
+
+def delete_graph(name: str, /) -> Call[str]:
+    """Asks for a graph to be deleted with its views."""
+    return Call(documents.DELETE_GRAPH, {"name": name}, lambda data: str(data["name"]))

@@ -1,0 +1,120 @@
+"""One table of settings: each is an environment variable, and most a command-line option too.
+
+``read_settings`` is the only place that reads the environment for them; the documentation is
+made from the same table (``graph-service doctor --settings``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph_service.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One row of the table.
+
+    Attributes:
+        name: Field of ``Settings``.
+        variable: Environment variable.
+        default: As text; empty for none.
+        help: What it does, with its unit.
+    """
+
+    name: str
+    variable: str
+    default: str
+    help: str
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("store", "GRAPH_SERVICE_STORE", "", "Address of the store: sqlite:///file, bolt://, neo4j://."),
+    Setting("graph", "GRAPH_SERVICE_GRAPH", "", "Graph to use where none is named."),
+    Setting("embedder", "GRAPH_SERVICE_EMBEDDER", "minilm", "Embedder: minilm, or the name of a sentence-transformers model."),
+    Setting("model_dir", "GRAPH_SERVICE_MODEL_DIR", "", "Folder with MiniLM's model.safetensors and tokenizer.json."),
+    Setting("vectors", "GRAPH_SERVICE_VECTORS", "", "File that keeps text vectors; in the user's cache folder by default."),
+    Setting("cache_dir", "GRAPH_SERVICE_CACHE_DIR", "", "Folder for vectors, and for snapshots of graphs kept on a server."),
+    Setting("cache_gb", "GRAPH_SERVICE_CACHE_GB", "4", "Size limit of the snapshot cache in GiB."),
+    Setting("read_timeout_s", "GRAPH_SERVICE_READ_TIMEOUT_S", "30", "Time limit of one read in seconds."),
+    Setting("max_hops", "GRAPH_SERVICE_MAX_HOPS", "4", "Most hops that a request may ask for."),
+    Setting("max_items", "GRAPH_SERVICE_MAX_ITEMS", "1000", "Most items that a request may ask for."),
+    Setting("api_key", "GRAPH_SERVICE_API_KEY", "", "Key that HTTP clients must send as a bearer token."),
+    Setting("threads", "GRAPH_SERVICE_THREADS", "8", "Worker threads of the server."),
+    Setting("model_url", "GRAPH_SERVICE_MODEL_URL", "", "Base address of an OpenAI-compatible endpoint."),
+    Setting("model_name", "GRAPH_SERVICE_MODEL", "", "Name of the chat model."),
+    Setting("model_key", "OPENAI_API_KEY", "", "Key of the chat endpoint."),
+    Setting("neo4j_uri", "NEO4J_URI", "", "Address of Neo4j, where GRAPH_SERVICE_STORE is not set."),
+    Setting("neo4j_username", "NEO4J_USERNAME", "neo4j", "Neo4j user."),
+    Setting("neo4j_password", "NEO4J_PASSWORD", "", "Neo4j password."),
+    Setting("neo4j_database", "NEO4J_DATABASE", "neo4j", "Neo4j database."),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings as read; see ``SETTINGS`` for what each means."""
+
+    store: str = ""
+    graph: str = ""
+    embedder: str = "minilm"
+    model_dir: str = ""
+    vectors: str = ""
+    cache_dir: str = ""
+    cache_gb: float = 4.0
+    read_timeout_s: float = 30.0
+    max_hops: int = 4
+    max_items: int = 1000
+    api_key: str = ""
+    threads: int = 8
+    model_url: str = ""
+    model_name: str = ""
+    model_key: str = ""
+    neo4j_uri: str = ""
+    neo4j_username: str = "neo4j"
+    neo4j_password: str = ""
+    neo4j_database: str = "neo4j"
+
+    @property
+    def store_url(self) -> str:
+        """The store to open: ``store``, else ``neo4j_uri``, else ``sqlite:///graph.db``."""
+        return self.store or self.neo4j_uri or "sqlite:///graph.db"
+
+    @property
+    def vector_file(self) -> Path:
+        """The file of text vectors."""
+        if self.vectors:
+            return Path(self.vectors)
+        return self.cache_path / "vectors.db"
+
+    @property
+    def cache_path(self) -> Path:
+        """The folder for caches."""
+        if self.cache_dir:
+            return Path(self.cache_dir)
+        import platformdirs
+
+        return Path(platformdirs.user_cache_dir("graph-service", appauthor=False))
+
+
+def read_settings(environment: Mapping[str, str] | None = None, /) -> Settings:
+    """Returns the settings of an environment.
+
+    Raises:
+        InputError: A number is none; names the variable.
+    """
+    env = os.environ if environment is None else environment
+    values: dict[str, str | int | float] = {}
+    for row in SETTINGS:
+        text = env.get(row.variable, "") or row.default
+        kind = Settings.__annotations__[row.name]
+        try:
+            values[row.name] = {"str": str, "int": int, "float": float}[kind](text)
+        except ValueError:
+            raise InputError(
+                f"{row.variable} must be a number, got {text!r}", argument=row.variable
+            ) from None
+    return Settings(**values)  # type: ignore[arg-type]
