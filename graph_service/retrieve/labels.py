@@ -1,0 +1,81 @@
+"""Texts of a region's nodes and relations, on the base or on a view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graph_service.model.graph import Int32, Int64, KnowledgeGraph, labels_of
+from graph_service.model.text import relation_words
+from graph_service.model.values import EntityValue, decode_value, display_value
+from graph_service.model.view import Overlay
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Gives the label of every node and relation of a graph, those of a view included.
+
+    Attributes:
+        languages: Best first; any other label stands in where there is none in these.
+    """
+
+    graph: KnowledgeGraph
+    overlay: Overlay | None
+    languages: Sequence[str]
+    _units: dict[str, str] = field(default_factory=dict)
+
+    def nodes(self, nodes: Int32 | Int64, /) -> list[str]:
+        """Returns the text of each global node: an entity's label (else its id), a literal's
+        value as a person reads it.
+        """
+        numbers = np.asarray(nodes, dtype=np.int32)
+        texts: list[str] = [""] * len(numbers)
+        entity = np.flatnonzero(numbers < self.graph.entity_count)
+        labels = labels_of(self.graph.node_labels, numbers[entity], self.languages)
+        missing = [place for place, label in zip(entity.tolist(), labels, strict=True) if not label]
+        for place, label in zip(entity.tolist(), labels, strict=True):
+            texts[place] = label or ""
+        ids = self.graph.node_ids.take(numbers[missing]) if missing else []
+        for place, id_ in zip(missing, ids, strict=True):
+            texts[place] = relation_words(id_)
+        literal = np.flatnonzero(
+            (numbers >= self.graph.entity_count) & (numbers < self.graph.node_count)
+        )
+        for place, encoded in zip(
+            literal.tolist(), self.graph.node_ids.take(numbers[literal]), strict=True
+        ):
+            texts[place] = display_value(decode_value(encoded), self._unit)
+        for place in np.flatnonzero(numbers >= self.graph.node_count).tolist():
+            assert self.overlay is not None
+            encoded = self.overlay.new_nodes[int(numbers[place]) - self.graph.node_count]
+            value = decode_value(encoded)
+            texts[place] = (
+                relation_words(value.id)
+                if isinstance(value, EntityValue)
+                else display_value(value, self._unit)
+            )
+        return texts
+
+    def relations(self, relations: Int32 | Int64, /) -> list[str]:
+        """Returns the text of each relation: its label, or the last part of its id in words."""
+        numbers = np.asarray(relations, dtype=np.int32)
+        base = np.flatnonzero(numbers < self.graph.relation_count)
+        texts: list[str] = [""] * len(numbers)
+        labels = labels_of(self.graph.relation_labels, numbers[base], self.languages)
+        ids = self.graph.relation_ids.take(numbers[base])
+        for place, label, id_ in zip(base.tolist(), labels, ids, strict=True):
+            texts[place] = relation_words(label or id_) or id_
+        for place in np.flatnonzero(numbers >= self.graph.relation_count).tolist():
+            assert self.overlay is not None
+            id_ = self.overlay.new_relations[int(numbers[place]) - self.graph.relation_count]
+            texts[place] = relation_words(id_) or id_
+        return texts
+
+    def _unit(self, id_: str) -> str:
+        if id_ not in self._units:
+            node = self.graph.find_node(id_)
+            text = id_ if node is None else self.nodes(np.array([node], dtype=np.int32))[0]
+            self._units[id_] = text
+        return self._units[id_]

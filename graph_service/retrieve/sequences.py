@@ -1,0 +1,428 @@
+"""Walks from the question's entities, grouped by the relations they follow (preset default).
+
+A relation sequence is a list of relations with directions. It is put into words (``spouse's
+nationality``) and compared with the question less the entities that it names; all walks of one
+sequence share its score. This embeds a few hundred short texts at most, however large the region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.model.graph import Bool, Float64, Int64
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.region import Region
+from graph_service.retrieve.prizes import cosines
+
+Encode = Callable[[Sequence[str]], "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"]
+_BEAM = 64
+"""Sequences that are walked on from, beyond the first step."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Level:
+    """Walks of one length: the walk each goes on from, and its last step, all int64 [w]."""
+
+    parent: Int64
+    node: Int64
+    edge: Int64
+    backward: Bool
+    sequence: Int64
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSequence:
+    """A relation sequence and how well it fits the question.
+
+    Attributes:
+        steps: Relation (global number) and whether it is walked from tail to head.
+        text: In words.
+        similarity: Cosine with the question, rounded.
+        score: Similarity less the costs of its steps.
+    """
+
+    steps: tuple[tuple[int, bool], ...]
+    text: str
+    similarity: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A simple path from an entity of the question, in local numbers.
+
+    Attributes:
+        sequence: Number of its sequence.
+        score: The sequence's, with what joining two of the question's entities adds.
+    """
+
+    nodes: tuple[int, ...]
+    edges: tuple[int, ...]
+    reversed: tuple[bool, ...]
+    sequence: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Walks:
+    """What the question's entities lead to.
+
+    Attributes:
+        sequences: All that were scored, best first.
+        walks: Walks of the best sequences, best first.
+        relevance: Similarity of the most similar sequence; None where there is none.
+    """
+
+    sequences: tuple[ScoredSequence, ...]
+    walks: tuple[Walk, ...]
+    relevance: float | None
+    cuts: tuple[Cut, ...]
+
+
+def verbalise(steps: Sequence[tuple[str, bool]], /) -> str:
+    """Returns a relation sequence in words; the direction is left to the score.
+
+    >>> verbalise([("spouse", False), ("nationality", False)])
+    "spouse's nationality"
+    """
+    return "'s ".join(text for text, _ in steps)
+
+
+class _Scorer:
+    """Scores sequences of relations, each text once, within a number of texts."""
+
+    def __init__(
+        self,
+        question: np.ndarray[tuple[int, ...], np.dtype[np.float32]],
+        encode: Encode,
+        names: dict[int, str],
+        max_embedded: int,
+        hop_cost: float,
+        inverse_cost: float,
+    ) -> None:
+        self.question = question
+        self.encode = encode
+        self.names = names
+        self.left = max_embedded
+        self.hop_cost = hop_cost
+        self.inverse_cost = inverse_cost
+        self.similarity: dict[str, float] = {}
+        self.single: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float32]]] = {}
+        self.unscored = 0
+
+    def score(self, sequences: list[tuple[tuple[int, bool], ...]], /, *, share: float) -> Float64:
+        """Returns the score of each; those over the number of texts have minus infinity.
+
+        ``share`` of what may still be embedded goes to these. Which are embedded, where not all
+        can be, is decided by the mean of their steps' vectors.
+        """
+        texts = [verbalise([(self.names[rel], back) for rel, back in item]) for item in sequences]
+        costs = np.array(
+            [
+                self.hop_cost * (len(item) - 1) + self.inverse_cost * sum(b for _, b in item)
+                for item in sequences
+            ]
+        )
+        new = sorted({text for text in texts if text not in self.similarity})
+        allowed = int(self.left * share)
+        if len(new) > allowed:
+            guess = self._guess(sequences)
+            best: dict[str, float] = {}
+            for text, value in zip(texts, (guess - costs).tolist(), strict=True):
+                best[text] = max(value, best.get(text, -np.inf))
+            self.unscored += len(new) - allowed
+            new = sorted(sorted(new, key=lambda text: (-best[text], text))[:allowed])
+        if new:
+            vectors = self.encode(new)
+            self.left -= len(new)
+            for text, vector, value in zip(
+                new, vectors, cosines(self.question, vectors).tolist(), strict=True
+            ):
+                self.similarity[text] = value
+                self.single[text] = vector
+        found = np.array([self.similarity.get(text, -np.inf) for text in texts])
+        score: Float64 = np.round(found - costs, 5)
+        return score
+
+    def _guess(self, sequences: list[tuple[tuple[int, bool], ...]]) -> Float64:
+        zero = np.zeros_like(self.question)
+        numbers: dict[int, int] = {}
+        for item in sequences:
+            for rel, _ in item:
+                numbers.setdefault(rel, len(numbers))
+        table = np.stack([self.single.get(self.names[rel], zero) for rel in numbers])
+        total = np.zeros((len(sequences), len(self.question)), dtype=np.float32)
+        for step in range(max(map(len, sequences))):
+            has = [i for i, item in enumerate(sequences) if len(item) > step]
+            total[has] += table[[numbers[sequences[i][step][0]] for i in has]]
+        size = np.linalg.norm(total, axis=1, keepdims=True)
+        return cosines(self.question, total / np.maximum(size, np.float32(1e-6)))
+
+
+def best_walks(
+    region: Region,
+    question: np.ndarray[tuple[int, ...], np.dtype[np.float32]],
+    /,
+    *,
+    relation_texts: dict[int, str],
+    encode: Encode,
+    max_length: int,
+    top_sequences: int,
+    max_walks: int,
+    max_embedded: int,
+    hop_cost: float,
+    inverse_cost: float,
+    shared_bonus: float,
+    min_relevance: float,
+    work_budget: int,
+    order: Callable[[Int64], Float64],
+    deadline: Deadline | None = None,
+) -> Walks:
+    """Returns the walks of the relation sequences that fit the question best.
+
+    Args:
+        region: The region; walks begin at its seeds and visit no node twice.
+        question: Unit vector of the question without the entities it names, float32 [d].
+        relation_texts: Words of each relation of the region.
+        encode: Texts to unit vectors.
+        max_length: Most steps.
+        top_sequences: Sequences whose walks are returned.
+        max_walks: Walks returned at most.
+        max_embedded: Sequences embedded at most, distinct texts.
+        hop_cost: Taken off for each step after the first.
+        inverse_cost: Taken off for each step from tail to head.
+        shared_bonus: Added where a walk ends at another entity of the question.
+        min_relevance: Without a sequence of this similarity nothing is returned.
+        work_budget: Most walks that are enumerated.
+        order: Similarity of some edges with the question, to order walks of equal score.
+        deadline: Raises ``DeadlineError`` when past.
+    """
+    deadline = deadline or Deadline.none()
+    scorer = _Scorer(question, encode, relation_texts, max_embedded, hop_cost, inverse_cost)
+    levels: list[_Level] = []
+    sequences: list[tuple[tuple[int, bool], ...]] = []
+    scores = np.zeros(0)
+    cuts: list[Cut] = []
+    adjacency = _Adjacency(region)
+    seeds = region.seeds.astype(np.int64)
+    begin = _Level(
+        np.full(len(seeds), -1),
+        seeds,
+        np.full(len(seeds), -1),
+        np.zeros(len(seeds), bool),
+        np.full(len(seeds), -1),
+    )
+    last, budget = begin, work_budget
+    for length in range(1, max_length + 1):
+        deadline.check("walking from the question's entities")
+        sources = np.flatnonzero(~region.literal[last.node])
+        if length > 1:
+            sources, cut = _beam(last, sources, scores, adjacency, budget)
+            cuts.extend(cut)
+        level, codes = adjacency.step(last, sources, [begin, *levels])
+        budget -= len(level.node)
+        if not len(level.node):
+            break
+        wide = np.int64(2) * (np.int64(region.rel.max()) + 1)
+        distinct, inverse = np.unique(codes[0] * wide + codes[1], return_inverse=True)
+        new: list[tuple[tuple[int, bool], ...]] = []
+        for code in distinct.tolist():
+            before, move = divmod(code, int(wide))
+            step = (move // 2, bool(move % 2))
+            new.append((*sequences[before - 1], step) if before else (step,))
+        # An early level may not starve a later one of texts.
+        share = 1.0 if length == max_length else 0.5
+        scores = np.concatenate((scores, scorer.score(new, share=share)))
+        last = _Level(
+            level.parent, level.node, level.edge, level.backward, len(sequences) + inverse
+        )
+        sequences.extend(new)
+        levels.append(last)
+    if scorer.unscored:
+        total = len(scorer.similarity) + scorer.unscored
+        cuts.append(Cut("embedded", CutReason.LIMIT, max_embedded, len(scorer.similarity), total))
+    return _collect(
+        region,
+        [begin, *levels],
+        sequences,
+        scores,
+        scorer,
+        top_sequences=top_sequences,
+        max_walks=max_walks,
+        shared_bonus=shared_bonus,
+        min_relevance=min_relevance,
+        order=order,
+        cuts=cuts,
+    )
+
+
+class _Adjacency:
+    """Steps out of each local node, both ways."""
+
+    def __init__(self, region: Region) -> None:
+        m = region.edge_count
+        source = np.concatenate((region.head, region.tail)).astype(np.int64)
+        target = np.concatenate((region.tail, region.head)).astype(np.int64)
+        edge = np.concatenate((np.arange(m), np.arange(m)))
+        backward = np.repeat([False, True], m)
+        order = np.lexsort((backward, edge, source))
+        order = order[source[order] != target[order]]
+        self.target, self.edge, self.backward = target[order], edge[order], backward[order]
+        self.rel = region.rel.astype(np.int64)
+        self.begin = np.searchsorted(source[order], np.arange(region.node_count + 1))
+
+    def count(self, nodes: Int64) -> Int64:
+        """Returns the number of steps out of each node."""
+        return self.begin[nodes + 1] - self.begin[nodes]
+
+    def step(
+        self, last: _Level, sources: Int64, levels: list[_Level]
+    ) -> tuple[_Level, tuple[Int64, Int64]]:
+        """Returns the walks one step longer, and for each its old sequence + 1 and its move."""
+        nodes = last.node[sources]
+        count = self.count(nodes)
+        owner = np.repeat(np.arange(len(nodes)), count)
+        offset = np.cumsum(count) - count
+        place = np.arange(len(owner)) - offset[owner] + self.begin[nodes][owner]
+        target, parent = self.target[place], sources[owner]
+        fresh = np.ones(len(target), dtype=bool)
+        above = parent
+        for level in reversed(levels):
+            fresh &= target != level.node[above]
+            above = level.parent[above]
+        place, target, parent = place[fresh], target[fresh], parent[fresh]
+        edge, backward = self.edge[place], self.backward[place]
+        level = _Level(parent, target, edge, backward, np.zeros(0, dtype=np.int64))
+        return level, (last.sequence[parent] + 1, self.rel[edge] * 2 + backward)
+
+
+def _beam(
+    last: _Level, sources: Int64, scores: Float64, adjacency: _Adjacency, budget: int
+) -> tuple[Int64, list[Cut]]:
+    """Returns the walks to go on from: those of the best sequences, within the budget."""
+    if not len(sources):
+        return sources, []
+    counts = adjacency.count(last.node[sources])
+    used = np.unique(last.sequence[sources])
+    steps = np.bincount(last.sequence[sources], weights=counts, minlength=len(scores))
+    used = used[np.lexsort((used, -scores[used]))]
+    spent = np.cumsum(steps[used])
+    fits = int(np.searchsorted(spent, budget, side="right"))
+    keep = used[: max(min(fits, _BEAM if fits < len(used) else len(used)), 1)]
+    if len(keep) == len(used):
+        return sources, []
+    allowed = np.zeros(len(scores), dtype=bool)
+    allowed[keep] = True
+    kept = sources[allowed[last.sequence[sources]]]
+    over = np.cumsum(adjacency.count(last.node[kept])) > budget
+    cut = Cut("paths", CutReason.WORK_BUDGET, budget, len(keep), len(used))
+    return kept[~over], [cut]
+
+
+def _collect(
+    region: Region,
+    levels: list[_Level],
+    sequences: list[tuple[tuple[int, bool], ...]],
+    scores: Float64,
+    scorer: _Scorer,
+    *,
+    top_sequences: int,
+    max_walks: int,
+    shared_bonus: float,
+    min_relevance: float,
+    order: Callable[[Int64], Float64],
+    cuts: list[Cut],
+) -> Walks:
+    texts = [verbalise([(scorer.names[rel], back) for rel, back in item]) for item in sequences]
+    similarity = np.array([scorer.similarity.get(text, -np.inf) for text in texts])
+    scored = sorted(
+        (
+            ScoredSequence(steps, text, float(like), float(score))
+            for steps, text, like, score in zip(sequences, texts, similarity, scores, strict=True)
+            if np.isfinite(score)
+        ),
+        key=lambda item: (-item.score, item.text, [back for _, back in item.steps]),
+    )
+    relevance = max((item.similarity for item in scored), default=None)
+    if relevance is None or relevance < min_relevance:
+        return Walks(tuple(scored[:top_sequences]), (), relevance, tuple(cuts))
+    is_seed = np.zeros(region.node_count, dtype=bool)
+    is_seed[region.seeds] = True
+    totals = [
+        np.round(scores[level.sequence] + shared_bonus * is_seed[level.node], 5)
+        for level in levels[1:]
+    ]
+    # Sequences of one score (as a rule of one text) share a place, and each its whole prize.
+    distinct = np.unique(np.concatenate(totals))[::-1]
+    distinct = distinct[np.isfinite(distinct)][:top_sequences]
+    chosen: list[Walk] = []
+    seen: set[tuple[int, ...]] = set()
+    for value in distinct.tolist():
+        for walk in _group(levels, totals, value, max_walks, order):
+            canonical = min(walk.edges, walk.edges[::-1])
+            if canonical not in seen:
+                seen.add(canonical)
+                chosen.append(walk)
+        if len(chosen) >= max_walks:
+            break
+    return Walks(tuple(scored), tuple(chosen[:max_walks]), relevance, tuple(cuts))
+
+
+def _group(
+    levels: list[_Level],
+    totals: list[Float64],
+    value: float,
+    max_walks: int,
+    order: Callable[[Int64], Float64],
+) -> list[Walk]:
+    """Returns the walks of one score: by the similarity of their own triples, then by key."""
+    rows: list[tuple[int, Int64, Int64]] = []
+    for depth, total in enumerate(totals, start=1):
+        place = np.flatnonzero(total == value)
+        if len(place):
+            rows.append((depth, place, _edges_of(levels, depth, place)))
+    edges = np.unique(np.concatenate([row[2].ravel() for row in rows]))
+    alone = len(rows) == 1 and len(rows[0][1]) == 1
+    like = np.zeros(len(edges)) if alone else order(edges)
+    found: list[tuple[float, Walk]] = []
+    for depth, place, steps in rows:
+        mean = np.round(like[np.searchsorted(edges, steps)].mean(axis=1), 5)
+        # Edges are numbered in order of their keys.
+        best = np.lexsort((*steps.T[::-1], -mean))[:max_walks]
+        found.extend(
+            (float(mean[row]), _walk(levels, depth, int(place[row]), value))
+            for row in best.tolist()
+        )
+    found.sort(key=lambda item: (-item[0], item[1].edges))
+    return [walk for _, walk in found]
+
+
+def _edges_of(levels: list[_Level], depth: int, place: Int64) -> Int64:
+    columns: list[Int64] = []
+    for level in reversed(levels[1 : depth + 1]):
+        columns.append(level.edge[place])
+        place = level.parent[place]
+    steps: Int64 = np.stack(columns[::-1], axis=1)
+    return steps
+
+
+def _walk(levels: list[_Level], depth: int, place: int, score: float) -> Walk:
+    level = levels[depth]
+    sequence = int(level.sequence[place])
+    nodes: list[int] = []
+    edges: list[int] = []
+    backward: list[bool] = []
+    while depth:
+        level = levels[depth]
+        nodes.append(int(level.node[place]))
+        edges.append(int(level.edge[place]))
+        backward.append(bool(level.backward[place]))
+        place = int(level.parent[place])
+        depth -= 1
+    nodes.append(int(levels[0].node[place]))
+    return Walk(
+        tuple(reversed(nodes)), tuple(reversed(edges)), tuple(reversed(backward)), sequence, score
+    )
