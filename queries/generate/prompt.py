@@ -1,0 +1,139 @@
+"""Prompts as text files: parts by role, named placeholders, a version that is their hash.
+
+A file holds parts that begin with a line ``[[system]]``, ``[[user]]`` or ``[[assistant]]``;
+``{{name}}`` stands for a text that is put in once, so that nothing in a text is taken for a
+placeholder or a part of its own. All prompts are this project's own words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import orjson
+
+from graph_service.errors import InputError
+from graph_service.model.identity import digest
+from graph_service.model.plain import to_plain
+from graph_service.model.result import Triple
+from queries.generate.citations import one_line
+from queries.llm import Message
+
+_PART = re.compile(r"^\[\[(system|user|assistant)\]\]\n", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt before its texts are put in.
+
+    Attributes:
+        name: Name of its file, without the ending.
+        version: 16 hexadecimal digits of its text.
+        parts: Messages with placeholders.
+        placeholders: Names to give, in order of first use.
+    """
+
+    name: str
+    version: str
+    parts: tuple[Message, ...]
+    placeholders: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """Name and version, ``kalma@0f3c...``, as answers record it."""
+        return f"{self.name}@{self.version}"
+
+    def render(self, **texts: str) -> tuple[Message, ...]:
+        """Returns the messages with the texts put in.
+
+        Raises:
+            InputError: A text is missing, or none of that name is asked for.
+        """
+        missing = [name for name in self.placeholders if name not in texts]
+        extra = sorted(set(texts) - set(self.placeholders))
+        if missing or extra:
+            raise InputError(
+                f"prompt {self.name!r} takes {', '.join(self.placeholders) or 'nothing'}; "
+                f"missing: {', '.join(missing) or 'none'}; unknown: {', '.join(extra) or 'none'}"
+            )
+        return tuple(
+            Message(
+                part.role,
+                _PLACEHOLDER.sub(lambda found: texts[found.group(1)], part.content),
+            )
+            for part in self.parts
+        )
+
+
+def parse_prompt(name: str, text: str, /) -> Prompt:
+    """Returns the prompt of a file's text.
+
+    Raises:
+        InputError: Text stands before the first part, or there is none.
+    """
+    text = text.replace("\r\n", "\n")
+    pieces = _PART.split(text)
+    if pieces[0].strip() or len(pieces) < 3:
+        raise InputError(
+            f"prompt {name!r} must begin with a line [[system]], [[user]] or [[assistant]]"
+        )
+    parts = tuple(
+        Message(role, content.strip("\n"))
+        for role, content in zip(pieces[1::2], pieces[2::2], strict=True)
+    )
+    names = [found for part in parts for found in _PLACEHOLDER.findall(part.content)]
+    version = digest((text,), size=8, person=b"prompt").hex()
+    return Prompt(name, version, parts, tuple(dict.fromkeys(names)))
+
+
+def prompt_names() -> tuple[str, ...]:
+    """Returns the names of the prompts that come with the package, sorted."""
+    folder = resources.files("queries.generate") / "prompts"
+    return tuple(sorted(item.name[:-4] for item in folder.iterdir() if item.name.endswith(".txt")))
+
+
+@cache
+def load_prompt(name: str, /) -> Prompt:
+    """Returns a prompt that comes with the package; raises ``InputError`` naming those there are."""
+    if name not in prompt_names():
+        raise InputError(
+            f"there is no prompt {name!r}; there are {', '.join(prompt_names())}",
+            argument="setting",
+        )
+    file = resources.files("queries.generate") / "prompts" / f"{name}.txt"
+    return parse_prompt(name, file.read_text(encoding="utf-8"))
+
+
+def messages_hash(messages: Sequence[Message], /) -> str:
+    """Returns 32 hexadecimal digits of a rendered prompt."""
+    encoded = orjson.dumps([to_plain(message) for message in messages]).decode()
+    return digest((encoded,), person=b"rendered").hex()
+
+
+def flat_knowledge(knowledge: Sequence[Triple], /) -> str:
+    """Returns triples as blocks, one an entity in order of first appearance, ids kept (K3)."""
+    if not knowledge:
+        return "(none)"
+    blocks: dict[str, list[str]] = {}
+    for triple in knowledge:
+        head = one_line(triple.head.id)
+        lines = blocks.setdefault(head, [f"{head} {one_line(triple.head.label)}"])
+        line = f"  {one_line(triple.relation.label)}: {one_line(triple.value_label)}"
+        if line not in lines:
+            lines.append(line)
+    return "\n".join("\n".join(lines) for lines in blocks.values())
+
+
+def numbered_knowledge(knowledge: Sequence[Triple], /) -> str:
+    """Returns triples one a line, numbered from 1 as citations name them."""
+    if not knowledge:
+        return "(none)"
+    return "\n".join(
+        f"[{i}] {one_line(triple.head.label)} ({one_line(triple.head.id)}) | "
+        f"{one_line(triple.relation.label)} | {one_line(triple.value_label)}"
+        for i, triple in enumerate(knowledge, 1)
+    )

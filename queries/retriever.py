@@ -1,0 +1,29 @@
+"""What the generation module needs of the API: one retrieval, by strategy.
+
+``graph_service.client.Client`` is one, in process or over HTTP; tests give their own.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from graph_service.model.request import ViewRef
+from graph_service.model.result import RetrievalResult, Strategy
+
+
+class Retriever(Protocol):
+    """Asks a graph, or a view of it, for what bears on a question."""
+
+    def retrieve(
+        self,
+        strategy: Strategy,
+        question: str,
+        /,
+        *,
+        graph: str | None = None,
+        view: ViewRef | None = None,
+        entity_ids: tuple[str, ...] = (),
+        preset: str = "default",
+        limit: int | None = None,
+    ) -> RetrievalResult:
+        """Returns what the strategy finds; ``limit`` is the number of items."""

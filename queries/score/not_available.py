@@ -1,0 +1,167 @@
+"""Precision and recall of ``[NA]`` against knowledge that is known to be absent (K6).
+
+What is absent was withheld: the delta of a withholding view is the truth. KaLMA section 4.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from graph_service.model.result import Triple
+from queries.generate.answer import Answer
+from queries.score.entailment import Entailment, Pair, triple_hypothesis
+from queries.score.metric import Score, mean_score, ratio_score
+
+NO_NA = "no sentence is marked [NA]"
+NO_ABSENT = "nothing is absent"
+NO_JUDGE = "no judge says whether a sentence answers its question at all"
+
+
+@dataclass(frozen=True, slots=True)
+class NotAvailableRow:
+    """One answer's ``[NA]`` sentences.
+
+    Attributes:
+        sentences: Sentences marked ``[NA]``, each once however many markers it holds.
+        right: Those that entail at least one absent triple.
+        beside: Others that do not answer the question at all; None without a judge.
+        hit: Absent triples that an ``[NA]`` sentence entails.
+        absent: Absent triples of the question.
+        failure: Why there is no answer.
+    """
+
+    question_id: str
+    sentences: int
+    right: int
+    beside: int | None
+    hit: int
+    absent: int
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotAvailableReport:
+    """Scores of ``[NA]`` over a set of answers.
+
+    Attributes:
+        precision_strict: Of all ``[NA]`` sentences those that entail an absent triple.
+        precision_lenient: The same, where a sentence that does not answer the question at all
+            is right too; None without a judge of that.
+        recall: Of all absent triples those that an ``[NA]`` sentence entails.
+        precision_strict_macro, recall_macro: Means over answers that have such sentences, and
+            over answers whose question has absent triples.
+        entailment: Name of what judged entailment.
+    """
+
+    rows: tuple[NotAvailableRow, ...]
+    precision_strict: Score
+    precision_lenient: Score
+    recall: Score
+    precision_strict_macro: Score
+    recall_macro: Score
+    entailment: str
+
+
+def not_available_row(
+    item: Answer,
+    absent: Sequence[Triple],
+    /,
+    *,
+    entailment: Entailment,
+    beside_question: Callable[[str, str], bool] | None = None,
+    hypothesis: Callable[[Triple], str] = triple_hypothesis,
+) -> NotAvailableRow:
+    """Returns the counts of one answer (K6).
+
+    Args:
+        item: The answer; markers and citations are no part of its sentences' texts.
+        absent: The triples that were withheld from it.
+        entailment: Judges (sentence, triple) with the sentence as the premise.
+        beside_question: Says of (question, sentence) whether the sentence does not answer the
+            question at all.
+        hypothesis: How a triple is worded.
+    """
+    if item.failure is not None:
+        return NotAvailableRow(item.question_id, 0, 0, None, 0, len(absent), item.failure)
+    marked = [part.text for part in item.sentences if part.not_available]
+    pairs = [Pair(text, hypothesis(triple)) for text in marked for triple in absent]
+    judged = entailment.entails(pairs) if pairs else []
+    width = len(absent)
+    table = [judged[i * width : (i + 1) * width] for i in range(len(marked))]
+    right = [any(row) for row in table]
+    beside = None
+    if beside_question is not None:
+        beside = sum(
+            not found and beside_question(item.question, text)
+            for text, found in zip(marked, right, strict=True)
+        )
+    return NotAvailableRow(
+        question_id=item.question_id,
+        sentences=len(marked),
+        right=sum(right),
+        beside=beside,
+        hit=sum(any(row[column] for row in table) for column in range(width)),
+        absent=width,
+    )
+
+
+def score_not_available(
+    answers: Sequence[Answer],
+    absent: Mapping[str, Sequence[Triple]],
+    /,
+    *,
+    entailment: Entailment,
+    beside_question: Callable[[str, str], bool] | None = None,
+    hypothesis: Callable[[Triple], str] = triple_hypothesis,
+    random_seed: int = 0,
+) -> NotAvailableReport:
+    """Returns precision and recall of ``[NA]`` over answers (K6).
+
+    Args:
+        answers: From graphs with something withheld.
+        absent: What was withheld, by question id; none where the id is not there.
+        entailment: As in ``not_available_row``.
+        beside_question: As in ``not_available_row``.
+        hypothesis: As in ``not_available_row``.
+        random_seed: Of the bootstrap.
+    """
+    rows = [
+        not_available_row(
+            item,
+            absent.get(item.question_id, ()),
+            entailment=entailment,
+            beside_question=beside_question,
+            hypothesis=hypothesis,
+        )
+        for item in answers
+    ]
+    done = [row for row in rows if row.failure is None]
+    failed = len(rows) - len(done)
+    marked = [row.sentences for row in done]
+
+    def ratio(above: list[int], below: list[int], empty: str) -> Score:
+        return ratio_score(above, below, failed=failed, empty=empty, random_seed=random_seed)
+
+    lenient = Score(None, 0, failed, len(done), NO_JUDGE)
+    if beside_question is not None:
+        lenient = ratio([row.right + (row.beside or 0) for row in done], marked, NO_NA)
+    return NotAvailableReport(
+        rows=tuple(rows),
+        precision_strict=ratio([row.right for row in done], marked, NO_NA),
+        precision_lenient=lenient,
+        recall=ratio([row.hit for row in done], [row.absent for row in done], NO_ABSENT),
+        precision_strict_macro=mean_score(
+            [row.right / row.sentences if row.sentences else None for row in done],
+            failed=failed,
+            empty=NO_NA,
+            random_seed=random_seed,
+        ),
+        recall_macro=mean_score(
+            [row.hit / row.absent if row.absent else None for row in done],
+            failed=failed,
+            empty=NO_ABSENT,
+            random_seed=random_seed,
+        ),
+        entailment=entailment.name,
+    )

@@ -1,0 +1,152 @@
+"""Scores of a whole set of answers: rows, totals, JSON and lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from graph_service.errors import InputError
+from graph_service.model.plain import to_plain
+from queries.generate.answer import Answer
+from queries.score.citation import (
+    SCORE_NAMES,
+    CitationRow,
+    CitationScores,
+    citation_row,
+    citation_scores,
+)
+from queries.score.metric import Score
+
+if TYPE_CHECKING:
+    from queries.datasets.gold import GoldQuestion
+
+_TITLES: Mapping[str, str] = {
+    "correctness_micro": "correctness, micro",
+    "correctness_macro": "correctness, macro",
+    "precision_micro": "precision, micro",
+    "precision_macro": "precision, macro",
+    "precision_macro_cited": "precision, macro, answers that cite",
+    "recall_micro": "recall, micro",
+    "recall_macro": "recall, macro",
+    "f1_micro": "F1, micro",
+    "f1_macro": "F1, macro",
+    "true_micro": "true in the base graph, micro",
+    "na_lacking": "marked [NA] where the graph lacks it",
+    "na_known": "marked [NA] where it does not",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CitationReport:
+    """Citation scores of a set of answers (K4).
+
+    Attributes:
+        rows: One an answer, in the order of the answers.
+        scores: Over all of them.
+        by_kind: Over each kind of question, by name; empty where there is one kind.
+        models: Names of the models that answered, sorted.
+        citations: How many there are.
+        unmatched: How many of them match nothing given: unreadable, incomplete or invented.
+        missing: Ids of gold questions without an answer; in no score.
+        without_gold: Ids of answers without a gold question; in correctness alone.
+    """
+
+    rows: tuple[CitationRow, ...]
+    scores: CitationScores
+    by_kind: Mapping[str, CitationScores]
+    models: tuple[str, ...]
+    citations: int
+    unmatched: int
+    missing: tuple[str, ...]
+    without_gold: tuple[str, ...]
+
+    def score(self, name: str, /) -> Score:
+        """Returns a score by name (``f1_micro``); raises ``InputError`` naming those there are."""
+        if name not in SCORE_NAMES:
+            raise InputError(f"unknown score {name!r}; there are {', '.join(SCORE_NAMES)}")
+        found: Score = getattr(self.scores, name)
+        return found
+
+    def to_plain(self) -> dict[str, Any]:
+        """Returns the report as JSON-ready data; each row with its own figures."""
+        data: dict[str, Any] = to_plain(self)
+        for row, shown in zip(self.rows, data["rows"], strict=True):
+            if row.counts is not None:
+                shown["counts"].update(
+                    correctness=row.counts.correctness,
+                    precision=row.counts.precision,
+                    recall=row.counts.recall,
+                    f1=row.counts.f1,
+                )
+        return data
+
+    def to_json(self) -> str:
+        """Returns the report as one line of JSON."""
+        return orjson.dumps(self.to_plain()).decode()
+
+    def lines(self) -> list[str]:
+        """Returns the report for people: what was scored, then one line a score."""
+        failed = sum(row.failure is not None for row in self.rows)
+        shown = [
+            f"{len(self.rows)} answers by {', '.join(self.models) or 'no model'}; {failed} failed",
+            f"{self.citations} citations, {self.unmatched} of them match nothing that was given",
+        ]
+        if self.missing:
+            shown.append(f"{len(self.missing)} questions without an answer, in no score")
+        if self.without_gold:
+            shown.append(f"{len(self.without_gold)} answers without a gold question")
+        width = max(len(title) for title in _TITLES.values())
+        for name, title in _TITLES.items():
+            shown.append(f"{title:<{width}}  {self.score(name).text()}")
+        return shown
+
+
+def score_answers(
+    answers: Sequence[Answer], gold: Sequence[GoldQuestion], /, *, random_seed: int = 0
+) -> CitationReport:
+    """Returns the citation scores of answers against gold questions, matched by id (K4).
+
+    Args:
+        answers: In any order; those to questions that are not in ``gold`` are scored for
+            correctness alone.
+        gold: Questions with their minimum sets; those without an answer are listed.
+        random_seed: Of the bootstrap.
+
+    Raises:
+        InputError: Two answers or two questions have the same id.
+    """
+    questions: dict[str, GoldQuestion] = {}
+    for item in gold:
+        if item.id in questions:
+            raise InputError(f"two gold questions have the id {item.id!r}")
+        questions[item.id] = item
+    rows: list[CitationRow] = []
+    seen: set[str] = set()
+    for answered in answers:
+        if answered.question_id and answered.question_id in seen:
+            raise InputError(
+                f"two answers have the question id {answered.question_id!r}; score runs apart"
+            )
+        seen.add(answered.question_id)
+        rows.append(citation_row(answered, questions.get(answered.question_id)))
+    kinds = sorted({row.kind for row in rows if row.kind})
+    by_kind = {
+        kind: citation_scores([row for row in rows if row.kind == kind], random_seed=random_seed)
+        for kind in (kinds if len(kinds) > 1 else ())
+    }
+    counted = [row.counts for row in rows if row.counts is not None]
+    return CitationReport(
+        rows=tuple(rows),
+        scores=citation_scores(rows, random_seed=random_seed),
+        by_kind=by_kind,
+        models=tuple(sorted({item.model for item in answers})),
+        citations=sum(counts.citations for counts in counted),
+        unmatched=sum(counts.citations - counts.correct for counts in counted),
+        missing=tuple(id_ for id_ in questions if id_ not in seen),
+        without_gold=tuple(
+            item.question_id for item in answers if item.question_id not in questions
+        ),
+    )
