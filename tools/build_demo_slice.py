@@ -180,21 +180,22 @@ def add_well_known(slice_: Slice, people: set[str]) -> None:
     for holder, office, start, last, before, after in facts.OFFICES:
         slice_.add((holder, "P39", office), "well-known")
         found = slice_.seen[holder, "P39", office]
-        for relation, time in (("P580", start), ("P582", last)):
-            if time:
-                add_qualifier(found, time_snak(relation, time))
-                slice_.counts["well-known qualifiers"] += 1
+        add_term(slice_, found, start, last)
         for link, item in (("P1365", before), ("P1366", after)):
             if item:
                 add_qualifier(found, item_snak(link, item))
                 slice_.counts["well-known qualifiers"] += 1
     for (one, other), (wedding, end) in sorted(facts.MARRIAGES.items()):
         for triple in ((one, "P26", other), (other, "P26", one)):
-            found = slice_.seen[triple]
-            for relation, time in (("P580", wedding), ("P582", end)):
-                if time:
-                    add_qualifier(found, time_snak(relation, time))
-                    slice_.counts["well-known qualifiers"] += 1
+            add_term(slice_, slice_.seen[triple], wedding, end)
+
+
+def add_term(slice_: Slice, found: Json, start: str | None, end: str | None) -> None:
+    """Adds start and end time to a statement, where they are known."""
+    for relation, time in (("P580", start), ("P582", end)):
+        if time:
+            add_qualifier(found, time_snak(relation, time))
+            slice_.counts["well-known qualifiers"] += 1
 
 
 def documents(slice_: Slice, data: Path) -> list[Json]:

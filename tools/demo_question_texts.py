@@ -54,7 +54,7 @@ def chain(
 ) -> Draft:
     """Returns a question over several hops; a layer is one edge or several."""
     full = tuple(layer if isinstance(layer[0], tuple) else (layer,) for layer in layers)
-    return Draft(id_, kind, question, (entity,), full, note=note)  # type: ignore[arg-type]
+    return Draft(id_, kind, question, (entity,), full, note=note)
 
 
 DRAFTS: tuple[Draft, ...] = (
