@@ -1,0 +1,394 @@
+"""A published graph as arrays, built from what a store reads.
+
+Rows come in chunks and go into flat buffers, so that no Python object a row is kept.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from graph_service.errors import StoreCorruptError
+from graph_service.model.graph import (
+    RANK_CODES,
+    Adjacency,
+    Bool,
+    Int32,
+    Int64,
+    KnowledgeGraph,
+    LabelColumn,
+    NameIndex,
+    NodeKind,
+    StringTable,
+    Uint8,
+)
+from graph_service.model.identity import key64
+from graph_service.model.statement import Entity, EntityKind, Rank
+from graph_service.model.text import normalise_name
+from graph_service.model.values import EntityValue, decode_value
+from graph_service.store.protocol import EdgeRow, GraphInfo, GraphReader
+from graph_service.store.search import entity_names
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeChunk:
+    """Some statements in columns, all of length n.
+
+    Attributes:
+        statement_keys, head_keys, relation_keys: int64.
+        tail_keys: int64; 0 where the value is no entity.
+        is_literal: Whether the value is no entity, bool.
+        ranks: ``RANK_CODES``, uint8.
+        statement_ids: Their ids.
+        values: Encoded values of the literals alone, in order.
+    """
+
+    statement_keys: Int64
+    head_keys: Int64
+    relation_keys: Int64
+    tail_keys: Int64
+    is_literal: Bool
+    ranks: Uint8
+    statement_ids: Sequence[str]
+    values: Sequence[str]
+
+
+class _Texts:
+    """A growing ``StringTable``."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._lengths = array("q")
+
+    def extend(self, texts: Iterable[str]) -> None:
+        encoded = [text.encode() for text in texts]
+        self._data += b"".join(encoded)
+        self._lengths.extend(map(len, encoded))
+
+    def append(self, text: str) -> None:
+        data = text.encode()
+        self._data += data
+        self._lengths.append(len(data))
+
+    def table(self, order: Int64 | None = None) -> StringTable:
+        """Returns the table, its texts in an order; the buffer is not copied if it need not be."""
+        offsets = np.zeros(len(self._lengths) + 1, dtype=np.int64)
+        np.cumsum(np.frombuffer(self._lengths, dtype=np.int64), out=offsets[1:])
+        table = StringTable(np.frombuffer(self._data, dtype=np.uint8), offsets)
+        return table if order is None else reorder_texts(table, order)
+
+
+def reorder_texts(table: StringTable, order: Int64, /) -> StringTable:
+    """Returns the texts of some places, in that order (any number of them, repeats allowed)."""
+    starts = table.offsets[order]
+    lengths = table.offsets[order + 1] - starts
+    offsets = np.zeros(len(order) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    data = np.empty(int(offsets[-1]), dtype=np.uint8)
+    step = 200_000
+    for begin in range(0, len(order), step):
+        end = min(begin + step, len(order))
+        low, high = int(offsets[begin]), int(offsets[end])
+        shift = starts[begin:end] - offsets[begin:end]
+        places = np.repeat(shift, lengths[begin:end])
+        places += np.arange(low, high)
+        data[low:high] = table.data[places]
+    return StringTable(data, offsets)
+
+
+def chunks_of_rows(
+    rows: Iterator[list[EdgeRow]], relations: dict[int, str], /
+) -> Iterator[EdgeChunk]:
+    """Returns edge rows as columns; fills ``relations`` with the relation ids by key."""
+    keys: dict[str, int] = {}
+    for chunk in rows:
+        tails: list[int] = []
+        literal: list[bool] = []
+        values: list[str] = []
+        heads: list[int] = []
+        relation_keys: list[int] = []
+        for row in chunk:
+            relation_key = keys.get(row.relation)
+            if relation_key is None:
+                relation_key = keys[row.relation] = key64(row.relation)
+                relations[relation_key] = row.relation
+            relation_keys.append(relation_key)
+            heads.append(key64(row.head))
+            value = decode_value(row.value) if row.value.startswith('["e",') else None
+            if isinstance(value, EntityValue):
+                tails.append(key64(value.id))
+                literal.append(False)
+            else:
+                tails.append(0)
+                literal.append(True)
+                values.append(row.value)
+        yield EdgeChunk(
+            statement_keys=np.array([key64(row.statement_id) for row in chunk], dtype=np.int64),
+            head_keys=np.array(heads, dtype=np.int64),
+            relation_keys=np.array(relation_keys, dtype=np.int64),
+            tail_keys=np.array(tails, dtype=np.int64),
+            is_literal=np.array(literal, dtype=np.bool_),
+            ranks=np.array([RANK_CODES[row.rank] for row in chunk], dtype=np.uint8),
+            statement_ids=[row.statement_id for row in chunk],
+            values=values,
+        )
+
+
+def build_snapshot(reader: GraphReader, info: GraphInfo, /) -> KnowledgeGraph:
+    """Returns an edition as arrays, from ``scan_edges`` and ``scan_entities`` of any store."""
+    relations: dict[int, str] = {}
+    chunks = chunks_of_rows(reader.scan_edges(info.edition), relations)
+    return build_arrays(info, chunks, lambda: relations, reader.scan_entities(info.edition))
+
+
+def build_arrays(
+    info: GraphInfo,
+    chunks: Iterator[EdgeChunk],
+    relations_by_key: Callable[[], Mapping[int, str]],
+    entities: Iterator[list[Entity]],
+    /,
+) -> KnowledgeGraph:
+    """Returns an edition as arrays.
+
+    Args:
+        info: The edition.
+        chunks: All statements, in any order.
+        relations_by_key: Gives the relation ids by key, asked for once the chunks are through.
+        entities: All entities, in any order.
+    """
+    edges = _Edges(chunks)
+    relation_ids = relations_by_key()
+    relation_keys = np.unique(edges.relation_keys)
+    rel = np.searchsorted(relation_keys, edges.relation_keys).astype(np.int32)
+    edges.relation_keys = relation_keys
+    mentioned = np.unique(np.concatenate((edges.head_keys, edges.tail_keys[~edges.is_literal])))
+    nodes = _Nodes(entities, mentioned, relation_keys)
+    entity_count = len(nodes.keys)
+    head = _places(nodes.keys, edges.head_keys, info)
+    tail = np.empty(len(head), dtype=np.int32)
+    tail[edges.is_literal] = np.arange(len(edges.values), dtype=np.int32) + entity_count
+    tail[~edges.is_literal] = _places(nodes.keys, edges.tail_keys[~edges.is_literal], info)
+    node_count = entity_count + len(edges.values)
+    return KnowledgeGraph(
+        name=info.name,
+        edition=info.edition,
+        fingerprints=info.fingerprints,
+        entity_count=entity_count,
+        node_keys=nodes.keys,
+        node_ids=_joined(nodes.ids, edges.values),
+        node_kinds=np.concatenate((nodes.kinds, _literal_kinds(edges.values))),
+        relation_keys=relation_keys,
+        relation_ids=StringTable.build(relation_ids[int(key)] for key in relation_keys),
+        head=head,
+        rel=rel,
+        tail=tail,
+        statement_keys=edges.statement_keys,
+        statement_ids=edges.statement_ids,
+        rank=edges.ranks,
+        best=best_ranked(head, rel, edges.ranks, len(relation_keys)),
+        out_edges=Adjacency.build(head, node_count),
+        in_edges=Adjacency.build(tail, node_count),
+        node_labels=nodes.labels,
+        relation_labels=nodes.relation_labels,
+        names=nodes.names,
+    )
+
+
+def best_ranked(head: Int32, rel: Int32, rank: Uint8, relation_count: int, /) -> Bool:
+    """Returns whether each edge has the best rank among its head's of that relation.
+
+    Preferred ones are; normal ones are where their head has no preferred one of that relation;
+    deprecated ones never are (as Wikidata's "truthy" statements).
+    """
+    group = head.astype(np.int64) * max(relation_count, 1) + rel
+    preferred = rank == RANK_CODES[Rank.PREFERRED]
+    normal = rank == RANK_CODES[Rank.NORMAL]
+    best: Bool = preferred | (normal & ~np.isin(group, np.unique(group[preferred])))
+    return best
+
+
+class _Edges:
+    """The columns of all statements, in order of their keys."""
+
+    def __init__(self, chunks: Iterator[EdgeChunk]) -> None:
+        columns: list[list[npt.NDArray[np.generic]]] = [[] for _ in range(6)]
+        ids, values = _Texts(), _Texts()
+        for chunk in chunks:
+            parts: tuple[npt.NDArray[np.generic], ...] = (
+                chunk.statement_keys,
+                chunk.head_keys,
+                chunk.relation_keys,
+                chunk.tail_keys,
+                chunk.is_literal,
+                chunk.ranks,
+            )
+            for column, part in zip(columns, parts, strict=True):
+                column.append(part)
+            ids.extend(chunk.statement_ids)
+            values.extend(chunk.values)
+        self.statement_keys: Int64 = _column(columns, 0, np.int64)
+        self.head_keys: Int64 = _column(columns, 1, np.int64)
+        self.relation_keys: Int64 = _column(columns, 2, np.int64)
+        self.tail_keys: Int64 = _column(columns, 3, np.int64)
+        self.is_literal: Bool = _column(columns, 4, np.bool_)
+        self.ranks: Uint8 = _column(columns, 5, np.uint8)
+        keys = self.statement_keys
+        if bool(np.all(keys[1:] > keys[:-1])):
+            self.statement_ids = ids.table()
+            self.values = values.table()
+            return
+        order = np.argsort(keys, kind="stable")
+        number_of_literal = np.cumsum(self.is_literal) - 1
+        self.values = values.table(number_of_literal[order[self.is_literal[order]]])
+        self.statement_ids = ids.table(order)
+        self.statement_keys = keys[order]
+        self.head_keys = self.head_keys[order]
+        self.relation_keys = self.relation_keys[order]
+        self.tail_keys = self.tail_keys[order]
+        self.is_literal = self.is_literal[order]
+        self.ranks = self.ranks[order]
+
+
+def _column(columns: list[list[npt.NDArray[np.generic]]], place: int, dtype: type) -> npt.NDArray:  # type: ignore[type-arg]
+    parts = columns[place]
+    joined = np.concatenate(parts) if parts else np.zeros(0)
+    parts.clear()
+    return joined.astype(dtype, copy=False)
+
+
+class _Labels:
+    """Labels by language as they come, by the number of the entity in the scan."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, tuple[array[int], _Texts]] = {}
+
+    def add(self, number: int, labels: Mapping[str, str]) -> None:
+        for language, label in labels.items():
+            column = self._columns.get(language)
+            if column is None:
+                column = self._columns[language] = (array("q"), _Texts())
+            column[0].append(number)
+            column[1].append(label)
+
+    def columns(self, new_numbers: Int32) -> dict[str, LabelColumn]:
+        """Returns the columns under new numbers, -1 for entities that are left out."""
+        made: dict[str, LabelColumn] = {}
+        for language in sorted(self._columns):
+            numbers, texts = self._columns[language]
+            renumbered = new_numbers[np.frombuffer(numbers, dtype=np.int64)]
+            order = np.argsort(renumbered, kind="stable")
+            order = order[renumbered[order] >= 0].astype(np.int64)
+            if not len(order):
+                continue
+            ascending = len(order) == len(renumbered) and bool(np.all(order[1:] > order[:-1]))
+            made[language] = LabelColumn(
+                renumbered[order].astype(np.int32), texts.table(None if ascending else order)
+            )
+        return made
+
+
+class _Nodes:
+    """Entities, their labels and names, in order of their keys."""
+
+    def __init__(
+        self, entities: Iterator[list[Entity]], mentioned: Int64, relations: Int64
+    ) -> None:
+        keys, kinds, ids = array("q"), bytearray(), _Texts()
+        labels, relation_labels = _Labels(), _Labels()
+        name_keys, name_numbers, aliases = array("q"), array("q"), bytearray()
+        longest = 0
+        redirects = array("q")
+        wanted_relations = set(relations.tolist())
+        for chunk in entities:
+            for entity in chunk:
+                number, key = len(keys), key64(entity.id)
+                keys.append(key)
+                kinds.append(
+                    NodeKind.PROPERTY if entity.kind is EntityKind.PROPERTY else NodeKind.ENTITY
+                )
+                ids.append(entity.id)
+                if entity.redirect is not None:
+                    redirects.append(number)
+                if entity.labels:
+                    labels.add(number, entity.labels)
+                    if key in wanted_relations:
+                        relation_labels.add(number, entity.labels)
+                if entity.kind is EntityKind.ITEM and (entity.labels or entity.aliases):
+                    for _, name, is_alias in entity_names(entity):
+                        normal = normalise_name(name)
+                        if normal:
+                            longest = max(longest, normal.count(" ") + 1)
+                            name_keys.append(key64(normal))
+                            name_numbers.append(number)
+                            aliases.append(is_alias)
+        all_keys = np.frombuffer(keys, dtype=np.int64)
+        stays = np.ones(len(all_keys), dtype=np.bool_)
+        moved = np.frombuffer(redirects, dtype=np.int64)
+        stays[moved] = np.isin(all_keys[moved], mentioned)
+        order = np.argsort(all_keys, kind="stable")
+        order = order[stays[order]]
+        self.keys: Int64 = all_keys[order]
+        self.kinds: Uint8 = np.frombuffer(kinds, dtype=np.uint8)[order]
+        ascending = len(order) == len(all_keys) and bool(np.all(order[1:] > order[:-1]))
+        self.ids = ids.table(None if ascending else order)
+        new_numbers = np.full(len(all_keys), -1, dtype=np.int32)
+        new_numbers[order] = np.arange(len(order), dtype=np.int32)
+        self.labels = labels.columns(new_numbers)
+        relation_numbers = np.full(len(all_keys), -1, dtype=np.int32)
+        if len(relations) and len(all_keys):
+            places = np.searchsorted(relations, all_keys)
+            places[places == len(relations)] = 0
+            found = relations[places] == all_keys
+            relation_numbers[found] = places[found]
+        self.relation_labels = relation_labels.columns(relation_numbers)
+        self.names = _name_index(
+            np.frombuffer(name_keys, dtype=np.int64),
+            new_numbers[np.frombuffer(name_numbers, dtype=np.int64)],
+            np.frombuffer(aliases, dtype=np.uint8).astype(np.bool_),
+            longest,
+        )
+
+
+def _name_index(keys: Int64, nodes: Int32, is_alias: Bool, longest: int) -> NameIndex:
+    order = np.lexsort((is_alias, nodes, keys))
+    keys, nodes, is_alias = keys[order], nodes[order], is_alias[order]
+    first = np.ones(len(keys), dtype=np.bool_)
+    first[1:] = (keys[1:] != keys[:-1]) | (nodes[1:] != nodes[:-1])
+    first &= nodes >= 0
+    return NameIndex(keys[first], nodes[first], is_alias[first], longest)
+
+
+def _places(keys: Int64, wanted: Int64, info: GraphInfo) -> Int32:
+    places = np.searchsorted(keys, wanted)
+    if len(wanted) and (
+        not len(keys) or not bool(np.all(keys[np.minimum(places, len(keys) - 1)] == wanted))
+    ):
+        raise StoreCorruptError(
+            f"a statement of {info.edition} names an entity that the store lacks",
+            hint="Load the graph again with --replace.",
+        )
+    return places.astype(np.int32)
+
+
+def _joined(first: StringTable, second: StringTable) -> StringTable:
+    return StringTable(
+        np.concatenate((first.data, second.data)),
+        np.concatenate((first.offsets, second.offsets[1:] + first.offsets[-1])),
+    )
+
+
+def _literal_kinds(values: StringTable) -> Uint8:
+    """Returns the kind of each literal by its encoding's length and second letter of the tag."""
+    kinds = np.full(len(values), NodeKind.LITERAL, dtype=np.uint8)
+    lengths = np.diff(values.offsets)
+    for text, kind in ((b'["some"]', NodeKind.SOMEVALUE), (b'["none"]', NodeKind.NOVALUE)):
+        places = np.flatnonzero(lengths == len(text))
+        starts = values.offsets[places]
+        bytes_there = values.data[starts[:, None] + np.arange(len(text))]
+        same = (bytes_there == np.frombuffer(text, dtype=np.uint8)).all(axis=1)
+        kinds[places[same]] = kind
+    return kinds

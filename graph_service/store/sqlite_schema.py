@@ -1,0 +1,145 @@
+"""The tables of the SQLite store, and the way forward from older ones.
+
+Three tables are the store's own. Each edition has a set of tables besides, whose suffix is the
+edition's number, an integer of ours; it is dropped as a whole. No name from data is ever part
+of a statement of SQL.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+APPLICATION_ID = 0x47524B53
+"""``PRAGMA application_id``: says that a file is a store of ours."""
+
+SCHEMA_VERSION = 1
+"""``PRAGMA user_version``. Raise it with each change of a table, and add to ``MIGRATIONS``."""
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+"""From version ``n`` to ``n + 1``: called inside the transaction that raises the number."""
+
+STORE_TABLES = (
+    """CREATE TABLE graphs (
+        name TEXT PRIMARY KEY,
+        current INTEGER NOT NULL,
+        previous INTEGER
+    ) WITHOUT ROWID""",
+    # AUTOINCREMENT: a number, and with it a table's name, is never used twice.
+    """CREATE TABLE editions (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        graph TEXT NOT NULL,
+        state TEXT NOT NULL,
+        replacing INTEGER NOT NULL,
+        base INTEGER,
+        base_rows INTEGER NOT NULL DEFAULT 0,
+        copied_table INTEGER NOT NULL DEFAULT 0,
+        copied_row INTEGER NOT NULL DEFAULT 0,
+        owner TEXT NOT NULL,
+        token TEXT,
+        lease_expires REAL NOT NULL,
+        started_at TEXT NOT NULL,
+        source TEXT NOT NULL,
+        options TEXT NOT NULL,
+        sequence INTEGER NOT NULL DEFAULT 0,
+        checkpoint TEXT,
+        sums BLOB NOT NULL,
+        appended INTEGER NOT NULL DEFAULT 0,
+        updated INTEGER NOT NULL DEFAULT 0,
+        duplicates INTEGER NOT NULL DEFAULT 0,
+        removed INTEGER NOT NULL DEFAULT 0,
+        outdated INTEGER NOT NULL DEFAULT 0,
+        report TEXT NOT NULL DEFAULT '{}',
+        counts TEXT,
+        edges TEXT,
+        content TEXT,
+        published_at TEXT,
+        tool_version TEXT NOT NULL
+    )""",
+    "CREATE INDEX editions_by_graph ON editions (graph)",
+    """CREATE TABLE records (
+        kind TEXT NOT NULL,
+        key TEXT NOT NULL,
+        graph TEXT NOT NULL,
+        json TEXT NOT NULL,
+        data BLOB NOT NULL,
+        updated_at TEXT NOT NULL,
+        PRIMARY KEY (kind, key)
+    )""",
+)
+
+# Rows are appended in the order they come, so that a load writes its pages once and an entity's
+# statements lie together. Heads and tails are the entities' keys, relations small numbers.
+EDITION_TABLES = (
+    """CREATE TABLE statements_$n (
+        row INTEGER PRIMARY KEY,
+        key INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        head INTEGER NOT NULL,
+        relation INTEGER NOT NULL,
+        tail INTEGER,
+        value TEXT,
+        rank INTEGER NOT NULL,
+        qualifiers TEXT,
+        sources TEXT,
+        context TEXT
+    )""",
+    """CREATE TABLE entities_$n (
+        row INTEGER PRIMARY KEY,
+        key INTEGER NOT NULL UNIQUE,
+        id TEXT NOT NULL,
+        kind INTEGER NOT NULL,
+        bare INTEGER NOT NULL,
+        redirect TEXT,
+        revision INTEGER,
+        terms TEXT NOT NULL
+    )""",
+    """CREATE TABLE relations_$n (
+        number INTEGER PRIMARY KEY,
+        key INTEGER NOT NULL UNIQUE,
+        id TEXT NOT NULL
+    )""",
+    "CREATE TABLE documents_$n (key INTEGER PRIMARY KEY, first_row INTEGER NOT NULL)",
+    """CREATE TABLE same_as_$n (
+        key INTEGER NOT NULL,
+        entity INTEGER NOT NULL,
+        PRIMARY KEY (key, entity)
+    ) WITHOUT ROWID""",
+)
+
+NAMES_TABLE = """CREATE VIRTUAL TABLE names_$n
+    USING fts5(tokens, content='', columnsize=0, detail=none, tokenize='ascii')"""
+
+KEY_INDEX = "CREATE INDEX IF NOT EXISTS statements_key_$n ON statements_$n (key)"
+HEAD_INDEX = "CREATE INDEX IF NOT EXISTS statements_head_$n ON statements_$n (head, key)"
+TAIL_INDEX = """CREATE INDEX IF NOT EXISTS statements_tail_$n ON statements_$n (tail, key)
+    WHERE tail IS NOT NULL"""
+
+DROPS = (
+    "DROP TABLE IF EXISTS names_$n",
+    "DROP TABLE IF EXISTS same_as_$n",
+    "DROP TABLE IF EXISTS documents_$n",
+    "DROP TABLE IF EXISTS statements_$n",
+    "DROP TABLE IF EXISTS relations_$n",
+    "DROP TABLE IF EXISTS entities_$n",
+)
+
+COPIED_TABLES = (
+    (
+        "SELECT max(row) FROM entities_$b",
+        """INSERT INTO entities_$n SELECT * FROM entities_$b WHERE row > ? AND row <= ?""",
+    ),
+    (
+        "SELECT max(number) FROM relations_$b",
+        """INSERT INTO relations_$n SELECT * FROM relations_$b WHERE number > ? AND number <= ?""",
+    ),
+    (
+        "SELECT max(row) FROM statements_$b",
+        """INSERT INTO statements_$n SELECT * FROM statements_$b WHERE row > ? AND row <= ?""",
+    ),
+)
+
+
+def of_edition(template: str, number: int, /, *, base: int = 0) -> str:
+    """Returns the SQL for the tables of one edition: ``$n`` is its number, ``$b`` its base's."""
+    return template.replace("$n", str(int(number))).replace("$b", str(int(base)))
