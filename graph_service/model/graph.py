@@ -133,7 +133,7 @@ class NameIndex:
         return self.nodes[start:end], self.is_alias[start:end]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class KnowledgeGraph:
     """One published state of a graph as arrays: N nodes, R relations, M edges.
 

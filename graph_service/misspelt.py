@@ -1,0 +1,197 @@
+"""Names within one or two slips of the pen of what was written.
+
+Every label is kept as a 64-bit set of its letters and its length. One vectorised comparison of
+these leaves a handful out of hundreds of thousands, and only their texts are compared letter by
+letter. Aliases are not looked at: a graph in memory has their keys and not their texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from graph_service.model.graph import Int32, Int64, LabelColumn
+from graph_service.model.text import fold, normalise_name
+
+MAX_LABELS = 2_000_000
+_BLOCK = 100_000
+_MAX_LETTERS = 120
+# Another number is another name: Apollo 11 and 12, Henry VII and VIII.
+_NUMERAL = re.compile(r"[ivxlcdm]+|\w*\d\w*")
+
+Uint64 = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Respelling:
+    """A label that is nearly what was written.
+
+    Attributes:
+        node: Its entity.
+        label: The label.
+        distance: Letters added, left out, exchanged or swapped with their neighbour.
+    """
+
+    node: int
+    label: str
+    distance: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpellingIndex:
+    """Labels by their letters.
+
+    Attributes:
+        columns: The labels, by number of their language.
+        column: Which of them, uint16 [n].
+        row: Row in it, int32 [n].
+        letters: Hashed set of letters, uint64 [n].
+        lengths: Number of letters, uint16 [n].
+    """
+
+    columns: tuple[LabelColumn, ...]
+    column: npt.NDArray[np.uint16]
+    row: Int32
+    letters: Uint64
+    lengths: npt.NDArray[np.uint16]
+
+    @classmethod
+    def build(cls, labels: Mapping[str, LabelColumn], /) -> SpellingIndex:
+        """Returns the index of all labels, empty where there are more than ``MAX_LABELS``."""
+        columns = tuple(labels[language] for language in sorted(labels))
+        if sum(len(column.texts) for column in columns) > MAX_LABELS:
+            columns = ()
+        numbers, rows, sets, lengths = [], [], [], []
+        for number, column in enumerate(columns):
+            for start in range(0, len(column.texts), _BLOCK):
+                end = min(start + _BLOCK, len(column.texts))
+                texts = column.texts.take(np.arange(start, end))
+                block_sets, block_lengths = _letters(texts)
+                numbers.append(np.full(end - start, number, dtype=np.uint16))
+                rows.append(np.arange(start, end, dtype=np.int32))
+                sets.append(block_sets)
+                lengths.append(block_lengths)
+        if not numbers:
+            none = np.zeros(0, dtype=np.uint16)
+            return cls(columns, none, none.astype(np.int32), none.astype(np.uint64), none)
+        return cls(
+            columns,
+            np.concatenate(numbers),
+            np.concatenate(rows),
+            np.concatenate(sets),
+            np.concatenate(lengths),
+        )
+
+    def find(self, name: str, /) -> list[Respelling]:
+        """Returns the labels nearest to a normalised name, all at one distance, by node.
+
+        At most one slip in a name of 5 to 8 letters, two from 9 on; none in shorter ones. First
+        letter and numerals must agree.
+        """
+        letters = name.replace(" ", "")
+        allowed = allowed_distance(letters)
+        if not allowed or not len(self.letters):
+            return []
+        (wanted,), (length,) = _letters([name])
+        near = np.abs(self.lengths.astype(np.int32) - int(length)) <= allowed
+        places = np.flatnonzero(near)
+        places = places[_bit_count(self.letters[places] ^ wanted) <= 2 * allowed]
+        numerals = _numerals(name)
+        found: dict[int, Respelling] = {}
+        for place in places.tolist():
+            column = self.columns[int(self.column[place])]
+            row = int(self.row[place])
+            label = column.texts[row]
+            other = normalise_name(label)
+            if other[:1] != name[:1] or _numerals(other) != numerals:
+                continue
+            distance = edit_distance(name, other, allowed)
+            if distance is None:
+                continue
+            node = int(column.index[row])
+            if node not in found or distance < found[node].distance:
+                found[node] = Respelling(node, label, distance)
+        best = min((item.distance for item in found.values()), default=0)
+        return sorted(
+            (item for item in found.values() if item.distance == best), key=lambda item: item.node
+        )
+
+
+def allowed_distance(letters: str, /) -> int:
+    """Returns how many slips a name of so many letters may have: 0, 1 or 2."""
+    if len(letters) > _MAX_LETTERS or len(letters) < 5:
+        return 0
+    return 1 if len(letters) < 9 else 2
+
+
+def edit_distance(left: str, right: str, limit: int, /) -> int | None:
+    """Returns the distance of two texts if it is at most ``limit``, else None.
+
+    One step adds, drops or exchanges a letter, or swaps two neighbours (optimal string alignment).
+
+    >>> edit_distance("schwarzeneger", "schwarzenegger", 2), edit_distance("abc", "xyz", 2)
+    (1, None)
+    """
+    if abs(len(left) - len(right)) > limit:
+        return None
+    before: list[int] = []
+    previous = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        current = [i] + [limit + 1] * len(right)
+        for j in range(max(1, i - limit), min(len(right), i + limit) + 1):
+            b = right[j - 1]
+            best = min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (a != b))
+            if before and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                best = min(best, before[j - 2] + 1)
+            current[j] = best
+        if min(current) > limit:
+            return None
+        before, previous = previous, current
+    return previous[-1] if previous[-1] <= limit else None
+
+
+def _numerals(name: str) -> list[str]:
+    return [word for word in name.split() if _NUMERAL.fullmatch(word)]
+
+
+def _letters(texts: list[str]) -> tuple[Uint64, npt.NDArray[np.uint16]]:
+    """Returns for each text the hashed set of its letters, and how many letters it has."""
+    joined = "\n".join(texts)
+    if joined.count("\n") != len(texts) - 1:
+        joined = "\n".join(text.replace("\n", " ") for text in texts)
+    # Not through the cache of ``fold``, which is for words.
+    folded = fold.__wrapped__(joined) + "\n"
+    codes = np.frombuffer(folded.encode("utf-32-le"), dtype="<u4")
+    ends = np.flatnonzero(codes == 10)
+    starts = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1] + 1])
+    letter = _is_letter(codes)
+    hashed = (codes * np.uint32(2654435761)) >> np.uint32(26)
+    bits = np.left_shift(np.uint64(1), hashed.astype(np.uint64))
+    bits[~letter] = 0
+    sets: Uint64 = np.bitwise_or.reduceat(bits, starts)
+    lengths = np.add.reduceat(letter.astype(np.int32), starts)
+    return sets, np.minimum(lengths, 65535).astype(np.uint16)
+
+
+def _is_letter(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
+    digit = (codes >= 48) & (codes <= 57)
+    latin = (codes >= 97) & (codes <= 122)
+    # Beyond ASCII only spaces and general punctuation matter: a name that differs in another
+    # sign is merely counted as one letter further off.
+    beyond = (codes >= 0xAA) & ~((codes >= 0x2000) & (codes <= 0x206F))
+    beyond &= ~((codes >= 0x3000) & (codes <= 0x303F))
+    found: npt.NDArray[np.bool_] = digit | latin | beyond
+    return found
+
+
+def _bit_count(words: Uint64) -> Int64:
+    table = _BITS[words.view(np.uint8)].reshape(len(words), 8)
+    count: Int64 = table.sum(axis=1, dtype=np.int64)
+    return count
+
+
+_BITS = np.array([number.bit_count() for number in range(256)], dtype=np.uint8)

@@ -1,0 +1,441 @@
+"""The entity linker: mentions, names in names, homonyms (K2), and saying nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_service.errors import InputError
+from graph_service.link import Mention, link
+from graph_service.misspelt import SpellingIndex, allowed_distance, edit_distance
+from graph_service.model.graph import (
+    Adjacency,
+    KnowledgeGraph,
+    LabelColumn,
+    NameIndex,
+    NodeKind,
+    StringTable,
+)
+from graph_service.model.identity import Fingerprints, key64
+from graph_service.model.text import normalise_name
+from graph_service.model.values import EntityValue, StringValue, Time, Value, encode_value
+from graph_service.model.view import Overlay
+
+Names = dict[str, Sequence[str]]
+"""Entity id to its label and aliases; ``de:Name`` is a label in another language."""
+
+
+def build_graph(names: Names, facts: Sequence[tuple[str, str, Value | str]] = ()) -> KnowledgeGraph:
+    """Returns a graph of entities with names, and facts whose value is an id or a literal."""
+    entities = sorted(names, key=key64)
+    number = {id_: i for i, id_ in enumerate(entities)}
+    relations = sorted({relation for _, relation, _ in facts}, key=key64)
+    labels: dict[str, list[tuple[int, str]]] = {}
+    index: list[tuple[int, int, bool]] = []
+    longest = 1
+    for id_, forms in names.items():
+        for place, form in enumerate(forms):
+            language, _, rest = form.partition(":")
+            text = rest if rest and len(language) == 2 else form
+            language = language if rest and len(language) == 2 else "en"
+            is_label = place == 0 or text is not form
+            if is_label:
+                labels.setdefault(language, []).append((number[id_], text))
+            index.append((key64(normalise_name(text)), number[id_], not is_label))
+            longest = max(longest, len(normalise_name(text).split()))
+    index.sort()
+    rows = sorted((key64(f"{h}{r}{v}"), h, r, v) for h, r, v in facts)
+    literals = [row[3] for row in rows if not isinstance(row[3], str)]
+    kinds = [NodeKind.PROPERTY if id_.startswith("P") else NodeKind.ENTITY for id_ in entities]
+    tails, literal = [], 0
+    for _, _, _, value in rows:
+        if isinstance(value, str):
+            tails.append(number[value])
+        else:
+            tails.append(len(entities) + literal)
+            literal += 1
+    heads = np.array([number[h] for _, h, _, _ in rows], dtype=np.int32)
+    tail = np.array(tails, dtype=np.int32)
+    count = len(entities) + len(literals)
+    return KnowledgeGraph(
+        name="test",
+        edition="test@1",
+        fingerprints=Fingerprints("0", "0"),
+        entity_count=len(entities),
+        node_keys=np.array([key64(id_) for id_ in entities], dtype=np.int64),
+        node_ids=StringTable.build([*entities, *(encode_value(value) for value in literals)]),
+        node_kinds=np.array([*kinds, *[NodeKind.LITERAL] * len(literals)], dtype=np.uint8),
+        relation_keys=np.array([key64(r) for r in relations], dtype=np.int64),
+        relation_ids=StringTable.build(relations),
+        head=heads,
+        rel=np.array([relations.index(r) for _, _, r, _ in rows], dtype=np.int32),
+        tail=tail,
+        statement_keys=np.array([row[0] for row in rows], dtype=np.int64),
+        statement_ids=StringTable.build([str(row[0]) for row in rows]),
+        rank=np.ones(len(rows), dtype=np.uint8),
+        best=np.ones(len(rows), dtype=np.bool_),
+        out_edges=Adjacency.build(heads, count),
+        in_edges=Adjacency.build(tail, count),
+        node_labels={
+            language: LabelColumn(
+                np.array([node for node, _ in sorted(column)], dtype=np.int32),
+                StringTable.build([text for _, text in sorted(column)]),
+            )
+            for language, column in labels.items()
+        },
+        relation_labels={
+            "en": LabelColumn(
+                np.arange(len(relations), dtype=np.int32), StringTable.build(relations)
+            )
+        },
+        names=NameIndex(
+            name_keys=np.array([key for key, _, _ in index], dtype=np.int64),
+            nodes=np.array([node for _, node, _ in index], dtype=np.int32),
+            is_alias=np.array([alias for _, _, alias in index], dtype=np.bool_),
+            longest=longest,
+        ),
+    )
+
+
+def ids(graph: KnowledgeGraph, mentions: Sequence[Mention]) -> list[str]:
+    """Returns the best candidate of each mention."""
+    return [graph.node_ids[mention.candidates[0].node] for mention in mentions]
+
+
+WORLD: Names = {
+    "Q1": ["Barack Obama", "Barack Hussein Obama", "Obama"],
+    "Q2": ["Michelle Obama"],
+    "Q3": ["New York City", "New York", "zh:纽约市"],
+    "Q4": ["New York City Hall"],
+    "Q5": ["mother"],
+    "Q6": ["Who", "WHO"],
+    "Q7": ["The Who"],
+    "Q8": ["film"],
+    "Q9": ["Beijing", "zh:北京市", "ja:北京"],
+    "Q10": ["John F. Kennedy", "zh:约翰·肯尼迪", "ru:Джон Кеннеди", "JFK"],
+    "Q11": ["Paris", "ar:باريس"],
+    "Q12": ["France", "th:ประเทศฝรั่งเศส", "de:Frankreich"],
+    "Q13": ["Arnold Schwarzenegger"],
+    "Q14": ["Arnold"],
+    "Q15": ["It"],
+    "Q16": ["Schindler's List"],
+    "Q17": ["Mother"],
+    "Q18": ["Henry VIII of England", "Henry VIII"],
+    "Q19": ["capital"],
+    "Q20": ["1969"],
+    "Q21": ["Saint-Étienne"],
+    "Q22": ["University of Oxford"],
+    "Q23": ["Oxford"],
+    "Q24": ["Zwölf"],
+    "P25": ["mother of"],
+}
+
+
+@pytest.fixture(scope="module")
+def world() -> KnowledgeGraph:
+    return build_graph(WORLD, [("Q1", "spouse", "Q2"), ("Q11", "place of birth", "Q12")])
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who is the mother of Barack Obama?", ["Q1"]),
+        ("who is the mother of barack obama", ["Q1"]),
+        ("WHO IS THE MOTHER OF BARACK OBAMA?", ["Q1"]),
+        ("Who Is The Mother Of Barack Obama?", ["Q1"]),
+        ("What is Obama's wife's name?", ["Q1"]),
+        ("What is Barack Obama’s job?", ["Q1"]),
+        ("Did Michelle Obama and Barack Obama meet in New York City?", ["Q2", "Q1", "Q3"]),
+        ("When was New York City Hall built?", ["Q4"]),
+        ("when was new york city hall built", ["Q4"]),
+        ("Is the University of Oxford in Oxford?", ["Q22", "Q23"]),
+        ("Paris is the capital of which country?", ["Q11"]),
+        ("paris is the capital of which country", ["Q11"]),
+        ("Who sang with The Who?", ["Q7"]),
+        ("Who wrote It?", ["Q15"]),
+        ("Who directed Schindler's List?", ["Q16"]),
+        ("Who played in Saint Etienne, and who in SAINT-ÉTIENNE?", ["Q21"]),
+        ("What did J.F.K. do?", []),
+        ("Which wife did JFK have?", ["Q10"]),
+        ("How old was John F Kennedy?", ["Q10"]),
+        ("Who sang Zwolf?", ["Q24"]),
+        ("Who was Henry VIII?", ["Q18"]),
+        ("What happened in 1969?", ["Q20"]),
+        ("what is a mother?", ["Q5"]),
+        ("北京市的市长是谁?", ["Q9"]),
+        ("约翰·肯尼迪的母亲是谁?", ["Q10"]),
+        ("Кто мать Джон Кеннеди?", ["Q10"]),
+        ("เมืองหลวงของประเทศฝรั่งเศสคืออะไร", ["Q12"]),
+        ("أين تقع باريس ؟", ["Q11"]),
+        ("Was ist die Hauptstadt von Frankreich?", ["Q12"]),
+        ("Who?", []),
+        ("who is it", []),
+        ("", []),
+        ("???", []),
+        ("How do I bake bread?", []),
+    ],
+)
+def test_who_is_named(world: KnowledgeGraph, question: str, expected: list[str]) -> None:
+    mentions = link(question, world)
+    found = ids(world, mentions)
+    if question == "what is a mother?":
+        assert found in (["Q5"], ["Q17"])
+        return
+    assert found == expected
+    for mention in mentions:
+        assert question[mention.start : mention.end] == mention.text
+        assert mention.text
+
+
+@pytest.mark.parametrize(
+    ("question", "expected", "slips"),
+    [
+        ("Who is the wife of Arnold Schwarzeneger?", "Q13", 1),
+        ("Who is the wife of Arnold Schwarzengger?", "Q13", 1),
+        ("Who is the wife of Arnold Shwarzeneger?", "Q13", 2),
+        ("Who married Barak Obama?", "Q1", 1),
+        ("who married barak obama", "Q1", 1),
+        ("who married michele obama", "Q2", 1),
+        ("Who married Michele Obama's husband?", "Q2", 1),
+        ("Who married Michelel Obama?", "Q2", 1),
+        ("Who directed Schindlers List?", "Q16", 1),
+    ],
+)
+def test_misspelt_names(world: KnowledgeGraph, question: str, expected: str, slips: int) -> None:
+    (mention,) = link(question, world)
+    assert ids(world, [mention]) == [expected]
+    assert mention.candidates[0].slips == slips
+    assert mention.candidates[0].score < 1.0
+    assert mention.candidates[0].matched == WORLD[expected][0]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who was Henry VII?",  # another number is another king
+        "Who lives in Pari?",  # too short for a slip
+        "Who met Gottfried Leibniz in Hanover?",
+        "who knows how to fly",
+    ],
+)
+def test_no_guess(world: KnowledgeGraph, question: str) -> None:
+    assert link(question, world) == ()
+
+
+def test_first_name_alone_is_not_the_person(world: KnowledgeGraph) -> None:
+    """``Arnold`` is in the graph and Arnold Toynbee is not: no mention rather than a wrong one."""
+    mentions = link("Did Barack Obama read Arnold Toynbee?", world)
+    assert ids(world, mentions) == ["Q1"]
+
+
+def test_spans_scores_and_names(world: KnowledgeGraph) -> None:
+    question = "What is Obama's wife's name in France?"
+    obama, france = link(question, world, languages=["de"])
+    assert (obama.start, obama.end) == (8, 13)
+    assert obama.candidates[0].is_alias
+    assert obama.candidates[0].matched == "Obama"
+    assert not france.candidates[0].is_alias
+    assert france.candidates[0].matched == "France"
+    assert france.candidates[0].score == 1.0
+
+
+def test_limit_keeps_the_longest_and_orders_by_place(world: KnowledgeGraph) -> None:
+    question = "Do Paris, France, New York City and Barack Obama have The Who?"
+    everything = link(question, world, limit=10)
+    assert ids(world, everything) == ["Q11", "Q12", "Q3", "Q1", "Q7"]
+    two = link(question, world, limit=2)
+    assert len(two) == 2
+    assert two[0].start < two[1].start
+    assert ids(world, two)[0] == "Q3"
+    assert link(question, world, limit=0) == ()
+
+
+def test_given_entities_come_as_asked(world: KnowledgeGraph) -> None:
+    mentions = link("Whatever about France", world, given_ids=["Q2", "Q1", "Q2"])
+    assert ids(world, mentions) == ["Q2", "Q1"]
+    assert all((m.text, m.start, m.end) == ("", -1, -1) for m in mentions)
+    assert mentions[0].candidates[0].matched == "Michelle Obama"
+    with pytest.raises(InputError, match="Q999"):
+        link("x", world, given_ids=["Q999"])
+
+
+def test_huge_question_is_bounded(world: KnowledgeGraph) -> None:
+    question = "Barack Obama went on and on. " * 3500  # 101,500 characters
+    assert ids(world, link(question, world)) == ["Q1"]
+    assert ids(world, link("北京市" * 2000, world)) == ["Q9"]
+
+
+HOMONYMS: Names = {
+    "Q100": ["John Green"],
+    "Q101": ["John Green"],
+    "Q102": ["Looking for Alaska"],
+    "Q103": ["Royal Navy"],
+    "Q104": ["Indianapolis"],
+    "Q105": ["Chatham"],
+    "Q106": ["human"],
+    "Q107": ["writer", "author"],
+    "Q108": ["Jack Green", "John Green"],
+    "Q109": ["Green"],
+}
+HOMONYM_FACTS: list[tuple[str, str, Value | str]] = [
+    ("Q102", "author", "Q100"),
+    ("Q100", "place of birth", "Q104"),
+    ("Q100", "occupation", "Q107"),
+    ("Q100", "instance of", "Q106"),
+    ("Q101", "military branch", "Q103"),
+    ("Q101", "place of death", "Q105"),
+    ("Q101", "instance of", "Q106"),
+    ("Q101", "date of birth", Time("1780-02-11T00:00:00Z", 11)),
+    ("Q101", "nickname", StringValue("Old Ironside")),
+    ("Q108", "instance of", "Q106"),
+]
+
+
+@pytest.fixture(scope="module")
+def homonyms() -> KnowledgeGraph:
+    return build_graph(HOMONYMS, HOMONYM_FACTS)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected", "matches"),
+    [
+        ("Where was John Green, who wrote Looking for Alaska, born?", "Q100", 1),
+        (
+            "Which branch did John Green of the Royal Navy serve in before he died in Chatham?",
+            "Q101",
+            2,
+        ),
+        ("Was John Green the writer born in Indianapolis?", "Q100", 2),
+        ("which ship did john green of the royal navy sail on", "Q101", 1),
+        ("Who was John Green, born in 1780?", "Q101", 1),
+        ("Who was John Green, born on 1780-02-11?", "Q101", 2),
+        ("Why was John Green called Old Ironside?", "Q101", 1),
+        ("Was John Green an author?", "Q100", 1),
+    ],
+)
+def test_homonyms_by_neighbour_values(
+    homonyms: KnowledgeGraph, question: str, expected: str, matches: int
+) -> None:
+    """K2: the most neighbour values that occur in the question, in either direction."""
+    mention = next(m for m in link(question, homonyms) if m.text.lower() == "john green")
+    best = mention.candidates[0]
+    assert homonyms.node_ids[best.node] == expected
+    assert best.neighbour_matches == matches
+    assert len(mention.candidates) == 3
+    scores = [candidate.score for candidate in mention.candidates]
+    assert scores == sorted(scores, reverse=True)
+    assert 0.0 < sum(scores) <= 1.00001
+
+
+def test_ties_go_to_label_then_degree_then_key(homonyms: KnowledgeGraph) -> None:
+    """K2's tie-break as documented: no value is named, so degree decides between two labels, and
+    the entity of that alias comes last."""
+    (mention,) = link("Who is John Green?", homonyms)
+    assert [c.neighbour_matches for c in mention.candidates] == [0, 0, 0]
+    assert [homonyms.node_ids[c.node] for c in mention.candidates] == ["Q101", "Q100", "Q108"]
+    twins = build_graph({"Q1": ["Yue Fei"], "Q2": ["Yue Fei"], "Q3": ["Yue Fei"]})
+    (mention,) = link("Who was Yue Fei?", twins)
+    keys = [key64(twins.node_ids[c.node]) for c in mention.candidates]
+    assert keys == sorted(keys)
+
+
+def test_own_name_is_no_evidence() -> None:
+    """A father of the same name must not speak for the son whom the question names once."""
+    graph = build_graph(
+        {"Q1": ["Max Wolf"], "Q2": ["Max Wolf"], "Q3": ["Heidelberg"]},
+        [("Q1", "father", "Q2"), ("Q2", "residence", "Q3")],
+    )
+    (mention, _) = link("Who was Max Wolf from Heidelberg?", graph)
+    assert graph.node_ids[mention.candidates[0].node] == "Q2"
+    assert mention.candidates[0].neighbour_matches == 1
+    assert mention.candidates[1].neighbour_matches == 0
+
+
+def test_view_decides_by_its_own_edges(homonyms: KnowledgeGraph) -> None:
+    """On a view that rewired the navy to the writer, the writer has that neighbour."""
+    navy, writer = homonyms.find_node("Q103"), homonyms.find_node("Q100")
+    assert navy is not None
+    assert writer is not None
+    gone = homonyms.tail == navy
+    overlay = Overlay(
+        view_id="v",
+        base_edge_count=homonyms.edge_count,
+        gone=gone,
+        head=np.array([writer], dtype=np.int32),
+        rel=np.array([0], dtype=np.int32),
+        tail=np.array([navy], dtype=np.int32),
+        rank=np.ones(1, dtype=np.uint8),
+        keys=np.zeros(1, dtype=np.int64),
+        statement_ids=("x",),
+        base_edge=np.flatnonzero(gone).astype(np.int32),
+        kinds=np.full(1, 2, dtype=np.uint8),
+    )
+    question = "Which John Green was in the Royal Navy?"
+    base = link(question, homonyms)[0]
+    view = link(question, homonyms, overlay=overlay)[0]
+    assert homonyms.node_ids[base.candidates[0].node] == "Q101"
+    assert homonyms.node_ids[view.candidates[0].node] == "Q100"
+
+
+def test_runners_up_are_limited(homonyms: KnowledgeGraph) -> None:
+    (mention,) = link("Who is John Green?", homonyms, max_alternatives=1)
+    assert len(mention.candidates) == 2
+
+
+def test_relation_and_property_names_are_not_entities() -> None:
+    graph = build_graph(
+        {"Q1": ["Ada Lovelace"], "Q2": ["Spouse"], "P26": ["spouse"], "Q3": ["William King"]},
+        [("Q1", "spouse", "Q3"), ("Q1", "kind", EntityValue("Q2"))],
+    )
+    assert ids(graph, link("who is the spouse of ada lovelace", graph)) == ["Q1"]
+    assert ids(graph, link("Who is the spouse of Ada Lovelace?", graph)) == ["Q1"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "limit", "expected"),
+    [
+        ("abcdef", "abcdef", 2, 0),
+        ("abcdef", "abdcef", 2, 1),
+        ("abcdef", "bcdefg", 2, 2),
+        ("abcdef", "bcdefg", 1, None),
+        ("", "ab", 2, 2),
+        ("kitten", "sitting", 2, None),
+    ],
+)
+def test_edit_distance(left: str, right: str, limit: int, expected: int | None) -> None:
+    assert edit_distance(left, right, limit) == expected
+    assert edit_distance(right, left, limit) == expected
+
+
+@given(
+    st.lists(st.text(alphabet="abcdeéfg ßЖ北", min_size=1, max_size=14), min_size=1, max_size=30),
+    st.text(alphabet="abcdeéfg ßЖ", min_size=1, max_size=14),
+)
+def test_spelling_index_finds_what_comparing_all_finds(labels: list[str], asked: str) -> None:
+    """The sets of letters only leave out what is too far off; compared with every label in turn."""
+    name = normalise_name(asked)
+    column = LabelColumn(np.arange(len(labels), dtype=np.int32), StringTable.build(labels))
+    found = SpellingIndex.build({"en": column}).find(name)
+    allowed = allowed_distance(name.replace(" ", ""))
+    distances = {
+        node: distance
+        for node, label in enumerate(labels)
+        if (other := normalise_name(label))[:1] == name[:1]
+        and numerals(other) == numerals(name)
+        and (distance := edit_distance(name, other, allowed)) is not None
+    }
+    nearest = min(distances.values(), default=0)
+    expected = [node for node, d in sorted(distances.items()) if d == nearest] if allowed else []
+    assert [item.node for item in found] == expected
+
+
+def numerals(name: str) -> list[str]:
+    return [
+        word
+        for word in name.split()
+        if set(word) <= set("ivxlcdm") or any(c.isdigit() for c in word)
+    ]
