@@ -1,0 +1,279 @@
+"""The real openai client against a local server that speaks the protocol (issue 3, section 8)."""
+
+from __future__ import annotations
+
+import email.utils
+import subprocess
+import sys
+import time
+
+import pytest
+from openai_stand_in import Scripted, completion, error, ok, stand_in
+
+from graph_service.errors import InputError, LimitError, SetupError
+from queries.llm import (
+    Message,
+    OpenAIChat,
+    ReplyError,
+    ReplyFault,
+    RetryPolicy,
+    TokenMeter,
+    Usage,
+    retry_after_s,
+)
+
+ASK = (Message("system", "Be short."), Message("user", "Who is Ada?"))
+
+
+class Waits:
+    """Stands in for ``time.sleep`` and keeps what was waited."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    def __call__(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+
+
+def chat(url: str, waits: Waits | None = None, **options: object) -> OpenAIChat:
+    options.setdefault("retry", RetryPolicy(max_retries=2))
+    return OpenAIChat(
+        "stand-in",
+        base_url=url,
+        api_key="secret-key",
+        sleep=waits or Waits(),
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def test_a_reply_with_its_usage_and_what_was_sent() -> None:
+    with stand_in(ok("Ada is a person.")) as server, chat(server.url) as model:
+        reply = model.complete(ASK, temperature=0.5, max_tokens=9, random_seed=7, stop=["\n"])
+        assert reply.text == "Ada is a person."
+        assert reply.model == "stand-in-1"
+        assert reply.finish_reason == "stop"
+        assert reply.usage == Usage(10, 5)
+        assert reply.request_id == "req-1"
+        assert reply.tries == 1
+        assert model.meter.used == Usage(10, 5)
+        assert model.meter.requests == 1
+    assert server.requests == [
+        {
+            "model": "stand-in",
+            "messages": [
+                {"role": "system", "content": "Be short."},
+                {"role": "user", "content": "Who is Ada?"},
+            ],
+            "max_tokens": 9,
+            "temperature": 0.5,
+            "seed": 7,
+            "stop": ["\n"],
+        }
+    ]
+    assert server.headers[0]["authorization"] == "Bearer secret-key"
+
+
+def test_what_is_not_asked_for_is_not_sent() -> None:
+    with (
+        stand_in(ok("x")) as server,
+        chat(server.url, token_field="max_completion_tokens") as model,
+    ):
+        model.complete(ASK, temperature=None)
+    assert set(server.requests[0]) == {"model", "messages", "max_completion_tokens"}
+
+
+def test_429_waits_as_long_as_retry_after_says() -> None:
+    waits = Waits()
+    with (
+        stand_in(error(429, headers={"retry-after": "7"}), ok("later")) as server,
+        chat(server.url, waits) as model,
+    ):
+        reply = model.complete(ASK)
+    assert (reply.text, reply.tries) == ("later", 2)
+    assert waits.seconds == [7.0]
+
+
+def test_429_waits_until_an_http_date() -> None:
+    waits = Waits()
+    moment = email.utils.formatdate(1_000_012, usegmt=True)
+    with (
+        stand_in(error(429, headers={"retry-after": moment}), ok("later")) as server,
+        chat(server.url, waits, clock=lambda: 1_000_000.0) as model,
+    ):
+        assert model.complete(ASK).text == "later"
+    assert waits.seconds == [12.0]
+
+
+def test_a_wait_past_the_limit_is_a_failure_and_says_so() -> None:
+    waits = Waits()
+    with (
+        stand_in(error(429, headers={"retry-after": "3600"})) as server,
+        chat(server.url, waits) as model,
+        pytest.raises(ReplyError, match="asks to wait 3600 s") as caught,
+    ):
+        model.complete(ASK)
+    assert caught.value.fault is ReplyFault.RATE_LIMIT
+    assert waits.seconds == []
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "fault"),
+    [
+        (error(500), ReplyFault.SERVER),
+        (error(503), ReplyFault.SERVER),
+        (error(429), ReplyFault.RATE_LIMIT),
+        (Scripted(200, b"<html>busy</html>"), ReplyFault.MALFORMED),
+        (Scripted(200, b"nonsense {", {"content-type": "text/plain"}), ReplyFault.MALFORMED),
+        (Scripted(200, {"choices": None}), ReplyFault.MALFORMED),
+        (Scripted(200, {"choices": [{"index": 0}]}), ReplyFault.MALFORMED),
+        (Scripted(200, ["a list"]), ReplyFault.MALFORMED),
+        (Scripted(200, {"choices": []}), ReplyFault.EMPTY),
+        (Scripted(200, completion(None)), ReplyFault.EMPTY),
+        (Scripted(200, completion("  \n")), ReplyFault.EMPTY),
+        (Scripted(200, completion("cut off in the middle"), cut=40), ReplyFault.UNREACHABLE),
+        (Scripted(drop=True), ReplyFault.UNREACHABLE),
+    ],
+    ids=lambda item: item.value if isinstance(item, ReplyFault) else "",
+)
+def test_passing_faults_are_tried_again_and_then_told(reply: Scripted, fault: ReplyFault) -> None:
+    waits = Waits()
+    with stand_in(reply, reply, ok("well again")) as server, chat(server.url, waits) as model:
+        assert model.complete(ASK).text == "well again"
+        assert len(waits.seconds) == 2
+        # Half to all of 0.5 s, then of 1 s.
+        assert 0.25 <= waits.seconds[0] <= 0.5 <= waits.seconds[1] <= 1.0
+    with (
+        stand_in(reply) as server,
+        chat(server.url) as model,
+        pytest.raises(ReplyError, match="no usable reply in 3 tries") as caught,
+    ):
+        model.complete(ASK)
+    assert caught.value.fault is fault
+    assert caught.value.retryable
+    assert len(server.requests) == 3
+
+
+def test_a_slow_endpoint_is_a_time_out() -> None:
+    with (
+        stand_in(Scripted(200, completion("late"), delay_s=1.0)) as server,
+        chat(server.url, timeout_s=0.1, retry=RetryPolicy(max_retries=0)) as model,
+        pytest.raises(ReplyError, match=r"in 1 try: no answer in 0\.1 s") as caught,
+    ):
+        model.complete(ASK)
+    assert caught.value.fault is ReplyFault.TIMEOUT
+
+
+def test_nobody_listens() -> None:
+    with stand_in(ok("x")) as server:
+        url = server.url
+    with (
+        chat(url, retry=RetryPolicy(max_retries=1)) as model,
+        pytest.raises(ReplyError, match="the connection to") as caught,
+    ):
+        model.complete(ASK)
+    assert caught.value.fault is ReplyFault.UNREACHABLE
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "message"),
+    [
+        (error(401, "bad key"), SetupError, "refuses the key"),
+        (error(403, "not yours"), SetupError, "refuses the key"),
+        (error(404, "no such model"), SetupError, "knows no model 'stand-in'"),
+        (error(429, "pay first", code="insufficient_quota"), LimitError, "no credit left"),
+        (error(402, "pay first"), LimitError, "no credit left"),
+        (error(400, "context too long"), ReplyError, "refused the request"),
+        (error(400, "no", code="content_filter"), ReplyError, "content filter refused the prompt"),
+        (
+            error(400, "Use 'max_completion_tokens' instead of 'max_tokens'"),
+            ReplyError,
+            "token_field='max_completion_tokens'",
+        ),
+        (
+            Scripted(200, completion(None, finish="content_filter")),
+            ReplyError,
+            "withheld by the endpoint's content filter",
+        ),
+        (
+            Scripted(200, completion(None, refusal="I will not.")),
+            ReplyError,
+            "refuses to answer: I will not",
+        ),
+    ],
+)
+def test_lasting_faults_are_told_at_once(
+    reply: Scripted, kind: type[Exception], message: str
+) -> None:
+    waits = Waits()
+    with (
+        stand_in(reply) as server,
+        chat(server.url, waits) as model,
+        pytest.raises(kind, match=message) as caught,
+    ):
+        model.complete(ASK)
+    assert len(server.requests) == 1
+    assert waits.seconds == []
+    assert "secret-key" not in str(caught.value)
+    assert "secret-key" not in repr(model)
+
+
+def test_a_reply_cut_at_its_limit_is_a_reply() -> None:
+    with stand_in(ok("Ada is", finish="length")) as server, chat(server.url) as model:
+        assert model.complete(ASK, max_tokens=2).finish_reason == "length"
+
+
+def test_the_token_limit_of_a_run_stops_the_next_request() -> None:
+    # Each reply is 15 tokens; a request may take (9 + 11 bytes) / 3 + 2 = 8, and 20 of reply.
+    meter = TokenMeter(limit=50)
+    with stand_in(ok("x")) as server, chat(server.url, meter=meter) as model:
+        model.complete(ASK, max_tokens=20)
+        model.complete(ASK, max_tokens=20)
+        with pytest.raises(LimitError, match="may use 50 tokens; 30 are used"):
+            model.complete(ASK, max_tokens=20)
+    assert len(server.requests) == 2
+
+
+def test_usage_is_estimated_where_the_endpoint_is_silent() -> None:
+    with stand_in(Scripted(200, completion("eleven byte"))) as server, chat(server.url) as model:
+        reply = model.complete(ASK)
+    assert reply.usage == Usage(8, 4, estimated=True)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "3"}, 3.0),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after-ms": "x", "retry-after": "9"}, 9.0),
+    ],
+)
+def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after_s(headers, now=time.time()) == seconds
+
+
+def test_waits_double_and_stay_under_the_limit() -> None:
+    policy = RetryPolicy(first_wait_s=1.0, max_wait_s=5.0)
+    assert [policy.wait_s(i, asked=None, draw=1.0) for i in (1, 2, 3, 4)] == [1, 2, 4, 5]
+    assert [policy.wait_s(i, asked=None, draw=0.0) for i in (1, 2, 3, 4)] == [0.5, 1, 2, 2.5]
+
+
+def test_a_key_or_an_address_is_needed() -> None:
+    with pytest.raises(SetupError, match="OPENAI_API_KEY"):
+        OpenAIChat("some-model")
+    with pytest.raises(InputError, match="name is empty"):
+        OpenAIChat("", base_url="http://127.0.0.1:1/v1")
+
+
+def test_openai_is_imported_with_the_first_request_only() -> None:
+    code = (
+        "import sys, queries.llm as llm, queries.robustness\n"
+        "llm.OpenAIChat('m', base_url='http://127.0.0.1:1/v1')\n"
+        "assert 'openai' not in sys.modules and 'httpx' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
