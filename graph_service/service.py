@@ -780,7 +780,8 @@ def open_service(
         StoreError: The store does not answer or can't be read.
     """
     chosen = settings or read_settings()
-    opened = open_configured_store(chosen, store) if not _is_store(store) else store
+    if store is None or isinstance(store, str):
+        store = open_configured_store(chosen, store)
 
     def vectors() -> Vectors:
         return open_vectors(
@@ -788,7 +789,7 @@ def open_service(
             chosen.vector_file,
         )
 
-    return Service(opened, vectors=vectors, settings=chosen)  # type: ignore[arg-type]
+    return Service(store, vectors=vectors, settings=chosen)
 
 
 def open_configured_store(settings: Settings, url: str | None = None, /) -> Store:
@@ -798,13 +799,9 @@ def open_configured_store(settings: Settings, url: str | None = None, /) -> Stor
         username=settings.neo4j_username,
         password=settings.neo4j_password or None,
         database=settings.neo4j_database,
-        cache_dir=Path(settings.cache_dir) if settings.cache_dir else None,
-        cache_bytes=int(settings.cache_gb * 2**30),
+        snapshot_folder=Path(settings.cache_dir) if settings.cache_dir else None,
+        snapshot_cache_bytes=int(settings.cache_gb * 2**30),
     )
-
-
-def _is_store(store: object) -> bool:
-    return store is not None and not isinstance(store, str)
 
 
 PREFIXES = {

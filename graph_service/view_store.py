@@ -232,7 +232,7 @@ class ViewStore:
         with self._lock:
             scorer = self._scorers.get(graph.fingerprints.edges)
         if scorer is None:
-            scorer = CountScorer(graph)
+            scorer = CountScorer.build(graph)
             with self._lock:
                 self._scorers = {graph.fingerprints.edges: scorer}
         return scorer

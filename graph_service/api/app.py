@@ -88,9 +88,7 @@ class _Endpoint:
         if request.method == "GET":
             if not self._options.graphiql:
                 return _error(405, "BAD_INPUT", "send queries by POST as application/json")
-            return HTMLResponse(
-                get_graphql_ide_html(subscription_enabled=False, graphql_ide="graphiql")
-            )
+            return HTMLResponse(get_graphql_ide_html())
         kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
         if kind != "application/json":
             return _error(

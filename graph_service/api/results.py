@@ -206,7 +206,7 @@ class ResultType:
     @strawberry.field(description="Figures of the region before and after PageRank cut it (O3).")
     def region(self) -> JSON | None:
         """Figures of the region."""
-        return to_plain(self.result.region) if self.result.region else None  # type: ignore[no-any-return]
+        return to_plain(self.result.region) if self.result.region else None
 
     @strawberry.field
     def provenance(self) -> ProvenanceType:
@@ -230,7 +230,7 @@ class ResultType:
     @strawberry.field(description="Milliseconds by stage.")
     def timings(self) -> JSON:
         """Milliseconds by stage."""
-        return {name: round(ms, 3) for name, ms in self.result.timings_ms.items()}  # type: ignore[return-value]
+        return JSON({name: round(ms, 3) for name, ms in self.result.timings_ms.items()})
 
 
 @strawberry.type(name="TripletsResult", description="The triples of highest total prize.")

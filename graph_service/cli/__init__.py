@@ -1,0 +1,77 @@
+"""The command line: the one place that puts all the parts together.
+
+Everything heavy is imported when its verb runs, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+from graph_service.cli.output import Output
+from graph_service.cli.parser import make_parser
+from graph_service.errors import GraphServiceError, InputError, LimitError, SetupError, StoreError
+
+EXIT_INPUT = 2
+EXIT_REJECTED = 3
+EXIT_SETUP = 4
+EXIT_STORE = 5
+EXIT_LIMIT = 6
+EXIT_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None, /) -> int:
+    """Runs one verb and returns the exit code.
+
+    0 fine; 2 bad input; 3 something was rejected (load); 4 set-up; 5 store; 6 a limit; 130
+    interrupted.
+    """
+    parser = make_parser()
+    options = parser.parse_args(arguments)
+    if not hasattr(options, "run"):
+        parser.print_help()
+        return EXIT_INPUT
+    output = Output(as_json=getattr(options, "json", False))
+    try:
+        code: int = options.run(options, output)
+        sys.stdout.flush()
+        return code
+    except GraphServiceError as error:
+        report_error(error, output)
+        return exit_code(error)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output (head, less) has gone; there is nobody left to tell.
+        sys.stderr.close()
+        return 0
+
+
+def report_error(error: GraphServiceError, output: Output, /) -> None:
+    """Prints an error on stderr, and as the JSON object where one was asked for."""
+    print(f"error: {error}", file=sys.stderr)
+    if output.as_json:
+        fields = {"code": error.code, "message": error.message}
+        if error.argument:
+            fields["argument"] = error.argument
+        if error.hint:
+            fields["hint"] = error.hint
+        print(json.dumps({"error": fields}, ensure_ascii=False))
+
+
+def exit_code(error: GraphServiceError, /) -> int:
+    """Returns the exit code of an error."""
+    if isinstance(error, InputError):
+        return EXIT_INPUT
+    if isinstance(error, SetupError):
+        return EXIT_SETUP
+    if isinstance(error, LimitError):
+        return EXIT_LIMIT
+    if isinstance(error, StoreError):
+        return EXIT_STORE
+    return 1
+
+
+__all__ = ["main"]

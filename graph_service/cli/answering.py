@@ -1,0 +1,105 @@
+"""answer, score."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from graph_service.cli.opening import open_from, questions_of, view_ref
+from graph_service.cli.output import Output
+from graph_service.client import Client
+from graph_service.errors import InputError
+from graph_service.model.result import Strategy
+from graph_service.settings import Settings
+from queries.datasets.demo_set import demo_questions
+from queries.datasets.gold import read_gold_questions
+from queries.generate.answer import Answer, read_answers
+from queries.generate.answer import answer as make_answer
+from queries.llm import ChatModel, OpenAIChat
+from queries.score.run import score_answers
+
+
+def chat_model(options: argparse.Namespace, settings: Settings, /) -> ChatModel | None:
+    """Returns the chat model of the options or the settings; None for template sentences."""
+    name = options.model or settings.model_name
+    if not name:
+        if options.model_url:
+            raise InputError("--model-url needs --model NAME", argument="model")
+        return None
+    return OpenAIChat(
+        name,
+        base_url=options.model_url or settings.model_url or None,
+        api_key=settings.model_key or None,
+    )
+
+
+def answer(options: argparse.Namespace, output: Output, /) -> int:
+    """Answers one question or many, with citations."""
+    questions = questions_of(options)
+    out = Path(options.out) if options.out else None
+    done = {item.question_id for item in read_answers(out)} if out and out.exists() else set()
+    answers: list[Answer] = []
+    failed = 0
+    with open_from(options, output) as service:
+        model = chat_model(options, service.settings)
+        client = Client.over(service)
+        for id_, question in questions:
+            if id_ in done:
+                continue
+            item = make_answer(
+                question,
+                retriever=client,
+                model=model,
+                strategy=Strategy(options.strategy),
+                graph=options.graph,
+                view=view_ref(options.view),
+                entity_ids=tuple(options.entity),
+                preset=options.preset,
+                limit=options.limit,
+                question_id=id_,
+            )
+            failed += item.failure is not None
+            answers.append(item)
+            if out:
+                with out.open("ab") as file:
+                    file.write(item.to_json().encode() + b"\n")
+            if options.questions is not None:
+                output.line(f"# {id_}: {question}")
+            for line in answer_lines(item):
+                output.line(line)
+    if options.question is not None and answers:
+        output.object(answers[0])
+    else:
+        output.object({"answers": answers, "skipped": len(done), "failed": failed})
+    if done:
+        output.note(f"{len(done)} questions were answered in {out} before")
+    return 1 if failed else 0
+
+
+def answer_lines(item: Answer, /) -> list[str]:
+    """Returns an answer as lines for a person; invented citations are marked."""
+    if item.failure is not None:
+        return [f"no answer: {item.failure}", f"({item.model})"]
+    lines = [sentence.text for sentence in item.sentences]
+    unmatched = [
+        citation.raw
+        for sentence in item.sentences
+        for citation in sentence.citations
+        if not citation.matched
+    ]
+    lines.extend(f"  not in what was given: {raw}" for raw in unmatched)
+    lines.append(f"({item.model})")
+    return lines
+
+
+def score(options: argparse.Namespace, output: Output, /) -> int:
+    """Scores answers against gold questions."""
+    gold = read_gold_questions(options.gold) if options.gold else demo_questions()
+    path = Path(options.answers)
+    if not path.exists():
+        raise InputError(f"there is no file {path}", argument="answers")
+    report = score_answers(read_answers(path), gold)
+    output.object(report.to_plain())
+    for line in report.lines():
+        output.line(line)
+    return 0

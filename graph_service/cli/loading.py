@@ -1,0 +1,117 @@
+"""load, graphs."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from graph_service.cli.opening import open_from, open_store_from
+from graph_service.cli.output import Output
+from graph_service.errors import InputError
+from graph_service.service import Service
+
+EXIT_INTERRUPTED = 130
+
+
+def load(options: argparse.Namespace, output: Output, /) -> int:
+    """Loads a source into a graph; 3 where anything was rejected."""
+    from loaders.load import load as run_load
+    from loaders.options import LoadOptions
+    from loaders.progress import ProgressBar
+
+    load_options = LoadOptions(
+        format=options.format,
+        columns=_listed(options.columns),
+        label_file=Path(options.labels) if options.labels else None,
+        base_iri=options.base_iri,
+        languages=tuple(options.language),
+        literal_relations=_listed(options.literal_relations),
+        strict=options.strict,
+        rejects_path=Path(options.rejects) if options.rejects else None,
+    )
+    stop = threading.Event()
+    previous = signal.signal(signal.SIGINT, lambda *_: stop.set())
+    try:
+        with (
+            open_store_from(options, output) as store,
+            ProgressBar(shown=False if options.quiet else None) as bar,
+        ):
+            report = run_load(
+                options.source,
+                store=store,
+                graph=options.graph,
+                replace=options.replace,
+                options=load_options,
+                progress=bar,
+                stop=stop,
+            )
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    output.object(report.to_json())
+    for line in report.lines():
+        output.line(line)
+    return EXIT_INTERRUPTED if report.status == "stopped" else report.exit_code
+
+
+def _listed(text: str | None) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",")) if text else ()
+
+
+def graphs(options: argparse.Namespace, output: Output, /) -> int:
+    """Lists graphs, or deletes one."""
+    with open_from(options, output) as service:
+        if options.action == "delete":
+            _delete(service, options, output)
+            return 0
+        known = service.graphs()
+        unfinished = service.store.unfinished_loads()
+        output.object({"graphs": known, "unfinished": unfinished})
+        if not known:
+            output.line("no graphs yet; load one: graph-service load SOURCE --graph NAME")
+        else:
+            rows = [["graph", "edition", "entities", "statements", "published", "source"]]
+            rows.extend(
+                [
+                    info.name,
+                    info.edition,
+                    f"{info.counts.entities:,}",
+                    f"{info.counts.statements:,}",
+                    info.published_at,
+                    info.source,
+                ]
+                for info in known
+            )
+            output.table(rows)
+        for started in unfinished:
+            output.line(
+                f"unfinished: {started.edition} from {started.source}, {started.statements:,} "
+                f"statements so far, begun {started.started_at} by {started.owner}"
+            )
+    return 0
+
+
+def _delete(service: Service, options: argparse.Namespace, output: Output) -> None:
+    if not options.name:
+        raise InputError("name the graph to delete", argument="name")
+    info = service.graph(options.name)
+    views = service.list_views(graph=info.name)
+    if not options.yes:
+        if output.as_json or not sys.stdin.isatty():
+            raise InputError(
+                f"deleting graph {info.name!r} would delete {info.counts.statements:,} statements "
+                f"and {len(views)} views",
+                hint="Say --yes.",
+            )
+        reply = input(
+            f"Delete graph {info.name} ({info.counts.statements:,} statements, "
+            f"{len(views)} views)? Type its name: "
+        )
+        if reply.strip() != info.name:
+            output.line("nothing deleted")
+            return
+    service.delete_graph(info.name)
+    output.object({"deleted": info.name, "views": len(views)})
+    output.line(f"deleted graph {info.name} and {len(views)} views")

@@ -1,0 +1,111 @@
+"""From options to a service, a request or a view."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from graph_service.cli.output import Output
+from graph_service.errors import InputError
+from graph_service.model.request import RetrieveRequest, ViewRef
+from graph_service.model.result import Strategy
+from graph_service.model.view import ViewSpec, parse_method
+from graph_service.service import Service, open_configured_store, open_service
+from graph_service.settings import Settings, read_settings
+from graph_service.store.protocol import Store
+
+
+def settings_of(options: argparse.Namespace, /) -> Settings:
+    """Returns the settings of the environment with the options over them."""
+    settings = read_settings()
+    if getattr(options, "store", None):
+        settings = replace(settings, store=options.store)
+    if getattr(options, "graph", None):
+        settings = replace(settings, graph=options.graph)
+    if getattr(options, "threads", None):
+        settings = replace(settings, threads=options.threads)
+    return settings
+
+
+def open_from(options: argparse.Namespace, output: Output, /) -> Service:
+    """Opens the store that the options name, says which on stderr, and returns the service."""
+    service = open_service(settings=settings_of(options))
+    output.note(f"store {service.store.url}")
+    return service
+
+
+def open_store_from(options: argparse.Namespace, output: Output, /) -> Store:
+    """Opens the store that the options name and says which on stderr."""
+    store = open_configured_store(settings_of(options))
+    output.note(f"store {store.url}")
+    return store
+
+
+def view_ref(text: str | None, /) -> ViewRef | None:
+    """Returns the view of an option: ``METHOD:LEVEL[:SEED]``, or a stored view's name or id."""
+    if text is None:
+        return None
+    parts = text.split(":")
+    if len(parts) in (2, 3):
+        try:
+            level = float(parts[1])
+            random_seed = int(parts[2]) if len(parts) == 3 else 0
+        except ValueError:
+            return ViewRef(id=text)
+        spec = ViewSpec(method=parse_method(parts[0]), level=level, random_seed=random_seed)
+        spec.validate()
+        return ViewRef(spec=spec)
+    return ViewRef(id=text)
+
+
+def request_of(options: argparse.Namespace, question: str, /, **changes: Any) -> RetrieveRequest:
+    """Returns the request of the options for one question."""
+    fields: dict[str, Any] = {
+        "question": question,
+        "strategy": Strategy(options.strategy),
+        "graph": options.graph,
+        "view": view_ref(options.view),
+        "entity_ids": tuple(options.entity),
+        "languages": tuple(options.language) or ("en",),
+        "preset": options.preset,
+        "limit": options.limit,
+    }
+    for name in ("max_edges", "max_hops", "token_budget", "min_score"):
+        if hasattr(options, name):
+            fields[name] = getattr(options, name)
+    return RetrieveRequest(**{**fields, **changes})
+
+
+def questions_of(options: argparse.Namespace, /) -> list[tuple[str, str]]:
+    """Returns ``(id, question)`` of the question given, or of each line of a file."""
+    if (options.question is None) == (options.questions is None):
+        raise InputError("give either a question or --questions FILE", argument="question")
+    if options.question is not None:
+        return [("1", options.question)]
+    return list(read_questions(Path(options.questions)))
+
+
+def read_questions(path: Path, /) -> list[tuple[str, str]]:
+    """Returns ``(id, question)`` of a file of JSON lines; ids default to line numbers."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise InputError(f"can't read {path}: {error.strerror}", argument="questions") from error
+    found: list[tuple[str, str]] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise InputError(f"{path}:{number}: not JSON: {error}", argument="questions") from error
+        if not isinstance(row, dict) or not isinstance(row.get("question"), str):
+            raise InputError(
+                f'{path}:{number}: expected an object with a "question"', argument="questions"
+            )
+        found.append((str(row.get("id", number)), row["question"]))
+    return found

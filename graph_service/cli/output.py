@@ -1,0 +1,46 @@
+"""What a verb prints: lines for people, or one JSON object."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where a verb's words go.
+
+    Attributes:
+        as_json: Print one JSON object on stdout, and nothing else there.
+    """
+
+    as_json: bool = False
+
+    def line(self, text: str = "", /) -> None:
+        """Prints a line for people; nothing where JSON was asked for."""
+        if not self.as_json:
+            print(text)
+
+    def note(self, text: str, /) -> None:
+        """Prints a line on stderr, for both."""
+        print(text, file=sys.stderr)
+
+    def object(self, item: Any, /) -> None:
+        """Prints the JSON object, where one was asked for."""
+        if self.as_json:
+            import orjson
+
+            from graph_service.model.plain import to_plain
+
+            print(orjson.dumps(to_plain(item)).decode())
+
+    def table(self, rows: Sequence[Sequence[str]], /) -> None:
+        """Prints rows in columns; the first row is the head."""
+        if self.as_json or not rows:
+            return
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        for row in rows:
+            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+            print("  ".join(cells).rstrip())

@@ -1,0 +1,179 @@
+"""The verbs and their options."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from graph_service import __version__
+
+METHODS = (
+    "relation-swapping (rs), relation-replacement (rr), edge-rewiring (er), edge-deletion (ed), "
+    "withholding"
+)
+
+
+def _verb(name: str) -> Callable[..., int]:
+    """Returns a function that imports its module only when it is called."""
+    module_name, function_name = name.split(":")
+
+    def run(*arguments: Any) -> int:
+        function = getattr(import_module(f"graph_service.cli.{module_name}"), function_name)
+        code: int = function(*arguments)
+        return code
+
+    return run
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Returns the parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="graph-service",
+        description="A knowledge-graph service for language models.",
+        epilog="Begin with: graph-service demo",
+    )
+    parser.add_argument("--version", action="version", version=f"graph-service {__version__}")
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
+
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    store = argparse.ArgumentParser(add_help=False, parents=[common])
+    store.add_argument(
+        "--store", metavar="URL", help="sqlite:///file, bolt://host or neo4j://host; default: "
+        "GRAPH_SERVICE_STORE, then NEO4J_URI, then sqlite:///graph.db"
+    )  # fmt: skip
+    graph = argparse.ArgumentParser(add_help=False, parents=[store])
+    graph.add_argument("--graph", metavar="NAME", help="the graph; may be left out if there is one")
+
+    def add(name: str, run: str, text: str, parent: argparse.ArgumentParser) -> Any:
+        verb = verbs.add_parser(name, help=text, description=text, parents=[parent])
+        verb.set_defaults(run=_verb(run))
+        return verb
+
+    _add_load(add("load", "loading:load", "load a file or folder into a graph", store))
+    graphs = add("graphs", "loading:graphs", "list graphs, or delete one", store)
+    graphs.add_argument("action", nargs="?", choices=["list", "delete"], default="list")
+    graphs.add_argument("name", nargs="?", help="the graph to delete, with its views")
+    graphs.add_argument("--yes", action="store_true", help="delete without asking")
+    search = add("search", "reading:search", "find entities by name", graph)
+    search.add_argument("query")
+    search.add_argument("--language", action="append", default=[], metavar="CODE")
+    search.add_argument("--limit", type=int, default=10, metavar="N")
+    item = add("item", "reading:item", "show an entity and its statements", graph)
+    item.add_argument("id")
+    item.add_argument("--view", metavar="V", help="a view: its name or id, or METHOD:LEVEL:SEED")
+    item.add_argument("--relation", metavar="ID", help="only this relation")
+    item.add_argument("--language", action="append", default=[], metavar="CODE")
+    item.add_argument("--limit", type=int, default=100, metavar="N")
+    _add_retrieve(add("retrieve", "reading:retrieve", "get triplets, paths or a subgraph", graph))
+    view = add("view", "views:view", "make, list, show, compare or delete views", graph)
+    _add_view(view)
+    _add_answer(add("answer", "answering:answer", "answer questions with citations", graph))
+    score = add("score", "answering:score", "score answers", graph)
+    score.add_argument("what", choices=["citations"], help="citations: KaLMA's scores")
+    score.add_argument("answers", help="JSON lines that `answer --out` wrote")
+    score.add_argument("--gold", metavar="FILE", help="questions with minimum sets; default: the "
+                       "50 that ship with the package")  # fmt: skip
+    serve = add("serve", "serving:serve", "serve GraphQL over HTTP", graph)
+    _add_serve(serve)
+    doctor = add("doctor", "checking:doctor", "check the installation", graph)
+    doctor.add_argument("--settings", action="store_true", help="list all settings")
+    bench = add("bench", "checking:bench", "measure speed beside references", common)
+    bench.add_argument("what", choices=["speed"])
+    bench.add_argument("--data", required=True, metavar="FOLDER", help="folder that holds codex/")
+    bench.add_argument("--only", action="append", default=[], metavar="NAME")
+    bench.add_argument("--out", metavar="FILE", help="write the figures as JSON")
+    demo = add("demo", "demo:demo", "the whole line on the slice that ships with it", common)
+    demo.add_argument("--keep", metavar="FILE", help="keep the demo's store in this file")
+    demo.add_argument("--seeds", type=int, default=10, metavar="N", help="random seeds (10)")
+    demo.add_argument("--model", metavar="NAME", help="answer by this chat model")
+    demo.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible endpoint")
+    model = add("model", "checking:model", "fetch or check the embedder's weights", common)
+    model.add_argument("action", choices=["fetch", "check"])
+    model.add_argument("--to", metavar="FOLDER", help="where to put them")
+    model.add_argument("--from", dest="base_url", metavar="URL", help="fetch from a mirror")
+    return parser
+
+
+def _add_load(load: argparse.ArgumentParser) -> None:
+    load.add_argument("source", help="a file (.gz .bz2 .xz too), a folder, or - for stdin")
+    load.add_argument("--graph", required=True, metavar="NAME", help="name of the graph")
+    load.add_argument(
+        "--replace", action="store_true", help="replace the graph, at once at the end"
+    )
+    load.add_argument("--format", metavar="NAME", help="when it is not recognised")
+    load.add_argument("--columns", metavar="A,B,C", help="columns of a table, such as "
+                      "head,relation,tail, by order")  # fmt: skip
+    load.add_argument("--labels", metavar="FILE", help="table of id, label and perhaps language")
+    load.add_argument("--base-iri", metavar="IRI", help="put before ids that have none")
+    load.add_argument("--language", action="append", default=[], metavar="CODE",
+                      help="keep only these languages")  # fmt: skip
+    load.add_argument("--literal-relations", metavar="A,B", help="their values are text")
+    load.add_argument("--strict", action="store_true", help="stop at the first rejected line")
+    load.add_argument("--rejects", metavar="FILE", help="where rejected lines go")
+    load.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def _add_retrieval_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("question", nargs="?")
+    verb.add_argument("--questions", metavar="FILE", help="many, as JSON lines with a `question`")
+    verb.add_argument("--strategy", choices=["triplets", "paths", "subgraph"], default="triplets")
+    verb.add_argument("--view", metavar="V", help="a view: its name or id, or METHOD:LEVEL:SEED")
+    verb.add_argument("--preset", default="default", metavar="P", help="default or okgqa")
+    verb.add_argument("--entity", action="append", default=[], metavar="ID",
+                      help="the question's entity, instead of linking; may be repeated")  # fmt: skip
+    verb.add_argument("--limit", type=int, metavar="N", help="items at most")
+    verb.add_argument("--language", action="append", default=[], metavar="CODE")
+
+
+def _add_retrieve(verb: argparse.ArgumentParser) -> None:
+    _add_retrieval_options(verb)
+    verb.add_argument("--max-edges", type=int, metavar="N", help="edges of the region at most")
+    verb.add_argument("--max-hops", type=int, metavar="N")
+    verb.add_argument("--token-budget", type=int, metavar="N", help="size of the text at most")
+    verb.add_argument("--min-score", type=float, metavar="X")
+    verb.add_argument("--text", choices=["triples", "numbered", "citations", "paths"],
+                      help="print the text for a prompt, and only that")  # fmt: skip
+    verb.add_argument("--explain", action="store_true", help="print where the result came from")
+
+
+def _add_answer(verb: argparse.ArgumentParser) -> None:
+    _add_retrieval_options(verb)
+    verb.set_defaults(strategy="paths")
+    verb.add_argument("--model", metavar="NAME", help="chat model; without one, template text")
+    verb.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible endpoint")
+    verb.add_argument("--out", metavar="FILE", help="write answers as JSON lines; resumes by id")
+
+
+def _add_view(view: argparse.ArgumentParser) -> None:
+    view.add_argument("action", choices=["create", "list", "show", "diff", "delete"])
+    view.add_argument("view", nargs="?", help="the view's name or id")
+    view.add_argument("--method", metavar="M", help=METHODS)
+    view.add_argument("--level", type=float, metavar="X", help="share of the edges, 0 to 1")
+    view.add_argument("--count", type=int, metavar="N", help="number of edges")
+    view.add_argument("--random-seed", type=int, default=0, metavar="S")
+    view.add_argument("--sampling", choices=["exact", "okgqa"], default="exact")
+    view.add_argument("--statement", action="append", default=[], metavar="ID",
+                      help="withholding: the statements, in order")  # fmt: skip
+    view.add_argument("--relation", action="append", default=[], metavar="ID", help="scope")
+    view.add_argument("--around", action="append", default=[], metavar="ID", help="scope")
+    view.add_argument("--hops", type=int, default=2, metavar="N", help="with --around")
+    view.add_argument("--from", dest="changes", metavar="FILE", help="your own changes")
+    view.add_argument("--from-view", metavar="V", help="the spec of another view, made anew")
+    view.add_argument("--name", metavar="NAME")
+    view.add_argument("--note", default="", metavar="TEXT")
+    view.add_argument("--limit", type=int, default=20, metavar="N", help="changes shown by diff")
+
+
+def _add_serve(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument("--host", default="127.0.0.1")
+    serve.add_argument("--port", type=int, default=8000)
+    serve.add_argument("--writable", action="store_true", help="allow mutations")
+    serve.add_argument("--insecure", action="store_true",
+                       help="serve other machines without an API key")  # fmt: skip
+    serve.add_argument("--allow-host", action="append", default=[], metavar="NAME")
+    serve.add_argument("--allow-origin", action="append", default=[], metavar="ORIGIN")
+    serve.add_argument("--no-graphiql", action="store_true", help="no page at GET /graphql")
+    serve.add_argument("--threads", type=int, metavar="N", help="queries that run at once")

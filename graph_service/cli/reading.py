@@ -1,0 +1,171 @@
+"""search, item, retrieve."""
+
+from __future__ import annotations
+
+import argparse
+
+from graph_service.cli.opening import open_from, questions_of, request_of, view_ref
+from graph_service.cli.output import Output
+from graph_service.errors import InputError
+from graph_service.model.render import TextFormat, citation, path_line, result_text, triple_line
+from graph_service.model.result import (
+    RetrievalResult,
+    ScoredPath,
+    ScoredTriple,
+    Status,
+    SubgraphResult,
+    TripleChange,
+)
+from graph_service.model.values import display_value
+from graph_service.model.view import ChangeKind
+
+
+def search(options: argparse.Namespace, output: Output, /) -> int:
+    """Finds entities by name."""
+    with open_from(options, output) as service:
+        hits = service.search(
+            options.query, graph=options.graph, languages=options.language, limit=options.limit
+        )
+        output.object({"hits": hits})
+        for hit in hits:
+            label = hit.entity.labels.get("en", hit.matched)
+            note = f" ({hit.matched})" if hit.matched != label else ""
+            text = hit.entity.descriptions.get("en", "")
+            output.line(f"{hit.entity.id}  {label}{note}{'  -  ' + text if text else ''}")
+        if not hits:
+            output.line("nothing found")
+    return 0
+
+
+def item(options: argparse.Namespace, output: Output, /) -> int:
+    """Shows an entity and its statements."""
+    languages = tuple(options.language) or ("en",)
+    with open_from(options, output) as service:
+        lookup = service.entities([options.id], graph=options.graph)
+        if lookup.missing:
+            raise InputError(f"the graph has no entity {options.id!r}", argument="id")
+        entity = lookup.found[options.id]
+        statements = service.statements_of(
+            options.id,
+            graph=options.graph,
+            view=view_ref(options.view),
+            relation_ids=[options.relation] if options.relation else [],
+            languages=languages,
+            limit=options.limit,
+        )
+        output.object({"entity": entity, "statements": statements})
+        label = next(
+            (entity.labels[code] for code in (*languages, "en", "mul") if code in entity.labels),
+            "no label",
+        )
+        output.line(f"{entity.id}  {label}")
+        if "en" in entity.descriptions:
+            output.line(f"  {entity.descriptions['en']}")
+        for shown in statements:
+            triple = shown.edge.triple
+            rank = "" if triple.rank.value == "normal" else f"  ({triple.rank.value})"
+            output.line(
+                f"  {triple.relation.label}: {triple.value_label}{rank}"
+                f"{_changed(shown.edge.change)}"
+            )
+            for snak in shown.statement.qualifiers:
+                output.line(f"      {snak.relation}: {display_value(snak.value)}")
+    return 0
+
+
+def retrieve(options: argparse.Namespace, output: Output, /) -> int:
+    """Gets triplets, paths or a subgraph for one question or many."""
+    questions = questions_of(options)
+    results: list[dict[str, object]] = []
+    with open_from(options, output) as service:
+        for id_, question in questions:
+            result = service.retrieve(request_of(options, question, details=output.as_json))
+            if options.question is not None:
+                output.object(result)
+            else:
+                results.append({"id": id_, "result": result})
+            if options.text:
+                output.line(result_text(result, text_format=TextFormat(options.text)))
+                continue
+            if options.questions is not None:
+                output.line(f"# {id_}: {question}")
+            for line in result_lines(result):
+                output.line(line)
+            if options.explain:
+                for line in explain_lines(result):
+                    output.line(line)
+    if options.questions is not None:
+        output.object({"results": results})
+    return 0
+
+
+def result_lines(result: RetrievalResult, /) -> list[str]:
+    """Returns a result as lines for a person."""
+    lines = []
+    for linked in result.linked:
+        others = ", ".join(f"{ref.label} ({ref.id})" for ref in linked.alternatives[:3])
+        named = f'"{linked.mention}" is ' if linked.mention else ""
+        lines.append(
+            f"{named}{linked.entity.label} ({linked.entity.id})"
+            + (f"; not {others}" if others else "")
+        )
+    if result.status is not Status.OK:
+        lines.append(
+            {
+                Status.NO_ENTITY_LINKED: "no entity of the graph is named in the question",
+                Status.NOTHING_RELEVANT: "nothing in the graph bears on the question",
+            }[result.status]
+        )
+    entries: list[ScoredTriple | ScoredPath] = [*result.items]
+    for number, entry in enumerate(entries, 1):
+        if isinstance(entry, ScoredPath):
+            lines.append(f"{number:3}. {entry.score:8.4f}  {path_line(entry.steps)}")
+            lines.extend(
+                f"{'':15}{citation([step.triple])}{_changed(step.change)}" for step in entry.steps
+            )
+        else:
+            lines.append(
+                f"{number:3}. {entry.score:8.4f}  {triple_line(entry.triple)}"
+                f"  [{entry.triple.head.id}]{_changed(entry.change)}"
+            )
+    if isinstance(result, SubgraphResult) and result.objective is not None:
+        gap = f", gap at most {result.gap:.1%}" if result.gap is not None else ""
+        lines.append(f"     objective {result.objective:.4f}{gap}")
+    lines.extend(
+        f"     cut: {cut.what} by {cut.reason.value} {cut.limit:g}, kept {cut.kept}"
+        + (f" of {cut.total}" if cut.total is not None else "")
+        for cut in result.truncated
+    )
+    return lines
+
+
+def explain_lines(result: RetrievalResult, /) -> list[str]:
+    """Returns where a result came from, as lines for a person."""
+    source = result.provenance
+    lines = [
+        f"     result {result.id}",
+        f"     graph {source.edition}, edges {source.fingerprints.edges[:16]}",
+        f"     view {source.view_id or 'none (the base)'}",
+        f"     preset {source.preset}, embedder {source.embedder}, solver {source.solver or '-'}",
+    ]
+    if result.region is not None:
+        before, after = result.region.before, result.region.after
+        lines.append(
+            f"     region {before.nodes} nodes {before.edges} edges, "
+            f"after PageRank {after.nodes} nodes {after.edges} edges"
+        )
+    parameters = ", ".join(f"{key}={value}" for key, value in sorted(source.parameters.items()))
+    lines.append(f"     {parameters}")
+    timings = ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in result.timings_ms.items())
+    lines.append(f"     {timings}")
+    return lines
+
+
+def _changed(change: TripleChange) -> str:
+    if change.kind is ChangeKind.UNCHANGED:
+        return ""
+    if change.base is None:
+        return "  <- added by the view"
+    if change.kind is ChangeKind.RELATION_CHANGED:
+        return f"  <- relation was {change.base.relation.label}"
+    return f"  <- value was {change.base.value_label}"

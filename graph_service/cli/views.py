@@ -1,0 +1,155 @@
+"""view create, list, show, diff, delete."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from graph_service.cli.opening import open_from, view_ref
+from graph_service.cli.output import Output
+from graph_service.errors import InputError
+from graph_service.model.identity import normalise_entity_id
+from graph_service.model.request import ViewRef
+from graph_service.model.view import Method, Sampling, Scope, StoredView, ViewSpec, parse_method
+from graph_service.service import Service, ViewChange
+from graph_service.views.changes_file import read_changes
+
+
+def view(options: argparse.Namespace, output: Output, /) -> int:
+    """Makes, lists, shows, compares or deletes views."""
+    actions = {
+        "create": _create,
+        "list": _list,
+        "show": _show,
+        "diff": _diff,
+        "delete": _delete,
+    }
+    with open_from(options, output) as service:
+        actions[options.action](service, options, output)
+    return 0
+
+
+def _create(service: Service, options: argparse.Namespace, output: Output) -> None:
+    stored = service.create_view(
+        _spec(service, options), graph=options.graph, name=options.name, note=options.note
+    )
+    output.object({"view": stored})
+    _print_view(stored, output)
+
+
+def _spec(service: Service, options: argparse.Namespace) -> ViewSpec:
+    given = [options.method, options.changes, options.from_view]
+    if sum(item is not None for item in given) != 1:
+        raise InputError("give one of --method, --from FILE or --from-view VIEW", argument="method")
+    if options.from_view:
+        return service.get_view(options.from_view, graph=options.graph).spec
+    if options.changes:
+        return ViewSpec(method=Method.CUSTOM, changes=read_changes(Path(options.changes)))
+    return ViewSpec(
+        method=parse_method(options.method),
+        level=options.level,
+        count=options.count,
+        random_seed=options.random_seed,
+        sampling=Sampling(options.sampling),
+        scope=Scope(
+            relation_ids=tuple(normalise_entity_id(id_) for id_ in options.relation),
+            around_ids=tuple(normalise_entity_id(id_) for id_ in options.around),
+            hops=options.hops,
+        ),
+        statement_ids=tuple(options.statement),
+    )
+
+
+def _list(service: Service, options: argparse.Namespace, output: Output) -> None:
+    views = service.list_views(graph=options.graph)
+    output.object({"views": views})
+    if not views:
+        output.line("no views; make one: graph-service view create --method rr --level 0.3")
+        return
+    rows = [["id", "name", "method", "level", "seed", "made", ""]]
+    for stored in views:
+        level = stored.report.level_reached
+        rows.append(
+            [
+                stored.id,
+                stored.name or "",
+                stored.spec.method.value,
+                f"{level:.3f}" if level is not None else "",
+                str(stored.spec.random_seed),
+                stored.created_at,
+                "stale" if stored.stale else "",
+            ]
+        )
+    output.table(rows)
+
+
+def _named(options: argparse.Namespace) -> str:
+    if not options.view:
+        raise InputError("name a view", argument="view")
+    return str(options.view)
+
+
+def _show(service: Service, options: argparse.Namespace, output: Output) -> None:
+    stored = service.get_view(_named(options), graph=options.graph)
+    output.object({"view": stored})
+    _print_view(stored, output)
+
+
+def _diff(service: Service, options: argparse.Namespace, output: Output) -> None:
+    reference = view_ref(_named(options))
+    assert isinstance(reference, ViewRef)
+    changes, total = service.diff_view(reference, graph=options.graph, first=options.limit)
+    output.object({"changes": changes, "total": total})
+    for change in changes:
+        output.line(change_in_words(change))
+    if total > len(changes):
+        output.line(f"... and {total - len(changes)} more; --limit shows more")
+
+
+def _delete(service: Service, options: argparse.Namespace, output: Output) -> None:
+    id_ = service.delete_view(_named(options), graph=options.graph)
+    output.object({"deleted": id_})
+    output.line(f"deleted view {id_}")
+
+
+def change_in_words(change: ViewChange, /) -> str:
+    """Returns one difference between a view and its base in words."""
+    before = change.before.triple if change.before else None
+    after = change.after.triple if change.after else None
+    if before is None:
+        assert after is not None
+        return f"{after.head.label}: {after.relation.label} {after.value_label} is added"
+    if after is None:
+        return f"{before.head.label}: {before.relation.label} {before.value_label} is gone"
+    if before.relation == after.relation:
+        return (
+            f"{before.head.label}: {before.relation.label} -> was {before.value_label}, "
+            f"now {after.value_label}"
+        )
+    if before.value == after.value:
+        return (
+            f"{before.head.label}: {before.value_label} -> was {before.relation.label}, "
+            f"now {after.relation.label}"
+        )
+    return (
+        f"{before.head.label}: was {before.relation.label} {before.value_label}, "
+        f"now {after.relation.label} {after.value_label}"
+    )
+
+
+def _print_view(stored: StoredView, output: Output) -> None:
+    output.line(f"view {stored.id}" + (f"  {stored.name}" if stored.name else ""))
+    output.line(f"  graph {stored.graph}, edges {stored.edges[:16]}{' (stale)' * stored.stale}")
+    output.line(f"  spec {stored.spec.to_json()}")
+    report = stored.report
+    if report.level_asked is not None and report.level_reached is not None:
+        output.line(
+            f"  level {report.level_reached:.4f} reached, {report.level_asked:.4f} asked, "
+            f"of {report.scope_edges} edges"
+        )
+    counts = ", ".join(f"{count} {name}" for name, count in report.counts.items() if count)
+    output.line(f"  {counts or 'nothing changed'}")
+    for note in report.notes:
+        output.line(f"  {note}")
+    if stored.note:
+        output.line(f"  note: {stored.note}")
