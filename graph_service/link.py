@@ -347,7 +347,9 @@ class _Reader:
         if self._writes_capitals:
             if any(atom.capital and not atom.first for atom in content):
                 begun = len(atoms) == 1 and self._begins_run(left, right)
-                return Certainty.COMMON if begun else Certainty.WRITTEN
+                # ``Republic`` of a Roman Republic that the graph lacks.
+                ended = self._ends_run(left, right) and not self._is_proper(name, nodes, is_alias)
+                return Certainty.COMMON if begun or ended else Certainty.WRITTEN
             if content[0].capital:
                 # The first word of a sentence: the graph says whether it is a proper name.
                 if len(atoms) == 1 and (

@@ -1,8 +1,8 @@
 """Names within one or two slips of the pen of what was written.
 
-Every label is kept as a 64-bit set of its letters and its length. One vectorised comparison of
-these leaves a handful out of hundreds of thousands, and only their texts are compared letter by
-letter. Aliases are not looked at: a graph in memory has their keys and not their texts.
+Every label is kept as a 64-bit set of its letters, in order of its first letter and its length.
+Comparing the sets of one first letter and few lengths leaves a handful out of hundreds of
+thousands, and only their texts are compared letter by letter. Aliases are not looked at: a graph in memory has their keys and not their texts.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ class Respelling:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpellingIndex:
-    """Labels by their letters.
+    """Labels by their letters, ordered by ``order``.
 
     Attributes:
         columns: The labels, by number of their language.
-        column: Which of them, uint16 [n].
-        row: Row in it, int32 [n].
+        order: Hash of the first letter, then the number of letters: int32 [n], ascending.
         letters: Hashed set of letters, uint64 [n].
-        lengths: Number of letters, uint16 [n].
+        column: Which of the columns has the label, uint16 [n].
+        row: Its row there, int32 [n].
     """
 
     columns: tuple[LabelColumn, ...]
+    order: Int32
+    letters: Uint64
     column: npt.NDArray[np.uint16]
     row: Int32
-    letters: Uint64
-    lengths: npt.NDArray[np.uint16]
 
     @classmethod
     def build(cls, labels: Mapping[str, LabelColumn], /) -> SpellingIndex:
@@ -65,25 +65,26 @@ class SpellingIndex:
         columns = tuple(labels[language] for language in sorted(labels))
         if sum(len(column.texts) for column in columns) > MAX_LABELS:
             columns = ()
-        numbers, rows, sets, lengths = [], [], [], []
+        numbers = [np.zeros(0, dtype=np.uint16)]
+        rows = [np.zeros(0, dtype=np.int32)]
+        sets = [np.zeros(0, dtype=np.uint64)]
+        orders = [np.zeros(0, dtype=np.int32)]
         for number, column in enumerate(columns):
             for start in range(0, len(column.texts), _BLOCK):
                 end = min(start + _BLOCK, len(column.texts))
-                texts = column.texts.take(np.arange(start, end))
-                block_sets, block_lengths = _letters(texts)
+                block_sets, block_order = _letters(column.texts.take(np.arange(start, end)))
                 numbers.append(np.full(end - start, number, dtype=np.uint16))
                 rows.append(np.arange(start, end, dtype=np.int32))
                 sets.append(block_sets)
-                lengths.append(block_lengths)
-        if not numbers:
-            none = np.zeros(0, dtype=np.uint16)
-            return cls(columns, none, none.astype(np.int32), none.astype(np.uint64), none)
+                orders.append(block_order)
+        order = np.concatenate(orders)
+        sorting = np.argsort(order, kind="stable")
         return cls(
             columns,
-            np.concatenate(numbers),
-            np.concatenate(rows),
-            np.concatenate(sets),
-            np.concatenate(lengths),
+            order[sorting],
+            np.concatenate(sets)[sorting],
+            np.concatenate(numbers)[sorting],
+            np.concatenate(rows)[sorting],
         )
 
     def find(self, name: str, /) -> list[Respelling]:
@@ -96,10 +97,11 @@ class SpellingIndex:
         allowed = allowed_distance(letters)
         if not allowed or not len(self.letters):
             return []
-        (wanted,), (length,) = _letters([name])
-        near = np.abs(self.lengths.astype(np.int32) - int(length)) <= allowed
-        places = np.flatnonzero(near)
-        places = places[_bit_count(self.letters[places] ^ wanted) <= 2 * allowed]
+        (wanted,), (order,) = _letters([name])
+        start = int(np.searchsorted(self.order, order - allowed, side="left"))
+        end = int(np.searchsorted(self.order, order + allowed, side="right"))
+        near = _bit_count(self.letters[start:end] ^ wanted) <= 2 * allowed
+        places = start + np.flatnonzero(near)
         numerals = _numerals(name)
         found: dict[int, Respelling] = {}
         for place in places.tolist():
@@ -158,8 +160,8 @@ def _numerals(name: str) -> list[str]:
     return [word for word in name.split() if _NUMERAL.fullmatch(word)]
 
 
-def _letters(texts: list[str]) -> tuple[Uint64, npt.NDArray[np.uint16]]:
-    """Returns for each text the hashed set of its letters, and how many letters it has."""
+def _letters(texts: list[str]) -> tuple[Uint64, Int32]:
+    """Returns for each text the hashed set of its letters, and its place in the order."""
     joined = "\n".join(texts)
     if joined.count("\n") != len(texts) - 1:
         joined = "\n".join(text.replace("\n", " ") for text in texts)
@@ -169,12 +171,16 @@ def _letters(texts: list[str]) -> tuple[Uint64, npt.NDArray[np.uint16]]:
     ends = np.flatnonzero(codes == 10)
     starts = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1] + 1])
     letter = _is_letter(codes)
-    hashed = (codes * np.uint32(2654435761)) >> np.uint32(26)
+    hashed = ((codes * np.uint32(2654435761)) >> np.uint32(26)).astype(np.int32)
     bits = np.left_shift(np.uint64(1), hashed.astype(np.uint64))
     bits[~letter] = 0
     sets: Uint64 = np.bitwise_or.reduceat(bits, starts)
     lengths = np.add.reduceat(letter.astype(np.int32), starts)
-    return sets, np.minimum(lengths, 65535).astype(np.uint16)
+    places = np.append(np.flatnonzero(letter), len(codes) - 1)
+    first = places[np.searchsorted(places, starts)]
+    # Room between the letters, so that a length past its range reaches no other letter's.
+    order: Int32 = hashed[first] * 1024 + np.minimum(lengths, 1000).astype(np.int32)
+    return sets, order
 
 
 def _is_letter(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
@@ -182,7 +188,9 @@ def _is_letter(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
     latin = (codes >= 97) & (codes <= 122)
     # Beyond ASCII only spaces and general punctuation matter: a name that differs in another
     # sign is merely counted as one letter further off.
-    beyond = (codes >= 0xAA) & ~((codes >= 0x2000) & (codes <= 0x206F))
+    beyond = ((codes >= 0xC0) | np.isin(codes, (0xAA, 0xB5, 0xBA))) & ~(
+        (codes >= 0x2000) & (codes <= 0x206F)
+    )
     beyond &= ~((codes >= 0x3000) & (codes <= 0x303F))
     found: npt.NDArray[np.bool_] = digit | latin | beyond
     return found

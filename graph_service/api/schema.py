@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from typing import Any
 
 import strawberry
 from graphql import GraphQLError
+from strawberry.exceptions import MissingQueryError
 from strawberry.extensions import (
     MaxAliasesLimiter,
     MaxTokensLimiter,
     QueryDepthLimiter,
-    SchemaExtension,
 )
-from strawberry.types import ExecutionResult
+from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
+from strawberry.types import ExecutionContext
 
 from graph_service.api.catalogue import (
     GraphType,
@@ -256,18 +256,6 @@ def _items(
     return [entity_item(context, edition, found[id_]) if id_ in found else None for id_ in ids]
 
 
-class ErrorCodes(SchemaExtension):
-    """Gives every error of ours its code; masks and logs all others."""
-
-    def on_operation(self) -> Iterator[None]:
-        """Runs around one operation."""
-        yield
-        result = self.execution_context.result
-        if isinstance(result, ExecutionResult) and result.errors:
-            context = self.execution_context.context
-            result.errors = [shown_error(error, context.request_id) for error in result.errors]
-
-
 def shown_error(error: GraphQLError, request_id: str, /) -> GraphQLError:
     """Returns an error as a client may see it."""
     cause = error.original_error
@@ -311,12 +299,20 @@ def _camel(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-schema = strawberry.Schema(
+class _Schema(strawberry.Schema):
+    """Strawberry's schema without its log of every error: ``execute`` reports them once."""
+
+    def process_errors(
+        self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None
+    ) -> None:
+        """Leaves errors to ``execute``."""
+
+
+schema = _Schema(
     query=Query,
     mutation=Mutation,
     types=[TripletsResultType, PathsResultType, SubgraphResultType],
     extensions=[
-        ErrorCodes,
         lambda: QueryDepthLimiter(max_depth=MAX_DEPTH),
         lambda: MaxAliasesLimiter(max_alias_count=MAX_ALIASES),
         lambda: MaxTokensLimiter(max_token_count=MAX_TOKENS),
@@ -335,18 +331,27 @@ def execute(
 ) -> dict[str, Any]:
     """Runs one operation and returns the response: ``data`` and ``errors``, JSON-ready."""
     context = OperationContext(service, writable=writable)
-    result = schema.execute_sync(
-        document,
-        variable_values=variables,
-        context_value=context,
-        operation_name=operation_name,
-    )
+    try:
+        result = schema.execute_sync(
+            document,
+            variable_values=variables,
+            context_value=context,
+            operation_name=operation_name,
+        )
+    except (CannotGetOperationTypeError, InvalidOperationTypeError, MissingQueryError) as error:
+        shown = shown_error(GraphQLError(str(error) or type(error).__name__), context.request_id)
+        return {"data": None, "errors": [shown.formatted]}
     response: dict[str, Any] = {"data": result.data}
     if result.errors:
-        response["errors"] = [error.formatted for error in result.errors]
+        shown_errors = [shown_error(error, context.request_id) for error in result.errors]
+        response["errors"] = [error.formatted for error in shown_errors]
     return response
 
 
 def print_schema() -> str:
     """Returns the schema in GraphQL's own language."""
     return f"{schema.as_str().rstrip()}\n"
+
+
+if __name__ == "__main__":
+    print(print_schema(), end="")

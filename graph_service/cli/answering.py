@@ -80,7 +80,7 @@ def answer_lines(item: Answer, /) -> list[str]:
     """Returns an answer as lines for a person; invented citations are marked."""
     if item.failure is not None:
         return [f"no answer: {item.failure}", f"({item.model})"]
-    lines = [sentence.text for sentence in item.sentences]
+    lines = item.text.splitlines()
     unmatched = [
         citation.raw
         for sentence in item.sentences

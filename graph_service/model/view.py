@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 
 from graph_service.errors import InputError
@@ -128,6 +130,10 @@ class ViewSpec:
                 raise InputError("a custom view needs at least one change", argument="changes")
             if self.level is not None or self.count is not None:
                 raise InputError("a custom view takes no level or count", argument="level")
+            if self.scope != Scope():
+                raise InputError(
+                    "a custom view names its statements and takes no scope", argument="scope"
+                )
             return
         if self.changes:
             raise InputError(f"{self.method.value} takes no changes", argument="changes")
@@ -136,6 +142,10 @@ class ViewSpec:
                 raise InputError("withholding needs statement ids", argument="statement_ids")
             if self.level is not None:
                 raise InputError("withholding takes a count, not a level", argument="level")
+            if self.scope != Scope():
+                raise InputError(
+                    "withholding names its statements and takes no scope", argument="scope"
+                )
             if self.count is not None and not 0 <= self.count <= len(self.statement_ids):
                 raise InputError(
                     f"count must be 0 to {len(self.statement_ids)}, got {self.count}",
@@ -309,6 +319,44 @@ def empty_delta() -> ViewDelta:
     return ViewDelta(none, none, none, none, none, none, none)
 
 
+VIEW_ID_PREFIX = "view:"
+"""Begins every statement id that a view made; no statement of a loaded graph has it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewStatementIds(Sequence[str]):
+    """Ids of the statements that a view made, written out one by one when asked for.
+
+    An id is ``view:`` and 32 hexadecimal digits, the first 16 of them the statement's key.
+
+    Attributes:
+        keys: Keys, int64 [X], ascending.
+        checks: The second half of each id, uint64 [X].
+    """
+
+    keys: Int64
+    checks: npt.NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __getitem__(self, index: int, /) -> str:  # type: ignore[override]
+        key = int(self.keys[index]) & (2**64 - 1)
+        return f"{VIEW_ID_PREFIX}{key:016x}{int(self.checks[index]):016x}"
+
+    def find(self, statement_id: str, /) -> int | None:
+        """Returns the place of an id, or None."""
+        digits = statement_id.removeprefix(VIEW_ID_PREFIX)
+        if len(digits) != 32 or len(statement_id) != len(VIEW_ID_PREFIX) + 32:
+            return None
+        try:
+            key = int.from_bytes(bytes.fromhex(digits[:16]), "big", signed=True)
+        except ValueError:
+            return None
+        place = int(np.searchsorted(self.keys, key))
+        return place if place < len(self) and self[place] == statement_id else None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Overlay:
     """A view laid over its base: base edges that no longer hold, and extra edges instead.
@@ -321,8 +369,9 @@ class Overlay:
         gone: Base edges removed or replaced, bool [M].
         head, rel, tail: Extra edges, int32 [X].
         rank: Their rank codes (those of their base statement; normal if added), uint8 [X].
-        keys: Keys of their statement ids, int64 [X], ascending.
-        statement_ids: Their ids, each made from view, base statement and new content.
+        keys: Their 64-bit keys, a vectorised hash of base statement and new content rather than
+            ``key64`` of the id (hundreds of thousands are made at once), int64 [X], ascending.
+        statement_ids: Their ids, made of the same: one change has one id in every view.
         base_edge: Base edge of each, or -1 if added, int32 [X].
         kinds: ``ChangeCode``, uint8 [X].
         new_nodes, new_relations: As in the delta.
@@ -336,7 +385,7 @@ class Overlay:
     tail: Int32
     rank: Uint8
     keys: Int64
-    statement_ids: tuple[str, ...]
+    statement_ids: Sequence[str]
     base_edge: Int32
     kinds: Uint8
     new_nodes: tuple[str, ...] = ()

@@ -122,10 +122,10 @@ _DEFAULT = replace(
     maximal_paths=False,
     limit_subgraph=True,
     max_embedded=300,
-    hop_cost=0.01,
+    hop_cost=0.02,
     inverse_cost=0.05,
     shared_bonus=0.1,
-    min_relevance=0.3,
+    min_relevance=0.35,
     work_budget=200_000,
 )
 PRESETS = {

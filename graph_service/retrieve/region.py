@@ -270,7 +270,11 @@ def _is_literal(graph: KnowledgeGraph, overlay: Overlay | None, nodes: Int64) ->
 def _node_keys(graph: KnowledgeGraph, overlay: Overlay | None, nodes: Int64) -> Int64:
     keys = np.empty(len(nodes), dtype=np.int64)
     base = nodes < graph.node_count
-    keys[base] = graph.node_keys[nodes[base]]
+    entity = nodes < graph.entity_count
+    keys[entity] = graph.node_keys[nodes[entity]]
+    # A literal belongs to one statement, whose key is its own.
+    owners = graph.in_edges.edges[graph.in_edges.indptr[nodes[base & ~entity]]]
+    keys[base & ~entity] = graph.statement_keys[owners]
     for place in np.flatnonzero(~base).tolist():
         assert overlay is not None
         number = int(nodes[place])

@@ -238,7 +238,8 @@ class CitationReader:
             ends = [int(number) for number in re.findall(r"\d+", part)]
             low, high = ends[0], ends[-1]
             # A range such as [1952-1999] is a span of years rather than 48 citations.
-            numbers = range(low, high + 1) if 0 <= high - low < _MOST_RANGE else range(0)
+            plausible = low <= len(self._knowledge) and 0 <= high - low < _MOST_RANGE
+            numbers = range(low, high + 1) if plausible else range(0)
             if not numbers:
                 citations.append(_unmatched("", raw))
             for number in numbers:

@@ -63,18 +63,21 @@ _VERBS = _set(
     "belongs describes plays works speaks borders owns operates becomes means starts ends "
     "influenced founded created wrote directed"
 )
+# "award received", "position held": what the head did, the noun first.
+_PAST_LAST = _set("received held")
 _BARE = _set("part different adjacent similar native next due subject related separate close")
+_MEMBERS = _set("member part participant")
 _THE = _set("capital opposite owner end start head")
 _NO_PLURAL = re.compile(
     r"(?:ss|us|is|os|series|species|news|headquarters|address|status|basis|genus|cause|"
-    r"species|works|means|lens|gas|bus|atlas|sports)$"
+    r"lens|gas|atlas)$"
 )
 _PLURALS = _set("children people men women alumni media criteria data")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-_WORDED = re.compile(r"[A-Za-z][A-Za-z' ,/()-]*")
+_WORDED = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f' ,/()-]*")
 
 
 def relation_phrase(label: str, /) -> str:
@@ -98,12 +101,19 @@ def relation_phrase(label: str, /) -> str:
     if not words or len(shown) > 80 or not _WORDED.fullmatch(shown):
         return f"{{head}} — {shown or 'statement'}: {{value}}"
     first, last = words[0].lower(), words[-1].lower()
-    if first in _VERBS:
+    if len(words) == 2 and last in _PAST_LAST:
+        return f"{{head}} {last} the {first} {{value}}"
+    if first in _VERBS and last != "by":
         return f"{{head}} {shown} {{value}}"
-    if last in _PREPOSITIONS and len(words) > 1:
+    if first in _MEMBERS and len(words) > 2 and words[1].lower() in _PREPOSITIONS:
+        article = "" if first in _BARE else "a "
+        rest = " ".join(words[2:])
+        return f"{{head}} is {article}{first} {words[1]} the {rest} {{value}}"
+    leads_place = first in _STATES and len(words) > 1 and words[1].lower() in _PREPOSITIONS
+    if leads_place or (last in _PREPOSITIONS and len(words) > 1):
         if first in _ACTIVE_PAST:
             return f"{{head}} {shown} {{value}}"
-        if first in _STATES or first in _BARE:
+        if first in _STATES or first in _BARE or first in _PREPOSITIONS:
             return f"{{head}} is {shown} {{value}}"
         if first.endswith("ed") or first in _PARTICIPLES:
             return f"{{head}} was {shown} {{value}}"
@@ -121,7 +131,7 @@ def _is_plural(words: Sequence[str]) -> bool:
     """Whether the noun that leads a phrase is plural (``languages spoken, written``)."""
     lead = words[0]
     for word in words[1:]:
-        folded = word.lower()
+        folded = word.lower().strip(",")
         if folded in _PREPOSITIONS or folded in _PARTICIPLES or folded == "or":
             break
         if lead.endswith(","):
