@@ -1,0 +1,189 @@
+"""The formats that can be read, and how one is told from a source's first bytes and name."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import Path, PurePath
+
+import orjson
+
+from graph_service.errors import InputError
+from loaders.source import ByteSource, open_source
+
+
+class Format(StrEnum):
+    """Name of a format, as it is printed and as ``--format`` takes it."""
+
+    WIKIBASE_JSON = "wikibase-json"
+    WIKIBASE_JSON_LINES = "wikibase-json-lines"
+    NTRIPLES = "ntriples"
+    NQUADS = "nquads"
+    TURTLE = "turtle"
+    RDF_XML = "rdf-xml"
+    TSV = "tsv"
+    CSV = "csv"
+    KGTK = "kgtk"
+    LABELS = "labels"
+
+
+_COMPRESSED = {".gz", ".bz2", ".xz"}
+_BY_SUFFIX = {
+    ".json": Format.WIKIBASE_JSON,
+    ".jsonl": Format.WIKIBASE_JSON_LINES,
+    ".ndjson": Format.WIKIBASE_JSON_LINES,
+    ".nt": Format.NTRIPLES,
+    ".nq": Format.NQUADS,
+    ".tql": Format.NQUADS,
+    ".ttl": Format.TURTLE,
+    ".turtle": Format.TURTLE,
+    ".rdf": Format.RDF_XML,
+    ".owl": Format.RDF_XML,
+    ".xml": Format.RDF_XML,
+    ".tsv": Format.TSV,
+    ".txt": Format.TSV,
+    ".csv": Format.CSV,
+}
+_TERM = rb'(?:<[^<>\n]*>|_:[^\s<>"]+|"(?:[^"\\\n]|\\.)*"(?:@[^\s.]+|\^\^<[^<>\n]*>)?)'
+_STATEMENT_LINE = re.compile(
+    rb"^[ \t]*(?:<[^<>\n]*>|_:\S+)[ \t]*<[^<>\n]*>[ \t]*"
+    + _TERM
+    + rb"[ \t]*(<[^<>\n]*>|_:\S+)?[ \t]*\.[ \t]*(?:#.*)?\r?$"
+)
+_TURTLE_DIRECTIVE = re.compile(rb"^[ \t]*(?:@prefix|@base|prefix|base)\b[^\n]*<", re.M | re.I)
+_PREFIXED = re.compile(
+    rb"^[ \t]*[\w-]*:[^\s\t]+[ \t\r\n]+(?:a|<[^<>\n]*>|[\w-]*:\S+)[ \t\r\n]", re.M
+)
+_KGTK_HEADS = {b"node1", b"from", b"subject"}
+_KGTK_RELATIONS = {b"label", b"pred", b"predicate", b"relation", b"relationship"}
+
+
+def recognise(path: str | Path, /) -> Format:
+    """Returns the format of a file, told by its first bytes, with its name as a hint.
+
+    Raises:
+        InputError: It can't be read or is in no format that is known here.
+    """
+    with open_source(path) as source:
+        return recognise_source(source)
+
+
+def recognise_source(source: ByteSource, /) -> Format:
+    """Returns the format of an open source, without taking bytes from it.
+
+    Raises:
+        InputError: It is in no format that is known here, or empty.
+    """
+    head = source.head.removeprefix(b"\xef\xbb\xbf")
+    start = head.lstrip()
+    hint = _hint(source.name)
+    if not start:
+        raise InputError(f"{source.name} is empty", argument="source")
+    if start[:1] in (b"{", b"["):
+        found = _json_format(start, complete=len(source.head) < 1 << 18)
+        if found is not None:
+            return found
+    if b"\x00" in start[:4096] and hint is None:
+        raise _unknown(source.name)
+    if start[:5].lower() == b"<?xml" or re.match(rb"<(?:rdf:RDF|\w+:RDF|RDF)\b", start):
+        return Format.RDF_XML
+    by_lines = _statement_lines(head)
+    # A Turtle file may be called .nt; an N-Triples file with a bad line is N-Triples all the same.
+    if by_lines is not None and (hint is not Format.TURTLE or not _TURTLE_DIRECTIVE.search(head)):
+        return (
+            Format.NTRIPLES
+            if by_lines == 3 and hint is Format.NTRIPLES
+            else (Format.NQUADS if by_lines == 4 else Format.NTRIPLES)
+        )
+    if hint in (Format.NTRIPLES, Format.NQUADS) and start[:1] in (b"<", b"_", b"#"):
+        return hint
+    if _TURTLE_DIRECTIVE.search(head) or (hint is Format.TURTLE and _PREFIXED.search(head)):
+        return Format.TURTLE
+    table = _table_format(start, hint)
+    if table is not None:
+        return table
+    if hint is not None and hint not in (Format.WIKIBASE_JSON, Format.WIKIBASE_JSON_LINES):
+        return hint
+    raise _unknown(source.name)
+
+
+def _unknown(name: str) -> InputError:
+    names = ", ".join(format_ for format_ in Format if format_ is not Format.LABELS)
+    return InputError(
+        f"the format of {name} is not recognised; known are {names}",
+        argument="format",
+        hint="Name the format if it is one of them, for instance --format tsv.",
+    )
+
+
+def _hint(name: str) -> Format | None:
+    suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
+    while suffixes and suffixes[-1] in _COMPRESSED:
+        suffixes.pop()
+    return _BY_SUFFIX.get(suffixes[-1]) if suffixes else None
+
+
+def _json_format(start: bytes, *, complete: bool) -> Format | None:
+    first, newline, rest = start.partition(b"\n")
+    line = first.strip()
+    if line == b"[" and rest.lstrip()[:1] == b"{":
+        second = rest.lstrip().partition(b"\n")[0].strip().removesuffix(b",")
+        # A dump has one entity a line; a pretty-printed list does not.
+        return (
+            Format.WIKIBASE_JSON_LINES
+            if _is_json(second) or not complete and len(second) > 1000
+            else Format.WIKIBASE_JSON
+        )
+    if not newline:
+        # One long line: a document of its own, which is also a line.
+        return Format.WIKIBASE_JSON_LINES if line[:1] in (b"{", b"[") else None
+    if _is_json(line.removesuffix(b",")):
+        return Format.WIKIBASE_JSON_LINES
+    if line[:1] == b"{" and line[1:].lstrip()[:1] not in (b'"', b"}", b""):
+        return None
+    # A first line that is broken among lines that are not.
+    for other in rest.split(b"\n")[:20]:
+        text = other.strip().removesuffix(b",")
+        if text[:1] == b"{" and len(text) > 2 and other[:1] == b"{" and _is_json(text):
+            return Format.WIKIBASE_JSON_LINES
+    return Format.WIKIBASE_JSON
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _statement_lines(head: bytes) -> int | None:
+    """Returns the number of terms a line if most of the first lines are RDF statements."""
+    lines = [
+        line
+        for line in head.split(b"\n")[:200]
+        if line.strip() and not line.lstrip().startswith(b"#")
+    ]
+    if not lines:
+        return None
+    found = [match for line in lines if (match := _STATEMENT_LINE.match(line))]
+    if 2 * len(found) < len(lines):
+        return None
+    return 4 if any(match[1] for match in found) else 3
+
+
+def _table_format(start: bytes, hint: Format | None) -> Format | None:
+    lines = [line.rstrip(b"\r") for line in start.split(b"\n")[:50] if line.strip()]
+    if not lines:
+        return None
+    header = {name.strip().lower() for name in lines[0].split(b"\t")}
+    if header & _KGTK_HEADS and header & _KGTK_RELATIONS and b"\t" in lines[0]:
+        return Format.KGTK
+    whole = lines[:-1] if len(lines) > 1 else lines
+    tabs = sum(line.count(b"\t") >= 1 for line in whole)
+    if tabs * 2 > len(whole):
+        return Format.TSV
+    commas = sum(line.count(b",") >= 1 for line in whole)
+    if commas * 2 > len(whole) and hint in (Format.CSV, None):
+        return Format.CSV
+    return None

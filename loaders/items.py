@@ -1,0 +1,77 @@
+"""What a source yields: pieces of a batch, what was wrong in between, and where it stands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph_service.model.statement import Entity, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A piece of a source that could not be read; it is reported, never dropped in silence.
+
+    Attributes:
+        file: Name of the file as the load was given it, ``-`` for standard input.
+        line: Line number from 1, 0 where the format has no lines.
+        offset: Bytes before the piece, after decompression.
+        reason: What was expected and what came.
+        text: The beginning of the piece, at most ``REJECT_TEXT_CHARACTERS``.
+    """
+
+    file: str
+    line: int
+    offset: int
+    reason: str
+    text: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the line that ``rejects.jsonl`` holds."""
+        return {
+            "file": self.file,
+            "line": self.line,
+            "offset": self.offset,
+            "reason": self.reason,
+            "text": self.text,
+        }
+
+
+REJECT_TEXT_CHARACTERS = 200
+
+
+def excerpt(data: bytes | str, /) -> str:
+    """Returns the beginning of a rejected piece as text that JSON can hold."""
+    text = (
+        data[: 4 * REJECT_TEXT_CHARACTERS].decode("utf-8", "backslashreplace")
+        if isinstance(data, bytes)
+        else data[:REJECT_TEXT_CHARACTERS].encode("utf-8", "backslashreplace").decode()
+    )
+    return text[:REJECT_TEXT_CHARACTERS]
+
+
+@dataclass(slots=True)
+class Parsed:
+    """What one block of a source came to.
+
+    Mutable, because a reader fills it; it is handed on once and then left alone.
+
+    Attributes:
+        position: JSON-ready; given back to the same reader, reading goes on right after this.
+        documents: Entities whose whole document is among ``statements``.
+        terms_only: Whether ``entities`` add to the terms that are there (RDF, label files)
+            instead of replacing them (Wikibase documents).
+        skipped: What was left out on purpose, by reason.
+        line: The line reached, for people.
+    """
+
+    position: Mapping[str, Any] = field(default_factory=dict)
+    entities: list[Entity] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+    documents: set[str] = field(default_factory=set)
+    terms_only: bool = False
+    rejects: list[Reject] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    line: int = 0

@@ -1,0 +1,116 @@
+"""KGTK's way to write typed values in a table's cell.
+
+Source: the KGTK file format, https://kgtk.readthedocs.io/en/latest/data_model/.
+"""
+
+from __future__ import annotations
+
+import re
+
+from graph_service.model.identity import normalise_entity_id
+from graph_service.model.values import (
+    Coordinates,
+    EntityValue,
+    MonolingualText,
+    Quantity,
+    StringValue,
+    Time,
+    Value,
+)
+from loaders.rdf_values import decimal_text
+
+_NUMBER = re.compile(
+    r"(?P<amount>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"(?:\[(?P<lower>[^,\]]+),(?P<upper>[^,\]]+)\])?"
+    r"(?P<unit>Q\d+|[a-zA-Z%][a-zA-Z0-9/*^-]*)?"
+)
+_COORDINATES = re.compile(
+    r"@(?P<lat>[+-]?[\d.]+(?:[eE][+-]?\d+)?)/(?P<lon>[+-]?[\d.]+(?:[eE][+-]?\d+)?)"
+)
+_DATE = re.compile(
+    r"\^(?P<sign>[+-]?)(?P<year>\d{1,16})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)"
+    r"(?:T(?P<clock>\d\d:\d\d(?::\d\d)?)(?:\.0+)?Z?)?)?)?(?:/(?P<precision>\d{1,2}))?"
+)
+_TAGGED = re.compile(r"'(?P<text>(?:[^'\\]|\\.)*)'@(?P<language>[A-Za-z]+(?:-[A-Za-z0-9]+)*)", re.S)
+_STRING = re.compile(r'"(?P<text>(?:[^"\\]|\\.)*)"', re.S)
+_ESCAPE = re.compile(r"\\(.)", re.S)
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "a": "\a", "b": "\b", "v": "\v", "f": "\f"}
+
+
+def unescape(text: str, /) -> str:
+    r"""Returns text without KGTK's backslashes.
+
+    >>> unescape(r"Child\'s \"play\" \| x")
+    'Child\'s "play" | x'
+    """
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
+
+
+def read_kgtk_value(cell: str, /, *, base_iri: str | None = None) -> Value:
+    """Returns the value of a KGTK cell: a typed literal, else the entity of that name.
+
+    Raises:
+        ValueError: A literal that is not finished or not well formed, or an empty cell.
+        InputError: Text that no store can hold.
+
+    >>> read_kgtk_value("'chat'@fr"), read_kgtk_value("1.96Q11573").unit
+    (MonolingualText(text='chat', language='fr'), 'Q11573')
+    >>> read_kgtk_value("^1952-00-00T00:00:00Z/9").time
+    '1952-00-00T00:00:00Z'
+    """
+    if not cell:
+        raise ValueError("an empty value")
+    initial = cell[0]
+    if initial == "'":
+        found = _TAGGED.fullmatch(cell)
+        if not found:
+            raise ValueError(f"expected 'text'@language, came {cell[:80]}")
+        return MonolingualText(unescape(found["text"]), found["language"].lower())
+    if initial == '"':
+        found = _STRING.fullmatch(cell)
+        if not found:
+            raise ValueError(f'expected "text", came {cell[:80]}')
+        return StringValue(unescape(found["text"]))
+    if initial == "^":
+        return _read_date(cell)
+    if initial == "@":
+        found = _COORDINATES.fullmatch(cell)
+        if not found:
+            raise ValueError(f"expected @latitude/longitude, came {cell[:80]}")
+        return Coordinates(float(found["lat"]), float(found["lon"]))
+    if initial in "+-.0123456789":
+        found = _NUMBER.fullmatch(cell)
+        if found:
+            return _read_number(found)
+    if cell in ("True", "False"):
+        return StringValue(cell.lower(), "boolean")
+    return EntityValue(normalise_entity_id(cell, base_iri=base_iri))
+
+
+def _read_number(found: re.Match[str]) -> Quantity:
+    amount = decimal_text(found["amount"])
+    bounds = [
+        None if found[name] is None else decimal_text(found[name]) for name in ("lower", "upper")
+    ]
+    if amount is None or (found["lower"] is not None and None in bounds):
+        raise ValueError(f"expected a number, came {found[0][:80]}")
+    return Quantity(amount, found["unit"], bounds[0], bounds[1])
+
+
+def _read_date(cell: str) -> Time:
+    found = _DATE.fullmatch(cell)
+    if not found:
+        raise ValueError(f"expected ^date or ^date/precision, came {cell[:80]}")
+    month, day, clock = found["month"] or "00", found["day"] or "00", found["clock"] or "00:00:00"
+    if len(clock) == 5:
+        clock += ":00"
+    implied = 9 if month == "00" else 10 if day == "00" else 11
+    if clock != "00:00:00":
+        implied = 14
+    sign = "-" if found["sign"] == "-" else ""
+    return Time(
+        f"{sign}{int(found['year']):04d}-{month}-{day}T{clock}Z",
+        int(found["precision"]) if found["precision"] else implied,
+    )

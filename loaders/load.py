@@ -1,0 +1,445 @@
+"""One pipeline for every source: read, write in batches, publish, and say what was done.
+
+Each batch is committed together with the position of its source, so a load that was killed goes
+on where it was when the same command runs again (``begin_load`` recognises it by source and
+options). What the report counts travels with the position.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from dataclasses import replace as with_fields
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import orjson
+
+from graph_service.errors import InputError
+from graph_service.model.statement import Entity, Statement
+from graph_service.store.protocol import MAX_BATCH_STATEMENTS, Batch, LoadSession, Store
+from loaders import rdf, tables, wikibase
+from loaders.formats import Format, recognise_source
+from loaders.items import Parsed, Reject
+from loaders.options import (
+    DEFAULT_REJECTS_PATH,
+    SHOWN_REJECTS,
+    LoadOptions,
+    LoadReport,
+    Progress,
+)
+from loaders.source import STANDARD_INPUT, ByteSource, open_source
+
+Reader = Callable[[ByteSource, LoadOptions, Mapping[str, Any]], Iterator[Parsed]]
+
+_READERS: dict[Format, Reader] = {
+    Format.WIKIBASE_JSON: wikibase.read_whole,
+    Format.WIKIBASE_JSON_LINES: wikibase.read_lines,
+    Format.NTRIPLES: rdf.read_ntriples,
+    Format.NQUADS: rdf.read_nquads,
+    Format.TURTLE: rdf.read_turtle,
+    Format.RDF_XML: rdf.read_rdf_xml,
+    Format.TSV: tables.read_tsv,
+    Format.CSV: tables.read_csv,
+    Format.KGTK: tables.read_kgtk,
+    Format.LABELS: tables.read_labels,
+}
+UNRECOGNISED_REASON = "files of no known format in the folder"
+PROGRESS_INTERVAL_S = 0.1
+
+
+def load(
+    source: str | Path,
+    /,
+    *,
+    store: Store,
+    graph: str,
+    replace: bool = False,
+    options: LoadOptions | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    stop: threading.Event | None = None,
+) -> LoadReport:
+    """Loads a file, a folder of files or standard input (``-``) into a graph and publishes it.
+
+    Run again after it was killed or stopped, with the same source and options, it goes on where
+    it was. What can't be read is rejected, written to ``options.rejects_path`` and counted; it
+    stops nothing unless ``options.strict``.
+
+    Args:
+        source: Path, or ``-``.
+        store: Where to.
+        graph: Name of the graph.
+        replace: Whether the graph is to hold this source alone; else it is added to.
+        options: How to read it.
+        progress: Called with the state, at most ten times a second and at each batch.
+        stop: When set, the load ends after what it is reading, to be resumed later.
+
+    Raises:
+        InputError: The source or an option is wrong, nothing in it could be read, or something
+            was rejected and ``options.strict``.
+        LoadInProgressError: The graph is being loaded by another process.
+        StoreError: The store failed; the load can be resumed.
+    """
+    options = options or LoadOptions()
+    if not 1 <= options.batch_size <= MAX_BATCH_STATEMENTS:
+        raise InputError(
+            f"a batch of {options.batch_size} statements; expected 1 to {MAX_BATCH_STATEMENTS}",
+            argument="batch_size",
+        )
+    files = _files(source, options)
+    tables.check_columns(options.columns)
+    session = store.begin_load(
+        graph,
+        replace=replace,
+        owner=f"{socket.gethostname()}:{os.getpid()}",
+        source=str(source),
+        options={**options.to_json(), "files": [file.identity for file in files]},
+    )
+    with session, _Load(str(source), graph, session, files, options, progress, stop) as run:
+        return run.run()
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: str
+    format: Format | None
+    size: int
+    identity: list[Any]
+
+
+def _files(source: str | Path, options: LoadOptions) -> list[_File]:
+    format_ = _format_named(options.format)
+    if str(source) == STANDARD_INPUT:
+        files = [_File(STANDARD_INPUT, format_, 0, [STANDARD_INPUT, 0, 0])]
+    else:
+        path = Path(source)
+        if path.is_dir():
+            paths = sorted(
+                (found for found in path.rglob("*") if found.is_file()),
+                key=lambda found: (
+                    found.relative_to(path).as_posix().encode("utf-8", "surrogateescape")
+                ),
+            )
+            if not paths:
+                raise InputError(f"the folder {path} holds no files", argument="source")
+        else:
+            paths = [path]
+        files = [_file(found, format_) for found in paths]
+    if options.label_file is not None:
+        files.append(_file(options.label_file, Format.LABELS))
+    return files
+
+
+def _file(path: Path, format_: Format | None) -> _File:
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise InputError(
+            f"{path} can't be read ({error.strerror or error}); give the path of a file, of a "
+            "folder of files, or - for standard input",
+            argument="source",
+        ) from error
+    return _File(
+        str(path), format_, status.st_size, [path.name, status.st_size, status.st_mtime_ns]
+    )
+
+
+def _format_named(name: str | None) -> Format | None:
+    if name is None:
+        return None
+    try:
+        return Format(name)
+    except ValueError as error:
+        raise InputError(
+            f"{name!r} is no format; known are {', '.join(Format)}", argument="format"
+        ) from error
+
+
+class _Rejects:
+    """The file of rejected pieces: made at the first one, cut back to what was committed."""
+
+    def __init__(self, path: Path, *, committed_bytes: int) -> None:
+        self.path = path
+        self._file: BinaryIO | None = None
+        self.bytes_written = committed_bytes
+
+    def add(self, rejects: list[Reject]) -> None:
+        if self._file is None:
+            try:
+                # What a run wrote after its last commit will be read and rejected again.
+                self._file = open(  # noqa: SIM115 - open as long as the load, closed by it
+                    self.path, "r+b" if self.path.exists() else "w+b"
+                )
+                size = self._file.seek(0, os.SEEK_END)
+                self.bytes_written = min(self.bytes_written, size)
+                self._file.truncate(self.bytes_written)
+                self._file.seek(self.bytes_written)
+            except OSError as error:
+                raise InputError(
+                    f"{self.path} can't be written ({error.strerror or error}), and the source "
+                    "holds pieces that can't be read; name another place for them",
+                    argument="rejects_path",
+                ) from error
+        for reject in rejects:
+            line = orjson.dumps(reject.to_json(), option=orjson.OPT_APPEND_NEWLINE)
+            self.bytes_written += self._file.write(line)
+
+    def flush(self) -> None:
+        if self._file is not None:
+            self._file.flush()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What the report counts; it travels in the checkpoint."""
+
+    statements: int = 0
+    entities: int = 0
+    rejected: int = 0
+    first_rejects: list[Reject] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    formats: Counter[str] = field(default_factory=Counter)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "statements": self.statements,
+            "entities": self.entities,
+            "rejected": self.rejected,
+            "first_rejects": [reject.to_json() for reject in self.first_rejects],
+            "skipped": dict(self.skipped),
+            "formats": dict(self.formats),
+        }
+
+    @classmethod
+    def from_json(cls, payload: Mapping[str, Any]) -> _Tally:
+        return cls(
+            payload["statements"],
+            payload["entities"],
+            payload["rejected"],
+            [Reject(**reject) for reject in payload["first_rejects"]],
+            Counter(payload["skipped"]),
+            Counter(payload["formats"]),
+        )
+
+
+class _Load:
+    """One run of a load."""
+
+    def __init__(
+        self,
+        source: str,
+        graph: str,
+        session: LoadSession,
+        files: list[_File],
+        options: LoadOptions,
+        progress: Callable[[Progress], None] | None,
+        stop: threading.Event | None,
+    ) -> None:
+        self._source, self._graph = source, graph
+        self._session = session
+        self._files = files
+        self._options = options
+        self._progress = progress
+        self._stop = stop
+        self._started = time.monotonic()
+        self._shown_at = 0.0
+        checkpoint = session.checkpoint
+        self._resumed = checkpoint is not None
+        checkpoint = checkpoint or {}
+        self._tally = _Tally.from_json(checkpoint["tally"]) if "tally" in checkpoint else _Tally()
+        self._file_index = int(checkpoint.get("file", 0))
+        self._position: Mapping[str, Any] = checkpoint.get("position", {})
+        self._rejects = _Rejects(
+            options.rejects_path or DEFAULT_REJECTS_PATH,
+            committed_bytes=int(checkpoint.get("rejects_bytes", 0)),
+        )
+        self._bytes_before = 0
+        self._bytes_total = (
+            0 if any(not file.size for file in files) else sum(file.size for file in files)
+        )
+        self._clear()
+
+    def _clear(self) -> None:
+        self._entities: list[Entity] = []
+        self._statements: list[Statement] = []
+        self._documents: set[str] = set()
+        self._terms_only = False
+        self._pending = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        self._rejects.close()
+
+    def run(self) -> LoadReport:
+        for index, file in enumerate(self._files):
+            if index < self._file_index:
+                self._bytes_before += file.size
+                continue
+            stopped = self._read_file(index, file)
+            self._flush()
+            if stopped:
+                return self._report("stopped")
+            self._bytes_before += file.size
+            self._file_index, self._position = index + 1, {}
+        if not (self._tally.statements or self._tally.entities):
+            self._session.abort()
+            raise InputError(self._nothing(), argument="source")
+        counts = self._session.finish(report=self._report("published").to_json())
+        info = self._session.publish()
+        return with_fields(self._report("published"), graph=info, counts=counts)
+
+    def _nothing(self) -> str:
+        tally = self._tally
+        said = [f"{number} {reason}" for reason, number in sorted(tally.skipped.items())]
+        if tally.rejected:
+            first = tally.first_rejects[0]
+            said.append(
+                f"{tally.rejected} rejected, all in {self._rejects.path}; the first at "
+                f"{first.file}, line {first.line}, byte {first.offset}: {first.reason}"
+            )
+        return f"{self._source} holds nothing that can be loaded" + (
+            f" ({'; '.join(said)})" if said else ""
+        )
+
+    def _read_file(self, index: int, file: _File) -> bool:
+        """Reads one file; returns whether the load was stopped in it."""
+        start = dict(self._position) if index == self._file_index else {}
+        self._file_index = index
+        with open_source(file.path, limits=self._options.limits) as source:
+            format_ = file.format
+            if format_ is None:
+                try:
+                    format_ = recognise_source(source)
+                except InputError:
+                    # In a folder, a README is no reason to stop; a single file is.
+                    if len(self._files) == 1 or str(self._source) == file.path:
+                        raise
+                    self._tally.skipped[UNRECOGNISED_REASON] += 1
+                    return False
+            if not start:
+                self._tally.formats[format_.value] += 1
+            for parsed in _READERS[format_](source, self._options, start):
+                self._add(parsed)
+                self._show(source, format_, parsed.line)
+                if self._stop is not None and self._stop.is_set():
+                    return True
+        return False
+
+    def _add(self, parsed: Parsed) -> None:
+        if self._pending and (
+            parsed.terms_only != self._terms_only
+            or len(self._statements) + len(parsed.statements) > self._options.batch_size
+        ):
+            self._flush()
+        self._pending = True
+        self._terms_only = parsed.terms_only
+        self._position = parsed.position
+        tally = self._tally
+        tally.statements += len(parsed.statements)
+        tally.entities += len(parsed.entities)
+        tally.skipped.update(parsed.skipped)
+        if parsed.rejects:
+            tally.rejected += len(parsed.rejects)
+            tally.first_rejects.extend(
+                parsed.rejects[: max(0, SHOWN_REJECTS - len(tally.first_rejects))]
+            )
+            self._rejects.add(parsed.rejects)
+            if self._options.strict:
+                self._stop_at(parsed.rejects[0])
+        self._entities.extend(parsed.entities)
+        self._statements.extend(parsed.statements)
+        self._documents |= parsed.documents
+        if (
+            len(self._statements) >= self._options.batch_size
+            or len(self._entities) >= self._options.batch_size
+        ):
+            self._flush()
+
+    def _stop_at(self, reject: Reject) -> None:
+        self._rejects.flush()
+        self._session.abort()
+        raise InputError(
+            f"{reject.file}, line {reject.line}, byte {reject.offset}: {reject.reason}",
+            argument="strict",
+            hint="Nothing was published. Mend the source, or load it without --strict.",
+        )
+
+    def _flush(self) -> None:
+        if not self._pending:
+            return
+        # Rejects are on disk before the checkpoint that counts them is.
+        self._rejects.flush()
+        self._session.write(
+            Batch(
+                entities=self._entities,
+                statements=self._statements,
+                documents=frozenset(self._documents),
+                terms_only=self._terms_only,
+            ),
+            checkpoint={
+                "file": self._file_index,
+                "position": dict(self._position),
+                "tally": self._tally.to_json(),
+                "rejects_bytes": self._rejects.bytes_written,
+            },
+        )
+        self._clear()
+
+    def _show(self, source: ByteSource, format_: Format, line: int) -> None:
+        if self._progress is None:
+            return
+        now = time.monotonic()
+        if now - self._shown_at < PROGRESS_INTERVAL_S:
+            return
+        self._shown_at = now
+        tally = self._tally
+        self._progress(
+            Progress(
+                file=source.name,
+                format=format_.value,
+                bytes_read=self._bytes_before + source.consumed_bytes,
+                bytes_total=self._bytes_total,
+                line=line,
+                statements=tally.statements,
+                entities=tally.entities,
+                rejected=tally.rejected,
+                seconds=now - self._started,
+            )
+        )
+
+    def _report(self, status: str) -> LoadReport:
+        tally = self._tally
+        return LoadReport(
+            source=self._source,
+            graph_name=self._graph,
+            graph=None,
+            status=status,
+            formats=dict(tally.formats),
+            read_statements=tally.statements,
+            read_entities=tally.entities,
+            counts=None,
+            skipped=dict(tally.skipped),
+            rejected=tally.rejected,
+            rejects=tuple(tally.first_rejects),
+            rejects_path=str(self._rejects.path) if tally.rejected else None,
+            seconds=time.monotonic() - self._started,
+            resumed=self._resumed,
+        )

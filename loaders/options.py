@@ -1,0 +1,200 @@
+"""What a load can be told, how it shows progress, and what it says at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graph_service.store.protocol import GraphInfo, LoadCounts
+from loaders.items import Reject
+from loaders.source import SourceLimits
+
+DEFAULT_BATCH_SIZE = 10_000
+SHOWN_REJECTS = 20
+EXIT_REJECTS = 3
+DEFAULT_REJECTS_PATH = Path("rejects.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """How a source is read.
+
+    Attributes:
+        format: A format's name (``loaders.formats``); None to recognise it.
+        columns: What the columns of a table are, in their order (``head``, ``relation``,
+            ``tail``, ``id``, ``rank``, ``language``, ``-`` for one to pass over), or
+            ``head=NAME`` pairs naming columns of its header line; empty to recognise them.
+        header: Whether a table's first line is a header; None to recognise it.
+        label_file: Names of entities: id, label and, if there is a third column, language.
+        base_iri: Put before bare names of tables; relative IRIs of Turtle are resolved with it.
+        languages: Languages of labels, descriptions and aliases to keep; empty for all.
+        label_language: Language of labels that come without one.
+        literal_relations: Relations of a table whose tails are text, not entities.
+        strict: Stop at the first piece that can't be read, and publish nothing.
+        rejects_path: Where rejected pieces go; None for ``rejects.jsonl`` in the current
+            folder. The file is made when something is rejected.
+        batch_size: Statements a transaction, at most 20,000.
+        limits: What a source may ask of memory.
+        max_held_triples: Triples of Wikidata's full RDF that are held at a time, since one
+            statement's parts may lie far apart.
+    """
+
+    format: str | None = None
+    columns: tuple[str, ...] = ()
+    header: bool | None = None
+    label_file: Path | None = None
+    base_iri: str | None = None
+    languages: tuple[str, ...] = ()
+    label_language: str = "en"
+    literal_relations: tuple[str, ...] = ()
+    strict: bool = False
+    rejects_path: Path | None = None
+    batch_size: int = DEFAULT_BATCH_SIZE
+    limits: SourceLimits = field(default_factory=SourceLimits)
+    max_held_triples: int = 5_000_000
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns what decides the result, for the store to compare a resumed load with."""
+        payload = asdict(self)
+        for key in ("rejects_path", "batch_size", "strict"):
+            del payload[key]
+        payload["label_file"] = str(self.label_file) if self.label_file else None
+        for key in ("columns", "languages", "literal_relations"):
+            payload[key] = list(payload[key])
+        return payload
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a load stands.
+
+    Attributes:
+        file: The file being read; ``format`` its format.
+        bytes_read: Bytes taken from disk, of all files so far; ``bytes_total`` of all there
+            are, 0 for a pipe.
+        line: Line reached in the file.
+        statements, entities, rejected: Counts so far, as read.
+        seconds: Since this run began.
+    """
+
+    file: str
+    format: str
+    bytes_read: int
+    bytes_total: int
+    line: int
+    statements: int
+    entities: int
+    rejected: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """What a load did.
+
+    Attributes:
+        graph: The published graph; None when the load was stopped before its end.
+        status: ``published``, or ``stopped``: the same command goes on where it was.
+        formats: Names of the formats read, with their number of files.
+        read_statements, read_entities: As they came from the source.
+        counts: What became of them in the store.
+        skipped: What was left out on purpose (or kept as it came), by reason.
+        rejected: How many pieces could not be read; ``rejects`` are the first of them.
+        rejects_path: Where all rejects are, if there are any.
+        seconds: Of this run.
+        resumed: Whether this run went on with an interrupted one.
+    """
+
+    source: str
+    graph_name: str
+    graph: GraphInfo | None
+    status: str
+    formats: Mapping[str, int]
+    read_statements: int
+    read_entities: int
+    counts: LoadCounts | None
+    skipped: Mapping[str, int]
+    rejected: int
+    rejects: Sequence[Reject]
+    rejects_path: str | None
+    seconds: float
+    resumed: bool
+
+    @property
+    def exit_code(self) -> int:
+        """3 when anything was rejected, else 0."""
+        return EXIT_REJECTS if self.rejected else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the report as the command line's ``--json`` prints it."""
+        graph: dict[str, Any] | None = None
+        if self.graph is not None:
+            graph = {
+                "name": self.graph.name,
+                "edition": self.graph.edition,
+                "counts": asdict(self.graph.counts),
+                "fingerprints": asdict(self.graph.fingerprints),
+                "published_at": self.graph.published_at,
+            }
+        return {
+            "source": self.source,
+            "graph_name": self.graph_name,
+            "status": self.status,
+            "graph": graph,
+            "formats": dict(self.formats),
+            "read": {"statements": self.read_statements, "entities": self.read_entities},
+            "counts": asdict(self.counts) if self.counts else None,
+            "skipped": dict(sorted(self.skipped.items())),
+            "rejected": self.rejected,
+            "rejects": [reject.to_json() for reject in self.rejects],
+            "rejects_path": self.rejects_path,
+            "seconds": round(self.seconds, 3),
+            "resumed": self.resumed,
+            "exit_code": self.exit_code,
+        }
+
+    def lines(self) -> list[str]:
+        """Returns the report as a person reads it."""
+        formats = ", ".join(
+            name if number == 1 else f"{name} ({number} files)"
+            for name, number in sorted(self.formats.items())
+        )
+        lines = [f"source: {self.source}", f"format: {formats or 'none recognised'}"]
+        if self.resumed:
+            lines.append("resumed: an interrupted load of the same source went on")
+        lines.append(
+            f"read: {self.read_statements:,} statements, {self.read_entities:,} entity records "
+            f"in {self.seconds:.1f} s"
+        )
+        if self.counts is not None:
+            counts = self.counts
+            lines.append(
+                f"statements: {counts.written:,} written, {counts.updated:,} updated, "
+                f"{counts.duplicates:,} duplicates, {counts.removed:,} removed, "
+                f"{counts.outdated:,} outdated"
+            )
+        lines.extend(
+            f"skipped: {number:,} {reason}" for reason, number in sorted(self.skipped.items())
+        )
+        if self.rejected:
+            lines.append(f"rejected: {self.rejected:,}, all of them in {self.rejects_path}")
+            lines.extend(
+                f"  {reject.file}, line {reject.line}, byte {reject.offset}: {reject.reason}"
+                for reject in self.rejects
+            )
+            if self.rejected > len(self.rejects):
+                lines.append(f"  and {self.rejected - len(self.rejects):,} more")
+        if self.graph is None:
+            lines.append("stopped: nothing is published; the same command goes on from here")
+        else:
+            counts_ = self.graph.counts
+            lines.append(
+                f"graph: {self.graph.edition}: {counts_.entities:,} entities, "
+                f"{counts_.statements:,} statements ({counts_.literals:,} with literals), "
+                f"{counts_.relations:,} relations"
+            )
+            lines.append(f"edges fingerprint: {self.graph.fingerprints.edges}")
+            lines.append(f"content fingerprint: {self.graph.fingerprints.content}")
+        return lines

@@ -1,0 +1,400 @@
+"""RDF triples to entities, terms and statements."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import cast
+
+import pyoxigraph as ox
+
+from graph_service.errors import InputError
+from graph_service.model.identity import check_text
+from graph_service.model.statement import Entity, EntityKind, Statement
+from graph_service.model.values import (
+    EntityValue,
+    MonolingualText,
+    NoValue,
+    SomeValue,
+    StringValue,
+    Value,
+    encode_value,
+)
+from loaders.items import Parsed
+from loaders.rdf_values import (
+    ENTITY,
+    GENID,
+    RDF,
+    RDFS,
+    WIKIDATA,
+    XSD,
+    entity_id,
+    literal_value,
+    wikidata_resource_value,
+)
+from loaders.wikidata_rdf import StatementNodes
+
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+OWL = "http://www.w3.org/2002/07/owl#"
+WIKIBASE = "http://wikiba.se/ontology#"
+SCHEMA = ("http://schema.org/", "https://schema.org/")
+_LABELS = frozenset((RDFS + "label", SKOS + "prefLabel"))
+_ALIASES = frozenset((SKOS + "altLabel",))
+_DESCRIPTIONS = frozenset((RDFS + "comment", *(base + "description" for base in SCHEMA)))
+_NAMES = frozenset(base + "name" for base in SCHEMA)
+_TERMS = _LABELS | _ALIASES | _DESCRIPTIONS | _NAMES
+_TYPE = RDF + "type"
+_SAME_AS = OWL + "sameAs"
+_REDIRECTS = frozenset(("http://dbpedia.org/ontology/wikiPageRedirects",))
+_LINKS = frozenset((_SAME_AS,)) | _REDIRECTS
+_PROPERTY_TYPES = frozenset(
+    (
+        RDF + "Property",
+        OWL + "ObjectProperty",
+        OWL + "DatatypeProperty",
+        OWL + "AnnotationProperty",
+        WIKIBASE + "Property",
+    )
+)
+_SPECIAL = _TERMS | _LINKS | {_TYPE}
+_DIRECT = WIKIDATA + "prop/direct/"
+_PROP = WIKIDATA + "prop/"
+_NOVALUE = WIKIDATA + "prop/novalue/"
+_NODES = tuple(WIKIDATA + name for name in ("entity/statement/", "reference/", "value/"))
+_DATA = ("https://www.wikidata.org/wiki/Special:EntityData/", WIKIBASE + "Dump")
+_ABOUT = frozenset(base + "about" for base in SCHEMA)
+_LINK_PREDICATES = frozenset(
+    base + name for base in SCHEMA for name in ("about", "inLanguage", "isPartOf", "version")
+) | frozenset(base + "dateModified" for base in SCHEMA)
+
+TRUTHY_COPY_REASON = "truthy copies of full Wikidata statements"
+NODE_REASON = "triples of full Wikidata statements in truthy data"
+NORMALISED_REASON = "normalised copies of Wikidata values"
+BOOKKEEPING_REASON = "triples of Wikidata bookkeeping (types, versions, counts)"
+SITELINK_REASON = "triples of Wikidata sitelinks"
+LANGUAGE_REASON = "terms in languages not asked for"
+
+
+class _Terms:
+    """Terms of one entity, as its triples come by."""
+
+    __slots__ = ("aliases", "descriptions", "kind", "labels", "redirect", "revision", "same_as")
+
+    def __init__(self) -> None:
+        self.labels: dict[str, str] = {}
+        self.descriptions: dict[str, str] = {}
+        self.aliases: dict[str, dict[str, None]] = {}
+        self.same_as: dict[str, None] = {}
+        self.kind = EntityKind.ITEM
+        self.redirect: str | None = None
+        self.revision: int | None = None
+
+
+class Mapper:
+    """Maps triples into the ``Parsed`` given to ``begin``.
+
+    Blank nodes get ids ``_:`` and 32 hexadecimal digits, from the document they stand in and
+    their label, or, where ``number_blank_nodes`` is set because the parser makes labels up,
+    their number in order of appearance. So the same document gives the same ids again.
+
+    Args:
+        scope: Tells one document's blank nodes from another's.
+        languages: Languages of terms to keep; empty for all.
+        label_language: Language of terms without one.
+        nodes: Where parts of full Wikidata statements go; None for truthy data.
+    """
+
+    def __init__(
+        self,
+        *,
+        scope: bytes,
+        languages: frozenset[str],
+        label_language: str,
+        nodes: StatementNodes | None,
+    ) -> None:
+        self.nodes = nodes
+        self.number_blank_nodes = False
+        self.check_text = False
+        self._scope = scope
+        self._languages = languages
+        self._label_language = label_language
+        self._blank: dict[str, str] = {}
+        self._terms: dict[str, _Terms] = {}
+        self._articles: set[str] = set()
+        self._parsed = Parsed()
+
+    def begin(self, parsed: Parsed, /, *, check_text: bool) -> None:
+        """Starts a block; ``check_text`` says whether its text may be what no store can hold."""
+        self._parsed = parsed
+        self._terms = {}
+        self.check_text = check_text
+        if not self.number_blank_nodes:
+            self._blank.clear()
+
+    def end(self) -> None:
+        """Ends the block: the terms gathered in it become entities."""
+        self._parsed.entities.extend(
+            Entity(
+                id=id_,
+                kind=terms.kind,
+                labels=terms.labels,
+                descriptions=terms.descriptions,
+                aliases={language: tuple(names) for language, names in terms.aliases.items()},
+                redirect=terms.redirect,
+                revision=terms.revision,
+                same_as=tuple(terms.same_as),
+            )
+            for id_, terms in self._terms.items()
+        )
+        self._terms = {}
+
+    def add_checked(self, quad: ox.Quad, /) -> str:
+        """Adds a triple; returns why it could not be, if text that no store can hold is in it."""
+        if self.check_text:
+            try:
+                for term in (quad.subject, quad.predicate, quad.object):
+                    if isinstance(term, (ox.NamedNode, ox.Literal)):
+                        what = "a literal" if isinstance(term, ox.Literal) else "an IRI"
+                        if "\x00" in term.value:
+                            check_text(term.value, what=what)
+            except InputError as error:
+                return error.message
+        self.add(quad)
+        return ""
+
+    def add(self, quad: ox.Quad, /) -> None:
+        """Adds a triple."""
+        subject_term, object_term = quad.subject, quad.object
+        predicate = quad.predicate.value
+        if type(subject_term) is ox.NamedNode:
+            subject = subject_term.value
+            head = entity_id(subject)
+        elif type(subject_term) is ox.BlankNode:
+            subject = head = self._blank_id(subject_term.value)
+        else:
+            self._parsed.skipped["triples about triples (RDF-star)"] += 1
+            return
+        if (
+            predicate.startswith(WIKIDATA)
+            or subject.startswith(WIKIDATA)
+            or subject in self._articles
+            or subject.startswith(_DATA)
+            or predicate in _ABOUT
+            or predicate.startswith(WIKIBASE)
+        ) and self._add_wikidata(subject, head, predicate, object_term):
+            return
+        if predicate in _SPECIAL and self._add_special(head, predicate, object_term):
+            return
+        value: Value
+        if type(object_term) is ox.NamedNode:
+            value = EntityValue(entity_id(object_term.value))
+        elif type(object_term) is ox.Literal:
+            value = literal_value(
+                object_term.value, object_term.datatype.value, object_term.language
+            )
+        elif type(object_term) is ox.BlankNode:
+            value = EntityValue(self._blank_id(object_term.value))
+        else:
+            self._parsed.skipped["triples about triples (RDF-star)"] += 1
+            return
+        graph = quad.graph_name
+        context = None if type(graph) is ox.DefaultGraph else cast(ox.NamedNode, graph).value
+        self._statement(head, entity_id(predicate), value, context)
+
+    def _statement(
+        self, head: str, relation: str, value: Value, context: str | None = None
+    ) -> None:
+        id_ = statement_id(head, relation, encode_value(value), context)
+        self._parsed.statements.append(
+            Statement(id_, head, relation, value, context=context)
+            if context
+            else Statement(id_, head, relation, value)
+        )
+
+    def _blank_id(self, label: str) -> str:
+        found = self._blank.get(label)
+        if found is None:
+            key = str(len(self._blank)) if self.number_blank_nodes else label
+            found = (
+                "_:"
+                + blake2b(
+                    self._scope + key.encode(), digest_size=16, person=b"blank node"
+                ).hexdigest()
+            )
+            self._blank[label] = found
+        return found
+
+    def _terms_of(self, id_: str) -> _Terms:
+        found = self._terms.get(id_)
+        if found is None:
+            found = self._terms[id_] = _Terms()
+        return found
+
+    def _add_special(self, head: str, predicate: str, object_: object) -> bool:
+        """Takes terms and links; returns whether the triple is dealt with."""
+        if predicate == _TYPE:
+            if type(object_) is ox.NamedNode and object_.value in _PROPERTY_TYPES:
+                self._terms_of(head).kind = EntityKind.PROPERTY
+            return False
+        if predicate in _LINKS:
+            if type(object_) is not ox.NamedNode:
+                return False
+            terms = self._terms_of(head)
+            target = entity_id(object_.value)
+            if predicate in _REDIRECTS:
+                terms.redirect = target
+            elif target != head:
+                terms.same_as[target] = None
+            return True
+        if predicate in _NAMES or type(object_) is not ox.Literal:
+            return False
+        if object_.language is None and object_.datatype.value != XSD + "string":
+            return False
+        self._add_term(head, predicate, object_)
+        return True
+
+    def _add_term(self, head: str, predicate: str, literal: ox.Literal) -> None:
+        language = (literal.language or self._label_language).lower()
+        if self._languages and language not in self._languages:
+            self._parsed.skipped[LANGUAGE_REASON] += 1
+            return
+        terms, text = self._terms_of(head), literal.value
+        if not text:
+            return
+        if predicate in _DESCRIPTIONS:
+            first = terms.descriptions.setdefault(language, text)
+            if first != text:
+                value = MonolingualText(text, language) if literal.language else StringValue(text)
+                self._statement(head, predicate, value)
+        elif predicate in _ALIASES or terms.labels.setdefault(language, text) != text:
+            # Of two labels in one language the first is the label and the second a name too.
+            terms.aliases.setdefault(language, {})[text] = None
+
+    def _add_wikidata(self, subject: str, head: str, predicate: str, object_: object) -> bool:
+        """Takes what Wikidata's RDF has of its own; returns whether the triple is dealt with."""
+        skipped, nodes = self._parsed.skipped, self.nodes
+        if predicate.startswith(_DIRECT):
+            if nodes is not None:
+                skipped[TRUTHY_COPY_REASON] += 1
+            else:
+                self._statement(head, predicate[len(_DIRECT) :], self._wikidata_value(object_))
+            return True
+        if subject.startswith(_NODES):
+            if nodes is None:
+                skipped[NODE_REASON] += 1
+            else:
+                nodes.add_part(subject, predicate, object_)
+            return True
+        if predicate.startswith(_PROP):
+            rest = predicate[len(_PROP) :]
+            if "/" not in rest and type(object_) is ox.NamedNode:
+                if nodes is None:
+                    skipped[NODE_REASON] += 1
+                else:
+                    nodes.add_statement(head, rest, object_.value)
+                return True
+            if rest.startswith("direct-normalized/"):
+                skipped[NORMALISED_REASON] += 1
+                return True
+            return False
+        if (
+            predicate in _ABOUT
+            and type(object_) is ox.NamedNode
+            and object_.value.startswith(ENTITY)
+        ):
+            if not subject.startswith(_DATA):
+                self._articles.add(subject)
+                skipped[SITELINK_REASON] += 1
+            else:
+                skipped[BOOKKEEPING_REASON] += 1
+            return True
+        if subject in self._articles and (
+            predicate in _LINK_PREDICATES
+            or predicate in _NAMES
+            or predicate == _TYPE
+            or predicate.startswith(WIKIBASE)
+        ):
+            skipped[SITELINK_REASON] += 1
+            return True
+        if subject.startswith(_DATA):
+            if predicate in _LINK_PREDICATES and predicate.endswith("version"):
+                self._add_revision(subject, object_)
+            skipped[BOOKKEEPING_REASON] += 1
+            return True
+        if not subject.startswith(ENTITY):
+            if predicate.startswith(WIKIBASE) and "wikiGroup" in predicate:
+                skipped[SITELINK_REASON] += 1
+                return True
+            return False
+        if predicate == _TYPE and type(object_) is ox.NamedNode:
+            type_ = object_.value
+            if type_.startswith(_NOVALUE):
+                if nodes is not None:
+                    skipped[TRUTHY_COPY_REASON] += 1
+                else:
+                    self._statement(head, type_[len(_NOVALUE) :], NoValue())
+                return True
+            if type_.startswith(WIKIBASE):
+                if type_ in _PROPERTY_TYPES:
+                    self._terms_of(head).kind = EntityKind.PROPERTY
+                skipped[BOOKKEEPING_REASON] += 1
+                return True
+            return False
+        if predicate in _NAMES and type(object_) is ox.Literal:
+            # The same text as rdfs:label, which may be missing from an extract.
+            self._add_term(head, RDFS + "label", object_)
+            return True
+        if predicate == _SAME_AS and type(object_) is ox.NamedNode:
+            if object_.value.startswith(ENTITY):
+                self._terms_of(head).redirect = entity_id(object_.value)
+                return True
+            return False
+        if predicate.startswith(WIKIBASE) or predicate in _LINK_PREDICATES:
+            skipped[BOOKKEEPING_REASON] += 1
+            return True
+        return False
+
+    def _add_revision(self, subject: str, object_: object) -> None:
+        id_ = subject.rpartition("/")[2]
+        if type(object_) is ox.Literal and object_.value.isdecimal():
+            self._terms_of(entity_id(ENTITY + id_)).revision = int(object_.value)
+
+    def _wikidata_value(self, object_: object) -> Value:
+        if type(object_) is ox.NamedNode:
+            return (
+                SomeValue()
+                if GENID.match(object_.value)
+                else wikidata_resource_value(object_.value)
+            )
+        if type(object_) is ox.Literal:
+            return literal_value(
+                object_.value, object_.datatype.value, object_.language, wikidata=True
+            )
+        return SomeValue()
+
+
+_EMPTY_TAIL = (1).to_bytes(8, "little") + b"0" + (0).to_bytes(8, "little")
+_COUNT = (1).to_bytes(8, "little") + b"0"
+
+
+def statement_id(head: str, relation: str, value: str, context: str | None, /) -> str:
+    """Returns ``content_statement_id`` of a statement without qualifiers, in a third of its time."""
+    head_bytes, relation_bytes, value_bytes = head.encode(), relation.encode(), value.encode()
+    if context:
+        context_bytes = context.encode()
+        tail = _COUNT + len(context_bytes).to_bytes(8, "little") + context_bytes
+    else:
+        tail = _EMPTY_TAIL
+    return blake2b(
+        b"%b%b%b%b%b%b%b"
+        % (
+            len(head_bytes).to_bytes(8, "little"),
+            head_bytes,
+            len(relation_bytes).to_bytes(8, "little"),
+            relation_bytes,
+            len(value_bytes).to_bytes(8, "little"),
+            value_bytes,
+            tail,
+        ),
+        digest_size=16,
+        person=b"statement",
+    ).hexdigest()

@@ -1,0 +1,205 @@
+"""RDF terms to ids and typed values.
+
+Years: Wikidata's RDF counts years before Christ as ISO 8601 does (``-0108`` is 109 BC) and
+Wikibase's JSON does not (``-0109``); values made here are in the JSON's form. Other sources
+(DBpedia) write the year as it is said, so theirs are kept as written.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from urllib.parse import unquote
+
+from graph_service.model.values import (
+    Coordinates,
+    EntityValue,
+    Iri,
+    MonolingualText,
+    Quantity,
+    StringValue,
+    Time,
+    Value,
+)
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+WIKIDATA = "http://www.wikidata.org/"
+ENTITY = WIKIDATA + "entity/"
+GENID = re.compile(r"https?://www\.wikidata\.org/\.well-known/genid/")
+_LOCAL_ID = re.compile(r"[QPLME][1-9]\d*(?:-[FS][1-9]\d*)?")
+_COMMONS_FILE = re.compile(r"https?://commons\.wikimedia\.org/wiki/Special:FilePath/(.+)")
+_COMMONS_DATA = re.compile(r"https?://commons\.wikimedia\.org/data/main/(Data:.+)")
+_NUMBERS = frozenset(
+    XSD + name
+    for name in [
+        "integer",
+        "decimal",
+        "double",
+        "float",
+        "int",
+        "long",
+        "short",
+        "byte",
+        "nonNegativeInteger",
+        "positiveInteger",
+        "nonPositiveInteger",
+        "negativeInteger",
+        "unsignedLong",
+        "unsignedInt",
+        "unsignedShort",
+        "unsignedByte",
+    ]
+)
+_DATES = frozenset(
+    XSD + name for name in ("dateTime", "dateTimeStamp", "date", "gYear", "gYearMonth")
+)
+_DATE = re.compile(
+    r"([+-]?)(\d{1,16})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(0+))?)?)?)?"
+    r"(Z|[+-]\d\d:\d\d)?"
+)
+_WKT = "http://www.opengis.net/ont/geosparql#wktLiteral"
+_POINT = re.compile(
+    r"(?:<(?P<globe>[^>]+)>\s*)?POINT\s*\(\s*(?P<lon>[-+\d.eE]+)\s+(?P<lat>[-+\d.eE]+)\s*\)",
+    re.IGNORECASE,
+)
+# A decimal with more digits than this before or after its point stays in its own notation.
+_MAX_EXPONENT = 60
+
+
+@lru_cache(maxsize=262_144)
+def entity_id(iri: str, /) -> str:
+    """Returns the id under which a resource is kept: ``Q42`` for Wikidata's, else its IRI."""
+    if iri.startswith(ENTITY) or iri.startswith("https://www.wikidata.org/entity/"):
+        local = iri.rpartition("/")[2]
+        if _LOCAL_ID.fullmatch(local) and iri.endswith("/entity/" + local):
+            return local
+    return iri
+
+
+def decimal_text(text: str, /) -> str | None:
+    """Returns a number as decimal text without plus sign or exponent; None if it is none.
+
+    >>> decimal_text("+1.50"), decimal_text("2.5E-3"), decimal_text("INF")
+    ('1.50', '0.0025', None)
+    """
+    stripped = text.strip()
+    try:
+        number = Decimal(stripped)
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or "_" in stripped:
+        return None
+    if "e" in stripped or "E" in stripped:
+        exponent = number.as_tuple().exponent
+        if not isinstance(exponent, int) or abs(exponent) > _MAX_EXPONENT:
+            return stripped.removeprefix("+")
+        return format(number, "f")
+    return stripped.removeprefix("+")
+
+
+def read_date(text: str, /, *, astronomical: bool = False) -> Time | None:
+    """Returns the time of an XSD date, with the precision it is written in; None if it is none.
+
+    Args:
+        text: ``dateTime``, ``date``, ``gYearMonth`` or ``gYear``.
+        astronomical: Whether year 0 is 1 BC, as in Wikidata's RDF.
+
+    >>> read_date("1952"), read_date("-0108-01-01T00:00:00Z", astronomical=True).time
+    (Time(time='1952-00-00T00:00:00Z', precision=9, calendar='Q1985727', before=0, after=0, timezone=0), '-0109-01-01T00:00:00Z')
+    """
+    found = _DATE.fullmatch(text.strip())
+    if not found:
+        return None
+    sign, digits, month, day, clock, _, zone = found.groups()
+    year = -int(digits) if sign == "-" else int(digits)
+    if astronomical and year <= 0:
+        year -= 1
+    if year == 0:
+        return None
+    if month is None:
+        precision = 9
+    elif day is None:
+        precision = 10
+    elif clock is None or clock == "00:00:00":
+        precision = 11
+    else:
+        precision = 14
+    minutes = 0
+    if zone and zone != "Z":
+        minutes = int(zone[1:3]) * 60 + int(zone[4:6])
+        minutes = -minutes if zone[0] == "-" else minutes
+    return Time(
+        f"{'-' if year < 0 else ''}{abs(year):04d}-{month or '00'}-{day or '00'}"
+        f"T{clock or '00:00:00'}Z",
+        precision,
+        timezone=minutes,
+    )
+
+
+def literal_value(
+    text: str, datatype: str, language: str | None, /, *, wikidata: bool = False
+) -> Value:
+    """Returns the typed value of a literal; one that is not its datatype's keeps it as text.
+
+    Args:
+        text: Lexical form.
+        datatype: IRI of the datatype.
+        language: Tag, or None.
+        wikidata: Whether the literal is Wikidata's, so that years count as there.
+    """
+    if language:
+        return MonolingualText(text, language.lower())
+    if datatype == XSD + "string":
+        return StringValue(text)
+    if datatype in _NUMBERS:
+        amount = decimal_text(text)
+        if amount is not None:
+            return Quantity(amount)
+    elif datatype in _DATES:
+        time = read_date(text, astronomical=wikidata)
+        if time is not None:
+            return time
+    elif datatype == _WKT:
+        point = read_point(text)
+        if point is not None:
+            return point
+    return StringValue(text, datatype)
+
+
+def read_point(text: str, /) -> Coordinates | None:
+    """Returns the coordinates of a well-known text ``Point(longitude latitude)``, or None."""
+    found = _POINT.fullmatch(text.strip())
+    if not found:
+        return None
+    try:
+        latitude, longitude = float(found["lat"]), float(found["lon"])
+    except ValueError:
+        return None
+    globe = found["globe"]
+    if globe is None:
+        return Coordinates(latitude, longitude)
+    # Another reference system than a globe of Wikidata's may order its axes otherwise.
+    return Coordinates(latitude, longitude, globe=entity_id(globe)) if GLOBE.match(globe) else None
+
+
+GLOBE = re.compile(r"https?://www\.wikidata\.org/entity/Q\d+$")
+
+
+def wikidata_resource_value(iri: str, /) -> Value:
+    """Returns the value of an IRI that a Wikidata statement has: an entity, a file, an address."""
+    id_ = entity_id(iri)
+    if id_ is not iri and id_ != iri:
+        return EntityValue(id_)
+    if iri.startswith(ENTITY):
+        return EntityValue(iri)
+    found = _COMMONS_FILE.fullmatch(iri)
+    if found:
+        return StringValue(unquote(found[1]).replace("_", " "), "commonsMedia")
+    found = _COMMONS_DATA.fullmatch(iri)
+    if found:
+        name = unquote(found[1]).replace("_", " ")
+        return StringValue(name, "geo-shape" if name.endswith(".map") else "tabular-data")
+    return Iri(iri)

@@ -1,0 +1,324 @@
+"""Bytes of a source: file or standard input, plain or compressed, in blocks that end at lines.
+
+Sources are read once from front to back. A position is a count of bytes after decompression,
+so a load that is resumed reads (and decompresses) up to it again, from a pipe as well.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Protocol, Self, cast
+
+from graph_service.errors import InputError
+
+STANDARD_INPUT = "-"
+BLOCK_BYTES = 1 << 20
+HEAD_BYTES = 1 << 18
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
+# What a decompressor raises on damaged or truncated data.
+_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLimits:
+    """What a source may ask of memory.
+
+    Attributes:
+        max_line_bytes: A longer line (or document) is rejected, and reading goes on after it.
+        max_ratio: Decompressed over compressed bytes past which a file is taken for a bomb.
+        ratio_floor_bytes: Decompressed size from which the ratio is looked at.
+    """
+
+    max_line_bytes: int = 100_000_000
+    max_ratio: float = 500.0
+    ratio_floor_bytes: int = 256_000_000
+
+
+class DamagedSourceError(InputError):
+    """The bytes end early, are damaged, or grow out of proportion; what came before is good."""
+
+
+class _Readable(Protocol):
+    def read1(self, size: int, /) -> bytes: ...
+
+
+class _Replayed(io.RawIOBase):
+    """A stream that gives some bytes already taken from it once more, and counts."""
+
+    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+        self._first = memoryview(first)
+        self._rest = rest
+        self.consumed = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object, /) -> int:
+        view = memoryview(cast(bytearray, buffer))
+        if self._first:
+            size = min(len(view), len(self._first))
+            view[:size] = self._first[:size]
+            self._first = self._first[size:]
+        else:
+            data = self._rest.read(len(view))
+            size = len(data)
+            view[:size] = data
+        self.consumed += size
+        return size
+
+
+class ByteSource:
+    """The bytes of one source after decompression; a context manager.
+
+    Attributes:
+        name: As the load was given it.
+        compression: ``gzip``, ``bzip2``, ``xz`` or None.
+        head: The first bytes (up to ``HEAD_BYTES``), which ``read`` gives again.
+        total_bytes: Size of the file as it lies on disk, 0 for a pipe.
+    """
+
+    def __init__(
+        self, raw: BinaryIO, /, *, name: str, total_bytes: int, limits: SourceLimits, close: bool
+    ) -> None:
+        self.name = name
+        self.total_bytes = total_bytes
+        self.limits = limits
+        self._raw = raw if close else None
+        first = raw.read(6)
+        self._counted = _Replayed(first, raw)
+        self.compression = next(
+            (kind for magic, kind in _MAGIC.items() if first.startswith(magic)), None
+        )
+        buffered = io.BufferedReader(self._counted, BLOCK_BYTES)
+        stream: object = buffered
+        if self.compression == "gzip":
+            stream = gzip.GzipFile(fileobj=buffered)
+        elif self.compression == "bzip2":
+            stream = bz2.BZ2File(buffered)
+        elif self.compression == "xz":
+            stream = lzma.LZMAFile(buffered)  # noqa: SIM115 - closed with the source
+        self._stream = cast(_Readable, stream)
+        self._produced = 0
+        self._damage: DamagedSourceError | None = None
+        self.head = self._read_head()
+        self._pending = self.head
+
+    @property
+    def consumed_bytes(self) -> int:
+        """Bytes taken from disk so far, to show progress against ``total_bytes``."""
+        return self._counted.consumed
+
+    def _read_head(self) -> bytes:
+        pieces: list[bytes] = []
+        size = 0
+        while size < HEAD_BYTES:
+            try:
+                data = self._take(HEAD_BYTES - size)
+            except DamagedSourceError as error:
+                self._damage = error
+                break
+            if not data:
+                break
+            pieces.append(data)
+            size += len(data)
+        return b"".join(pieces)
+
+    def _take(self, size: int) -> bytes:
+        try:
+            # read1 hands out all that could be decompressed before it complains of damage.
+            data = self._stream.read1(size)
+        except _DAMAGE as error:
+            if self.compression is None:
+                raise
+            raise DamagedSourceError(
+                f"the {self.compression} data of {self.name} is damaged or ends early after "
+                f"{self._produced} decompressed bytes ({error or type(error).__name__}); what "
+                "came before is read"
+            ) from error
+        self._produced += len(data)
+        if (
+            self.compression
+            and self._produced > self.limits.ratio_floor_bytes
+            and self._produced > self.limits.max_ratio * max(1, self._counted.consumed)
+        ):
+            raise DamagedSourceError(
+                f"{self.name} grew to {self._produced} bytes from {self._counted.consumed}, more "
+                f"than {self.limits.max_ratio:g} times: taken for a decompression bomb"
+            )
+        return data
+
+    def read(self, size: int = BLOCK_BYTES, /) -> bytes:
+        """Returns up to ``size`` bytes, empty at the end.
+
+        Raises:
+            DamagedSourceError: After everything good has been returned.
+        """
+        if self._pending:
+            data, self._pending = self._pending[:size], self._pending[size:]
+            return data
+        if self._damage is not None:
+            raise self._damage
+        return self._take(size)
+
+    def skip(self, count: int, /) -> None:
+        """Reads past ``count`` bytes; raises ``DamagedSourceError`` if there are fewer."""
+        while count > 0:
+            data = self.read(min(count, BLOCK_BYTES))
+            if not data:
+                raise DamagedSourceError(
+                    f"{self.name} is shorter than when its load was interrupted; load it again "
+                    "with --replace"
+                )
+            count -= len(data)
+
+    def close(self) -> None:
+        """Closes the file; standard input stays open."""
+        if self._raw is not None:
+            self._raw.close()
+
+    def __enter__(self) -> Self:
+        """Returns itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        """Closes the file."""
+        self.close()
+
+
+def open_source(path: str | Path, /, *, limits: SourceLimits | None = None) -> ByteSource:
+    """Opens a file, or standard input for ``-``; compression is told by the first bytes.
+
+    Raises:
+        InputError: There is no such file, it is a folder, or it may not be read.
+    """
+    limits = limits or SourceLimits()
+    if str(path) == STANDARD_INPUT:
+        return ByteSource(
+            sys.stdin.buffer, name=STANDARD_INPUT, total_bytes=0, limits=limits, close=False
+        )
+    try:
+        raw = open(path, "rb", buffering=0)  # noqa: SIM115 - the source closes it
+        total = Path(path).stat().st_size
+    except OSError as error:
+        raise InputError(
+            f"{path} can't be read ({error.strerror or error}); give the path of a file, of a "
+            "folder of files, or - for standard input",
+            argument="source",
+        ) from error
+    return ByteSource(
+        cast(BinaryIO, raw), name=str(path), total_bytes=total, limits=limits, close=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LineBlock:
+    """Whole lines of a source.
+
+    Attributes:
+        data: Lines with their ends (the last line of a source may lack it); empty when
+            ``problem`` says what was wrong here instead.
+        offset: Bytes before the block.
+        line: Number of its first line, from 1.
+    """
+
+    data: bytes
+    offset: int
+    line: int
+    problem: str = ""
+
+
+def line_blocks(source: ByteSource, /, *, offset: int = 0, line: int = 1) -> Iterator[LineBlock]:
+    """Yields a source in blocks that end at line ends.
+
+    A line over the limit and damaged data come as blocks with a ``problem``; after damage there
+    is nothing more, and the line that was cut is part of the problem.
+
+    Args:
+        source: An open source at its beginning.
+        offset: Where to go on, right after a block yielded before.
+        line: Number of the line there.
+    """
+    limit = source.limits.max_line_bytes
+    tail: list[bytes] = []
+    tail_bytes = 0
+    too_long = False
+    try:
+        source.skip(offset)
+        while data := source.read():
+            cut = data.rfind(b"\n") + 1
+            if not cut:
+                tail_bytes += len(data)
+                too_long = too_long or tail_bytes > limit
+                # The bytes of a line that is too long are counted, not kept.
+                tail = [] if too_long else [*tail, data]
+                continue
+            if too_long or tail_bytes + data.find(b"\n") > limit:
+                end = data.find(b"\n") + 1
+                size = tail_bytes + end
+                yield LineBlock(
+                    b"", offset, line, f"a line of {size} bytes; at most {limit} are read"
+                )
+                offset, line = offset + size, line + 1
+                data, cut = data[end:], cut - end
+                tail, tail_bytes, too_long = [], 0, False
+            if cut:
+                block = b"".join([*tail, data[:cut]])
+                yield LineBlock(block, offset, line)
+                offset, line = offset + len(block), line + block.count(b"\n")
+                tail, tail_bytes = [], 0
+            if cut < len(data):
+                tail, tail_bytes = [data[cut:]], len(data) - cut
+    except DamagedSourceError as error:
+        yield LineBlock(b"", offset, line, error.message)
+        return
+    if too_long:
+        yield LineBlock(
+            b"", offset, line, f"a line of {tail_bytes} bytes; at most {limit} are read"
+        )
+    elif tail:
+        yield LineBlock(b"".join(tail), offset, line)
+
+
+class StreamReader(io.RawIOBase):
+    """A source as the file that a parser reads; damage ends it and is kept in ``damage``.
+
+    Attributes:
+        damage: What was wrong with the bytes, "" if nothing.
+        position: Bytes handed out.
+    """
+
+    def __init__(self, source: ByteSource, /) -> None:
+        self._source = source
+        self.damage = ""
+        self.position = 0
+
+    def readable(self) -> bool:
+        """Returns True."""
+        return True
+
+    def readinto(self, buffer: object, /) -> int:
+        """Fills a buffer; 0 at the end, also at a damaged one."""
+        view = memoryview(cast(bytearray, buffer))
+        try:
+            data = self._source.read(len(view))
+        except DamagedSourceError as error:
+            self.damage = error.message
+            return 0
+        view[: len(data)] = data
+        self.position += len(data)
+        return len(data)

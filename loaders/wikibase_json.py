@@ -1,0 +1,576 @@
+"""Wikibase JSON documents to entities and statements, with nothing lost.
+
+One document is what ``Special:EntityData``, ``wbgetentities`` or a dump hold for one entity.
+Source of the shapes: https://doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from graph_service.errors import InputError
+from graph_service.model.identity import (
+    check_text,
+    normalise_entity_id,
+    normalise_statement_guid,
+)
+from graph_service.model.statement import (
+    Entity,
+    EntityKind,
+    Rank,
+    Reference,
+    Snak,
+    Statement,
+    encode_references,
+    encode_snaks,
+    make_statement,
+)
+from graph_service.model.values import (
+    EARTH,
+    Coordinates,
+    EntityValue,
+    Iri,
+    MonolingualText,
+    NoValue,
+    Quantity,
+    SomeValue,
+    StringValue,
+    Time,
+    UnknownValue,
+    Value,
+    encode_value,
+)
+
+_ENTITY_ID = re.compile(r"[QPLME][1-9]\d*(?:-[FS][1-9]\d*)?")
+_TIME = re.compile(r"([+-]?)(\d{1,16})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)Z?")
+_PREFIXES = {"item": "Q", "property": "P", "lexeme": "L", "mediainfo": "M"}
+_RANKS = {rank.value: rank for rank in Rank}
+_NORMAL = Rank.NORMAL
+_SOME, _NONE = SomeValue(), NoValue()
+LEXEME_REASON = "lexemes"
+MEDIA_REASON = "media info"
+MISSING_REASON = "missing entities"
+LANGUAGE_REASON = "terms in languages not asked for"
+
+
+class MalformedError(ValueError):
+    """A piece of JSON that is not what Wikibase writes; the message is the reject's reason."""
+
+
+@dataclass(slots=True)
+class EntityDocument:
+    """What one document came to.
+
+    Attributes:
+        entities: The entity with its terms, and redirects that the document names.
+        whole: The entity's id if the document has all its statements.
+        problems: What could not be read, one text each.
+        kept_as_came: Values of an unknown or malformed data type, by data type.
+    """
+
+    entities: list[Entity] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+    whole: str | None = None
+    problems: list[str] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+def expand(value: object, /) -> Iterator[Mapping[str, Any]]:
+    """Yields the entity documents in a JSON value: one, a list, an answer, or a mapping by id.
+
+    Raises:
+        MalformedError: It holds no Wikibase entity; says what it looks like.
+    """
+    if isinstance(value, list):
+        for item in value:
+            if isinstance(item, Mapping) and "mainsnak" in item and "id" not in item:
+                raise MalformedError("claims that name neither their entity nor their property")
+            yield from expand(item)
+        return
+    if not isinstance(value, Mapping):
+        raise MalformedError(f"expected a JSON object, came {type(value).__name__}")
+    if "entities" in value:
+        entities = value["entities"]
+        if isinstance(entities, Mapping):
+            for id_, document in entities.items():
+                yield _with_id(id_, document)
+        elif isinstance(entities, list):
+            yield from expand(entities)
+        else:
+            raise MalformedError(f'"entities" is {type(entities).__name__}, not an object')
+        return
+    if "mainsnak" in value or _DOCUMENT_KEYS & value.keys():
+        yield value
+        return
+    if value and all(_ENTITY_ID.fullmatch(id_) for id_ in value):
+        for id_, document in value.items():
+            yield _with_id(id_, document)
+        return
+    if "error" in value:
+        error = value["error"]
+        info = error.get("info") if isinstance(error, Mapping) else error
+        raise MalformedError(f"the answer of an API that failed: {info}")
+    if "head" in value and "results" in value:
+        raise MalformedError("the answer to a SPARQL query, not a Wikibase entity")
+    keys = ", ".join(sorted(map(str, value))[:8]) or "none"
+    raise MalformedError(f"no Wikibase entity; its keys are {keys}")
+
+
+_DOCUMENT_KEYS = frozenset(
+    ("claims", "statements", "labels", "descriptions", "aliases", "redirect", "redirects")
+) | {"missing", "lemmas", "representations", "glosses", "datatype", "type"}
+
+
+def _with_id(id_: str, document: object) -> Mapping[str, Any]:
+    if not isinstance(document, Mapping):
+        raise MalformedError(f"the document of {id_} is {type(document).__name__}, not an object")
+    return document if "id" in document or "entity" in document else {**document, "id": id_}
+
+
+def read_document(
+    document: Mapping[str, Any],
+    /,
+    *,
+    languages: frozenset[str] = frozenset(),
+    suspect_text: bool = False,
+) -> EntityDocument:
+    """Returns the entity and statements of a document.
+
+    A statement that cannot be read is a problem of its own; the others are kept.
+
+    Args:
+        document: One that ``expand`` yielded.
+        languages: Languages of terms to keep; empty for all. Statements keep every language.
+        suspect_text: Whether the text may hold what no store can (NUL, lone surrogates), so
+            that each statement is looked at.
+
+    Raises:
+        MalformedError: Nothing of it can be read.
+    """
+    result = EntityDocument()
+    if "mainsnak" in document:
+        _read_claims({"": [document]}, None, result, suspect_text)
+        return result
+    if "entity" in document and "redirect" in document:
+        result.entities.append(_redirect(document["entity"], document["redirect"]))
+        return result
+    id_ = document.get("id")
+    if id_ is not None and (not isinstance(id_, str) or not id_):
+        raise MalformedError(f"an entity id is expected to be text, came {id_!r}")
+    if "missing" in document:
+        result.skipped[MISSING_REASON] += 1
+        return result
+    type_ = document.get("type")
+    reason = _kind_left_out(id_, type_, document)
+    if reason:
+        result.skipped[reason] += 1
+        return result
+    redirects = document.get("redirects")
+    if isinstance(redirects, Mapping) and "from" in redirects and "to" in redirects:
+        result.entities.append(_redirect(redirects["from"], redirects["to"]))
+    if isinstance(id_, str):
+        id_ = _entity_id(id_)
+        _read_entity(id_, type_, document, languages, result, suspect_text)
+    claims = document.get("claims", document.get("statements"))
+    if claims is None:
+        if not result.entities:
+            raise MalformedError("an entity without terms or claims")
+        return result
+    if isinstance(claims, list) and claims:
+        claims = {"": claims}
+    if not isinstance(claims, (Mapping, list)):
+        raise MalformedError(f'"claims" is {type(claims).__name__}, not an object')
+    if id_ is not None:
+        result.whole = id_
+    if claims:
+        _read_claims(claims, id_, result, suspect_text)
+    return result
+
+
+def _kind_left_out(id_: object, type_: object, document: Mapping[str, Any]) -> str | None:
+    initial = id_[0] if isinstance(id_, str) else ""
+    if (
+        initial == "L"
+        or type_ in ("lexeme", "form", "sense")
+        or "lemmas" in document
+        or "representations" in document
+        or "glosses" in document
+    ):
+        return LEXEME_REASON
+    if initial == "M" or type_ == "mediainfo":
+        return MEDIA_REASON
+    return None
+
+
+def _redirect(from_: object, to: object) -> Entity:
+    if not isinstance(from_, str) or not isinstance(to, str):
+        raise MalformedError(f"a redirect from {from_!r} to {to!r}")
+    source = _entity_id(from_)
+    return Entity(
+        source,
+        EntityKind.PROPERTY if source.startswith("P") else EntityKind.ITEM,
+        redirect=_entity_id(to),
+    )
+
+
+def _entity_id(raw: str) -> str:
+    try:
+        return normalise_entity_id(raw)
+    except InputError as error:
+        raise MalformedError(error.message) from error
+
+
+def _read_entity(
+    id_: str,
+    type_: object,
+    document: Mapping[str, Any],
+    languages: frozenset[str],
+    result: EntityDocument,
+    suspect_text: bool,
+) -> None:
+    skipped = result.skipped
+    labels = _terms(document.get("labels"), languages, skipped)
+    descriptions = _terms(document.get("descriptions"), languages, skipped)
+    aliases = _aliases(document.get("aliases"), languages, skipped)
+    kind = EntityKind.PROPERTY if type_ == "property" or id_[0] == "P" else EntityKind.ITEM
+    revision = document.get("lastrevid")
+    datatype = document.get("datatype")
+    if suspect_text:
+        labels = _clean_terms(labels, "label", result)
+        descriptions = _clean_terms(descriptions, "description", result)
+        aliases = {
+            language: tuple(
+                name for name in names if _is_clean(name, f"alias in {language}", result)
+            )
+            for language, names in aliases.items()
+        }
+    entity = Entity(
+        id=id_,
+        kind=kind,
+        labels=labels,
+        descriptions=descriptions,
+        aliases=aliases,
+        datatype=datatype if isinstance(datatype, str) else None,
+        revision=revision if isinstance(revision, int) else None,
+    )
+    has_terms = any(key in document for key in ("labels", "descriptions", "aliases", "lastrevid"))
+    if has_terms or entity.datatype:
+        result.entities.append(entity)
+
+
+def _is_clean(text: str, what: str, result: EntityDocument) -> bool:
+    try:
+        check_text(text, what=what)
+    except InputError as error:
+        result.problems.append(error.message)
+        return False
+    return True
+
+
+def _clean_terms(terms: dict[str, str], what: str, result: EntityDocument) -> dict[str, str]:
+    return {
+        language: text
+        for language, text in terms.items()
+        if _is_clean(text, f"{what} in {language}", result)
+    }
+
+
+def _terms(terms: object, languages: frozenset[str], skipped: Counter[str]) -> dict[str, str]:
+    if not isinstance(terms, Mapping):
+        return {}
+    found: dict[str, str] = {}
+    for language, term in terms.items():
+        # The API's fallback repeats another language's term; it is no term of this one.
+        if type(term) is dict and "for-language" in term:
+            continue
+        if languages and language not in languages:
+            skipped[LANGUAGE_REASON] += 1
+            continue
+        text = _term_text(term)
+        if text:
+            found[language] = text
+    return found
+
+
+def _term_text(term: object) -> str | None:
+    if isinstance(term, Mapping):
+        value = term.get("value")
+        if isinstance(value, str):
+            return value
+        # KGTK writes an alias as {"en": {"value": ...}}.
+        if len(term) == 1:
+            return _term_text(next(iter(term.values())))
+        return None
+    return term if isinstance(term, str) else None
+
+
+def _aliases(
+    terms: object, languages: frozenset[str], skipped: Counter[str]
+) -> dict[str, tuple[str, ...]]:
+    if not isinstance(terms, Mapping):
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for language, names in terms.items():
+        if isinstance(names, Mapping):
+            names = list(names.values())
+        elif isinstance(names, str):
+            names = [names]
+        if not isinstance(names, list):
+            continue
+        if languages and language not in languages:
+            skipped[LANGUAGE_REASON] += len(names)
+            continue
+        texts = dict.fromkeys(text for name in names if (text := _term_text(name)))
+        if texts:
+            found[language] = tuple(texts)
+    return found
+
+
+def _read_claims(
+    claims: Mapping[str, Any] | list[Any],
+    head: str | None,
+    result: EntityDocument,
+    suspect_text: bool,
+) -> None:
+    groups = claims.items() if isinstance(claims, Mapping) else [("", claims)]
+    statements, skipped = result.statements, result.skipped
+    for property_, group in groups:
+        if not isinstance(group, list):
+            result.problems.append(f"the claims of {property_} are {type(group).__name__}")
+            continue
+        for claim in group:
+            try:
+                statement = _read_claim(claim, head, property_, skipped)
+                if suspect_text:
+                    _check_statement(statement)
+            except MalformedError as error:
+                where = f"{head or 'claim'} {property_}".strip()
+                result.problems.append(f"{where}: {error}")
+            except (KeyError, TypeError, AttributeError, ValueError) as error:
+                where = f"{head or 'claim'} {property_}".strip()
+                result.problems.append(
+                    f"{where}: not shaped like a statement ({type(error).__name__}: {error})"
+                )
+            else:
+                statements.append(statement)
+
+
+def _check_statement(statement: Statement) -> None:
+    # The encodings cannot be made of lone surrogates, and write NUL as \u0000.
+    try:
+        encoded = (
+            encode_value(statement.value),
+            encode_snaks(statement.qualifiers),
+            encode_references(statement.references),
+        )
+    except orjson.JSONEncodeError as error:
+        raise MalformedError("text with a lone surrogate, which no store can hold") from error
+    if any(re.search(r"(?<!\\)(?:\\\\)*\\u0000", text) for text in encoded):
+        raise MalformedError("text with a NUL character, which no store can hold")
+
+
+def _read_claim(
+    claim: Mapping[str, Any], head: str | None, property_: str, skipped: Counter[str]
+) -> Statement:
+    mainsnak = claim["mainsnak"]
+    relation = mainsnak.get("property") or property_
+    if not relation:
+        raise MalformedError("a claim without a property")
+    value = read_snak_value(mainsnak, skipped)
+    rank_name = claim.get("rank")
+    if rank_name is None:
+        rank = _NORMAL
+    else:
+        rank = _RANKS.get(rank_name)  # type: ignore[assignment]
+        if rank is None:
+            raise MalformedError(f"rank {rank_name!r}; expected preferred, normal or deprecated")
+    raw_id = claim.get("id")
+    guid = normalise_statement_guid(raw_id) if raw_id else None
+    if head is None:
+        if guid is None:
+            raise MalformedError("a claim that does not name its entity")
+        head = guid.partition("$")[0]
+    raw_qualifiers = claim.get("qualifiers")
+    qualifiers = (
+        _snaks(raw_qualifiers, claim.get("qualifiers-order"), skipped) if raw_qualifiers else ()
+    )
+    raw_references = claim.get("references")
+    references = (
+        tuple(
+            [
+                Reference(_snaks(reference["snaks"], reference.get("snaks-order"), skipped))
+                for reference in raw_references
+            ]
+        )
+        if raw_references
+        else ()
+    )
+    if guid is None:
+        return make_statement(
+            head, relation, value, rank=rank, qualifiers=qualifiers, references=references
+        )
+    return Statement(guid, head, relation, value, rank, qualifiers, references)
+
+
+def _snaks(
+    snaks: Mapping[str, list[Any]] | list[Any], order: list[str] | None, skipped: Counter[str]
+) -> tuple[Snak, ...]:
+    if isinstance(snaks, list):
+        return tuple([Snak(snak["property"], read_snak_value(snak, skipped)) for snak in snaks])
+    if order and len(snaks) > 1:
+        properties = [property_ for property_ in dict.fromkeys(order) if property_ in snaks]
+        if len(properties) < len(snaks):
+            named = set(properties)
+            properties += [property_ for property_ in snaks if property_ not in named]
+        return tuple(
+            [
+                Snak(property_, read_snak_value(snak, skipped))
+                for property_ in properties
+                for snak in snaks[property_]
+            ]
+        )
+    return tuple(
+        [
+            Snak(property_, read_snak_value(snak, skipped))
+            for property_, group in snaks.items()
+            for snak in group
+        ]
+    )
+
+
+def read_snak_value(snak: Mapping[str, Any], skipped: Counter[str], /) -> Value:
+    """Returns the value of a snak.
+
+    A data type that is not known, or a value not shaped like its data type, is kept as it came
+    and counted in ``skipped`` (the name under which the report shows such counts).
+    """
+    type_ = snak.get("snaktype", "value")
+    if type_ != "value":
+        if type_ == "somevalue":
+            return _SOME
+        if type_ == "novalue":
+            return _NONE
+        raise MalformedError(f"snaktype {type_!r}; expected value, somevalue or novalue")
+    data = snak["datavalue"]
+    reader = _READERS.get(data["type"])
+    if reader is not None:
+        try:
+            return reader(data["value"], snak.get("datatype"))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            pass
+    name = str(snak.get("datatype") or data["type"])
+    skipped[f"values of data type {name} kept as they came"] += 1
+    return UnknownValue(name, orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode())
+
+
+@lru_cache(maxsize=262_144)
+def _entity_value(id_: str) -> EntityValue:
+    return EntityValue(normalise_entity_id(id_))
+
+
+def _read_entity_value(value: Any, datatype: str | None) -> Value:
+    id_ = value.get("id")
+    if id_ is None:
+        id_ = f"{_PREFIXES[value['entity-type']]}{int(value['numeric-id'])}"
+    return _entity_value(id_)
+
+
+def _read_string(value: Any, datatype: str | None) -> Value:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    if datatype == "url":
+        return Iri(value)
+    return StringValue(value, datatype) if datatype else StringValue(value)
+
+
+def _read_monolingual(value: Any, datatype: str | None) -> Value:
+    text, language = value["text"], value["language"]
+    if not isinstance(text, str):
+        raise TypeError(text)
+    return MonolingualText(text, language.lower())
+
+
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+def _number(raw: object) -> str:
+    text = raw if isinstance(raw, str) else repr(raw)
+    if isinstance(raw, bool) or not _NUMBER.fullmatch(text):
+        raise ValueError(raw)
+    return text[1:] if text[0] == "+" else text
+
+
+@lru_cache(maxsize=65_536)
+def _unit(raw: str) -> str | None:
+    return None if raw in ("1", "") else normalise_entity_id(raw)
+
+
+def _read_quantity(value: Any, datatype: str | None) -> Value:
+    lower, upper = value.get("lowerBound"), value.get("upperBound")
+    return Quantity(
+        _number(value["amount"]),
+        _unit(value.get("unit", "1")),
+        None if lower is None else _number(lower),
+        None if upper is None else _number(upper),
+    )
+
+
+def normalise_time(raw: str, /) -> str:
+    """Returns a Wikibase time stamp without its plus sign and with a year of 4 or more digits.
+
+    >>> normalise_time("+00000002013-01-01T00:00:00Z"), normalise_time("-0109-01-01T00:00:00Z")
+    ('2013-01-01T00:00:00Z', '-0109-01-01T00:00:00Z')
+    """
+    # Nearly all time stamps of a dump: +YYYY-MM-DDT00:00:00Z.
+    found = _TIME.fullmatch(raw)
+    if not found:
+        raise ValueError(raw)
+    sign, year, month, day, clock = found.groups()
+    if len(year) != 4:
+        year = year.lstrip("0").zfill(4)
+    return f"{'-' if sign == '-' else ''}{year}-{month}-{day}T{clock}Z"
+
+
+def _read_time(value: Any, datatype: str | None) -> Value:
+    precision = value["precision"]
+    calendar = value.get("calendarmodel")
+    if type(precision) is not int:
+        raise TypeError(precision)
+    return Time(
+        normalise_time(value["time"]),
+        precision,
+        # A calendar without a name is the one that Wikibase assumes.
+        (_unit(calendar) if calendar else None) or "Q1985727",
+        int(value.get("before") or 0),
+        int(value.get("after") or 0),
+        int(value.get("timezone") or 0),
+    )
+
+
+def _read_coordinates(value: Any, datatype: str | None) -> Value:
+    altitude, precision, globe = value.get("altitude"), value.get("precision"), value.get("globe")
+    return Coordinates(
+        float(value["latitude"]),
+        float(value["longitude"]),
+        None if altitude is None else float(altitude),
+        None if precision is None else float(precision),
+        (_unit(globe) if globe else None) or EARTH,
+    )
+
+
+_READERS: dict[str, Callable[[Any, str | None], Value]] = {
+    "wikibase-entityid": _read_entity_value,
+    "string": _read_string,
+    "monolingualtext": _read_monolingual,
+    "quantity": _read_quantity,
+    "time": _read_time,
+    "globecoordinate": _read_coordinates,
+    "globe-coordinate": _read_coordinates,
+}

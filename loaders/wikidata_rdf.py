@@ -1,0 +1,312 @@
+"""Wikidata's full RDF: statement nodes with ranks, qualifiers, references and value nodes.
+
+Source: https://www.mediawiki.org/wiki/Wikibase/Indexing/RDF_Dump_Format. What the RDF does not
+have: the order of qualifiers and of references (here by property, then value), which strings
+are identifiers (all are ``string``), and before and after of times.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pyoxigraph as ox
+
+from graph_service.errors import InputError
+from graph_service.model.identity import normalise_statement_guid
+from graph_service.model.statement import Rank, Reference, Snak, Statement, make_statement
+from graph_service.model.values import (
+    EARTH,
+    GREGORIAN,
+    Coordinates,
+    NoValue,
+    Quantity,
+    SomeValue,
+    StringValue,
+    Time,
+    Value,
+    encode_value,
+)
+from loaders.rdf_values import (
+    ENTITY,
+    GENID,
+    RDF,
+    WIKIDATA,
+    decimal_text,
+    entity_id,
+    literal_value,
+    read_date,
+    wikidata_resource_value,
+)
+
+WIKIBASE = "http://wikiba.se/ontology#"
+_PROP = WIKIDATA + "prop/"
+_STATEMENT = WIKIDATA + "entity/statement/"
+_NOVALUE = WIKIDATA + "prop/novalue/"
+_DERIVED = "http://www.w3.org/ns/prov#wasDerivedFrom"
+_RANKS = {
+    WIKIBASE + "PreferredRank": Rank.PREFERRED,
+    WIKIBASE + "NormalRank": Rank.NORMAL,
+    # KGTK writes the marker of an entity's best statements as their rank.
+    WIKIBASE + "BestRank": Rank.NORMAL,
+    WIKIBASE + "DeprecatedRank": Rank.DEPRECATED,
+}
+_FULL = re.compile(
+    rb"wikidata\.org/prop/statement/P\d|wikiba\.se/ontology#rank>|^\s*wikibase:rank\s"
+    rb"|^\s*ps:P\d|[;.]\s+ps:P\d",
+    re.M,
+)
+_NO_UNIT = frozenset((ENTITY + "Q199", WIKIBASE + "unitOne"))
+
+_Term = ox.NamedNode | ox.BlankNode | ox.Literal
+
+
+def holds_full_statements(head: bytes, /) -> bool:
+    """Returns whether RDF that begins so has statement nodes, so that its truthy triples are
+    copies of them.
+    """
+    return _FULL.search(head) is not None
+
+
+class StatementNodes:
+    """Parts of full statements, gathered until the end of a document.
+
+    Args:
+        limit: Triples held at most.
+    """
+
+    def __init__(self, *, limit: int) -> None:
+        self._limit = limit
+        self._held = 0
+        self._owners: dict[str, tuple[str, str]] = {}
+        self._parts: dict[str, list[tuple[str, object]]] = {}
+        self._skipped: Counter[str] = Counter()
+
+    def _count(self) -> None:
+        self._held += 1
+        if self._held > self._limit:
+            raise InputError(
+                f"more than {self._limit} triples of full Wikidata statements in one document",
+                argument="max_held_triples",
+                hint="Load the JSON of these entities, the truthy RDF, or one file an entity.",
+            )
+
+    def add_statement(self, head: str, property_: str, node: str, /) -> None:
+        """Notes that a statement node belongs to an entity."""
+        self._count()
+        self._owners[node] = (head, property_)
+
+    def add_part(self, node: str, predicate: str, object_: object, /) -> None:
+        """Notes a triple of a statement, reference or value node."""
+        self._count()
+        self._parts.setdefault(node, []).append((predicate, object_))
+
+    def statements(self) -> tuple[list[Statement], Counter[str]]:
+        """Returns the statements in order of their node, and what was left out by reason."""
+        skipped = self._skipped
+        found = [
+            statement
+            for node in sorted(self._owners)
+            if (statement := self._statement(node)) is not None
+        ]
+        for node in sorted(self._parts):
+            if node.startswith(_STATEMENT) and node not in self._owners:
+                skipped["statement nodes that no entity names"] += 1
+        return found, skipped
+
+    def _statement(self, node: str) -> Statement | None:
+        head, property_ = self._owners[node]
+        values = _Values(self._parts, self._skipped)
+        rank = Rank.NORMAL
+        qualifier_terms: dict[str, list[Value]] = {}
+        references: list[Reference] = []
+        value: Value | None = None
+        grouped = values.group(node)
+        for predicate, objects in grouped.items():
+            if predicate == WIKIBASE + "rank":
+                iris = [object_.value for object_ in objects if type(object_) is ox.NamedNode]
+                rank = next((_RANKS[iri] for iri in iris if iri in _RANKS), rank)
+            elif predicate == _DERIVED:
+                references.extend(
+                    self._reference(object_.value, values)
+                    for object_ in objects
+                    if type(object_) is ox.NamedNode
+                )
+            elif predicate == RDF + "type":
+                for object_ in objects:
+                    iri = object_.value if type(object_) is ox.NamedNode else ""
+                    if iri.startswith(_NOVALUE):
+                        of = iri[len(_NOVALUE) :]
+                        if of == property_ and _PROP + "statement/" + of not in grouped:
+                            value = NoValue()
+                        else:
+                            qualifier_terms.setdefault(of, []).append(NoValue())
+            elif predicate.startswith(_PROP + "statement/"):
+                found = values.of(grouped, "statement", predicate)
+                if found:
+                    value = found[0]
+            elif predicate.startswith(_PROP + "qualifier/"):
+                found = values.of(grouped, "qualifier", predicate)
+                if found:
+                    qualifier_terms.setdefault(predicate.rpartition("/")[2], []).extend(found)
+            elif not predicate.startswith(WIKIBASE):
+                self._skipped["triples of statement nodes outside Wikibase's model"] += 1
+        if value is None:
+            self._skipped["statement nodes without a value"] += 1
+            return None
+        qualifiers = [
+            Snak(relation, one)
+            for relation in sorted(qualifier_terms, key=property_order)
+            for one in sorted(qualifier_terms[relation], key=encode_value)
+        ]
+        local = node[len(_STATEMENT) :] if node.startswith(_STATEMENT) else node
+        return make_statement(
+            head,
+            property_,
+            value,
+            id=normalise_statement_guid(local),
+            rank=rank,
+            qualifiers=qualifiers,
+            references=[reference for reference in references if reference.parts],
+        )
+
+    def _reference(self, node: str, values: _Values) -> Reference:
+        parts: list[Snak] = []
+        grouped = values.group(node)
+        if not grouped:
+            self._skipped["references whose parts are not in the file"] += 1
+        for predicate in grouped:
+            if predicate.startswith(_PROP + "reference/"):
+                found = values.of(grouped, "reference", predicate)
+                relation = predicate.rpartition("/")[2]
+                parts.extend(Snak(relation, value) for value in found)
+            elif predicate == RDF + "type":
+                parts.extend(
+                    Snak(object_.value[len(_NOVALUE) :], NoValue())
+                    for object_ in grouped[predicate]
+                    if type(object_) is ox.NamedNode and object_.value.startswith(_NOVALUE)
+                )
+        parts.sort(key=lambda snak: (property_order(snak.relation), encode_value(snak.value)))
+        return Reference(tuple(parts))
+
+
+def property_order(id_: str, /) -> tuple[int, str]:
+    """Returns the sort key of a property: by number."""
+    return (int(id_[1:]), id_) if id_[1:].isdecimal() else (1 << 62, id_)
+
+
+class _Values:
+    """Values of the nodes' predicates, from the value nodes where there are any."""
+
+    def __init__(self, parts: dict[str, list[tuple[str, object]]], skipped: Counter[str]) -> None:
+        self._parts = parts
+        self._skipped = skipped
+
+    def group(self, node: str) -> dict[str, list[object]]:
+        grouped: dict[str, list[object]] = {}
+        for predicate, object_ in self._parts.get(node, ()):
+            grouped.setdefault(predicate, []).append(object_)
+        return grouped
+
+    def of(self, grouped: dict[str, list[object]], kind: str, predicate: str) -> list[Value]:
+        """Returns the values of ``prop/<kind>/P1``; none for its value and normalised copies."""
+        rest = predicate[len(_PROP) + len(kind) + 1 :]
+        if rest.startswith("value-normalized/"):
+            return []
+        if rest.startswith("value/"):
+            simple = f"{_PROP}{kind}/{rest[len('value/') :]}"
+            # The simple triple leads to the full one; alone, the full one counts by itself.
+            return [] if simple in grouped else self._full(grouped[predicate])
+        simple_values = [self._simple(object_) for object_ in grouped[predicate]]
+        full = self._full(grouped.get(f"{_PROP}{kind}/value/{rest}", []))
+        if not full:
+            return simple_values
+        by_text: list[Value] = [
+            value for value in simple_values if not isinstance(value, (Time, Quantity, Coordinates))
+        ]
+        typed = len(simple_values) - len(by_text)
+        if len(full) < typed and len(full) == 1 and typed == 1:
+            return by_text + full
+        # Two values of one property may share a simple form and differ in precision or unit.
+        return by_text + full if len(full) >= typed else simple_values
+
+    def _simple(self, object_: object) -> Value:
+        if type(object_) is ox.NamedNode:
+            return (
+                SomeValue()
+                if GENID.match(object_.value)
+                else wikidata_resource_value(object_.value)
+            )
+        if type(object_) is ox.Literal:
+            return literal_value(
+                object_.value, object_.datatype.value, object_.language, wikidata=True
+            )
+        return SomeValue()
+
+    def _full(self, objects: list[object]) -> list[Value]:
+        found: list[Value] = []
+        for object_ in objects:
+            if type(object_) is not ox.NamedNode:
+                continue
+            value = self._node_value(object_.value)
+            if value is not None:
+                found.append(value)
+        return found
+
+    def _node_value(self, node: str) -> Value | None:
+        texts: dict[str, str] = {}
+        for predicate, object_ in self._parts.get(node, ()):
+            if predicate.startswith(WIKIBASE) and isinstance(object_, (ox.NamedNode, ox.Literal)):
+                texts.setdefault(predicate[len(WIKIBASE) :], object_.value)
+        if not texts:
+            self._skipped["value nodes whose parts are not in the file"] += 1
+            return None
+        try:
+            return _time(texts) or _quantity(texts) or _coordinates(texts)
+        except ValueError:
+            self._skipped["value nodes that can't be read"] += 1
+            return None
+
+
+def _time(texts: dict[str, str]) -> Value | None:
+    if "timeValue" not in texts:
+        return None
+    time = read_date(texts["timeValue"], astronomical=True)
+    if time is None:
+        return StringValue(texts["timeValue"], "http://www.w3.org/2001/XMLSchema#dateTime")
+    # Wikibase's RDF writes 1 January for a year; the JSON's form has no day there.
+    return Time(
+        time.time,
+        int(texts.get("timePrecision", "11")),
+        entity_id(texts.get("timeCalendarModel", ENTITY + GREGORIAN)),
+        timezone=int(texts.get("timeTimezone", "0")),
+    )
+
+
+def _quantity(texts: dict[str, str]) -> Value | None:
+    if "quantityAmount" not in texts:
+        return None
+    amount = decimal_text(texts["quantityAmount"])
+    if amount is None:
+        raise ValueError(texts["quantityAmount"])
+    unit = texts.get("quantityUnit")
+    lower, upper = texts.get("quantityLowerBound"), texts.get("quantityUpperBound")
+    return Quantity(
+        amount,
+        None if unit is None or unit in _NO_UNIT else entity_id(unit),
+        None if lower is None else decimal_text(lower),
+        None if upper is None else decimal_text(upper),
+    )
+
+
+def _coordinates(texts: dict[str, str]) -> Value | None:
+    if "geoLatitude" not in texts or "geoLongitude" not in texts:
+        return None
+    precision = texts.get("geoPrecision")
+    return Coordinates(
+        float(texts["geoLatitude"]),
+        float(texts["geoLongitude"]),
+        None,
+        None if precision is None else float(precision),
+        entity_id(texts.get("geoGlobe", ENTITY + EARTH)),
+    )
