@@ -1,0 +1,153 @@
+"""Laying a view over its base: extra edges with ids of their own, and what they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.errors import KeyCollisionError
+from graph_service.model.graph import RANK_CODES, Int32, Int64, KnowledgeGraph
+from graph_service.model.identity import key64
+from graph_service.model.statement import Rank
+from graph_service.model.values import EntityValue, decode_value
+from graph_service.model.view import (
+    CHANGE_KINDS,
+    ChangeCode,
+    ChangeKind,
+    Overlay,
+    ViewDelta,
+    ViewStatementIds,
+)
+from graph_service.views.draw import Uint64, mix
+from graph_service.views.pairs import contains
+
+_LANES = (np.uint64(0x6A09E667F3BCC908), np.uint64(0xBB67AE8584CAA73B))
+_NO_BASE = key64("view: no base statement")
+
+
+@dataclass(frozen=True, slots=True)
+class StatementChange:
+    """How an edge of a view differs from its base.
+
+    Attributes:
+        base_edge: The base's edge that it was, or None if it was added.
+    """
+
+    kind: ChangeKind
+    base_edge: int | None
+
+
+def lay(graph: KnowledgeGraph, delta: ViewDelta, /, *, view_id: str) -> Overlay:
+    """Returns a view laid over its base; neither is copied.
+
+    A changed or added statement gets an id made of its base statement and its new content,
+    so that the same change has the same id in every view and never that of a loaded
+    statement. 60,000 changes take some 15 ms.
+
+    Args:
+        graph: The base.
+        delta: What the view changes.
+        view_id: Identity of the view.
+
+    Raises:
+        KeyCollisionError: Two statements share a 64-bit key.
+    """
+    gone = np.zeros(graph.edge_count, dtype=np.bool_)
+    gone[delta.removed] = True
+    gone[delta.replaced] = True
+    added = len(delta.added_head)
+    head = np.concatenate([graph.head[delta.replaced], delta.added_head])
+    rel = np.concatenate([delta.replaced_rel, delta.added_rel])
+    tail = np.concatenate([delta.replaced_tail, delta.added_tail])
+    base_edge = np.concatenate([delta.replaced, np.full(added, -1, dtype=np.int32)])
+    rank = np.full(len(head), RANK_CODES[Rank.NORMAL], dtype=np.uint8)
+    rank[: len(delta.replaced)] = graph.rank[delta.replaced]
+    kinds = np.full(len(head), ChangeCode.ADDED, dtype=np.uint8)
+    kinds[: len(delta.replaced)] = np.where(
+        delta.replaced_rel != graph.rel[delta.replaced],
+        ChangeCode.RELATION_CHANGED,
+        ChangeCode.VALUE_CHANGED,
+    )
+    keys, checks = _identities(graph, delta, head, rel, tail, base_edge)
+    order = np.argsort(keys)
+    keys = keys[order]
+    if bool((keys[1:] == keys[:-1]).any()) or bool(contains(graph.statement_keys, keys).any()):
+        raise KeyCollisionError(
+            f"two statements of view {view_id} on {graph.name!r} share a 64-bit key",
+            hint="Make the view with another random seed.",
+        )
+    return Overlay(
+        view_id=view_id,
+        base_edge_count=graph.edge_count,
+        gone=gone,
+        head=head[order],
+        rel=rel[order],
+        tail=tail[order],
+        rank=rank[order],
+        keys=keys,
+        statement_ids=ViewStatementIds(keys, checks[order]),
+        base_edge=base_edge[order],
+        kinds=kinds[order],
+        new_nodes=delta.new_nodes,
+        new_relations=delta.new_relations,
+    )
+
+
+def _identities(
+    graph: KnowledgeGraph,
+    delta: ViewDelta,
+    head: Int32,
+    rel: Int32,
+    tail: Int32,
+    base_edge: Int32,
+) -> tuple[Int64, Uint64]:
+    """Key and second half of the id of each extra edge.
+
+    Both are splitmix64 chains, from two starts, over the keys of base statement, head, relation
+    and value; a literal that stays counts as its statement.
+    """
+    relation_keys = np.concatenate([graph.relation_keys, _keys(delta.new_relations)])
+    new_node_keys = _keys(_node_names(delta.new_nodes))
+    is_base = base_edge >= 0
+    base_keys = np.full(len(base_edge), _NO_BASE, dtype=np.int64)
+    base_keys[is_base] = graph.statement_keys[base_edge[is_base]]
+    ends = []
+    for nodes in (head, tail):
+        keys = base_keys.copy()
+        entity = nodes < graph.entity_count
+        keys[entity] = graph.node_keys[nodes[entity]]
+        new = nodes >= graph.node_count
+        keys[new] = new_node_keys[nodes[new] - graph.node_count]
+        ends.append(keys)
+    words = [part.view(np.uint64) for part in (base_keys, ends[0], relation_keys[rel], ends[1])]
+    lanes = []
+    for start in _LANES:
+        state = np.full(len(base_edge), start, dtype=np.uint64)
+        for word in words:
+            state = mix(state ^ word) + start
+        lanes.append(mix(state))
+    return lanes[0].view(np.int64), lanes[1]
+
+
+def _keys(ids: Iterable[str]) -> Int64:
+    return np.array([key64(id_) for id_ in ids], dtype=np.int64)
+
+
+def _node_names(encoded: tuple[str, ...]) -> Iterator[str]:
+    """A new entity by its id, as loaded ones are keyed; a literal by its encoding."""
+    for item in encoded:
+        value = decode_value(item)
+        yield value.id if isinstance(value, EntityValue) else item
+
+
+def change_of(overlay: Overlay, edge: int, /) -> StatementChange:
+    """Returns how an edge of a view (base edge, or ``base_edge_count`` + extra) differs."""
+    if edge < overlay.base_edge_count:
+        return StatementChange(ChangeKind.UNCHANGED, edge)
+    extra = edge - overlay.base_edge_count
+    base_edge = int(overlay.base_edge[extra])
+    return StatementChange(
+        CHANGE_KINDS[int(overlay.kinds[extra])], base_edge if base_edge >= 0 else None
+    )
