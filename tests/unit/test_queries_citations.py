@@ -1,0 +1,256 @@
+"""Citations printed, and read against the knowledge that was given (K1, K4)."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from query_samples import triple
+
+from graph_service.model.result import Triple
+from queries.generate.citations import (
+    CitationReader,
+    Sentence,
+    parse_answer,
+    print_citation,
+    render_citations,
+)
+
+ROME = triple("s1", "Q212657", "place of birth", "Rome", label="Artemisia Gentileschi")
+PAINTER = triple("s2", "Q212657", "occupation", "painter", label="Artemisia Gentileschi")
+WORKS = triple("s3", "Q212657", "notable work", "Judith, Holofernes: a study [I]")
+LONDON = triple("s4", "Q367360", "place of death", "London", label="Orazio Gentileschi")
+KNOWLEDGE = (ROME, PAINTER, WORKS, LONDON)
+
+
+def read(
+    text: str, knowledge: tuple[Triple, ...] = KNOWLEDGE
+) -> list[tuple[str, list[str | None], bool]]:
+    return [
+        (part.text, [item.statement_id for item in part.citations], part.not_available)
+        for part in parse_answer(text, knowledge)
+    ]
+
+
+def test_the_printed_form_of_the_paper_k1() -> None:
+    printed = print_citation([ROME, PAINTER])
+    assert printed == "[Q212657, place of birth: Rome, occupation: painter]"
+    assert read(f"She was a painter born on July 8 [NA] in Rome {printed}.") == [
+        ("She was a painter born on July 8 in Rome.", ["s1", "s2"], True)
+    ]
+
+
+def test_a_bracket_of_three_is_three_citations_k4() -> None:
+    text = f"All of it {print_citation([ROME, WORKS, PAINTER])}."
+    assert read(text) == [("All of it.", ["s1", "s3", "s2"], False)]
+
+
+def test_values_hold_commas_colons_and_brackets_k4() -> None:
+    assert read(f"A {print_citation([WORKS])}. B {print_citation([LONDON])}.") == [
+        ("A.", ["s3"], False),
+        ("B.", ["s4"], False),
+    ]
+    # The longer of two known triples is meant.
+    short = triple("a", "Q1", "title", "Now")
+    long = triple("b", "Q1", "title", "Now, voyager: a film")
+    assert read("X [Q1, title: Now, voyager: a film].", (short, long)) == [("X.", ["b"], False)]
+    assert read("X [Q1, title: Now].", (short, long)) == [("X.", ["a"], False)]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("X [1].", ["s1"]),
+        ("X [1][4].", ["s1", "s4"]),
+        ("X [1, 3; 4].", ["s1", "s3", "s4"]),
+        ("X [2-4].", ["s2", "s3", "s4"]),
+        ("X 【2】.", ["s2"]),
+        ("X [0] [5].", [None, None]),
+        ("X [1952-1999].", [None]),
+        ("X [4-2].", [None]),
+        ("X [1, NA].", ["s1"]),
+    ],
+)
+def test_numbers_stand_for_triples(text: str, ids: list[str | None]) -> None:
+    assert [item.statement_id for item in parse_answer(text, KNOWLEDGE)[0].citations] == ids
+
+
+@pytest.mark.parametrize("marker", ["[NA]", "[ NA ]", "[N/A]", "[na]", "[NA] [NA]", "[1, NA]"])
+def test_not_available(marker: str) -> None:
+    (part,) = parse_answer(f"This is unknown {marker}.", KNOWLEDGE)
+    assert part.text == "This is unknown."
+    assert part.not_available
+
+
+@pytest.mark.parametrize(
+    ("text", "citations"),
+    [
+        # Invented value, relation and entity; incomplete; by name and not by id.
+        ("[Q212657, place of birth: Pisa]", [("Q212657", "place of birth", "Pisa")]),
+        ("[Q212657, born in: Rome]", [("Q212657", "born in", "Rome")]),
+        ("[Q9, place of birth: Rome]", [("Q9", "place of birth", "Rome")]),
+        ("[Q9: place of birth: Rome]", [("Q9", "place of birth", "Rome")]),
+        ("[Q212657, Rome]", [("Q212657", "", "")]),
+        ("[Q212657]", [("Q212657", "", "")]),
+        ("[Q9]", [("Q9", "", "")]),
+        ("[Artemisia Gentileschi]", [("Artemisia Gentileschi", "", "")]),
+        (
+            "[Artemisia Gentileschi, place of birth: Rome]",
+            [("Artemisia Gentileschi", "place of birth", "Rome")],
+        ),
+        ("[Q9, a: b, c: d, e]", [("Q9", "a", "b"), ("Q9", "c", "d, e")]),
+    ],
+)
+def test_what_matches_nothing_given_is_a_wrong_citation_k4(
+    text: str, citations: list[tuple[str, str, str]]
+) -> None:
+    (part,) = parse_answer(f"Some words {text}.", KNOWLEDGE)
+    assert part.text == "Some words."
+    assert [(c.entity_id, c.relation, c.value) for c in part.citations] == citations
+    assert not any(c.matched for c in part.citations)
+    assert all(c.raw and c.raw in text for c in part.citations)
+
+
+def test_known_and_invented_in_one_bracket_k4() -> None:
+    text = "X [Q212657, occupation: painter, age: 60, place of birth: Rome, NA]."
+    (part,) = parse_answer(text, KNOWLEDGE)
+    assert [c.statement_id for c in part.citations] == ["s2", None, "s1"]
+    assert part.citations[1].raw == "age: 60"
+    assert part.not_available
+
+
+def test_a_reply_that_was_cut_inside_a_citation() -> None:
+    assert read("She was born there [Q212657, place of birth: Ro") == [
+        ("She was born there", [None], False)
+    ]
+
+
+def test_case_and_space_do_not_matter_but_the_exact_form_goes_first() -> None:
+    assert read("X [q212657,  Place of Birth:\nROME].") == [("X.", ["s1"], False)]
+    both = (triple("lower", "Q1", "r", "polish"), triple("upper", "Q1", "r", "Polish"))
+    assert read("X [Q1, r: Polish] [Q1, r: polish].", both) == [("X.", ["upper", "lower"], False)]
+
+
+@pytest.mark.parametrize(
+    "text", ["He said [sic] so.", "And [...] so.", "See [this page](http://x.org).", "[his] X."]
+)
+def test_other_brackets_are_words(text: str) -> None:
+    assert parse_answer(text, KNOWLEDGE) == (Sentence(text),)
+
+
+def test_statements_that_print_alike_are_all_meant() -> None:
+    twice = (
+        triple("a", "Q1", "position held", "mayor"),
+        triple("b", "Q1", "position held", "mayor"),
+    )
+    (citation,) = parse_answer("X [Q1, position held: mayor].", twice)[0].citations
+    assert citation.statement_ids == ("a", "b")
+    assert render_citations([twice[1]], twice) == "[2]"
+
+
+def test_where_citations_belong() -> None:
+    assert read("He was born. [1] He died [2]. [NA]") == [
+        ("He was born.", ["s1"], False),
+        ("He died.", ["s2"], True),
+    ]
+    assert read("[1] He was born.\n[2] He died.\n[3]") == [
+        ("He was born.", ["s1"], False),
+        ("He died.", ["s2", "s3"], False),
+    ]
+    assert read("[1][NA]") == [("", ["s1"], True)]
+    assert read("") == []
+    assert read("  \n ") == []
+    assert read("他出生于罗马[1]。他是画家[2]。") == [
+        ("他出生于罗马。", ["s1"], False),
+        ("他是画家。", ["s2"], False),
+    ]
+
+
+def test_names_with_full_stops_do_not_end_a_sentence() -> None:
+    given_ = (triple("a", "Q1", "film", "Dr. No. The end", label="J. F. K. Smith"),)
+    assert read("J. F. K. Smith made Dr. No. The end [1]. He rested.", given_) == [
+        ("J. F. K. Smith made Dr. No. The end.", ["a"], False),
+        ("He rested.", [], False),
+    ]
+
+
+NASTY = st.text(
+    alphabet=st.sampled_from(list("ab1NA ,;:[].】【\n\tÄ́é中.-–'\"{}()*+?\\^$|")),
+    min_size=1,
+    max_size=12,
+).filter(lambda text: text.strip() != "")
+
+
+@st.composite
+def knowledges(draw: st.DrawFn) -> tuple[Triple, ...]:
+    heads = draw(st.lists(NASTY, min_size=1, max_size=3, unique=True))
+    relations = draw(st.lists(NASTY, min_size=1, max_size=3, unique=True))
+    rows = draw(
+        st.lists(
+            st.tuples(st.sampled_from(heads), st.sampled_from(relations), NASTY),
+            min_size=1,
+            max_size=6,
+        )
+    )
+    return tuple(triple(f"s{i}", *row) for i, row in enumerate(rows))
+
+
+@given(knowledges(), st.data())
+@example(
+    (triple("s0", "a", "b", "a, b: b"), triple("s1", "a", "b", "a"), triple("s2", "a", "b", "b")),
+    None,
+)
+def test_printed_citations_are_read_back_k4(
+    knowledge: tuple[Triple, ...], data: st.DataObject | None
+) -> None:
+    """Whatever the labels hold: what is printed for some triples cites exactly those."""
+    if data is None:
+        chosen = list(knowledge[1:])
+    else:
+        chosen = data.draw(st.lists(st.sampled_from(knowledge), min_size=1, max_size=4))
+    reader = CitationReader(knowledge)
+    # One text a run of triples, as the templates print them, so that no neighbour interferes.
+    for item in chosen:
+        printed = unicodedata.normalize("NFC", render_citations([item], knowledge))
+        found = [c for bracket in reader.brackets(printed) for c in bracket.citations]
+        assert [c.statement_ids for c in found] == [(item.statement_id,)]
+        assert all(c.matched for c in found)
+    group = [item for item in chosen if item.head == chosen[0].head]
+    printed = unicodedata.normalize("NFC", render_citations(group, knowledge))
+    if printed == print_citation(group):
+        found = [c for bracket in reader.brackets(printed) for c in bracket.citations]
+        assert [c.statement_id for c in found] == [item.statement_id for item in group]
+
+
+@given(st.text(max_size=200), knowledges())
+def test_any_text_can_be_read_k4(text: str, knowledge: tuple[Triple, ...]) -> None:
+    ids = {item.statement_id for item in knowledge}
+    for part in parse_answer(text, knowledge):
+        for citation in part.citations:
+            assert citation.matched == bool(citation.statement_ids)
+            assert set(citation.statement_ids) <= ids
+
+
+@given(knowledges(), st.data())
+def test_words_beside_citations_are_kept(
+    knowledge: tuple[Triple, ...], data: st.DataObject
+) -> None:
+    chosen = data.draw(st.lists(st.sampled_from(knowledge), min_size=1, max_size=3))
+    text = " ".join(f"[{knowledge.index(item) + 1}]" for item in chosen)
+    (part,) = parse_answer(f"Plain words {text}.", ())
+    assert part.text == "Plain words."
+    assert len(part.citations) == len(chosen)
+
+
+def test_repeated_names_take_no_time_to_speak_of() -> None:
+    """Ambiguous lists are read in time that grows with their length, not with their readings."""
+    knowledge = tuple(triple(f"s{i}", "Q1", "a", ", a: ".join("b" * i)) for i in range(1, 12))
+    text = "X [Q1, " + ", ".join(["a: b"] * 300) + ", c: d]."
+    started = time.perf_counter()
+    (part,) = parse_answer(text, knowledge)
+    assert not part.citations[-1].matched
+    assert sum(c.matched for c in part.citations) == len(part.citations) - 1
+    assert time.perf_counter() - started < 20

@@ -1,0 +1,180 @@
+"""Template answers: one sentence a triple with its citation, ``[NA]`` where nothing bears (K1)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from query_samples import paths, triple, triplets
+
+from graph_service.model.result import Status, Strategy, triples_of
+from graph_service.model.values import NoValue, SomeValue, Time
+from queries.generate.citations import Sentence, parse_answer
+from queries.generate.verbalise import (
+    choose_triples,
+    relation_phrase,
+    triple_sentence,
+    value_words,
+    verbalise,
+)
+
+
+@pytest.mark.parametrize(
+    ("label", "sentence"),
+    [
+        ("mother", "Ada's mother is Bea"),
+        ("place of birth", "Ada's place of birth is Bea"),
+        ("country of citizenship", "Ada's country of citizenship is Bea"),
+        ("sex or gender", "Ada's sex or gender is Bea"),
+        ("children", "Ada's children include Bea"),
+        ("notable works", "Ada's notable works include Bea"),
+        ("languages spoken, written or signed", "Ada's languages spoken, written or signed include Bea"),
+        ("cause of death", "Ada's cause of death is Bea"),
+        ("headquarters location", "Ada's headquarters location is Bea"),
+        ("official name", "Ada's official name is Bea"),
+        ("member of political party", "Ada is a member of the political party Bea"),
+        ("Erdős number", "Ada's Erdős number is Bea"),
+        ("after a work by", "Ada is after a work by Bea"),
+        ("member of", "Ada is a member of Bea"),
+        ("instance of", "Ada is an instance of Bea"),
+        ("part of", "Ada is part of Bea"),
+        ("different from", "Ada is different from Bea"),
+        ("capital of", "Ada is the capital of Bea"),
+        ("participant in", "Ada is a participant in Bea"),
+        ("children of", "Ada — children of: Bea"),
+        ("participated in", "Ada participated in Bea"),
+        ("educated at", "Ada was educated at Bea"),
+        ("nominated for", "Ada was nominated for Bea"),
+        ("influenced by", "Ada was influenced by Bea"),
+        ("founded by", "Ada was founded by Bea"),
+        ("built by", "Ada was built by Bea"),
+        ("located in the administrative territorial entity", "Ada is located in the administrative territorial entity Bea"),
+        ("located in", "Ada is located in Bea"),
+        ("followed by", "Ada is followed by Bea"),
+        ("replaced by", "Ada is replaced by Bea"),
+        ("follows", "Ada follows Bea"),
+        ("replaces", "Ada replaces Bea"),
+        ("shares border with", "Ada shares border with Bea"),
+        ("has part(s)", "Ada has part(s) Bea"),
+        ("award received", "Ada received the award Bea"),
+        ("position held", "Ada held the position Bea"),
+        ("academic degree", "Ada's academic degree is Bea"),
+        ("http://dbpedia.org/ontology/birthPlace", "Ada's birth place is Bea"),
+        ("__people__person__place_of_birth", "Ada's place of birth is Bea"),
+        ("国家", "Ada — 国家: Bea"),
+        ("P31", "Ada — P31: Bea"),
+        ("::", "Ada — ::: Bea"),
+        ("{value} of {head}", "Ada — (value) of (head): Bea"),
+    ],
+)  # fmt: skip
+def test_relations_in_english(label: str, sentence: str) -> None:
+    assert triple_sentence(triple("s", "Ada", label, "Bea")) == sentence
+
+
+def test_dates_in_words() -> None:
+    def said(value: Time, shown: str) -> str:
+        return value_words(triple("s", "Q1", "date of birth", shown, typed=value))
+
+    assert said(Time("1952-03-11T00:00:00Z", 11), "1952-03-11") == "11 March 1952"
+    assert said(Time("1952-03-00T00:00:00Z", 10), "1952-03") == "March 1952"
+    assert said(Time("1952-00-00T00:00:00Z", 9), "1952") == "1952"
+    assert said(Time("-0109-01-01T00:00:00Z", 11), "109-01-01 BC") == "109-01-01 BC"
+    # A Julian date is not the day of that name in our calendar, and is left as labelled.
+    assert said(Time("1564-04-26T00:00:00Z", 11, "Q1985786"), "1564-04-26") == "1564-04-26"
+    assert said(Time("1952-13-99T00:00:00Z", 11), "odd") == "odd"
+
+
+def test_unknown_and_no_value() -> None:
+    some = triple("s", "Q1", "father", "unknown value", label="Ada", typed=SomeValue())
+    none = triple("s", "Q1", "child", "no value", label="Ada", typed=NoValue())
+    assert triple_sentence(some) == "Ada has a value for “father”, but it is not known"
+    assert triple_sentence(none) == "Ada has no value for “child”"
+
+
+A = triple("a", "Q1", "spouse", "Bea", label="Ada")
+B = triple("b", "Q2", "mother", "Cleo", label="Bea")
+C = triple("c", "Q3", "child", "Ada", label="Dan")
+
+
+def test_a_path_is_told_in_its_order_k1() -> None:
+    result = paths([([A, B], 3.0), ([A], 2.0)])
+    text, sentences = verbalise(result)
+    assert text == "Ada's spouse is Bea [Q1, spouse: Bea]. Bea's mother is Cleo [Q2, mother: Cleo]."
+    assert [part.text for part in sentences] == ["Ada's spouse is Bea.", "Bea's mother is Cleo."]
+    assert [[c.statement_id for c in part.citations] for part in sentences] == [["a"], ["b"]]
+
+
+def test_an_edge_walked_backwards_is_told_from_its_head() -> None:
+    text, _ = verbalise(paths([([(C, True), A], 1.0)]))
+    assert text.startswith("Dan's child is Ada [Q3, child: Ada].")
+
+
+def test_paths_of_the_same_score_are_told_as_far_as_they_fit() -> None:
+    equal = paths([([A, B], 3.0), ([A, C], 3.0), ([C], 2.0)])
+    assert [item.statement_id for item in choose_triples(equal)] == ["a", "b", "c"]
+    assert [item.statement_id for item in choose_triples(equal, limit=2)] == ["a", "b"]
+    # The best path is never cut.
+    assert [item.statement_id for item in choose_triples(equal, limit=1)] == ["a", "b"]
+
+
+@pytest.mark.parametrize("strategy", [Strategy.TRIPLETS, Strategy.SUBGRAPH])
+def test_triples_near_the_best_are_told(strategy: Strategy) -> None:
+    result = triplets([(C, 8.0), (A, 10.0), (B, 7.9)], strategy=strategy)
+    assert [item.statement_id for item in choose_triples(result)] == ["a", "c"]
+    assert [item.statement_id for item in choose_triples(result, kept_share=0.0)] == ["a", "c", "b"]
+    assert [item.statement_id for item in choose_triples(result, limit=1)] == ["a"]
+    assert choose_triples(result, min_score=11.0) == ()
+
+
+@pytest.mark.parametrize(
+    ("status", "linked", "said"),
+    [
+        (
+            Status.NOTHING_RELEVANT,
+            ["Douglas Adams"],
+            "The graph does not say this of Douglas Adams",
+        ),
+        (Status.NOTHING_RELEVANT, ["A", "B", "C"], "The graph does not say this of A, B and C"),
+        (Status.OK, ["A"], "The graph does not say this of A"),
+        (Status.NO_ENTITY_LINKED, [], "The graph knows no entity that this question names"),
+    ],
+)
+def test_what_the_graph_lacks_is_marked_k1(status: Status, linked: list[str], said: str) -> None:
+    text, sentences = verbalise(triplets([], status=status, linked=linked))
+    assert text == f"{said} [NA]."
+    assert sentences == (Sentence(f"{said}.", (), True),)
+    assert parse_answer(text, ()) == sentences
+
+
+def test_statements_that_print_alike_are_cited_by_number() -> None:
+    twice = [
+        triple("x", "Q1", "position held", "mayor"),
+        triple("y", "Q1", "position held", "mayor"),
+    ]
+    text, sentences = verbalise(triplets([(twice[0], 1.0), (twice[1], 1.0)]))
+    assert [part.citations[0].statement_ids for part in sentences] == [("x",), ("y",)]
+    assert text.endswith("[2].")
+
+
+LABEL = st.text(max_size=15).filter(lambda text: text.strip() != "")
+
+
+@given(st.lists(st.tuples(LABEL, LABEL, LABEL), min_size=1, max_size=5), st.floats(-5, 5))
+def test_any_labels_are_told_with_their_citations_k1(
+    rows: list[tuple[str, str, str]], score: float
+) -> None:
+    items = [(triple(f"s{i}", *row), score) for i, row in enumerate(rows)]
+    result = triplets(items)
+    text, sentences = verbalise(result)
+    assert (text, sentences) == verbalise(result)
+    assert [part.citations[0].statement_ids for part in sentences] == [
+        (item.statement_id,) for item in triples_of(result)
+    ]
+    assert all(len(part.citations) == 1 and part.citations[0].matched for part in sentences)
+    assert "\n" not in text
+
+
+@given(st.text(max_size=40))
+def test_any_relation_has_a_phrase(label: str) -> None:
+    pattern = relation_phrase(label)
+    assert pattern.count("{head}") == pattern.count("{value}") == 1
