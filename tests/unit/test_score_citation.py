@@ -1,0 +1,260 @@
+"""Citation scores with the arithmetic beside them (K4); the paper's Figure 2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from query_samples import paths, triple, triplets
+
+from graph_service.errors import InputError
+from graph_service.model.result import TripleChange
+from graph_service.model.view import ChangeKind
+from queries.datasets.gold import GoldQuestion
+from queries.generate.answer import Answer, base_statements
+from queries.generate.citations import Citation, Sentence, parse_answer
+from queries.score.citation import citation_row, count_citations, count_true
+from queries.score.run import score_answers
+
+K = {f"k{i}": triple(f"k{i}", f"Q{i}", f"relation {i}", f"value {i}") for i in range(1, 10)}
+MINIMUM = ("k1", "k2", "k3", "k4", "k5")
+
+
+def cited(*ids: str, matched: bool = True) -> list[Citation]:
+    return [Citation("Q", "r", "v", id_ if matched else None, id_, matched) for id_ in ids]
+
+
+def answered(
+    id_: str, *sentences: Sequence[str], na: bool = False, failure: str | None = None
+) -> Answer:
+    """An answer whose sentences cite these statements; ``?`` cites something invented."""
+    parts = tuple(
+        Sentence(
+            f"Sentence {i}.",
+            tuple(
+                Citation("Q", "r", "v", None if name == "?" else name, name, name != "?")
+                for name in names
+            ),
+            na,
+        )
+        for i, names in enumerate(sentences)
+    )
+    return Answer(id_, "Who?", "text", parts, tuple(K.values()), None, "hand", failure=failure)
+
+
+def test_figure_2_of_kalma_k4() -> None:
+    knowledge = [K[name] for name in ("k1", "k2", "k6", "k9")]
+    text = (
+        "Sentence one [Q1, relation 1: value 1][Q2, relation 2: value 2]. "
+        "Sentence two [Q2, relation 2: value 2][Q6, relation 6: value 6][NA]. "
+        "Sentence three [Q6, relation 6: value 6][Q9, relation 9: value 9]."
+    )
+    sentences = parse_answer(text, knowledge)
+    assert [[c.statement_id for c in part.citations] for part in sentences] == [
+        ["k1", "k2"],
+        ["k2", "k6"],
+        ["k6", "k9"],
+    ]
+    counts = count_citations([c for part in sentences for c in part.citations], [MINIMUM])
+    # Citations: k1 k2 k2 k6 k6 k9. In {k1..k5}: k1, k2 and k2 again, 3 of 6.
+    assert (counts.useful, counts.citations) == (3, 6)
+    assert counts.precision == 3 / 6
+    # Of k1 k2 k3 k4 k5 two are hit, k1 and k2.
+    assert (counts.hit, counts.minimum) == (2, 5)
+    assert counts.recall == 2 / 5
+    # F1 = 2 * 1/2 * 2/5 / (1/2 + 2/5) = 2/5 / (9/10) = 4/9.
+    assert counts.f1 == pytest.approx(4 / 9, abs=1e-12)
+    assert counts.correctness == 1.0
+    assert counts.missed == ("k3", "k4", "k5")
+
+
+def test_what_matches_nothing_stays_in_the_denominator_k4() -> None:
+    counts = count_citations(cited("k1") + cited("x", "y", matched=False), [MINIMUM])
+    # 3 citations: 1 correct, and it is useful.
+    assert counts.correctness == pytest.approx(1 / 3)
+    assert counts.precision == pytest.approx(1 / 3)
+    assert counts.recall == pytest.approx(1 / 5)
+
+
+def test_the_set_that_suits_the_citations_is_used_k4() -> None:
+    sets = [("k1", "k2"), ("k3",), ("k3", "k4")]
+    # Against {k1,k2}: 0. Against {k3}: P 1, R 1. Against {k3,k4}: P 1, R 1/2.
+    counts = count_citations(cited("k3"), sets)
+    assert (counts.minimum_set, counts.precision, counts.recall) == (1, 1.0, 1.0)
+    # Two citations k3 k4: {k3} gives F1 2/3, {k3,k4} gives 1.
+    assert count_citations(cited("k3", "k4"), sets).minimum_set == 2
+    # Nothing suits: the first set is the measure.
+    nothing = count_citations(cited("k9"), sets)
+    assert (nothing.minimum_set, nothing.minimum, nothing.f1) == (0, 2, 0.0)
+    # Empty sets are no sets.
+    assert count_citations(cited("k9"), [(), ("k9",)]).recall == 1.0
+
+
+def test_statements_that_print_alike_count_as_either_k4() -> None:
+    alike = Citation("Q", "r", "v", "k1", "", True, also=("k2",))
+    counts = count_citations([alike], [("k2", "k3")])
+    assert (counts.precision, counts.recall) == (1.0, 0.5)
+
+
+def test_micro_and_macro_k4() -> None:
+    gold = [
+        GoldQuestion("a", "Who?", statement_ids=("k1", "k2")),
+        GoldQuestion("b", "Who?", statement_ids=("k3",)),
+        GoldQuestion("c", "Who?", statement_ids=("k4", "k5")),
+    ]
+    answers = [
+        answered("a", ["k1", "k9"], ["k1", "?"]),  # P 2/4, R 1/2, correct 3/4
+        answered("b", ["k3"]),  # P 1/1, R 1/1, correct 1/1
+        answered("c", []),  # no citation: P 0, R 0
+    ]
+    report = score_answers(answers, gold)
+    value = {name: report.score(name).value for name in ("precision_micro", "recall_micro")}
+    assert value == {"precision_micro": 3 / 5, "recall_micro": 2 / 5}
+    assert report.score("precision_micro").n == 5
+    assert report.score("recall_micro").n == 5
+    # Macro: (1/2 + 1 + 0) / 3 both; without the answer that cites nothing (1/2 + 1) / 2.
+    assert report.score("precision_macro").value == pytest.approx(0.5)
+    assert report.score("recall_macro").value == pytest.approx(0.5)
+    assert report.score("precision_macro_cited").value == pytest.approx(0.75)
+    assert report.score("precision_macro_cited").n == 2
+    # F1: micro 2 * .6 * .4 / 1 = .48; macro of .5 and .5 is .5.
+    assert report.score("f1_micro").value == pytest.approx(0.48)
+    assert report.score("f1_macro").value == pytest.approx(0.5)
+    # Correct: 3 + 1 of 5; macro over answers that cite (3/4 + 1) / 2.
+    assert report.score("correctness_micro").value == pytest.approx(4 / 5)
+    assert report.score("correctness_macro").value == pytest.approx(0.875)
+    assert (report.citations, report.unmatched) == (5, 1)
+    for name in ("f1_micro", "f1_macro", "precision_micro", "recall_macro"):
+        score = report.score(name)
+        assert score.value is not None
+        assert score.low is not None
+        assert score.high is not None
+        assert 0 <= score.low <= score.value <= score.high <= 1
+    assert "true in the base graph" in "\n".join(report.lines())
+    assert report.score("true_micro").value is None
+
+
+def test_failures_and_questions_without_a_minimum_are_no_part_of_a_mean_k4() -> None:
+    gold = [
+        GoldQuestion("a", "Who?", statement_ids=("k1",)),
+        GoldQuestion("b", "Who?", statement_ids=("k1",)),
+        GoldQuestion("c", "Who?"),
+        GoldQuestion("d", "Who?", statement_ids=("k1",)),
+    ]
+    report = score_answers(
+        [answered("a", ["k1"]), answered("b", failure="timeout: late"), answered("c", ["k9"])],
+        gold,
+    )
+    for name in ("precision_micro", "precision_macro", "recall_macro", "f1_macro"):
+        score = report.score(name)
+        assert (score.value, score.n, score.failed, score.unscored) == (1.0, 1, 1, 1)
+    assert report.score("correctness_micro").n == 2
+    assert report.missing == ("d",)
+    assert report.rows[1].failure == "timeout: late"
+    assert "1 failed" in report.lines()[0]
+
+
+def test_na_where_the_graph_lacks_it_k6() -> None:
+    gold = [
+        GoldQuestion("a", "Who?", lacking=True),
+        GoldQuestion("b", "Who?", lacking=True),
+        GoldQuestion("c", "Who?", statement_ids=("k1",)),
+    ]
+    report = score_answers(
+        [answered("a", [], na=True), answered("b", ["k1"]), answered("c", ["k1"], na=True)], gold
+    )
+    assert report.score("na_lacking").value == 0.5
+    assert report.score("na_known").value == 1.0
+
+
+def test_nothing_is_none_with_a_reason_k4() -> None:
+    report = score_answers([], [])
+    assert all(report.score(name).value is None for name in ("f1_micro", "recall_macro"))
+    assert "none (" in "\n".join(report.lines())
+    only = score_answers([answered("a", [])], [GoldQuestion("a", "Who?", statement_ids=("k1",))])
+    assert only.score("precision_micro").reason == "no answer cites anything"
+    assert only.score("f1_micro").value is None
+    assert only.score("precision_macro").value == 0.0
+    with pytest.raises(InputError, match="unknown score"):
+        report.score("accuracy")
+
+
+def test_faithful_and_true_are_two_scores_on_a_view_k4() -> None:
+    base = triple("base", "Q1", "mother", "Cleo")
+    changed = triple("new", "Q1", "father", "Cleo")
+    added = triple("extra", "Q1", "child", "Dan")
+    kept = triple("kept", "Q1", "spouse", "Bea")
+    changes = {
+        "new": TripleChange(ChangeKind.RELATION_CHANGED, base),
+        "extra": TripleChange(ChangeKind.ADDED),
+    }
+    result = triplets([(changed, 3.0), (added, 2.0), (kept, 1.0)], changes=changes)
+    sentences = (
+        Sentence("All.", tuple(cited("new", "extra", "kept")) + tuple(cited("x", matched=False))),
+    )
+    item = Answer("a", "Who?", "All.", sentences, (changed, added, kept), result, "hand")
+    bases = base_statements(item)
+    assert bases == {"new": "base", "extra": None, "kept": "kept"}
+    assert count_true(sentences[0].citations, bases) == 1
+    report = score_answers([item], [GoldQuestion("a", "Who?", statement_ids=("base", "kept"))])
+    # Faithful: 3 of 4 citations were given. True in the base: 1 of 4. A changed statement is
+    # not its base statement: of {base, kept} one is hit.
+    assert report.score("correctness_micro").value == 0.75
+    assert report.score("true_micro").value == 0.25
+    assert report.score("recall_micro").value == 0.5
+    on_path = paths([([changed, kept], 1.0)], changes=changes)
+    path_answer = Answer("a", "Who?", "", sentences, (changed, kept), on_path, "hand")
+    assert base_statements(path_answer) == {"new": "base", "kept": "kept"}
+
+
+def test_rows_and_kinds() -> None:
+    gold = [
+        GoldQuestion("a", "Who?", kind="one-hop", statement_ids=("k1",)),
+        GoldQuestion("b", "Who?", kind="two-hop", statement_ids=("k2",)),
+    ]
+    report = score_answers(
+        [answered("a", ["k1"]), answered("b", ["k1"]), answered("z", ["k1"])], gold
+    )
+    assert report.by_kind["one-hop"].f1_micro.value == 1.0
+    assert report.by_kind["two-hop"].f1_micro.value == 0.0
+    assert report.without_gold == ("z",)
+    assert report.to_plain()["rows"][1]["counts"]["precision"] == 0.0
+    assert (
+        report.to_json()
+        == score_answers(
+            [answered("a", ["k1"]), answered("b", ["k1"]), answered("z", ["k1"])], gold
+        ).to_json()
+    )
+    assert citation_row(answered("z", ["k1"]), None).counts == count_citations(cited("k1"), [])
+
+
+def test_the_same_id_twice_is_an_error() -> None:
+    with pytest.raises(InputError, match="two answers"):
+        score_answers([answered("a"), answered("a")], [])
+    with pytest.raises(InputError, match="two gold questions"):
+        score_answers([], [GoldQuestion("a", "Who?"), GoldQuestion("a", "Who?")])
+
+
+IDS = st.lists(st.sampled_from(["k1", "k2", "k3", "k4", "?"]), max_size=8)
+
+
+@given(IDS, st.lists(st.lists(st.sampled_from(["k1", "k2", "k3", "k4"]), max_size=4), max_size=3))
+def test_counts_against_the_definition_k4(names: list[str], sets: list[list[str]]) -> None:
+    citations = [c for name in names for c in cited(name, matched=name != "?")]
+    counts = count_citations(citations, sets)
+    best = -1.0
+    for wanted in sets:
+        if not wanted:
+            continue
+        hits = len({name for name in names if name in wanted})
+        useful = sum(name in wanted for name in names)
+        p = useful / len(names) if names else 0.0
+        r = hits / len(set(wanted))
+        best = max(best, 2 * p * r / (p + r) if p + r else 0.0)
+    assert (counts.f1 is None) == (best < 0)
+    if counts.f1 is not None:
+        assert counts.f1 == pytest.approx(best)
+    assert counts.citations == len(names)
+    assert counts.correct == sum(name != "?" for name in names)

@@ -1,0 +1,102 @@
+"""``[NA]`` precision and recall (K6); the paper's Figure 3."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from query_samples import triple
+
+from queries.generate.answer import Answer
+from queries.generate.citations import parse_answer
+from queries.score.entailment import Pair, WordOverlap, triple_hypothesis
+from queries.score.not_available import score_not_available
+
+K = {f"k{i}": triple(f"k{i}", f"Q{i}", f"relation {i}", f"value {i}") for i in range(1, 10)}
+
+
+class Says:
+    """Entails exactly the pairs it is told, premise first."""
+
+    name = "by hand"
+
+    def __init__(self, *pairs: tuple[str, str]) -> None:
+        self.pairs = {Pair(*pair) for pair in pairs}
+        self.asked: list[Pair] = []
+
+    def entails(self, pairs: Sequence[Pair], /) -> list[bool]:
+        self.asked.extend(pairs)
+        return [pair in self.pairs for pair in pairs]
+
+
+FIGURE_3 = "First thing [1][NA]. Second thing [3][6][NA]. Third thing [6][9]."
+
+
+def figure_3() -> Answer:
+    knowledge = tuple(K.values())
+    return Answer("a", "Who?", FIGURE_3, parse_answer(FIGURE_3, knowledge), knowledge, None, "hand")
+
+
+def test_figure_3_of_kalma_k6() -> None:
+    absent = [K["k2"], K["k4"], K["k5"]]
+    says = Says(("First thing.", triple_hypothesis(K["k2"])))
+    report = score_not_available([figure_3()], {"a": absent}, entailment=says)
+    # Two sentences are marked; the first entails k2, the second none of k2 k4 k5: 1/2.
+    assert report.precision_strict.value == 1 / 2
+    assert report.precision_strict.n == 2
+    # Of k2 k4 k5 one is entailed: 1/3.
+    assert report.recall.value == pytest.approx(1 / 3)
+    assert report.recall.n == 3
+    # The sentence is the premise, without markers; the third is not marked and not asked about.
+    assert says.asked == [
+        Pair(text, triple_hypothesis(item))
+        for text in ("First thing.", "Second thing.")
+        for item in absent
+    ]
+    assert report.precision_lenient.value is None
+    assert "no judge" in str(report.precision_lenient.reason)
+    assert report.entailment == "by hand"
+
+
+def test_a_sentence_beside_the_question_is_right_when_lenient_k6() -> None:
+    says = Says(("First thing.", triple_hypothesis(K["k2"])))
+    report = score_not_available(
+        [figure_3()],
+        {"a": [K["k2"]]},
+        entailment=says,
+        beside_question=lambda question, sentence: (
+            (question, sentence) == ("Who?", "Second thing.")
+        ),
+    )
+    assert report.precision_strict.value == 0.5
+    assert report.precision_lenient.value == 1.0
+
+
+def test_a_marked_sentence_counts_once_k6() -> None:
+    text = "It [NA] is [NA] unknown [NA]."
+    item = Answer("a", "Who?", text, parse_answer(text, ()), (), None, "hand")
+    report = score_not_available([item], {"a": [K["k1"]]}, entailment=Says())
+    assert report.precision_strict.n == 1
+    assert (report.precision_strict.value, report.recall.value) == (0.0, 0.0)
+
+
+def test_failures_and_nothing_absent_k6() -> None:
+    failed = Answer("b", "Who?", "", (), (), None, "hand", failure="late")
+    report = score_not_available([figure_3(), failed], {}, entailment=Says())
+    assert report.recall.value is None
+    assert report.recall.failed == 1
+    assert report.precision_strict.value == 0.0
+    assert report.precision_strict_macro.n == 1
+    assert report.recall_macro.reason == "nothing is absent"
+
+
+def test_word_overlap_has_a_direction() -> None:
+    overlap = WordOverlap(threshold=1.0)
+    long, short = "The place of birth of Ada is Rome.", "place of birth: Rome"
+    assert overlap.entails([Pair(long, short), Pair(short, long), Pair(long, "")]) == [
+        True,
+        False,
+        False,
+    ]
+    # "place", "of", "birth", "rome": 1 of 4 in "She was born in Rome".
+    assert WordOverlap().scores([Pair("She was born in Rome", short)]) == [0.25]
