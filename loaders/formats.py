@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path, PurePath
 
 import orjson
+import pyoxigraph
 
 from graph_service.errors import InputError
 from loaders.source import ByteSource, open_source
@@ -88,6 +89,8 @@ def recognise_source(source: ByteSource, /) -> Format:
     if start[:5].lower() == b"<?xml" or re.match(rb"<(?:rdf:RDF|\w+:RDF|RDF)\b", start):
         return Format.RDF_XML
     by_lines = _statement_lines(head)
+    if by_lines is not None and hint is not Format.NQUADS and _has_turtle_lines(head):
+        return Format.TURTLE
     # A Turtle file may be called .nt; an N-Triples file with a bad line is N-Triples all the same.
     if by_lines is not None and (hint is not Format.TURTLE or not _TURTLE_DIRECTIVE.search(head)):
         return (
@@ -172,6 +175,23 @@ def _statement_lines(head: bytes) -> int | None:
     return 4 if any(match[1] for match in found) else 3
 
 
+def _has_turtle_lines(head: bytes) -> bool:
+    """Returns whether some lines are whole Turtle statements and no N-Triples."""
+    for line in head.split(b"\n")[:200]:
+        if line.strip() and not _STATEMENT_LINE.match(line) and line.lstrip()[:1] == b"<":
+            in_turtle = _triples(line, pyoxigraph.RdfFormat.TURTLE)
+            if in_turtle and not _triples(line, pyoxigraph.RdfFormat.N_QUADS):
+                return True
+    return False
+
+
+def _triples(line: bytes, format_: pyoxigraph.RdfFormat) -> int:
+    try:
+        return sum(1 for _ in pyoxigraph.parse(line, format=format_))
+    except SyntaxError:
+        return 0
+
+
 def _table_format(start: bytes, hint: Format | None) -> Format | None:
     lines = [line.rstrip(b"\r") for line in start.split(b"\n")[:50] if line.strip()]
     if not lines:
@@ -180,6 +200,9 @@ def _table_format(start: bytes, hint: Format | None) -> Format | None:
     if header & _KGTK_HEADS and header & _KGTK_RELATIONS and b"\t" in lines[0]:
         return Format.KGTK
     whole = lines[:-1] if len(lines) > 1 else lines
+    if all(line.count(b"\t") == 1 for line in whole):
+        # Two columns are no statements: ids and their names.
+        return Format.LABELS
     tabs = sum(line.count(b"\t") >= 1 for line in whole)
     if tabs * 2 > len(whole):
         return Format.TSV

@@ -33,6 +33,9 @@ _DATE = re.compile(
 )
 _TAGGED = re.compile(r"'(?P<text>(?:[^'\\]|\\.)*)'@(?P<language>[A-Za-z]+(?:-[A-Za-z0-9]+)*)", re.S)
 _STRING = re.compile(r'"(?P<text>(?:[^"\\]|\\.)*)"', re.S)
+# Files written by hand or escaped twice hold bare quotes; the outermost ones still tell.
+_TAGGED_LOOSELY = re.compile(r"'(?P<text>.*)'@(?P<language>[A-Za-z]+(?:-[A-Za-z0-9]+)*)", re.S)
+_STRING_LOOSELY = re.compile(r'"(?P<text>.+)"', re.S)
 _ESCAPE = re.compile(r"\\(.)", re.S)
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "a": "\a", "b": "\b", "v": "\v", "f": "\f"}
 
@@ -45,6 +48,7 @@ def unescape(text: str, /) -> str:
     """
     if "\\" not in text:
         return text
+    text = text.replace("\\\\'", "\\'")
     return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
 
 
@@ -64,12 +68,12 @@ def read_kgtk_value(cell: str, /, *, base_iri: str | None = None) -> Value:
         raise ValueError("an empty value")
     initial = cell[0]
     if initial == "'":
-        found = _TAGGED.fullmatch(cell)
+        found = _TAGGED.fullmatch(cell) or _TAGGED_LOOSELY.fullmatch(cell)
         if not found:
             raise ValueError(f"expected 'text'@language, came {cell[:80]}")
         return MonolingualText(unescape(found["text"]), found["language"].lower())
     if initial == '"':
-        found = _STRING.fullmatch(cell)
+        found = _STRING.fullmatch(cell) or _STRING_LOOSELY.fullmatch(cell)
         if not found:
             raise ValueError(f'expected "text", came {cell[:80]}')
         return StringValue(unescape(found["text"]))

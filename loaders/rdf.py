@@ -8,11 +8,10 @@ a statement with a typed value. Wikidata's predicates become its properties, see
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import pyoxigraph as ox
 
@@ -30,6 +29,7 @@ from loaders.wikidata_rdf import StatementNodes, holds_full_statements
 
 _SCOPE_BYTES = 1 << 16
 _CHUNK_TRIPLES = 5_000
+_WIKIDATA = re.compile(rb"wikiba\.se/ontology|www\.wikidata\.org/prop/")
 # RDF strings may hold NUL, written plainly or escaped; stores may not.
 _NUL = re.compile(rb"\x00|\\u0000|\\U00000000")
 
@@ -46,6 +46,7 @@ def _mapper(source: ByteSource, options: LoadOptions) -> Mapper:
         languages=frozenset(options.languages),
         label_language=options.label_language,
         nodes=StatementNodes(limit=options.max_held_triples) if full else None,
+        wikidata=full or _WIKIDATA.search(source.head) is not None,
     )
 
 
@@ -191,7 +192,7 @@ def _turtle_results(source: ByteSource, options: LoadOptions, mapper: Mapper) ->
     mapper.begin(parsed, check_text=True)
     while True:
         parser = ox.parse(
-            io.BufferedReader(reader, 1 << 16),
+            cast(IO[bytes], reader),
             format=ox.RdfFormat.TURTLE,
             base_iri=options.base_iri,
         )

@@ -62,6 +62,7 @@ _NOVALUE = WIKIDATA + "prop/novalue/"
 _NODES = tuple(WIKIDATA + name for name in ("entity/statement/", "reference/", "value/"))
 _DATA = ("https://www.wikidata.org/wiki/Special:EntityData/", WIKIBASE + "Dump")
 _ABOUT = frozenset(base + "about" for base in SCHEMA)
+_ARTICLE_TYPES = frozenset(base + "Article" for base in SCHEMA)
 _LINK_PREDICATES = frozenset(
     base + name for base in SCHEMA for name in ("about", "inLanguage", "isPartOf", "version")
 ) | frozenset(base + "dateModified" for base in SCHEMA)
@@ -101,6 +102,7 @@ class Mapper:
         languages: Languages of terms to keep; empty for all.
         label_language: Language of terms without one.
         nodes: Where parts of full Wikidata statements go; None for truthy data.
+        wikidata: Whether to look for what Wikidata's RDF has of its own.
     """
 
     def __init__(
@@ -110,7 +112,9 @@ class Mapper:
         languages: frozenset[str],
         label_language: str,
         nodes: StatementNodes | None,
+        wikidata: bool = True,
     ) -> None:
+        self._wikidata = wikidata
         self.nodes = nodes
         self.number_blank_nodes = False
         self.check_text = False
@@ -173,14 +177,7 @@ class Mapper:
         else:
             self._parsed.skipped["triples about triples (RDF-star)"] += 1
             return
-        if (
-            predicate.startswith(WIKIDATA)
-            or subject.startswith(WIKIDATA)
-            or subject in self._articles
-            or subject.startswith(_DATA)
-            or predicate in _ABOUT
-            or predicate.startswith(WIKIBASE)
-        ) and self._add_wikidata(subject, head, predicate, object_term):
+        if self._wikidata and self._add_wikidata(subject, head, predicate, object_term):
             return
         if predicate in _SPECIAL and self._add_special(head, predicate, object_term):
             return
@@ -321,6 +318,13 @@ class Mapper:
             skipped[BOOKKEEPING_REASON] += 1
             return True
         if not subject.startswith(ENTITY):
+            if (
+                predicate == _TYPE
+                and type(object_) is ox.NamedNode
+                and object_.value in _ARTICLE_TYPES
+            ):
+                skipped[SITELINK_REASON] += 1
+                return True
             if predicate.startswith(WIKIBASE) and "wikiGroup" in predicate:
                 skipped[SITELINK_REASON] += 1
                 return True

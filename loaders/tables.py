@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -71,6 +72,7 @@ _ROLE_OF_NAME = {name: role for role, names in _KNOWN_NAMES.items() for name in 
 _LABEL_RELATIONS = {"label": "label", "alias": "alias", "description": "description"}
 _LABEL_COLUMNS = {"node1;label": "head", "label;label": "relation", "node2;label": "tail"}
 _RANKS = {rank.value: rank for rank in Rank}
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,12})*|simple")
 _LABEL_FILE_HEADS = frozenset(("id", "entity", "qid", "uri", "iri", "node", "item", "entity_id"))
 
 
@@ -632,6 +634,9 @@ def read_labels(
             raise _RowError(f"expected id, label and perhaps language, came {len(row.cells)} cells")
         id_ = _id(row.cells[0], options.base_iri)
         text, language = row.cells[1], row.cells[2].strip() if len(row.cells) == 3 else ""
+        if language and not _LANGUAGE.fullmatch(language):
+            parsed.skipped["third cells of a label file that are no language"] += 1
+            language = ""
         if text[:1] == "'" and "'@" in text:
             value = read_kgtk_value(text)
             if isinstance(value, MonolingualText):
