@@ -22,7 +22,6 @@ No mention is an answer: nothing is guessed.
 
 from __future__ import annotations
 
-import re
 import threading
 import weakref
 from collections.abc import Sequence
@@ -45,28 +44,28 @@ from graph_service.model.graph import (
 )
 from graph_service.model.identity import key64
 from graph_service.model.text import (
-    fold,
-    index_tokens,
     normalise_name,
     relation_words,
-    word_spans,
-    words,
 )
 from graph_service.model.values import Time, decode_value, display_value
 from graph_service.model.view import Overlay
+from graph_service.question import (
+    Atom,
+    find_runs,
+    is_content,
+    join_atoms,
+    read_atoms,
+    writes_capitals,
+)
 
 # Bounds on work, far beyond any real question or name.
-_MAX_RUNS = 250_000
-_MAX_UNSPACED = 24
 _MAX_HOMONYMS = 1_000
 _MAX_EDGES_A_NODE = 50_000
 _MAX_LITERALS = 400
 _MAX_RELATION_LABELS = 50_000
 _MAX_WINDOW_WORDS = 4
 _MAX_WINDOWED_WORDS = 40
-
-_SENTENCE_END = re.compile(r"[.!?…。！？:;\n]")
-_NEARNESS = re.compile(r"[\s\-‐‑]*")
+_MAX_RESPELT = 40
 
 
 class Certainty(IntEnum):
@@ -169,35 +168,7 @@ def _given(graph: KnowledgeGraph, id_: str, languages: Sequence[str]) -> Mention
     return Mention("", -1, -1, (Candidate(node, 1.0, label or id_, False, 0),))
 
 
-@dataclass(frozen=True, slots=True)
-class _Atom:
-    """A word of the question, or one character of a script without spaces.
-
-    Attributes:
-        text: Folded.
-        start, end: Characters of the question.
-        spaced: Whether a space stands before it in the normal form.
-        capital: Whether it begins with a capital letter.
-        cased: Whether its script has capitals.
-        first: Whether it begins a sentence.
-        near: Whether only a space or hyphen parts it from the atom before.
-        unspaced: Whether it is a character of a script without spaces.
-        alone: Whether it is a whole word (a run of one character, if unspaced).
-    """
-
-    text: str
-    start: int
-    end: int
-    spaced: bool
-    capital: bool
-    cased: bool
-    first: bool
-    near: bool
-    unspaced: bool
-    alone: bool
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Span:
     """Atoms ``left`` to ``right`` (exclusive) that are a name, and its nodes."""
 
@@ -233,9 +204,10 @@ class _Reader:
         self._graph = graph
         self._languages = tuple(languages)
         self._overlay = overlay
-        self._atoms = _atoms(question)
-        self._writes_capitals = _writes_capitals(self._atoms)
-        self._runs = _runs(self._atoms, graph.names.longest)
+        self._proper: dict[str, bool] = {}
+        self._atoms = read_atoms(question)
+        self._writes_capitals = writes_capitals(self._atoms)
+        self._runs = find_runs(self._atoms, graph.names.longest)
         self._named = self._look_up()
 
     def spans(self) -> list[_Span]:
@@ -300,7 +272,7 @@ class _Reader:
                 nodes, is_alias = nodes[entities], is_alias[entities]
             name = names[place]
             for left, right in self._runs[name]:
-                certainty = self._certainty(left, right, nodes, is_alias, bool(entities.any()))
+                certainty = self._certainty(left, right, nodes, bool(entities.any()))
                 if certainty is Certainty.NO:
                     continue
                 spans.append(
@@ -318,11 +290,9 @@ class _Reader:
                 )
         return spans
 
-    def _certainty(
-        self, left: int, right: int, nodes: Int32, is_alias: Bool, entities: bool
-    ) -> Certainty:
+    def _certainty(self, left: int, right: int, nodes: Int32, entities: bool) -> Certainty:
         atoms = self._atoms[left:right]
-        content = [atom for atom in atoms if _is_content(atom)]
+        content = [atom for atom in atoms if is_content(atom)]
         if not content:
             # ``It`` and ``The Who`` are names where every word has a capital that no sentence
             # asks for; a single character of a script without spaces only where it stands alone.
@@ -337,7 +307,7 @@ class _Reader:
             )
         if not entities or all(atom.text.isdigit() for atom in atoms):
             return Certainty.COMMON
-        name = _join(atoms)
+        name = join_atoms(atoms)
         if not any(atom.cased for atom in content):
             if name in FUNCTION_WORDS:
                 return Certainty.NO
@@ -348,7 +318,7 @@ class _Reader:
             if any(atom.capital and not atom.first for atom in content):
                 begun = len(atoms) == 1 and self._begins_run(left, right)
                 # ``Republic`` of a Roman Republic that the graph lacks.
-                ended = self._ends_run(left, right) and not self._is_proper(name, nodes, is_alias)
+                ended = self._ends_run(left, right) and not self._is_proper(name, nodes)
                 return Certainty.COMMON if begun or ended else Certainty.WRITTEN
             if content[0].capital:
                 # The first word of a sentence: the graph says whether it is a proper name.
@@ -356,27 +326,33 @@ class _Reader:
                     self._begins_run(left, right) or self._is_plain(content[0].text)
                 ):
                     return Certainty.COMMON
-                proper = self._is_proper(name, nodes, is_alias)
+                proper = self._is_proper(name, nodes)
                 return Certainty.WRITTEN if proper else Certainty.COMMON
             several = len(content) > 1
-            proper = several and self._is_proper(name, nodes, is_alias)
+            proper = several and self._is_proper(name, nodes)
             return Certainty.SPOKEN if proper else Certainty.COMMON
         if name in _lexicon(self._graph).relation_names or all(
             self._is_plain(atom.text) for atom in content
         ):
             return Certainty.COMMON
-        proper = self._is_proper(name, nodes, is_alias)
+        proper = self._is_proper(name, nodes)
         return Certainty.SPOKEN if proper else Certainty.COMMON
 
     def _is_plain(self, word: str) -> bool:
         """Returns whether a word is a common noun, or one that names of relations are made of."""
         return word in COMMON_NOUNS or word in _lexicon(self._graph).relation_words
 
-    def _is_proper(self, name: str, nodes: Int32, is_alias: Bool) -> bool:
+    def _is_proper(self, name: str, nodes: Int32) -> bool:
         """Returns whether the graph writes a name with a capital, or with none in any script.
 
         English goes first, for German writes all nouns so.
         """
+        known = self._proper.get(name)
+        if known is None:
+            known = self._proper[name] = self._find_proper(nodes)
+        return known
+
+    def _find_proper(self, nodes: Int32) -> bool:
         best = np.argsort(-_degrees(self._graph, nodes), kind="stable")[:5]
         languages = ("en", "mul", *self._languages)
         shown = labels_of(self._graph.node_labels, nodes[best], languages)
@@ -407,25 +383,33 @@ class _Reader:
             and not here.unspaced
             and before.capital
             and not before.first
-            and _is_content(before)
+            and is_content(before)
         )
 
     def _respelt(self, chosen: list[_Span]) -> list[_Span]:
         """Returns the spans with misspelt names for capitalised runs that no name covers."""
         if not self._writes_capitals:
             return chosen
-        result = list(chosen)
+        owners = {place: span for span in chosen for place in range(span.left, span.right)}
+        dropped: set[tuple[int, int]] = set()
+        added: list[_Span] = []
+        tries = 0
         for left, right in self._capital_runs():
-            inside = [span for span in chosen if span.left < right and left < span.right]
-            covered = any(span.left <= left and right <= span.right for span in inside)
-            if covered or (inside and right - left < 2):
+            inside = {owners[place] for place in range(left, right) if place in owners}
+            if inside and right - left < 2:
                 continue
             if any(span.left < left or span.right > right for span in inside):
                 continue
+            if any(span.left == left and span.right == right for span in inside):
+                continue
+            tries += 1
+            if tries > _MAX_RESPELT:
+                break
             found = self._respell(left, right, Certainty.WRITTEN)
             if found is not None:
-                result = [span for span in result if span not in inside] + [found]
-        return result
+                dropped.update((span.left, span.right) for span in inside)
+                added.append(found)
+        return [span for span in chosen if (span.left, span.right) not in dropped] + added
 
     def _respelt_windows(self, chosen: list[_Span]) -> list[_Span]:
         """Returns the spans with misspelt names of two words and more, where there are no
@@ -444,7 +428,7 @@ class _Reader:
                 if any(span.left < right and left < span.right for span in sure):
                     continue
                 if any(atom.unspaced for atom in atoms) or any(
-                    not _is_content(atom) or self._is_plain(atom.text)
+                    not is_content(atom) or self._is_plain(atom.text)
                     for atom in (atoms[0], atoms[-1])
                 ):
                     continue
@@ -456,7 +440,7 @@ class _Reader:
         return kept + found
 
     def _respell(self, left: int, right: int, certainty: Certainty) -> _Span | None:
-        name = _join(self._atoms[left:right])
+        name = join_atoms(self._atoms[left:right])
         letters = name.replace(" ", "")
         if not allowed_distance(letters) or (certainty is Certainty.SPOKEN and len(letters) < 9):
             return None
@@ -484,7 +468,7 @@ class _Reader:
         left = 0
         while left < len(self._atoms):
             atom = self._atoms[left]
-            if not (atom.capital and _is_content(atom)):
+            if not (atom.capital and is_content(atom)):
                 left += 1
                 continue
             right = left + 1
@@ -512,7 +496,7 @@ class _Reader:
             (
                 other
                 for other in self._named
-                if not other.overlaps(span) and any(_is_content(a) for a in self._span_atoms(other))
+                if not other.overlaps(span) and any(is_content(a) for a in self._span_atoms(other))
             ),
             key=lambda other: (-(other.end - other.start), other.start),
         )
@@ -574,7 +558,7 @@ class _Reader:
             right <= span.left or span.right <= left for left, right in self._runs.get(text, ())
         )
 
-    def _span_atoms(self, span: _Span) -> list[_Atom]:
+    def _span_atoms(self, span: _Span) -> list[Atom]:
         return self._atoms[span.left : span.right]
 
     def _matched(self, node: int, span: _Span) -> str:
@@ -598,96 +582,6 @@ class _Reader:
         return self._question[span.start : span.end]
 
 
-def _atoms(question: str) -> list[_Atom]:
-    atoms: list[_Atom] = []
-    end_before = 0
-    for _, start, end in word_spans(question):
-        raw = question[start:end]
-        folded = " ".join(words(raw))
-        if not folded:
-            continue
-        between = question[end_before:start]
-        initial = bool(atoms) and len(atoms[-1].text) == 1 and between.startswith(".")
-        first = not atoms or (bool(_SENTENCE_END.search(between)) and not initial)
-        near = bool(atoms) and bool(_NEARNESS.fullmatch(between.removeprefix(".")))
-        unspaced = index_tokens(folded) != [folded] and " " not in folded
-        if unspaced:
-            for number, character in enumerate(raw):
-                atoms.append(
-                    _Atom(
-                        text=fold(character),
-                        start=start + number,
-                        end=start + number + 1,
-                        spaced=number == 0,
-                        capital=False,
-                        cased=False,
-                        first=first and number == 0,
-                        near=near or number > 0,
-                        unspaced=True,
-                        alone=False,
-                    )
-                )
-        else:
-            atoms.append(
-                _Atom(
-                    text=folded,
-                    start=start,
-                    end=end,
-                    spaced=True,
-                    capital=raw[0].isupper() or raw != raw.lower(),
-                    cased=raw.lower() != raw.upper(),
-                    first=first,
-                    near=near,
-                    unspaced=False,
-                    alone=True,
-                )
-            )
-        end_before = end
-    return atoms
-
-
-def _writes_capitals(atoms: Sequence[_Atom]) -> bool:
-    """Returns whether capitals tell names in this question: some words inside have them, and
-    some have none.
-    """
-    inside = [atom for atom in atoms if atom.cased and not atom.first and len(atom.text) > 1]
-    return any(atom.capital for atom in inside) and any(
-        not atom.capital for atom in atoms if atom.cased
-    )
-
-
-def _runs(atoms: Sequence[_Atom], longest: int) -> dict[str, list[tuple[int, int]]]:
-    """Returns every run of atoms that can be a name, as written in the normal form."""
-    runs: dict[str, list[tuple[int, int]]] = {}
-    budget = max(3, _MAX_RUNS // max(1, len(atoms)))
-    for left in range(len(atoms)):
-        name, count, characters = "", 0, 0
-        for right in range(left, min(len(atoms), left + budget)):
-            atom = atoms[right]
-            if right == left or atom.spaced:
-                count += 1
-                name += atom.text if right == left else " " + atom.text
-            else:
-                name += atom.text
-            characters += atom.unspaced
-            if count > longest or characters > _MAX_UNSPACED:
-                break
-            runs.setdefault(name, []).append((left, right + 1))
-    return runs
-
-
-def _join(atoms: Sequence[_Atom]) -> str:
-    return "".join(
-        (" " if number and atom.spaced else "") + atom.text for number, atom in enumerate(atoms)
-    )
-
-
-def _is_content(atom: _Atom) -> bool:
-    if atom.unspaced:
-        return True
-    return len(atom.text) > 1 and atom.text not in FUNCTION_WORDS
-
-
 def _preference(span: _Span) -> tuple[int, int, int, int]:
     return (-span.certainty, -span.word_count(), -(span.end - span.start), span.start)
 
@@ -695,6 +589,7 @@ def _preference(span: _Span) -> tuple[int, int, int, int]:
 def _without_overlaps(spans: Sequence[_Span]) -> list[_Span]:
     """Returns spans of which no two overlap: the longest, but a common noun never in a name's way."""
     chosen: list[_Span] = []
+    taken = bytearray(max((span.right for span in spans), default=0))
     for span in sorted(
         spans,
         key=lambda span: (
@@ -705,7 +600,8 @@ def _without_overlaps(spans: Sequence[_Span]) -> list[_Span]:
             span.start,
         ),
     ):
-        if not any(span.overlaps(other) for other in chosen):
+        if not any(taken[span.left : span.right]):
+            taken[span.left : span.right] = b"\x01" * (span.right - span.left)
             chosen.append(span)
     return chosen
 

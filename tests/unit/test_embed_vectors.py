@@ -1,0 +1,289 @@
+"""Frozen vectors: computed once, the first one written holds, for threads and processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sqlite3
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_service.embed import VectorFile, Vectors, open_vectors
+from graph_service.embed.vectors import _Memory
+from graph_service.errors import (
+    DeadlineError,
+    InputError,
+    SchemaVersionError,
+    StoreCorruptError,
+    StoreUnavailableError,
+)
+from graph_service.model.limits import CutReason, Deadline
+
+
+class Counting:
+    """An embedder whose vectors differ in every call, so that a second computation shows."""
+
+    name = "counting@1"
+    dimension = 8
+
+    def __init__(self, *, seed: int = 0, pause_s: float = 0.0) -> None:
+        self.computed: list[str] = []
+        self._random = np.random.default_rng(seed)
+        self._pause_s = pause_s
+
+    def encode(self, texts: Sequence[str], /) -> np.ndarray:
+        time.sleep(self._pause_s)
+        self.computed.extend(texts)
+        vectors = self._random.normal(size=(len(texts), 8)).astype(np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    def count_tokens(self, text: str, /) -> int:
+        return len(text.split())
+
+
+def test_each_distinct_text_is_computed_once(tmp_path: Path) -> None:
+    embedder = Counting()
+    with open_vectors(embedder, tmp_path / "new folder" / "v.db") as vectors:
+        first = vectors.encode(["a", "b", "a", "", "b"])
+        assert embedder.computed == ["a", "b", ""]
+        assert (first[0] == first[2]).all()
+        assert (first[1] == first[4]).all()
+        again = vectors.encode(["b", "c", "a"])
+        assert embedder.computed == ["a", "b", "", "c"]
+        assert (again[[0, 2]] == first[[1, 0]]).all()
+        assert vectors.encode([]).shape == (0, 8)
+        assert vectors.file is not None
+        assert vectors.file.count() == 4
+    later = Counting(seed=99)
+    with open_vectors(later, tmp_path / "new folder" / "v.db") as vectors:
+        assert (vectors.encode(["a", "b"]) == first[:2]).all()
+        assert vectors.known(["a", "x", "c", "x"]).tolist() == [True, False, True, False]
+        assert later.computed == []
+
+
+def test_models_do_not_mix(tmp_path: Path) -> None:
+    one, other = Counting(), Counting(seed=1)
+    other.name = "counting@2"
+    with VectorFile(tmp_path / "v.db") as file:
+        Vectors(one, file).encode(["a"])
+        assert not Vectors(other, file).known(["a"]).any()
+        assert Vectors(one, file).known(["a"]).all()
+
+
+def test_without_a_file() -> None:
+    embedder = Counting()
+    vectors = open_vectors(embedder)
+    assert (vectors.encode(["a"]) == vectors.encode(["a"])).all()
+    assert embedder.computed == ["a"]
+    vectors.close()
+
+
+def test_many_texts_over_several_queries(tmp_path: Path) -> None:
+    texts = [f"text {i}" for i in range(1300)]
+    with open_vectors(Counting(), tmp_path / "v.db") as vectors:
+        first = vectors.encode(texts)
+    embedder = Counting(seed=5)
+    with open_vectors(embedder, tmp_path / "v.db") as vectors:
+        assert (vectors.encode(texts[::-1]) == first[::-1]).all()
+    assert embedder.computed == []
+
+
+def test_limit_takes_the_first_texts_first(tmp_path: Path) -> None:
+    embedder = Counting()
+    with open_vectors(embedder, tmp_path / "v.db") as vectors:
+        vectors.encode(["known"])
+        part = vectors.encode_some(["a", "b", "known", "a", "c"], max_new=2)
+        assert embedder.computed == ["known", "a", "b"]
+        assert part.known.tolist() == [True, True, True, True, False]
+        assert not part.vectors[4].any()
+        assert part.cut is not None
+        assert (part.cut.what, part.cut.reason) == ("embedded", CutReason.WORK_BUDGET)
+        assert (part.cut.kept, part.cut.total, part.cut.limit) == (3, 4, 2.0)
+        assert vectors.encode_some(["a", "b"], max_new=0).cut is None
+
+
+def test_deadline_keeps_what_was_done(tmp_path: Path) -> None:
+    embedder = Counting(pause_s=0.05)
+    texts = [f"text {i}" for i in range(128 * 8)]
+    with open_vectors(embedder, tmp_path / "v.db") as vectors:
+        with pytest.raises(DeadlineError, match="embedding"):
+            vectors.encode(texts, deadline=Deadline.after(0.08))
+        done = len(embedder.computed)
+        assert 0 < done < len(texts)
+        assert done % 128 == 0
+        part = vectors.encode_some(texts, deadline=Deadline.after(-1))
+        assert part.known.tolist() == [True] * done + [False] * (len(texts) - done)
+        assert part.cut is not None
+        assert part.cut.reason is CutReason.DEADLINE
+        vectors.encode(texts, deadline=Deadline.none())
+        assert len(embedder.computed) == len(texts)
+
+
+def _work(path: Path, seed: int, barrier: object, queue: object) -> None:
+    with open_vectors(Counting(seed=seed), path) as vectors:
+        barrier.wait()  # type: ignore[attr-defined]
+        found = vectors.encode([f"text {i}" for i in range(300)])
+        queue.put(found.tobytes())  # type: ignore[attr-defined]
+
+
+def test_processes_agree(tmp_path: Path) -> None:
+    """Four processes compute the same texts at once, each with other last bits (here: entirely
+    other vectors); all end up with the same ones (design.md, Determinism)."""
+    context = multiprocessing.get_context("spawn")
+    barrier, queue = context.Barrier(4), context.Queue()
+    workers = [
+        context.Process(target=_work, args=(tmp_path / "v.db", seed, barrier, queue))
+        for seed in range(4)
+    ]
+    for worker in workers:
+        worker.start()
+    results = [queue.get(timeout=60) for _ in workers]
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    assert len(set(results)) == 1
+    with VectorFile(tmp_path / "v.db") as file:
+        assert file.count() == 300
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_threads_agree(tmp_path: Path, kept: bool) -> None:
+    """With a file and without one, all threads get one vector a text."""
+    vectors = open_vectors(Counting(pause_s=0.002), tmp_path / "v.db" if kept else None)
+    texts = [f"text {i}" for i in range(400)]
+    results: list[bytes] = []
+    threads = [
+        threading.Thread(target=lambda: results.append(vectors.encode(texts).tobytes()))
+        for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 6
+    assert len(set(results)) == 1
+    vectors.close()
+
+
+def test_read_only_file_serves_and_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "v.db"
+    with open_vectors(Counting(), path) as vectors:
+        first = vectors.encode(["a"])
+    before = path.read_bytes()
+    with VectorFile(path, read_only=True) as file:
+        vectors = Vectors(Counting(seed=3), file)
+        assert (vectors.encode(["a"]) == first).all()
+        new = vectors.encode(["b"])
+        assert (vectors.encode(["b"]) == new).all()
+        assert file.count() == 1
+        assert file.read_only
+    assert path.read_bytes() == before
+    assert [item.name for item in tmp_path.iterdir()] == ["v.db"]
+
+
+def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with open_vectors(Counting(), tmp_path / "file" / "v.db") as vectors:
+        assert vectors.file is not None
+        assert vectors.file.read_only
+        assert vectors.file.count() == 0
+        assert (vectors.encode(["a"]) == vectors.encode(["a"])).all()
+
+
+def test_full_disk_does_not_stop_work(tmp_path: Path) -> None:
+    with open_vectors(Counting(), tmp_path / "v.db") as vectors:
+        first = vectors.encode(["a"])
+        assert vectors.file is not None
+        with vectors.file._connection() as connection:
+            pages = connection.execute("PRAGMA page_count").fetchone()[0]
+            connection.execute(f"PRAGMA max_page_count = {pages}")
+        more = vectors.encode([f"text {i}" for i in range(2000)])
+        assert vectors.file.read_only == "database or disk is full"
+        assert (vectors.encode([f"text {i}" for i in range(2000)]) == more).all()
+        assert (vectors.encode(["a"]) == first).all()
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    text = tmp_path / "text.db"
+    text.write_text("this is no database, though it is long enough to be taken for one" * 20)
+    with pytest.raises(StoreCorruptError, match=r"damaged|no file of vectors|not a file"):
+        VectorFile(text)
+    other = tmp_path / "other.db"
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE notes (id)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreCorruptError, match="not a file of vectors"):
+        VectorFile(other)
+    newer = tmp_path / "newer.db"
+    VectorFile(newer).close()
+    connection = sqlite3.connect(newer)
+    connection.execute("PRAGMA user_version = 9")
+    connection.commit()
+    connection.close()
+    with pytest.raises(SchemaVersionError, match="version 9"):
+        VectorFile(newer)
+
+
+def test_vectors_of_another_length_are_noticed(tmp_path: Path) -> None:
+    with open_vectors(Counting(), tmp_path / "v.db") as vectors:
+        vectors.encode(["a"])
+    wider = Counting()
+    wider.dimension = 9
+    with (
+        open_vectors(wider, tmp_path / "v.db") as vectors,
+        pytest.raises(StoreCorruptError, match="8 numbers"),
+    ):
+        vectors.encode(["a"])
+
+
+def test_a_lock_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graph_service.embed.vectors._BUSY_MS", 50)
+    with open_vectors(Counting(), tmp_path / "v.db") as vectors:
+        other = sqlite3.connect(tmp_path / "v.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailableError, match="locked") as caught:
+            vectors.encode(["a"])
+        assert caught.value.retryable
+        other.execute("ROLLBACK")
+        other.close()
+        assert vectors.encode(["a"]).shape == (1, 8)
+
+
+def test_surrogates_and_closed_files(tmp_path: Path) -> None:
+    vectors = open_vectors(Counting(), tmp_path / "v.db")
+    with pytest.raises(InputError, match="surrogate"):
+        vectors.encode(["\udcff"])
+    vectors.close()
+    with pytest.raises(InputError, match="is closed"):
+        vectors.encode(["a"])
+
+
+@given(st.lists(st.lists(st.integers(0, 40), max_size=12, unique=True), max_size=30))
+def test_memory_forgets_but_never_mixes(calls: list[list[int]]) -> None:
+    """Any row it gives is the one that was put in, and it holds at most its rows."""
+    memory = _Memory(2, 10)
+    for call in calls:
+        texts = [str(i) for i in call]
+        found = np.full((len(texts), 2), -1.0, dtype=np.float32)
+        missing = memory.read(texts, found)
+        for place, i in enumerate(call):
+            if place not in missing:
+                assert found[place].tolist() == [i, i]
+        rows = np.array([[call[m]] * 2 for m in missing], dtype=np.float32).reshape(-1, 2)
+        memory.add([texts[m] for m in missing], rows)
+        assert len(memory._recent) + len(memory._older) <= 10
+
+
+def test_memory_keeps_what_is_in_use() -> None:
+    embedder = Counting()
+    vectors = Vectors(embedder, memory_bytes=4 * 8 * 100)
+    for i in range(500):
+        vectors.encode(["often", f"once {i}"])
+    assert embedder.computed.count("often") == 1
