@@ -24,7 +24,7 @@ from graph_service.model.view import (
 )
 from graph_service.store.protocol import Record, Records
 from graph_service.views.codec import decode_delta, encode_delta
-from graph_service.views.methods import make_delta
+from graph_service.views.delta import make_delta
 from graph_service.views.overlay import lay
 from graph_service.views.scorer import CountScorer
 
@@ -112,7 +112,7 @@ class ViewStore:
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         self._records.save_record(
-            Record(KIND, view_id, graph.name, _fields(stored), encode_delta(laid.delta))
+            Record(KIND, view_id, graph.name, _fields(stored), encode_delta(graph, laid.delta))
         )
         return stored
 
@@ -193,7 +193,7 @@ class ViewStore:
         record = self._records.get_record(KIND, view.id)
         if record is None:
             raise ViewNotFoundError(f"view {view.id} was deleted meanwhile", argument="view")
-        delta = decode_delta(record.data)
+        delta = decode_delta(graph, record.data)
         laid = LaidView(view.id, view.spec, delta, lay(graph, delta, view_id=view.id), view.report)
         self._keep(laid)
         return laid
