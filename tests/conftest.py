@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from graphs import AnyStatement, load_graph
+from neo4j_server import Neo4jMissing, Neo4jServer, lease_server
 
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.model.statement import Entity, Statement, make_statement
-from graph_service.model.values import EntityValue
+from graph_service.model.statement import Entity
 from graph_service.store import open_store
-from graph_service.store.protocol import Batch, Store
+from graph_service.store.protocol import Store
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -52,27 +53,6 @@ def tmp_store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def load_graph(
-    store: Store,
-    name: str,
-    statements: Iterable[Statement | Sequence[str]],
-    entities: Iterable[Entity] = (),
-    *,
-    replace: bool = False,
-) -> None:
-    """Loads and publishes a graph; a statement may be ``(head id, relation id, tail id)``."""
-    whole = [
-        item
-        if isinstance(item, Statement)
-        else make_statement(item[0], item[1], EntityValue(item[2]))
-        for item in statements
-    ]
-    with store.begin_load(name, replace=replace, owner="test", source="test") as load:
-        load.write(Batch(entities=tuple(entities), statements=tuple(whole)))
-        load.finish()
-        load.publish()
-
-
 @pytest.fixture
 def small_graph(tmp_path: Path) -> GraphMaker:
     """Gives ``make(statements, entities=())``: a ``KnowledgeGraph`` through a temporary store.
@@ -86,9 +66,7 @@ def small_graph(tmp_path: Path) -> GraphMaker:
             node = graph.find_node("Q1")
     """
 
-    def make(
-        statements: Iterable[Statement | Sequence[str]], entities: Iterable[Entity] = ()
-    ) -> KnowledgeGraph:
+    def make(statements: Iterable[AnyStatement], entities: Iterable[Entity] = ()) -> KnowledgeGraph:
         path = tmp_path / f"{uuid.uuid4().hex}.db"
         with open_store(f"sqlite:///{path}") as store:
             load_graph(store, "small", statements, entities)
@@ -97,7 +75,78 @@ def small_graph(tmp_path: Path) -> GraphMaker:
     return make
 
 
+@pytest.fixture(scope="session")
+def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+    """A running Neo4j, shared by all processes of this test run."""
+    base = tmp_path_factory.getbasetemp()
+    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    lease = lease_server(root)
+    try:
+        server = lease.__enter__()
+    except Neo4jMissing as reason:
+        missing(str(reason))
+        raise
+    try:
+        yield server
+    finally:
+        lease.__exit__(None, None, None)
+
+
+def open_neo4j_of(server: Neo4jServer) -> Store:
+    """Opens the store of a test server."""
+    return open_store(
+        server.url, username=server.username, password=server.password, database=server.database
+    )
+
+
+@pytest.fixture(scope="session")
+def neo4j_store(neo4j_server: Neo4jServer) -> Iterator[Store]:
+    """The store of ``neo4j_server``; tests use graphs of their own and delete them."""
+    with open_neo4j_of(neo4j_server) as store:
+        yield store
+
+
+@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
+def store(request: pytest.FixtureRequest) -> Store:
+    """Each store in turn."""
+    wanted: Store = request.getfixturevalue(
+        "tmp_store" if request.param == "sqlite" else "neo4j_store"
+    )
+    return wanted
+
+
 @pytest.fixture
-def graph_name() -> str:
-    """A graph name that no other test has."""
-    return f"test-{uuid.uuid4().hex}"
+def environment_of_store(request: pytest.FixtureRequest, store: Store) -> dict[str, str]:
+    """What a subprocess needs to open the same store: see ``store_of_environment``."""
+    if store.url.startswith("sqlite"):
+        return {"TEST_STORE_URL": store.url}
+    server: Neo4jServer = request.getfixturevalue("neo4j_server")
+    return {
+        "TEST_STORE_URL": server.url,
+        "TEST_STORE_USERNAME": server.username or "",
+        "TEST_STORE_PASSWORD": server.password or "",
+        "TEST_STORE_DATABASE": server.database,
+    }
+
+
+@pytest.fixture
+def graph_names(store: Store) -> Iterator[Callable[[], str]]:
+    """Gives ``new()``: graph names that no other test has; the graphs are removed afterwards."""
+    made: list[str] = []
+
+    def new() -> str:
+        made.append(f"test-{uuid.uuid4().hex}")
+        return made[-1]
+
+    yield new
+    present = {info.name for info in store.graphs()}
+    present |= {load.edition.rpartition("@")[0] for load in store.unfinished_loads()}
+    for name in made:
+        if name in present:
+            store.delete_graph(name)
+
+
+@pytest.fixture
+def graph_name(graph_names: Callable[[], str]) -> str:
+    """A graph name that no other test has; the graph is removed afterwards."""
+    return graph_names()

@@ -32,6 +32,7 @@ FORMAT = 1
 
 DEFAULT_CACHE_BYTES = 4 * 2**30
 _META = "meta.json"
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def _discard(place: Path) -> None:
 def _readable(place: Path) -> bool:
     try:
         return _load(place) is not None
-    except (OSError, ValueError, KeyError):
+    except _UNREADABLE:
         return False
 
 
@@ -196,7 +197,7 @@ def open_snapshot(folder: Path, info: GraphInfo, /) -> KnowledgeGraph | None:
     """Returns a written snapshot, memory-mapped, or None where there is none that opens."""
     try:
         loaded = _load(folder)
-    except (OSError, ValueError, KeyError):
+    except _UNREADABLE:
         return None
     arrays, meta = loaded
 

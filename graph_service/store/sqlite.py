@@ -299,7 +299,7 @@ class SqliteStore:
         require_graph_name(graph)
         encoded = orjson.dumps(dict(options or {}), option=orjson.OPT_SORT_KEYS).decode()
         lease = Lease(owner, secrets.token_hex(16), lease_s)
-        with self._database.writing() as connection:
+        with self._database.writing(durable=False) as connection:
             number = _take_lease(connection, graph, replace, lease, source, encoded)
         with mapping_errors(self._database.path):
             drop_editions(self._database.connection())

@@ -161,6 +161,8 @@ class Database:
             # write the whole of it once more.
             connection.execute("PRAGMA secure_delete = OFF")
             connection.execute("PRAGMA journal_size_limit = 67108864")
+            # Safe against a killed process; what must outlast a power cut asks for FULL.
+            connection.execute("PRAGMA synchronous = NORMAL")
         except BaseException:
             connection.close()
             raise
@@ -193,11 +195,15 @@ class Database:
                 connection.set_progress_handler(None, 0)
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """Gives this thread's connection inside a transaction that outlasts a power cut."""
+    def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+        """Gives this thread's connection inside a transaction that may write.
+
+        Args:
+            durable: Whether it waits for the disk, and so outlasts a power cut.
+        """
         with mapping_errors(self.path):
             connection = self.connection()
-            with transaction(connection):
+            with durably(connection, durable), transaction(connection):
                 yield connection
 
     def close(self) -> None:
@@ -255,6 +261,19 @@ class Database:
                 connection.execute(table)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+@contextmanager
+def durably(connection: sqlite3.Connection, durable: bool = True, /) -> Iterator[None]:
+    """Makes the commits of its block wait for the disk."""
+    if not durable:
+        yield
+        return
+    connection.execute("PRAGMA synchronous = FULL")
+    try:
+        yield
+    finally:
+        connection.execute("PRAGMA synchronous = NORMAL")
 
 
 @contextmanager

@@ -54,6 +54,7 @@ from graph_service.store.search import index_text
 from graph_service.store.sqlite_database import (
     LOADER_CACHE_KIB,
     Database,
+    durably,
     mapped_error,
     mapping_errors,
     transaction,
@@ -166,8 +167,6 @@ class SqliteLoadSession:
         self._connection = database.open_connection(cache_kib=LOADER_CACHE_KIB)
         try:
             with mapping_errors(database.path):
-                # A batch is safe against a killed process; publish waits for the disk.
-                self._connection.execute("PRAGMA synchronous = NORMAL")
                 self._connection.execute("PRAGMA wal_autocheckpoint = 4000")
                 self._connection.execute("PRAGMA threads = 2")
                 self._copy_base()
@@ -233,8 +232,7 @@ class SqliteLoadSession:
         with self._lock, mapping_errors(self._database.path):
             self._require_open()
             connection = self._connection
-            connection.execute("PRAGMA synchronous = FULL")
-            with transaction(connection):
+            with durably(connection), transaction(connection):
                 self._renew()
                 if self._state() != "finished":
                     raise InputError("publish needs a finished load: call finish() first")
@@ -256,7 +254,6 @@ class SqliteLoadSession:
                         AND state = 'published' AND number NOT IN (?, ?)""",
                     (self._graph, self._number, self._number if previous is None else previous),
                 )
-            connection.execute("PRAGMA synchronous = NORMAL")
             info = graph_info(connection, self._graph)
             drop_editions(connection)
             self._end()
@@ -349,26 +346,13 @@ class SqliteLoadSession:
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
         try:
+            self._advance(checkpoint)
             appended, outdated, sums = prepared.write(connection)
-            changed = connection.execute(
-                """UPDATE editions SET sequence = sequence + 1, checkpoint = ?, sums = ?,
-                    appended = appended + ?, outdated = outdated + ?, lease_expires = ?
-                    WHERE number = ? AND token = ? AND sequence = ? AND state = 'loading'""",
-                (
-                    checkpoint,
-                    sums.tobytes(),
-                    appended,
-                    outdated,
-                    self._lease.until(),
-                    self._number,
-                    self._lease.token,
-                    self._sequence,
-                ),
-            ).rowcount
-            if changed != 1:
-                if self._state() == "finished":
-                    raise InputError("this load is finished: publish it, or abort it")
-                raise self._lost()
+            connection.execute(
+                """UPDATE editions SET sums = ?, appended = appended + ?, outdated = outdated + ?
+                    WHERE number = ?""",
+                (sums.tobytes(), appended, outdated, self._number),
+            )
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -383,6 +367,24 @@ class SqliteLoadSession:
             if not self._committed_in_doubt():
                 raise
         self._sums = sums
+
+    def _advance(self, checkpoint: str | None) -> None:
+        """Counts the batch before it is written, on condition that it is the next one."""
+        changed = self._connection.execute(
+            """UPDATE editions SET sequence = sequence + 1, checkpoint = ?, lease_expires = ?
+                WHERE number = ? AND token = ? AND sequence = ? AND state = 'loading'""",
+            (
+                checkpoint,
+                self._lease.until(),
+                self._number,
+                self._lease.token,
+                self._sequence,
+            ),
+        ).rowcount
+        if changed != 1:
+            if self._state() == "finished":
+                raise InputError("this load is finished: publish it, or abort it")
+            raise self._lost()
 
     def _execute_commit(self) -> None:
         self._connection.execute("COMMIT")
