@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graph_service.errors import InputError
 from graph_service.link import Mention, link
-from graph_service.misspelt import SpellingIndex, allowed_distance, edit_distance
+from graph_service.link.misspelt import SpellingIndex, allowed_distance, edit_distance
 from graph_service.model.graph import (
     Adjacency,
     KnowledgeGraph,
@@ -40,8 +40,8 @@ def build_graph(names: Names, facts: Sequence[tuple[str, str, Value | str]] = ()
     for id_, forms in names.items():
         for place, form in enumerate(forms):
             language, _, rest = form.partition(":")
-            text = rest if rest and len(language) == 2 else form
-            language = language if rest and len(language) == 2 else "en"
+            text = rest if rest and len(language) == 2 and language.islower() else form
+            language = language if text is not form else "en"
             is_label = place == 0 or text is not form
             if is_label:
                 labels.setdefault(language, []).append((number[id_], text))

@@ -1,24 +1,4 @@
-"""The entity linker: which entities a question names.
-
-One linker serves KaLMA's disambiguation (K2), the tagger of LTGen (L4) and the linking to
-DBpedia of OKGQA (O1). It reads a question and a graph in memory and needs no model.
-
-1. **Names.** Every run of words of the question is looked up among the labels and aliases of all
-   languages, in their normal form: no case, no accents, no punctuation, so that the possessive in
-   ``Obama's`` is a word of its own. In scripts without spaces every run of characters is.
-2. **Is it meant as a name?** What is written like a name (a capital inside the sentence), or is a
-   proper name in the graph where the question has no capitals to tell, is a mention. Function
-   words (``Who``, ``The``) are none unless capitals inside the sentence say so, and a common noun
-   (``mother``, ``film``) is one only where the question has nothing better.
-3. **Names in names.** The longest run wins; mentions never overlap.
-4. **Misspelt names.** Only for a capitalised run that no exact name covers; in a question without
-   capitals, for two to four words of which no exact name of several words is part (``misspelt``).
-5. **Which of those with that name** (K2): most neighbours, either direction and literals too,
-   whose value stands in the question outside the mention, word for word. Ties: fewer slips of
-   spelling, label over alias, higher degree, then the smaller key of the id.
-
-No mention is an answer: nothing is guessed.
-"""
+"""Mentions of entities in a question, and which of the entities of a name each one means."""
 
 from __future__ import annotations
 
@@ -30,8 +10,16 @@ from enum import IntEnum
 
 import numpy as np
 
-from graph_service.function_words import COMMON_NOUNS, FUNCTION_WORDS
-from graph_service.misspelt import SpellingIndex, allowed_distance
+from graph_service.link.function_words import COMMON_NOUNS, FUNCTION_WORDS
+from graph_service.link.misspelt import SpellingIndex, allowed_distance
+from graph_service.link.question import (
+    Atom,
+    find_runs,
+    is_content,
+    join_atoms,
+    read_atoms,
+    writes_capitals,
+)
 from graph_service.model.graph import (
     Adjacency,
     Bool,
@@ -49,14 +37,6 @@ from graph_service.model.text import (
 )
 from graph_service.model.values import Time, decode_value, display_value
 from graph_service.model.view import Overlay
-from graph_service.question import (
-    Atom,
-    find_runs,
-    is_content,
-    join_atoms,
-    read_atoms,
-    writes_capitals,
-)
 
 # Bounds on work, far beyond any real question or name.
 _MAX_HOMONYMS = 1_000
@@ -312,8 +292,9 @@ class _Reader:
             if name in FUNCTION_WORDS:
                 return Certainty.NO
             plain = name in _lexicon(self._graph).relation_names
-            short = len(name) < 2 or (atoms[0].unspaced and len(name) < 2)
-            return Certainty.COMMON if plain or short else Certainty.SPOKEN
+            if len(name) < 2:
+                return Certainty.NO
+            return Certainty.COMMON if plain else Certainty.SPOKEN
         if self._writes_capitals:
             if any(atom.capital and not atom.first for atom in content):
                 begun = len(atoms) == 1 and self._begins_run(left, right)
