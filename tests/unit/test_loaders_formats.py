@@ -1,0 +1,54 @@
+"""Formats are told by content, with the name as a hint."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from graph_service.errors import InputError
+from loaders.formats import Format, recognise
+
+ENTITY = '{"id":"Q1","type":"item","labels":{},"claims":{}}'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a", ENTITY, Format.WIKIBASE_JSON_LINES),
+        ("a", f"{ENTITY}\n{ENTITY}\n", Format.WIKIBASE_JSON_LINES),
+        ("a", f"[\n{ENTITY},\n{ENTITY}\n]\n", Format.WIKIBASE_JSON_LINES),
+        ("a", '{\n "id": "Q1",\n "claims": {}\n}\n', Format.WIKIBASE_JSON),
+        ("a", '[\n {\n  "id": "Q1",\n  "claims": {}\n }\n]\n', Format.WIKIBASE_JSON),
+        ("a.jsonl", f'{{"id": broken\n{ENTITY}\n', Format.WIKIBASE_JSON_LINES),
+        ("a", "<http://a/s> <http://a/p> <http://a/o> .\n", Format.NTRIPLES),
+        ("a", '# c\n<http://a/s> <http://a/p> "x\\"."@en .\n', Format.NTRIPLES),
+        ("a.nt", "<http://a/s> <http://a/p> bad .\n" * 3, Format.NTRIPLES),
+        ("a.nt", "<http://a/s> <http://a/p> 5 .\n<http://a/s> <http://a/p> _:b .\n", Format.TURTLE),
+        ("a", "<http://a/s> <http://a/p> <http://a/o> <http://a/g> .\n", Format.NQUADS),
+        ("a", "@prefix a: <http://a/> .\na:s a a:o .\n", Format.TURTLE),
+        ("a.ttl", "<http://a/s> <http://a/p> <http://a/o> , <http://a/q> .\n", Format.TURTLE),
+        ("a", '<?xml version="1.0"?><rdf:RDF/>', Format.RDF_XML),
+        ("a", "node1\tlabel\tnode2\nQ1\tP1\tQ2\n", Format.KGTK),
+        ("a", "id\tnode1\tlabel\tnode2\n", Format.KGTK),
+        ("a", "Q1\tP1\tQ2\n", Format.TSV),
+        ("a.csv", "Q1,P1,Q2\n", Format.CSV),
+        ("a.tsv", "Q1\tuniverse\nQ2\tEarth\n", Format.LABELS),
+    ],
+)
+def test_recognised_by_content(tmp_path: Path, name: str, text: str, expected: Format) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    assert recognise(path) is expected
+    packed = tmp_path / (name + ".gz")
+    packed.write_bytes(gzip.compress(text.encode()))
+    assert recognise(packed) is expected
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00\x01\x02\x03", b"just some words\nand more"])
+def test_unknown_formats_name_those_there_are(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "unknown"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="wikibase-json|empty"):
+        recognise(path)
