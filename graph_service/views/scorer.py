@@ -157,7 +157,8 @@ def least_likely(
 
     Args:
         scorer: Scores relations.
-        head, tail: Ends, int32 [n].
+        head: Heads, int32 [n].
+        tail: Tails, int32 [n].
         relations: Candidates, int32, ascending; at least one differs from each ``own``.
         own: The relation that each pair has, int32 [n].
         deadline: When to give up.

@@ -21,6 +21,12 @@ ROTATIONS = 4
 FEW = 16
 """Unpaired pairs that are left to the thorough search, which looks at all pairs for each."""
 
+MAX_BROKEN = 256
+"""Pairs that the thorough search tries to break for two unpaired edges."""
+
+MAX_CHAINED = 32
+"""Pairs that it breaks on trial to then break a second one."""
+
 MAX_SEARCHES = 2_048
 """Thorough searches without success at which those left over stay unpaired."""
 
@@ -67,7 +73,8 @@ class _Pairing:
         """Whether no triple of a row is taken, or made by an earlier row or twice in the row.
 
         Args:
-            edge, relation_of: [rows, edges of a row].
+            edge: Edges, [rows, edges of a row].
+            relation_of: Edges whose relation each takes, of the same shape.
             taken: Packed triples made already, ascending.
         """
         flat = edge.ravel()
@@ -103,7 +110,7 @@ def pair_edges(
 
     As many edges are paired as can be: all but one of an odd number, unless one relation holds
     more than half of them. Pairs that repeat a triple come last and only where neither the
-    other unpaired edges nor an exchange with a pair offers another choice.
+    other unpaired edges nor breaking up one or two pairs offers another choice.
     """
     hashes = stream.hashes(graph.statement_keys[scope], purpose="order")
     edges = scope[np.argsort(hashes)]
@@ -229,6 +236,15 @@ def _search(
                 taken = work.made(pairs[0], pairs[1])
                 position = failures = 0
                 continue
+            chain = (
+                _chain(work, pairs, pool[position], pool[position + 1], taken) if clean else None
+            )
+            if chain is not None:
+                pairs = chain
+                pool = np.delete(pool, [position, position + 1])
+                taken = work.made(pairs[0], pairs[1])
+                position = failures = 0
+                continue
         failures += 1
         position += 1
     return pairs, pool
@@ -247,24 +263,56 @@ def _partner(
 def _breakable(
     work: _Pairing, pairs: Int64, place: np.int64, others: Int64, taken: Int64, *, clean: bool
 ) -> tuple[int, int, Int64] | None:
-    """A pair to break, the unpaired edge to join in, and the two new pairs."""
+    """The unpaired edge to join in, the pair to break, and the two new pairs."""
     mine = np.full(pairs.shape[1], place)
     ways = ((pairs[0], pairs[1]), (pairs[1], pairs[0]))
-    mine_fits = [_valid(work, mine, one, taken, clean=clean) for one, _ in ways]
+    mine_fits = [_joins(work, mine, one, clean=clean) for one, _ in ways]
     if not (mine_fits[0].any() or mine_fits[1].any()):
         return None
-    # Unpaired edges of one relation mostly fail alike: the first few of each are tried.
+    # Unpaired edges of one relation mostly fail alike: the first few, and one of each relation.
     _, starts = np.unique(work.rel[others], return_index=True)
     tried = np.unique(np.concatenate([np.arange(min(len(others), FEW)), starts]))
     for offset in tried.tolist():
         theirs = np.full(pairs.shape[1], others[offset])
         for fits, (one, two) in zip(mine_fits, ways, strict=True):
-            both = np.flatnonzero(fits & _valid(work, theirs, two, taken, clean=clean))
-            for at in both.tolist():
+            both = np.flatnonzero(fits & _joins(work, theirs, two, clean=clean))
+            for at in both[:MAX_BROKEN].tolist():
                 new = np.array([[place, others[offset]], [one[at], two[at]]])
-                if not clean or _is_clean(work, new).all():
+                if not clean or _replaces(work, pairs[:, at : at + 1], new, taken):
                     return offset, at, new
     return None
+
+
+def _chain(
+    work: _Pairing, pairs: Int64, place: np.int64, other: np.int64, taken: Int64
+) -> Int64 | None:
+    """All pairs after breaking two of them for two unpaired edges, where that can be."""
+    mine = np.full(pairs.shape[1], place)
+    for one, two in ((pairs[0], pairs[1]), (pairs[1], pairs[0])):
+        for at in np.flatnonzero(work.swappable(mine, one))[:MAX_CHAINED].tolist():
+            new = np.array([[place], [one[at]]])
+            if not _replaces(work, pairs[:, at : at + 1], new, taken):
+                continue
+            then = np.concatenate([np.delete(pairs, at, axis=1), new], axis=1)
+            made = work.made(then[0], then[1])
+            found = _breakable(work, then, two[at], np.array([other]), made, clean=True)
+            if found is not None:
+                _, broken, last = found
+                return np.concatenate([np.delete(then, broken, axis=1), last], axis=1)
+    return None
+
+
+def _joins(work: _Pairing, one: Int64, other: Int64, *, clean: bool) -> Bool:
+    differs: Bool = work.rel[one] != work.rel[other]
+    return work.swappable(one, other) if clean else differs
+
+
+def _replaces(work: _Pairing, old: Int64, new: Int64, taken: Int64) -> bool:
+    """Whether new pairs make only triples that are free once an old pair is broken."""
+    freed = work.made(old[0], old[1])
+    made = work.made(new[0], new[1])
+    again = bool((made[1:] == made[:-1]).any())
+    return not again and not bool((contains(taken, made) & ~contains(freed, made)).any())
 
 
 def _valid(work: _Pairing, one: Int64, other: Int64, taken: Int64, *, clean: bool) -> Bool:

@@ -1,0 +1,177 @@
+"""A person's own changes, read from a file (``view create --from FILE``).
+
+JSON lines, one object a change, or a table separated by tabs whose first line names its columns.
+Fields: ``statementId`` (or ``statement_id``), ``remove`` (true), ``head``, ``relation``, and one of
+
+* ``value``: in JSON an entity id, or an encoded value such as ``["t","1952-03-11T00:00:00Z",11]``;
+  in a table an entity id, or an encoded value if it begins with ``[``;
+* ``text``: a plain string.
+
+A statement id with ``remove`` removes it, with a relation or value changes it; head, relation and
+value without a statement id add one. Empty lines, and lines that begin with ``#``, are skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from graph_service.errors import InputError
+from graph_service.model.identity import normalise_entity_id
+from graph_service.model.values import EntityValue, StringValue, Value, decode_value
+from graph_service.model.view import Change
+
+_NAMES = {"statement_id": "statementId"}
+_FIELDS = ("statementId", "remove", "head", "relation", "value", "text")
+_FLAGS = {"": False, "false": False, "0": False, "no": False, "true": True, "1": True, "yes": True}
+
+
+def read_changes(path: Path, /) -> tuple[Change, ...]:
+    """Returns the changes of a file.
+
+    Raises:
+        InputError: The file can't be read, holds no change, or a line is wrong; names the line and
+            the field.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read changes from {path}: {error}", argument="from") from error
+    return parse_changes(text.splitlines(), source=str(path))
+
+
+def parse_changes(lines: Iterable[str], /, *, source: str = "changes") -> tuple[Change, ...]:
+    r"""Returns the changes of some lines, JSON if the first begins with ``{``, else a table.
+
+    >>> parse_changes(['{"statementId": "S1", "remove": true}'])[0].remove
+    True
+    >>> parse_changes(["head\trelation\tvalue", "Q1\tP2\tQ3"])[0].value
+    EntityValue(id='Q3')
+    """
+    changes: list[Change] = []
+    columns: list[str] | None = None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        where = f"{source}, line {number}"
+        if line.lstrip().startswith("{"):
+            changes.append(_change(_json_fields(line, where), where))
+        elif columns is None and not changes:
+            columns = [_column(name, where) for name in line.split("\t")]
+        elif columns is None:
+            raise InputError(f"{where}: expected a JSON object, got {line[:60]!r}", argument="from")
+        else:
+            changes.append(_change(_table_fields(line, columns, where), where))
+    if not changes:
+        raise InputError(f"{source} holds no change", argument="from")
+    return tuple(changes)
+
+
+def _column(name: str, where: str) -> str:
+    field = name.strip()
+    field = _NAMES.get(field, field)
+    if field not in _FIELDS:
+        raise InputError(
+            f"{where}: unknown column or field {name.strip()!r}; known are {', '.join(_FIELDS)}",
+            argument="from",
+        )
+    return field
+
+
+def _json_fields(line: str, where: str) -> dict[str, Any]:
+    try:
+        payload = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"{where}: not JSON: {error}", argument="from") from error
+    fields: dict[str, Any] = {}
+    for name, given in payload.items():
+        field = _column(name, where)
+        if field in fields:
+            raise InputError(f"{where}: field {field!r} is given twice", argument="from")
+        if given is not None:
+            fields[field] = given
+    if not isinstance(fields.get("remove", False), bool):
+        raise InputError(
+            f"{where}: field 'remove' should be true or false, got {fields['remove']!r}",
+            argument="from",
+        )
+    return fields
+
+
+def _table_fields(line: str, columns: list[str], where: str) -> dict[str, Any]:
+    cells = line.split("\t")
+    if len(cells) != len(columns):
+        raise InputError(
+            f"{where}: expected {len(columns)} cells ({', '.join(columns)}), got {len(cells)}",
+            argument="from",
+        )
+    fields: dict[str, Any] = {
+        name: cell.strip() for name, cell in zip(columns, cells, strict=True) if cell.strip()
+    }
+    flag = str(fields.get("remove", "")).lower()
+    if flag not in _FLAGS:
+        raise InputError(
+            f"{where}: field 'remove' should be true, false or empty, got {flag!r}",
+            argument="from",
+        )
+    fields["remove"] = _FLAGS[flag]
+    value = fields.get("value", "")
+    if value.startswith("["):
+        try:
+            fields["value"] = orjson.loads(value)
+        except orjson.JSONDecodeError as error:
+            raise InputError(
+                f"{where}: field 'value' is not JSON: {error}", argument="from"
+            ) from error
+    return fields
+
+
+def _change(fields: dict[str, Any], where: str) -> Change:
+    for name in ("statementId", "head", "relation", "text"):
+        if name in fields and not isinstance(fields[name], str):
+            raise InputError(
+                f"{where}: field {name!r} should be text, got {fields[name]!r}", argument="from"
+            )
+    if "value" in fields and "text" in fields:
+        raise InputError(f"{where}: give either 'value' or 'text', not both", argument="from")
+    value: Value | None = None
+    if "text" in fields:
+        value = StringValue(fields["text"])
+    elif "value" in fields:
+        value = _value(fields["value"], where)
+    change = Change(
+        statement_id=fields.get("statementId"),
+        remove=bool(fields.get("remove", False)),
+        head=fields.get("head"),
+        relation=fields.get("relation"),
+        value=value,
+    )
+    if change.statement_id is None:
+        for name in ("head", "relation"):
+            if name not in fields:
+                raise InputError(
+                    f"{where}: field {name!r} is missing; without 'statementId' a line adds a "
+                    "statement and needs head, relation and value",
+                    argument="from",
+                )
+        if value is None:
+            raise InputError(f"{where}: field 'value' (or 'text') is missing", argument="from")
+    return change
+
+
+def _value(given: Any, where: str) -> Value:
+    if isinstance(given, str):
+        return EntityValue(normalise_entity_id(given))
+    if isinstance(given, list):
+        try:
+            return decode_value(orjson.dumps(given))
+        except ValueError as error:
+            raise InputError(f"{where}: field 'value': {error}", argument="from") from error
+    raise InputError(
+        f"{where}: field 'value' should be an entity id or an encoded value such as "
+        f'["s","text"], got {given!r}',
+        argument="from",
+    )

@@ -1,0 +1,120 @@
+"""What a view changed, one difference at a time and in words (``view diff``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.view import ViewDelta, ViewReport
+
+Label = Callable[[int], str]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Relation and value of a statement: numbers of the base, or of the delta's new ones."""
+
+    rel: int
+    tail: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One statement that differs.
+
+    Attributes:
+        base_edge: The base's edge, or None if the statement was added.
+        head: Node of its head.
+        before: What the base says, None if it says nothing.
+        after: What the view says, None if it says nothing.
+    """
+
+    base_edge: int | None
+    head: int
+    before: End | None
+    after: End | None
+
+
+def differences(
+    graph: KnowledgeGraph, delta: ViewDelta, /, *, start: int = 0, count: int | None = None
+) -> Iterator[Difference]:
+    """Yields removed, then replaced statements in order of their edge, then added ones.
+
+    Args:
+        graph: The base.
+        delta: What a view changes.
+        start: How many to pass over.
+        count: How many to yield at most; all where None.
+    """
+    end = delta.changed_count if count is None else min(delta.changed_count, start + count)
+    removed, replaced = len(delta.removed), len(delta.replaced)
+    for place in range(start, end):
+        if place < removed:
+            edge = int(delta.removed[place])
+            yield Difference(edge, int(graph.head[edge]), _base(graph, edge), None)
+        elif place < removed + replaced:
+            row = place - removed
+            edge = int(delta.replaced[row])
+            after = End(int(delta.replaced_rel[row]), int(delta.replaced_tail[row]))
+            yield Difference(edge, int(graph.head[edge]), _base(graph, edge), after)
+        else:
+            row = place - removed - replaced
+            after = End(int(delta.added_rel[row]), int(delta.added_tail[row]))
+            yield Difference(None, int(delta.added_head[row]), None, after)
+
+
+def _base(graph: KnowledgeGraph, edge: int) -> End:
+    return End(int(graph.rel[edge]), int(graph.tail[edge]))
+
+
+def describe_change(difference: Difference, /, *, node_label: Label, relation_label: Label) -> str:
+    """Returns one difference in words.
+
+    Args:
+        difference: What differs.
+        node_label: Gives the label of a node, new ones included.
+        relation_label: Gives the label of a relation, new ones included.
+
+    >>> label = {0: "Maria Shriver", 1: "Arnold Schwarzenegger", 2: "Ljubljana"}.__getitem__
+    >>> relation = {0: "spouse", 1: "mother"}.__getitem__
+    >>> rewired = Difference(7, 0, End(0, 1), End(0, 2))
+    >>> describe_change(rewired, node_label=label, relation_label=relation)
+    'Maria Shriver: spouse -> was Arnold Schwarzenegger, now Ljubljana'
+    """
+    head = node_label(difference.head)
+    before, after = difference.before, difference.after
+    if before is None and after is not None:
+        return f"{head}: {relation_label(after.rel)} -> {node_label(after.tail)}, new"
+    if before is None:
+        raise ValueError("a difference has neither a before nor an after")
+    rel, tail = relation_label(before.rel), node_label(before.tail)
+    if after is None:
+        return f"{head}: {rel} -> {tail}, gone"
+    if after.tail == before.tail:
+        return f"{head}: was {rel}, now {relation_label(after.rel)} -> {tail}"
+    if after.rel == before.rel:
+        return f"{head}: {rel} -> was {tail}, now {node_label(after.tail)}"
+    return (
+        f"{head}: was {rel} -> {tail}, now {relation_label(after.rel)} -> {node_label(after.tail)}"
+    )
+
+
+def describe_report(report: ViewReport, /) -> str:
+    """Returns what making a view came to, in one line.
+
+    >>> describe_report(ViewReport(10, 0.3, 0.3, {"removed": 3, "added": 0}))
+    '3 removed; level asked 0.3, reached 0.3 of 10 edges'
+    """
+    made = [f"{count} {kind}" for kind, count in report.counts.items() if count]
+    parts = [", ".join(made) or "nothing changed"]
+    if report.level_reached is not None:
+        asked = (
+            f"level asked {report.level_asked:.4g}, reached"
+            if report.level_asked is not None
+            else "level"
+        )
+        parts.append(f"{asked} {report.level_reached:.4g} of {report.scope_edges} edges")
+    if report.unavoidable:
+        parts.append(f"{report.unavoidable} repeat a triple, as no other choice was left")
+    return "; ".join([*parts, *report.notes])

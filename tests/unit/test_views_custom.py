@@ -1,0 +1,180 @@
+"""A person's own changes, the overlay and the words for them (S3, S4)."""
+
+from __future__ import annotations
+
+import pytest
+from graph_builder import build_graph
+
+from graph_service.errors import InputError
+from graph_service.model.values import EntityValue, StringValue
+from graph_service.model.view import Change, ChangeKind, Method, Scope, ViewSpec, ViewStatementIds
+from graph_service.views.changes_file import parse_changes, read_changes
+from graph_service.views.delta import make_delta
+from graph_service.views.describe import describe_change, differences
+from graph_service.views.overlay import change_of, lay
+
+ROWS = [
+    ("maria", "spouse", "arnold"),
+    ("arnold", "spouse", "maria"),
+    ("arnold", "height", StringValue("188")),
+    ("eunice", "child", "maria"),
+]
+IDS = ["S1", "S2", "S3", "S4"]
+GRAPH = build_graph(ROWS, statement_ids=IDS)
+
+
+def custom(*changes: Change):
+    return make_delta(GRAPH, ViewSpec(Method.CUSTOM, changes=changes))
+
+
+def words(delta) -> list[str]:
+    def node(number: int) -> str:
+        if number < GRAPH.node_count:
+            return GRAPH.node_ids[number]
+        return delta.new_nodes[number - GRAPH.node_count]
+
+    def relation(number: int) -> str:
+        if number < GRAPH.relation_count:
+            return GRAPH.relation_ids[number]
+        return delta.new_relations[number - GRAPH.relation_count]
+
+    return [
+        describe_change(item, node_label=node, relation_label=relation)
+        for item in differences(GRAPH, delta)
+    ]
+
+
+def test_all_kinds_of_change_in_words():
+    delta, report = custom(
+        Change(statement_id="S1", value=EntityValue("ljubljana")),
+        Change(statement_id="S2", remove=True),
+        Change(statement_id="S3", relation="weight"),
+        Change(head="eunice", relation="child", value=EntityValue("arnold")),
+    )
+    assert sorted(words(delta)) == sorted(
+        [
+            'maria: spouse -> was arnold, now ["e","ljubljana"]',
+            "arnold: spouse -> maria, gone",
+            'arnold: was height, now weight -> ["s","188"]',
+            "eunice: child -> arnold, new",
+        ]
+    )
+    assert report.counts == {
+        "removed": 1,
+        "relation-changed": 1,
+        "value-changed": 1,
+        "added": 1,
+    }
+    overlay = lay(GRAPH, delta, view_id="v")
+    assert sorted(overlay.keys.tolist()) == overlay.keys.tolist()
+    kinds = {}
+    for extra, id_ in enumerate(overlay.statement_ids):
+        change = change_of(overlay, GRAPH.edge_count + extra)
+        kinds[change.kind] = change.base_edge
+        assert id_.startswith("view:")
+        assert isinstance(overlay.statement_ids, ViewStatementIds)
+        assert overlay.statement_ids.find(id_) == extra
+    assert kinds == {
+        ChangeKind.VALUE_CHANGED: GRAPH.find_edge("S1"),
+        ChangeKind.RELATION_CHANGED: GRAPH.find_edge("S3"),
+        ChangeKind.ADDED: None,
+    }
+    assert change_of(overlay, 0).kind is ChangeKind.UNCHANGED
+    assert int(overlay.gone.sum()) == 3
+
+
+def test_one_change_has_one_id_in_every_view():
+    """K, settled: an id is made of base statement and new content, not of the view."""
+    change = Change(statement_id="S1", value=EntityValue("eunice"))
+    alone, _ = custom(change)
+    among, _ = custom(Change(statement_id="S2", remove=True), change)
+    other, _ = custom(Change(statement_id="S1", value=EntityValue("maria")))
+    ids = [
+        lay(GRAPH, delta, view_id=v).statement_ids[0]
+        for v, delta in zip("abc", (alone, among, other), strict=True)
+    ]
+    assert ids[0] == ids[1] != ids[2]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (Change(statement_id="S9", remove=True), "no statement 'S9'"),
+        (Change(statement_id="S1"), "expected remove, a relation or a value"),
+        (Change(statement_id="S1", head="eunice", remove=True), "keeps its head"),
+        (Change(statement_id="S1", remove=True, relation="r"), "takes no relation"),
+        (Change(statement_id="S1", value=EntityValue("arnold")), "already"),
+        (Change(head="maria", relation="spouse"), "value is missing"),
+        (Change(remove=True), "needs a statement id"),
+    ],
+)
+def test_errors_name_the_change(change, said):
+    with pytest.raises(InputError, match=said) as raised:
+        custom(Change(statement_id="S4", remove=True), change)
+    assert "change 2" in str(raised.value)
+
+
+def test_the_same_twice_is_an_error():
+    twice = Change(head="maria", relation="r", value=EntityValue("x"))
+    with pytest.raises(InputError, match="same statement as change 1"):
+        custom(twice, twice)
+    with pytest.raises(InputError, match="already changed by change 1"):
+        custom(Change(statement_id="S1", remove=True), Change(statement_id="S1", relation="r"))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        ViewSpec(Method.EDGE_DELETION, level=0.5, scope=Scope(statement_ids=("S9",))),
+        ViewSpec(Method.EDGE_DELETION, level=0.5, scope=Scope(relation_ids=("r9",))),
+        ViewSpec(Method.EDGE_DELETION, level=0.5, scope=Scope(around_ids=("nobody",))),
+        ViewSpec(Method.EDGE_DELETION, level=0.5, scope=Scope(of_question=True)),
+        ViewSpec(Method.WITHHOLDING, statement_ids=("S9",)),
+        ViewSpec(Method.WITHHOLDING, statement_ids=("S1",), scope=Scope(relation_ids=("spouse",))),
+        ViewSpec(Method.RELATION_REPLACEMENT, level=0.5, scorer="trained"),
+        ViewSpec(Method.EDGE_DELETION, level=0.5, algorithm=99),
+    ],
+)
+def test_what_the_graph_lacks_is_said(spec):
+    with pytest.raises(InputError):
+        make_delta(GRAPH, spec)
+
+
+def test_changes_file(tmp_path):
+    path = tmp_path / "changes.jsonl"
+    path.write_text(
+        '# mine\n{"statementId": "S1", "value": "Q1"}\n\n'
+        '{"head": "a", "relation": "b", "text": "c"}\n{"statement_id": "S2", "remove": true}\n'
+    )
+    assert read_changes(path) == (
+        Change(statement_id="S1", value=EntityValue("Q1")),
+        Change(head="a", relation="b", value=StringValue("c")),
+        Change(statement_id="S2", remove=True),
+    )
+    table = 'statementId\tremove\tvalue\nS1\tyes\t\nS2\t\t["s","x"]\n'
+    assert parse_changes(table.splitlines()) == (
+        Change(statement_id="S1", remove=True),
+        Change(statement_id="S2", value=StringValue("x")),
+    )
+    with pytest.raises(InputError, match="cannot read"):
+        read_changes(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"statementId": "S1", "value": 3}', "line 1: field 'value'"),
+        ('{"statementId": "S1", "remove": true}\n{"a": 1}', "line 2: unknown column or field 'a'"),
+        ('{"head": "a", "value": "b"}', "line 1: field 'relation' is missing"),
+        ('{"head": "a", "relation": "b"}', "line 1: field 'value'"),
+        ('{"statementId": "S1", "remove": "yes"}', "line 1: field 'remove'"),
+        ("{", "line 1: not JSON"),
+        ("head\tcolour\n", "line 1: unknown column"),
+        ("head\trelation\tvalue\na\tb", "line 2: expected 3 cells"),
+        ("statementId\tremove\nS1\tmaybe", "line 2: field 'remove'"),
+        ("", "holds no change"),
+    ],
+)
+def test_a_wrong_line_is_named(text, said):
+    with pytest.raises(InputError, match=said):
+        parse_changes(text.splitlines())
