@@ -31,13 +31,14 @@ from graph_service.model.result import (
     triples_of,
 )
 from graph_service.model.view import ChangeKind
-from queries.generate.citations import Sentence, one_line, parse_answer
+from queries.generate.citations import Sentence, one_line
 from queries.generate.prompt import (
     flat_knowledge,
     load_prompt,
     messages_hash,
     numbered_knowledge,
 )
+from queries.generate.reader import parse_answer
 from queries.generate.verbalise import MAX_SENTENCES, VERBALISER, verbalise
 from queries.llm import ChatModel, ReplyError, Usage
 from queries.retriever import Retriever

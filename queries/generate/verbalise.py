@@ -21,13 +21,8 @@ from graph_service.model.result import (
 )
 from graph_service.model.text import relation_words
 from graph_service.model.values import GREGORIAN, NoValue, SomeValue, Time
-from queries.generate.citations import (
-    NOT_AVAILABLE,
-    CitationReader,
-    Sentence,
-    one_line,
-    render_citations,
-)
+from queries.generate.citations import NOT_AVAILABLE, Sentence, one_line
+from queries.generate.reader import CitationReader, render_citations
 
 VERBALISER = "template text, no language model"
 MAX_SENTENCES = 5

@@ -11,13 +11,8 @@ from hypothesis import strategies as st
 from query_samples import triple
 
 from graph_service.model.result import Triple
-from queries.generate.citations import (
-    CitationReader,
-    Sentence,
-    parse_answer,
-    print_citation,
-    render_citations,
-)
+from queries.generate.citations import Sentence, print_citation
+from queries.generate.reader import CitationReader, parse_answer, render_citations
 
 ROME = triple("s1", "Q212657", "place of birth", "Rome", label="Artemisia Gentileschi")
 PAINTER = triple("s2", "Q212657", "occupation", "painter", label="Artemisia Gentileschi")

@@ -10,7 +10,6 @@ from query_samples import triple
 from graph_service.errors import InputError
 from graph_service.model.result import Triple
 from queries.generate.answer import Setting
-from queries.generate.citations import parse_answer
 from queries.generate.prompt import (
     flat_knowledge,
     load_prompt,
@@ -19,6 +18,7 @@ from queries.generate.prompt import (
     parse_prompt,
     prompt_names,
 )
+from queries.generate.reader import parse_answer
 from queries.llm import Message
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "prompts"

@@ -9,7 +9,8 @@ from query_samples import paths, triple, triplets
 
 from graph_service.model.result import Status, Strategy, triples_of
 from graph_service.model.values import NoValue, SomeValue, Time
-from queries.generate.citations import Sentence, parse_answer
+from queries.generate.citations import Sentence
+from queries.generate.reader import parse_answer
 from queries.generate.verbalise import (
     choose_triples,
     relation_phrase,

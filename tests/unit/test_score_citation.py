@@ -14,7 +14,8 @@ from graph_service.model.result import TripleChange
 from graph_service.model.view import ChangeKind
 from queries.datasets.gold import GoldQuestion
 from queries.generate.answer import Answer, base_statements
-from queries.generate.citations import Citation, Sentence, parse_answer
+from queries.generate.citations import Citation, Sentence
+from queries.generate.reader import parse_answer
 from queries.score.citation import citation_row, count_citations, count_true
 from queries.score.run import score_answers
 

@@ -8,7 +8,7 @@ import pytest
 from query_samples import triple
 
 from queries.generate.answer import Answer
-from queries.generate.citations import parse_answer
+from queries.generate.reader import parse_answer
 from queries.score.entailment import Pair, WordOverlap, triple_hypothesis
 from queries.score.not_available import score_not_available
 

@@ -1,0 +1,394 @@
+"""Citations in an answer's text: printed, and read against the knowledge that was given.
+
+A citation names triples of one entity, ``[Q212657, place of birth: Rome, occupation: painter]``
+(K1), or triples by their numbers in the prompt, ``[1]``, ``[2, 5]``, ``[3-4]``; ``[NA]`` marks a
+claim that needs knowledge the graph lacks. Values hold commas, colons and brackets of their own,
+so no pattern can tell where one ends: what is read is the longest triple that was given (K4,
+"Settled"). What matches none is a citation all the same, and an incorrect one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from graph_service.model.result import Triple
+from queries.generate.citations import Citation, Sentence, one_line, print_citation
+from queries.generate.sentences import sentence_spans
+
+# Brackets of other scripts count as brackets; one character for one, so positions stay.
+_BRACKETS = str.maketrans({"【": "[", "】": "]", "［": "[", "］": "]"})
+_NA = re.compile(r"\s*N\.?\s?/?\s?A\.?\s*", re.IGNORECASE)
+_NUMBERS = re.compile(r"\s*\d{1,6}(?:\s*[-–—]\s*\d{1,6})?\s*")
+_SEPARATOR = re.compile(r"\s*[,;]\s*")
+_CLOSE = re.compile(r"\s*\]")
+_ID = re.compile(r"\s*(?:[QPL]\d+|[A-Za-z][A-Za-z0-9+.-]*://[^\s,;\]]+)\s*(?=[,;:\]]|$)")
+_NEXT_PIECE = re.compile(r"\s*[,;]\s*(?=[^,;:\[\]]+:\s)")
+_NA_LAST = re.compile(r"\s*[,;]\s*(?=N\.?/?A\.?\s*(?:[,;]|$))", re.IGNORECASE)
+_PAIR = re.compile(r"[^,;:\[\]]{1,80}[,;]\s*[^,;:\[\]]{1,80}:\s*\S")
+_SPACE_BEFORE_MARK = re.compile(r"\s+([.,;:!?])")
+_MOST_RANGE = 50
+
+
+def render_citations(triples: Sequence[Triple], knowledge: Sequence[Triple], /) -> str:
+    """Returns a citation text that is read back as these statements.
+
+    Neighbouring triples of one entity share a bracket where that is unambiguous. Where
+    commas and colons inside the names make it read as something else, each triple has a bracket
+    of its own; where even that prints like another statement, its number stands there.
+
+    Args:
+        triples: What to cite, in order; each is one of ``knowledge``.
+        knowledge: All triples that were given, in the order of their numbers.
+    """
+    reader = CitationReader(knowledge)
+    numbers = {triple.statement_id: i for i, triple in enumerate(knowledge, 1)}
+    groups: list[list[Triple]] = []
+    for triple in triples:
+        if groups and groups[-1][0].head.id == triple.head.id:
+            groups[-1].append(triple)
+        else:
+            groups.append([triple])
+    shown: list[str] = []
+    for group in groups:
+        if reader.reads_as(print_citation(group), group):
+            shown.append(print_citation(group))
+            continue
+        for triple in group:
+            alone = print_citation([triple])
+            exact = reader.reads_as(alone, [triple])
+            shown.append(alone if exact else f"[{numbers[triple.statement_id]}]")
+    return "".join(shown)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A printed form ``relation: value`` of one head, and the statements that print so."""
+
+    printed: str
+    pattern: re.Pattern[str]
+    triples: tuple[Triple, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """One bracket of a text that is a citation or a marker."""
+
+    start: int
+    end: int
+    citations: tuple[Citation, ...]
+    not_available: bool
+
+
+class CitationReader:
+    """Reads citations against the triples that were given.
+
+    Args:
+        knowledge: The triples, in the order of their numbers in the prompt.
+    """
+
+    def __init__(self, knowledge: Sequence[Triple], /) -> None:
+        self._knowledge = tuple(knowledge)
+        printed: dict[str, dict[str, list[Triple]]] = {}
+        whole: dict[str, list[Triple]] = {}
+        for triple in self._knowledge:
+            head = one_line(triple.head.id)
+            pair = f"{one_line(triple.relation.label)}: {one_line(triple.value_label)}"
+            printed.setdefault(head, {}).setdefault(pair, []).append(triple)
+            whole.setdefault(f"{head}, {pair}", []).append(triple)
+        self._whole = [
+            _Known(text, _pattern(text), tuple(triples))
+            for text, triples in sorted(whole.items(), key=_longest_first)
+        ]
+        self._heads: list[tuple[str, re.Pattern[str], list[_Known]]] = [
+            (
+                head,
+                _pattern(head),
+                [
+                    _Known(pair, _pattern(pair), tuple(triples))
+                    for pair, triples in sorted(pairs.items(), key=_longest_first)
+                ],
+            )
+            for head, pairs in sorted(printed.items(), key=_longest_first)
+        ]
+        self._names = {one_line(triple.head.label).casefold() for triple in self._knowledge}
+
+    def reads_as(self, text: str, triples: Sequence[Triple], /) -> bool:
+        """Returns whether a text holds citations of exactly these statements, and of no other."""
+        read = [citation for found in self.brackets(text) for citation in found.citations]
+        return [citation.statement_ids for citation in read] == [
+            (triple.statement_id,) for triple in triples
+        ]
+
+    def brackets(self, text: str, /) -> list[_Found]:
+        """Returns the citations and markers of a text in NFC, left to right."""
+        shadow = text.translate(_BRACKETS)
+        found: list[_Found] = []
+        position = shadow.find("[")
+        while position >= 0:
+            bracket = self._bracket(text, shadow, position)
+            if bracket is None:
+                position = shadow.find("[", position + 1)
+            else:
+                found.append(bracket)
+                position = shadow.find("[", bracket.end)
+        return found
+
+    def _bracket(self, text: str, shadow: str, start: int) -> _Found | None:
+        for known, end in _options(self._whole, shadow, start + 1):
+            if close := _CLOSE.match(shadow, end):
+                citation = _of_known(known, text[start : close.end()])
+                return _Found(start, close.end(), (citation,), False)
+        for head, pattern, pairs in self._heads:
+            match = pattern.match(shadow, start + 1)
+            separator = _SEPARATOR.match(shadow, match.end()) if match else None
+            if separator:
+                listed = _read_list(text, shadow, separator.end(), pairs)
+                if listed is not None:
+                    return _Found(start, listed[1], listed[0], False)
+                return _read_pieces(text, shadow, start, head, separator.end(), pairs)
+        return self._other(text, shadow, start)
+
+    def _other(self, text: str, shadow: str, start: int) -> _Found | None:
+        """A bracket that names no entity that was given, or nothing else of it."""
+        end = _closing(shadow, start)
+        inner = shadow[start + 1 : end - 1] if shadow[end - 1] == "]" else shadow[start + 1 : end]
+        parts = re.split(r"[,;]", inner)
+        if all(_NA.fullmatch(part) or _NUMBERS.fullmatch(part) for part in parts):
+            return self._numbered(text, start, end, parts)
+        if _PAIR.search(inner) or _ID.match(inner):
+            found_id = _ID.match(inner)
+            head = found_id.group().strip() if found_id else re.split(r"[,;]", inner)[0].strip()
+            after = found_id.end() if found_id else len(re.split(r"[,;]", inner)[0])
+            separator = re.compile(r"\s*[,;:]\s*").match(shadow, start + 1 + after)
+            if separator and separator.end() < end:
+                return _read_pieces(text, shadow, start, head, separator.end(), ())
+            return _Found(start, end, (_unmatched(head, text[start:end]),), False)
+        folded = inner.strip().casefold()
+        if folded in self._names or any(head.casefold() == folded for head, _, _ in self._heads):
+            return _Found(start, end, (_unmatched(inner.strip(), text[start:end]),), False)
+        return None
+
+    def _numbered(self, text: str, start: int, end: int, parts: Sequence[str]) -> _Found:
+        citations: list[Citation] = []
+        missing = False
+        raw = text[start:end]
+        for part in parts:
+            if _NA.fullmatch(part):
+                missing = True
+                continue
+            ends = [int(number) for number in re.findall(r"\d+", part)]
+            low, high = ends[0], ends[-1]
+            # A range such as [1952-1999] is a span of years rather than 48 citations.
+            plausible = low <= len(self._knowledge) and 0 <= high - low < _MOST_RANGE
+            numbers = range(low, high + 1) if plausible else range(0)
+            if not numbers:
+                citations.append(_unmatched("", raw))
+            for number in numbers:
+                if 1 <= number <= len(self._knowledge):
+                    citations.append(_of_triple(self._knowledge[number - 1], raw))
+                else:
+                    citations.append(_unmatched("", raw))
+        return _Found(start, end, tuple(citations), missing)
+
+
+def parse_answer(text: str, knowledge: Sequence[Triple], /) -> tuple[Sentence, ...]:
+    """Returns the sentences of an answer with what each cites (K1, K4).
+
+    A citation belongs to the sentence it stands in; one that follows a full stop belongs to the
+    sentence before it, and one that begins a line to the sentence after it.
+
+    Args:
+        text: A model's words.
+        knowledge: The triples that were given, in the order of their numbers.
+    """
+    text = unicodedata.normalize("NFC", text)
+    found = CitationReader(knowledge).brackets(text)
+    bare: list[str] = []
+    places: list[int] = []
+    length = end = 0
+    for bracket in found:
+        part = text[end : bracket.start]
+        bare.append(part)
+        length += len(part)
+        places.append(length)
+        end = bracket.end
+    bare.append(text[end:])
+    plain = "".join(bare)
+    spans = sentence_spans(plain, names=_names_with_stops(knowledge))
+    if not spans:
+        if not found:
+            return ()
+        citations = tuple(citation for bracket in found for citation in bracket.citations)
+        return (Sentence("", citations, any(bracket.not_available for bracket in found)),)
+    held: list[list[_Found]] = [[] for _ in spans]
+    for bracket, place in zip(found, places, strict=True):
+        held[_owner(plain, spans, place)].append(bracket)
+    return tuple(
+        Sentence(
+            _SPACE_BEFORE_MARK.sub(r"\1", " ".join(plain[start:stop].split())),
+            tuple(citation for bracket in brackets for citation in bracket.citations),
+            any(bracket.not_available for bracket in brackets),
+        )
+        for (start, stop), brackets in zip(spans, held, strict=True)
+    )
+
+
+def _owner(plain: str, spans: Sequence[tuple[int, int]], place: int) -> int:
+    line_start = plain.rfind("\n", 0, place) + 1
+    begins_line = not plain[line_start:place].strip()
+    before = -1
+    for i, (start, end) in enumerate(spans):
+        if start < place <= end:
+            return i
+        if end < place:
+            before = i
+        if place <= start:
+            line_end = plain.find("\n", place)
+            same_line = line_end < 0 or start < line_end
+            return i if before < 0 or (begins_line and same_line) else before
+    return before
+
+
+def _names_with_stops(knowledge: Iterable[Triple]) -> set[str]:
+    names: set[str] = set()
+    for triple in knowledge:
+        names.update((one_line(triple.head.label), one_line(triple.value_label)))
+    return names
+
+
+def _longest_first(item: tuple[str, object]) -> tuple[int, str]:
+    return -len(item[0]), item[0]
+
+
+def _pattern(printed: str) -> re.Pattern[str]:
+    """Matches a printed form whatever its case and white space."""
+    words = [re.escape(word) for word in printed.translate(_BRACKETS).split()]
+    return re.compile(r"\s*" + r"\s+".join(words), re.IGNORECASE)
+
+
+def _of_triple(triple: Triple, raw: str, also: tuple[str, ...] = ()) -> Citation:
+    return Citation(
+        triple.head.id,
+        triple.relation.label,
+        triple.value_label,
+        triple.statement_id,
+        raw,
+        True,
+        also,
+    )
+
+
+def _of_known(known: _Known, raw: str) -> Citation:
+    also = tuple(triple.statement_id for triple in known.triples[1:])
+    return _of_triple(known.triples[0], raw, also)
+
+
+def _options(knowns: Sequence[_Known], shadow: str, at: int) -> list[tuple[_Known, int]]:
+    """The printed forms that stand at a position and where each ends: longest first, and of
+    those that differ in case alone the one that is written so.
+    """
+    found = [(known, match.end()) for known in knowns if (match := known.pattern.match(shadow, at))]
+    return sorted(
+        found,
+        key=lambda item: (
+            -item[1],
+            " ".join(shadow[at : item[1]].split()) != item[0].printed.translate(_BRACKETS),
+        ),
+    )
+
+
+def _unmatched(head: str, raw: str, relation: str = "", value: str = "") -> Citation:
+    return Citation(head, relation, value, None, raw, False)
+
+
+def _read_list(
+    text: str, shadow: str, start: int, pairs: Sequence[_Known]
+) -> tuple[tuple[Citation, ...], int] | None:
+    """Reads ``relation: value, relation: value]`` of known pairs alone, longest first.
+
+    Positions from which no reading reaches the bracket are remembered, so that the time is
+    the length times the pairs however the names repeat.
+    """
+    dead: set[int] = set()
+    stack = [(start, _options(pairs, shadow, start))]
+    chosen: list[Citation] = []
+    while stack:
+        at, left = stack[-1]
+        if not left:
+            dead.add(at)
+            stack.pop()
+            if chosen:
+                chosen.pop()
+            continue
+        known, end = left.pop(0)
+        citation = _of_known(known, text[at:end].strip())
+        if close := _CLOSE.match(shadow, end):
+            return (*chosen, citation), close.end()
+        separator = _SEPARATOR.match(shadow, end)
+        if separator and separator.end() not in dead:
+            chosen.append(citation)
+            stack.append((separator.end(), _options(pairs, shadow, separator.end())))
+    return None
+
+
+def _read_pieces(
+    text: str, shadow: str, start: int, head: str, at: int, pairs: Sequence[_Known]
+) -> _Found:
+    """Reads a list in which something is unknown: known pairs where they stand, the rest as
+    pieces that match nothing.
+    """
+    end = _closing(shadow, start)
+    stop = end - 1 if shadow[end - 1] == "]" else end
+    citations: list[Citation] = []
+    missing = False
+    while at < stop:
+        found = [
+            (known, after)
+            for known, after in _options(pairs, shadow, at)
+            if after == stop or _SEPARATOR.match(shadow, after) or _CLOSE.match(shadow, after)
+        ]
+        if found:
+            known, after = found[0]
+            citations.append(_of_known(known, text[at:after].strip()))
+            if after > stop:
+                # The value holds the bracket that seemed to close the citation.
+                end = _closing(shadow, after, depth=1)
+                stop = end - 1 if shadow[end - 1] == "]" else end
+        else:
+            cut = _NEXT_PIECE.search(shadow, at, stop) or _NA_LAST.search(shadow, at, stop)
+            after = cut.start() if cut else stop
+            piece = text[at:after].strip()
+            if _NA.fullmatch(piece):
+                missing = True
+            elif piece:
+                relation, colon, value = piece.partition(":")
+                citations.append(
+                    _unmatched(head, piece, relation.strip() if colon else "", value.strip())
+                )
+        separator = _SEPARATOR.match(shadow, after, stop)
+        at = separator.end() if separator else stop
+    if not citations and not missing:
+        citations.append(_unmatched(head, text[start:end]))
+    return _Found(start, end, tuple(citations), missing)
+
+
+def _closing(shadow: str, start: int, *, depth: int = 0) -> int:
+    """The position after the bracket that closes the one at ``start``; where none does, the end
+    of its line (a reply that was cut).
+    """
+    line_end = shadow.find("\n", start)
+    limit = len(shadow) if line_end < 0 else line_end
+    first = -1
+    for position in range(start, limit):
+        if shadow[position] == "[":
+            depth += 1
+        elif shadow[position] == "]":
+            if first < 0:
+                first = position + 1
+            depth -= 1
+            if not depth:
+                return position + 1
+    return first if first >= 0 else limit

@@ -1,0 +1,183 @@
+"""What is said to a model and what comes back; the protocol of all models; the token meter."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from graph_service.errors import GraphServiceError, InputError, LimitError
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation; ``role`` is ``system``, ``user`` or ``assistant``."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of requests and replies.
+
+    Attributes:
+        estimated: Whether any of it is estimated, because the endpoint did not say.
+    """
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: bool = False
+
+    @property
+    def total(self) -> int:
+        """Tokens of both."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.estimated or other.estimated,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model answered.
+
+    Attributes:
+        model: The model's name as the endpoint gives it.
+        finish_reason: ``stop``; ``length`` where the reply was cut at ``max_tokens``.
+        request_id: The endpoint's id of the request, where it gives one.
+        seconds: From the first try to the reply, waits included; no part of its identity.
+        tries: How often the request was sent.
+    """
+
+    text: str
+    model: str
+    finish_reason: str
+    usage: Usage
+    request_id: str | None = None
+    seconds: float = field(default=0.0, compare=False)
+    tries: int = field(default=1, compare=False)
+
+
+class ReplyFault(StrEnum):
+    """Why a request got no usable reply."""
+
+    TIMEOUT = "timeout"
+    UNREACHABLE = "unreachable"
+    RATE_LIMIT = "rate-limit"
+    SERVER = "server"
+    MALFORMED = "malformed"
+    EMPTY = "empty"
+    CONTENT_FILTER = "content-filter"
+    REFUSED = "refused"
+
+
+class ReplyError(GraphServiceError):
+    """One request got no usable reply; a recorded failure of its case, and no more than that.
+
+    Args:
+        message: What was expected, and what came.
+        fault: Why.
+        tries: How often it was tried.
+    """
+
+    code = "MODEL_FAILED"
+
+    def __init__(self, message: str, /, *, fault: ReplyFault, tries: int = 1) -> None:
+        super().__init__(message)
+        self.fault = fault
+        self.tries = tries
+        self.retryable = fault not in (ReplyFault.CONTENT_FILTER, ReplyFault.REFUSED)
+
+
+class ChatModel(Protocol):
+    """Answers a conversation. Implementations: OpenAI-compatible, recorded."""
+
+    @property
+    def name(self) -> str:
+        """The model asked for; part of every key and answer."""
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        /,
+        *,
+        temperature: float | None = 0.0,
+        max_tokens: int = 1024,
+        random_seed: int | None = None,
+        stop: Sequence[str] = (),
+    ) -> Reply:
+        """Returns the reply.
+
+        Args:
+            messages: The conversation so far.
+            temperature: 0 for the likeliest words; None leaves it to the endpoint.
+            max_tokens: Tokens of the reply at most.
+            random_seed: Passed on to endpoints that take one.
+            stop: Texts at which the reply ends.
+
+        Raises:
+            SetupError: The key, the address or the model's name is wrong.
+            LimitError: The run's tokens or the account's credit are spent.
+            ReplyError: This request got no usable reply.
+        """
+
+
+class TokenMeter:
+    """Counts the tokens of a run, and stops it at a limit. Safe between threads.
+
+    Args:
+        limit: Tokens of the run at most; None for no limit.
+    """
+
+    def __init__(self, *, limit: int | None = None) -> None:
+        if limit is not None and limit < 1:
+            raise InputError(f"the token limit must be at least 1, got {limit}")
+        self.limit = limit
+        self._used = Usage()
+        self._requests = 0
+        self._lock = threading.Lock()
+
+    @property
+    def used(self) -> Usage:
+        """Tokens so far."""
+        with self._lock:
+            return self._used
+
+    @property
+    def requests(self) -> int:
+        """Replies so far."""
+        with self._lock:
+            return self._requests
+
+    def check(self, wanted: int, /) -> None:
+        """Raises ``LimitError`` where a request of so many tokens could pass the limit."""
+        used = self.used.total
+        if self.limit is not None and used + wanted > self.limit:
+            raise LimitError(
+                f"this run may use {self.limit} tokens; {used} are used and the next request "
+                f"may take {wanted}",
+                argument="token_limit",
+                hint="Raise the token limit, or ask fewer questions.",
+            )
+
+    def add(self, usage: Usage, /) -> None:
+        """Counts one reply."""
+        with self._lock:
+            self._used += usage
+            self._requests += 1
+
+
+def estimate_tokens(text: str, /) -> int:
+    """Returns a cautious guess of a text's tokens, for limits alone: a third of its UTF-8 bytes.
+
+    >>> estimate_tokens("Who is the mother?")
+    7
+    """
+    return len(text.encode("utf-8", "replace")) // 3 + 1

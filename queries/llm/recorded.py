@@ -1,0 +1,170 @@
+"""Replies kept in a file of JSON lines, keyed by the whole request, and given again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from graph_service.errors import InputError
+from graph_service.model.identity import digest
+from graph_service.model.plain import from_plain, to_plain
+from queries.llm.chat import ChatModel, Message, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A whole request, as recorded replies are kept under."""
+
+    model: str
+    messages: tuple[Message, ...]
+    temperature: float | None
+    max_tokens: int
+    random_seed: int | None
+    stop: tuple[str, ...]
+
+    def key(self) -> str:
+        """Returns 32 hexadecimal digits of everything in the request."""
+        encoded = orjson.dumps(to_plain(self), option=orjson.OPT_SORT_KEYS).decode()
+        return digest((encoded,), person=b"chat").hex()
+
+
+class RecordedChat:
+    """Replies from a file of JSON lines; opened by ``open_recorded``.
+
+    Without a model behind it, a request that was not recorded is an error; with one, its reply
+    is asked for once and written down before it is returned.
+    """
+
+    def __init__(
+        self, path: Path, name: str, replies: dict[str, Reply], /, *, inner: ChatModel | None
+    ) -> None:
+        self._path = path
+        self._name = name
+        self._replies = replies
+        self._inner = inner
+        self._lock = threading.Lock()
+        self.asked = 0
+
+    @property
+    def name(self) -> str:
+        """The model whose replies these are."""
+        return self._name
+
+    def __len__(self) -> int:
+        return len(self._replies)
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        /,
+        *,
+        temperature: float | None = 0.0,
+        max_tokens: int = 1024,
+        random_seed: int | None = None,
+        stop: Sequence[str] = (),
+    ) -> Reply:
+        """Returns the recorded reply; see ``ChatModel.complete``.
+
+        Raises:
+            InputError: It was not recorded, and no model stands behind the file.
+        """
+        request = ChatRequest(
+            self._name, tuple(messages), temperature, max_tokens, random_seed, tuple(stop)
+        )
+        key = request.key()
+        with self._lock:
+            found = self._replies.get(key)
+        if found is not None:
+            return found
+        if self._inner is None:
+            last = messages[-1].content if messages else ""
+            raise InputError(
+                f"{self._path.name} holds no reply of {self._name} to this request "
+                f"(key {key}, which ends {last[-80:]!r}); the prompt, the model or the "
+                "knowledge has changed since it was recorded",
+                argument="recorded",
+                hint="Record it again with an endpoint.",
+            )
+        reply = self._inner.complete(
+            messages,
+            temperature=temperature,
+            max_tokens=max_tokens,
+            random_seed=random_seed,
+            stop=stop,
+        )
+        line = orjson.dumps({"key": key, "request": to_plain(request), "reply": to_plain(reply)})
+        with self._lock:
+            self.asked += 1
+            self._replies[key] = reply
+            with self._path.open("ab") as file:
+                file.write(line + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+        return reply
+
+
+@contextlib.contextmanager
+def open_recorded(
+    path: str | Path,
+    /,
+    *,
+    model_name: str | None = None,
+    inner: ChatModel | None = None,
+) -> Iterator[RecordedChat]:
+    """Opens a file of recorded replies.
+
+    A last line that was cut by a crash is left out, and cut off before anything is appended.
+
+    Args:
+        path: The file; made on the first reply where a model stands behind it.
+        model_name: Whose replies to give, where the file holds several models' and there is
+            no ``inner``.
+        inner: The model to ask for what is not recorded.
+
+    Raises:
+        InputError: There is no such file, a line is damaged, or it is unclear whose replies
+            are meant.
+    """
+    file = Path(path)
+    replies: dict[str, Reply] = {}
+    names: set[str] = set()
+    if file.exists():
+        data = file.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        for number, line in enumerate(data[:whole].splitlines(), 1):
+            if not line.strip():
+                continue
+            try:
+                row = orjson.loads(line)
+                replies[str(row["key"])] = from_plain(Reply, row["reply"])
+                names.add(str(row["request"]["model"]))
+            except (orjson.JSONDecodeError, KeyError, TypeError, InputError) as error:
+                raise InputError(
+                    f"{file.name}, line {number}: expected a recorded reply "
+                    f'{{"key", "request", "reply"}}, got {line[:80]!r}',
+                    argument="recorded",
+                ) from error
+        if whole < len(data) and inner is not None:
+            with file.open("r+b") as opened:
+                opened.truncate(whole)
+    elif inner is None:
+        raise InputError(f"there is no file of recorded replies at {file}", argument="recorded")
+    if inner is not None:
+        name = inner.name
+    elif model_name is not None:
+        name = model_name
+    elif len(names) == 1:
+        name = next(iter(names))
+    else:
+        listed = ", ".join(sorted(names)) or "none"
+        raise InputError(
+            f"{file.name} holds replies of these models: {listed}; say which is meant",
+            argument="model_name",
+        )
+    yield RecordedChat(file, name, replies, inner=inner)
