@@ -270,9 +270,12 @@ def _launch(server: Neo4jServer, *, set_password: bool = False) -> None:
     while True:
         text = log.read_text(errors="replace")
         if re.search(r"^ready$", text, re.MULTILINE):
+            # It outlives this object, is followed by its id, and may be stopped by another process.
+            process.returncode = 0
             return
         if process.poll() is not None or time.monotonic() > limit:
             server._end(signal.SIGKILL)
+            process.returncode = 1
             raise RuntimeError(f"Neo4j did not start: {text[-3000:]}")
         time.sleep(0.1)
 
