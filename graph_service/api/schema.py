@@ -9,10 +9,13 @@ import strawberry
 from graphql import GraphQLError
 from strawberry.exceptions import MissingQueryError
 from strawberry.extensions import (
-    MaxAliasesLimiter,
+    AddValidationRules,
     MaxTokensLimiter,
-    QueryDepthLimiter,
+    ParserCache,
+    ValidationCache,
 )
+from strawberry.extensions.max_aliases import create_validator as limit_aliases
+from strawberry.extensions.query_depth_limiter import create_validator as limit_depth
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types import ExecutionContext
 
@@ -60,6 +63,7 @@ MAX_DEPTH = 14
 MAX_ALIASES = 30
 MAX_TOKENS = 3000
 MAX_IDS = 200
+CACHED_DOCUMENTS = 200
 log = logging.getLogger("graph_service.api")
 
 
@@ -299,6 +303,10 @@ def _camel(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
+# Made once: the cache of checked documents goes by these very objects.
+_RULES = (limit_depth(MAX_DEPTH, None, None), limit_aliases(MAX_ALIASES))
+
+
 class _Schema(strawberry.Schema):
     """Strawberry's schema without its log of every error: ``execute`` reports them once."""
 
@@ -313,9 +321,11 @@ schema = _Schema(
     mutation=Mutation,
     types=[TripletsResultType, PathsResultType, SubgraphResultType],
     extensions=[
-        lambda: QueryDepthLimiter(max_depth=MAX_DEPTH),
-        lambda: MaxAliasesLimiter(max_alias_count=MAX_ALIASES),
+        lambda: AddValidationRules([*_RULES]),
         lambda: MaxTokensLimiter(max_token_count=MAX_TOKENS),
+        # Parsing and checking the client's documents costs more than answering them.
+        lambda: ParserCache(maxsize=CACHED_DOCUMENTS),
+        lambda: ValidationCache(maxsize=CACHED_DOCUMENTS),
     ],
 )
 
