@@ -147,11 +147,12 @@ def pair_edges(
 def _rotate(work: _Pairing, paired: list[Int64], left: tuple[Int64, Int64]) -> tuple[Int64, Int64]:
     """Pairs each first member with the next pair's second, among pairs that failed."""
     first, second = left
+    taken = _none()
     for _ in range(ROTATIONS):
         if len(first) < 2:
             break
         second = np.roll(second, -1)
-        taken = np.sort(np.concatenate([work.made(pair[0], pair[1]) for pair in paired]))
+        taken = _merged(taken, work.made(paired[-1][0], paired[-1][1]))
         good = work.swappable(first, second)
         good &= work.fresh(_columns(first, second), _columns(second, first), taken)
         paired.append(np.stack([first[good], second[good]]))
@@ -167,6 +168,7 @@ def _exchange(
     untried = np.ones(pairs.shape[1], dtype=np.bool_)
     broken = np.zeros(pairs.shape[1], dtype=np.bool_)
     added: list[Int64] = []
+    taken: Int64 | None = None
     while len(first) > FEW:
         deadline.check("pairing edges")
         # What is left over is mostly of the commonest relation: only pairs without it can help.
@@ -180,11 +182,10 @@ def _exchange(
         one, two = pairs[0, block], pairs[1, block]
         a, b = first[:size], second[:size]
         good = work.swappable(a, one) & work.swappable(b, two)
-        taken = np.sort(
-            np.concatenate(
-                [work.made(pairs[0], pairs[1]), *(work.made(new[0], new[1]) for new in added)]
-            )
-        )
+        if taken is None:
+            taken = work.made(pairs[0], pairs[1])
+        for new in added[-2:]:
+            taken = _merged(taken, work.made(new[0], new[1]))
         rows = np.stack([a, one, b, two], axis=1)
         good &= work.fresh(rows, np.stack([one, a, two, b], axis=1), taken)
         broken[block[good]] = True
@@ -210,6 +211,8 @@ def _search(
     Returns:
         The pairs, and the places still unpaired.
     """
+    if not len(pool):
+        return pairs, pool
     taken = work.made(pairs[0], pairs[1])
     failures = 0
     position = 0
@@ -224,7 +227,7 @@ def _search(
                 new = np.array([[pool[position]], [pool[partner]]])
                 pairs = np.concatenate([pairs, new], axis=1)
                 pool = np.delete(pool, [position, partner])
-                taken = work.made(pairs[0], pairs[1])
+                taken = _merged(taken, work.made(new[0], new[1]))
                 position = failures = 0
                 continue
         if position + 1 < len(pool):
@@ -346,6 +349,12 @@ def _in_order(pairs: Int64, size: int) -> Int64:
 
 def _columns(first: Int64, second: Int64) -> Int64:
     return np.stack([first, second], axis=1)
+
+
+def _merged(ascending: Int64, more: Int64) -> Int64:
+    """Both together, ascending; ``more`` is short and ascending."""
+    merged: Int64 = np.insert(ascending, np.searchsorted(ascending, more), more)
+    return merged
 
 
 def _none() -> Int64:
