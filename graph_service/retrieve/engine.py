@@ -74,8 +74,8 @@ class Selection:
         triples: For triplets best first; for a subgraph its statements, best first.
         paths: For paths, best first.
         objective, gap, solver: For a subgraph.
-        relevance: How much the best that was found bears on the question: a cosine; None where
-            the preset does not say.
+        relevance: How much the best that was found bears on the question: the score of the best
+            relation sequence, at most 1; None where the preset does not say.
         cuts: What limits left out.
         timings_ms: Milliseconds by stage.
     """
@@ -407,6 +407,7 @@ def _by_sequences(call: _Call, asked: str) -> Selection:
         max_embedded=preset.max_embedded,
         hop_cost=preset.hop_cost,
         inverse_cost=preset.inverse_cost,
+        unspoken_cost=preset.unspoken_cost,
         shared_bonus=preset.shared_bonus,
         min_relevance=preset.min_relevance,
         work_budget=preset.work_budget,

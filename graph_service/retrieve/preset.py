@@ -42,8 +42,10 @@ class Preset:
         max_embedded: Most distinct texts of the region that are embedded for one question.
         hop_cost, inverse_cost: Taken off a sequence's similarity for each step after the first,
             and for each step walked from tail to head.
+        unspoken_cost: Taken off for each unit of similarity by which the sequence without one of
+            its steps is more like the question.
         shared_bonus: Added where a path joins two of the question's entities.
-        min_relevance: Similarity under which nothing is held to bear on the question.
+        min_relevance: Score of the best sequence under which nothing is held to bear on the question.
         work_budget: Most steps of path search, and most walks enumerated.
     """
 
@@ -69,6 +71,7 @@ class Preset:
     max_embedded: int
     hop_cost: float
     inverse_cost: float
+    unspoken_cost: float
     shared_bonus: float
     min_relevance: float
     work_budget: int
@@ -103,6 +106,7 @@ _OKGQA = Preset(
     max_embedded=5000,
     hop_cost=0.0,
     inverse_cost=0.0,
+    unspoken_cost=0.0,
     shared_bonus=0.0,
     min_relevance=-1.0,
     work_budget=20_000,
@@ -124,8 +128,9 @@ _DEFAULT = replace(
     max_embedded=300,
     hop_cost=0.02,
     inverse_cost=0.05,
+    unspoken_cost=3.0,
     shared_bonus=0.1,
-    min_relevance=0.35,
+    min_relevance=0.33,
     work_budget=200_000,
 )
 PRESETS = {
@@ -155,6 +160,7 @@ _REAL: dict[str, tuple[float, float]] = {
     "edge_cost": (0.0, 1e6),
     "hop_cost": (0.0, 1.0),
     "inverse_cost": (0.0, 1.0),
+    "unspoken_cost": (0.0, 100.0),
     "shared_bonus": (0.0, 1.0),
     "min_relevance": (-1.0, 1.0),
 }

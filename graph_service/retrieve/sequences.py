@@ -18,6 +18,10 @@ from graph_service.model.region import Region
 from graph_service.retrieve.prizes import cosines
 
 Encode = Callable[[Sequence[str]], "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"]
+_CONSIDERED = 60
+"""Sequences of which it is asked whether the question speaks of every step."""
+_UNSPOKEN_MARGIN = 0.1
+"""A part may fit better by so much, for words such as "couple" that the model barely knows."""
 _BEAM = 64
 """Sequences that are walked on from, beyond the first step."""
 
@@ -73,7 +77,7 @@ class Walks:
     Attributes:
         sequences: All that were scored, best first.
         walks: Walks of the best sequences, best first.
-        relevance: Similarity of the most similar sequence; None where there is none.
+        relevance: Score of the best sequence; None where there is none.
     """
 
     sequences: tuple[ScoredSequence, ...]
@@ -147,6 +151,40 @@ class _Scorer:
         score: Float64 = np.round(found - costs, 5)
         return score
 
+    def support(self, sequences: list[tuple[tuple[int, bool], ...]], /) -> Float64:
+        """Returns by how much some part of each sequence is more like the question than it is,
+        beyond a margin.
+
+        A step that the question does not speak of shows in that the sequence without it fits
+        better: ``spouse's blood type`` against ``blood type``, where the question asks for one's
+        own. 0 for a sequence whose every step is spoken of.
+        """
+        parts = [
+            [
+                verbalise([(self.names[rel], back) for rel, back in (*item[:i], *item[i + 1 :])])
+                for i in range(len(item))
+                if len(item) > 1
+            ]
+            for item in sequences
+        ]
+        new = sorted({text for texts in parts for text in texts} - self.similarity.keys())
+        if new:
+            found = cosines(self.question, self.encode(new)).tolist()
+            self.similarity.update(zip(new, found, strict=True))
+        missing = [
+            max(
+                (
+                    self.similarity[text]
+                    - self.similarity[verbalise([(self.names[rel], back) for rel, back in item])]
+                    for text in texts
+                ),
+                default=0.0,
+            )
+            for item, texts in zip(sequences, parts, strict=True)
+        ]
+        lacking: Float64 = np.maximum(np.array(missing) - _UNSPOKEN_MARGIN, 0.0)
+        return lacking
+
     def _guess(self, sequences: list[tuple[tuple[int, bool], ...]]) -> Float64:
         zero = np.zeros_like(self.question)
         numbers: dict[int, int] = {}
@@ -175,6 +213,7 @@ def best_walks(
     max_embedded: int,
     hop_cost: float,
     inverse_cost: float,
+    unspoken_cost: float,
     shared_bonus: float,
     min_relevance: float,
     work_budget: int,
@@ -194,8 +233,9 @@ def best_walks(
         max_embedded: Sequences embedded at most, distinct texts.
         hop_cost: Taken off for each step after the first.
         inverse_cost: Taken off for each step from tail to head.
+        unspoken_cost: Taken off for each unit by which a part of the sequence fits better.
         shared_bonus: Added where a walk ends at another entity of the question.
-        min_relevance: Without a sequence of this similarity nothing is returned.
+        min_relevance: Without a sequence of this score nothing is returned.
         work_budget: Most walks that are enumerated.
         order: Similarity of some edges with the question, to order walks of equal score.
         deadline: Raises ``DeadlineError`` when past.
@@ -244,6 +284,14 @@ def best_walks(
     if scorer.unscored:
         total = len(scorer.similarity) + scorer.unscored
         cuts.append(Cut("embedded", CutReason.LIMIT, max_embedded, len(scorer.similarity), total))
+    # Only the best may be returned, and only of these is it worth asking.
+    best = np.lexsort((np.arange(len(scores)), -scores))[:_CONSIDERED]
+    best = best[np.isfinite(scores[best])]
+    lacking = np.zeros(len(scores))
+    lacking[best] = scorer.support([sequences[i] for i in best.tolist()])
+    final = np.full(len(scores), -np.inf)
+    final[best] = np.round(scores[best] - unspoken_cost * lacking[best], 5)
+    scores = final
     return _collect(
         region,
         [begin, *levels],
@@ -346,7 +394,7 @@ def _collect(
         ),
         key=lambda item: (-item.score, item.text, [back for _, back in item.steps]),
     )
-    relevance = max((item.similarity for item in scored), default=None)
+    relevance = max((item.score for item in scored), default=None)
     if relevance is None or relevance < min_relevance:
         return Walks(tuple(scored[:top_sequences]), (), relevance, tuple(cuts))
     is_seed = np.zeros(region.node_count, dtype=bool)
