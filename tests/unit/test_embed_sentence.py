@@ -1,0 +1,71 @@
+"""The adapter to sentence-transformers, with a stand-in for the package (live: tests/models)."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graph_service.embed import open_embedder
+from graph_service.errors import InputError, SetupError
+
+
+class StandIn:
+    """What the adapter calls of ``SentenceTransformer``."""
+
+    def __init__(self, model: str, **options: Any) -> None:
+        if model == "missing":
+            raise OSError("missing is not a local folder and is not a valid model identifier")
+        self.options = options
+        self.auto_model = types.SimpleNamespace(
+            config=types.SimpleNamespace(_commit_hash="0123456789abcdef")
+        )
+
+    def __getitem__(self, place: int) -> StandIn:
+        assert place == 0
+        return self
+
+    def encode(self, texts: list[str], **options: Any) -> np.ndarray:
+        assert options["normalize_embeddings"]
+        return np.array([[3.0, 4.0]] * len(texts)) / 5.0
+
+    def tokenizer(self, text: str, **options: Any) -> dict[str, list[int]]:
+        assert not options["add_special_tokens"]
+        assert not options["truncation"]
+        return {"input_ids": [1] * len(text.split())}
+
+
+@pytest.fixture
+def package(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("sentence_transformers")
+    module.SentenceTransformer = StandIn  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(SetupError, match=r'pip install "graph-service\[sentence-transformers\]"'):
+        open_embedder("all-mpnet-base-v2")
+
+
+@pytest.mark.usefixtures("package")
+def test_adapter() -> None:
+    embedder = open_embedder("all-mpnet-base-v2")
+    assert embedder.name == "all-mpnet-base-v2@01234567"
+    assert embedder.dimension == 2
+    vectors = embedder.encode(["a", "b"])
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (2, 2)
+    assert embedder.encode([]).shape == (0, 2)
+    assert embedder.count_tokens("three little words") == 3
+    with pytest.raises(InputError, match="surrogate"):
+        embedder.encode(["\ud800"])
+
+
+@pytest.mark.usefixtures("package")
+def test_unknown_model() -> None:
+    with pytest.raises(SetupError, match="can't load the model 'missing'"):
+        open_embedder("missing")
