@@ -7,6 +7,7 @@ keeps what it was made from.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,9 @@ from queries.generate.reader import parse_answer
 from queries.generate.verbalise import MAX_SENTENCES, VERBALISER, verbalise
 from queries.llm import ChatModel, ReplyError, Usage
 from queries.retriever import Retriever
+
+# Models that think aloud put it before the answer; what is cited there is no part of it.
+_THOUGHTS = re.compile(r"^\s*<think>.*?</think>\s*", re.DOTALL)
 
 
 class Setting(StrEnum):
@@ -242,7 +246,10 @@ def answer_from(
     except ReplyError as error:
         failure = f"{error.fault.value}: {error.message}"
     else:
-        text, usage, finish, name = reply.text, reply.usage, reply.finish_reason, reply.model
+        usage, finish, name = reply.usage, reply.finish_reason, reply.model
+        text = _THOUGHTS.sub("", reply.text)
+        if text != reply.text:
+            notes.append("thoughts before the answer were left out")
         sentences = parse_answer(text, given)
         if finish == "length":
             notes.append(f"the reply was cut at {max_tokens} tokens")
@@ -354,3 +361,22 @@ def read_answers(path: str | Path, /) -> tuple[Answer, ...]:
             except InputError as error:
                 raise InputError(f"{Path(path).name}, line {number}: {error.message}") from error
     return tuple(found)
+
+
+def resume_answers(path: str | Path, /) -> tuple[Answer, ...]:
+    """Returns the answers that a run had written before it ended; none where there is no file.
+
+    A last line that was cut by the end of the run is cut off, so that more can be appended.
+
+    Raises:
+        InputError: Another line is no answer; names it.
+    """
+    file = Path(path)
+    if not file.exists():
+        return ()
+    data = file.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    if whole < len(data):
+        with file.open("r+b") as opened:
+            opened.truncate(whole)
+    return read_answers(file)

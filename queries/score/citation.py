@@ -146,6 +146,9 @@ class CitationRow:
         counts: None where the model failed.
         true: Citations true in the base; None where the base is not known.
         sentences, na_sentences: Of the answer.
+        entities: Entities that the gold question names.
+        linked: Those of them that the question's words were linked to; None where the entities
+            were given, or the knowledge came from no retrieval.
         lacking: Whether the graph lacks what the question asks, so that ``[NA]`` is right; None
             without a gold question.
         failure: Why there is no answer.
@@ -157,6 +160,8 @@ class CitationRow:
     true: int | None
     sentences: int
     na_sentences: int
+    entities: int
+    linked: int | None
     lacking: bool | None
     failure: str | None
 
@@ -166,7 +171,7 @@ def citation_row(item: Answer, gold: GoldQuestion | None, /) -> CitationRow:
     kind = gold.kind if gold is not None else ""
     lacking = gold.lacking if gold is not None else None
     if item.failure is not None:
-        return CitationRow(item.question_id, kind, None, None, 0, 0, lacking, item.failure)
+        return CitationRow(item.question_id, kind, None, None, 0, 0, 0, None, lacking, item.failure)
     citations = [citation for part in item.sentences for citation in part.citations]
     sets = gold.minimum_sets if gold is not None else ()
     bases = base_statements(item)
@@ -177,9 +182,20 @@ def citation_row(item: Answer, gold: GoldQuestion | None, /) -> CitationRow:
         true=None if bases is None else count_true(citations, bases),
         sentences=len(item.sentences),
         na_sentences=sum(part.not_available for part in item.sentences),
+        entities=len(gold.entity_ids) if gold is not None else 0,
+        linked=_linked(item, gold.entity_ids) if gold is not None else None,
         lacking=lacking,
         failure=None,
     )
+
+
+def _linked(item: Answer, entity_ids: Sequence[str]) -> int | None:
+    if item.result is None or not entity_ids:
+        return None
+    linked = item.result.linked
+    if linked and all(not entity.mention for entity in linked):
+        return None
+    return len(set(entity_ids) & {entity.entity.id for entity in linked})
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +212,8 @@ class CitationScores:
         recall_micro, recall_macro: The minimum set hit.
         f1_micro, f1_macro: F1 of the two above it.
         true_micro: Citations that are also true in the base graph.
+        entities_linked: Share of the gold entities that the questions' words were linked to
+            (retrieval accuracy, K2), micro.
         na_lacking: Share of the answers marked ``[NA]`` where the graph lacks what is asked.
         na_known: The same share where it does not: ``[NA]`` without need.
     """
@@ -210,6 +228,7 @@ class CitationScores:
     f1_micro: Score
     f1_macro: Score
     true_micro: Score
+    entities_linked: Score
     na_lacking: Score
     na_known: Score
 
@@ -254,6 +273,7 @@ def citation_scores(rows: Sequence[CitationRow], /, *, random_seed: int = 0) -> 
     recall_macro = mean([counts.recall for counts in done], NO_MINIMUM)
     micro_rows, macro_rows = _resampled_f1(scored, random_seed)
     known = [row for row in rows if row.counts is not None and row.true is not None]
+    linking = [row for row in rows if row.counts is not None and row.linked is not None]
     return CitationScores(
         correctness_micro=ratio_score(
             [counts.correct for counts in done],
@@ -278,6 +298,14 @@ def citation_scores(rows: Sequence[CitationRow], /, *, random_seed: int = 0) -> 
             failed=failed,
             unscored=len(done) - len(known),
             empty=NO_CITATION if known else "the base graph of these answers is not known",
+            random_seed=random_seed,
+        ),
+        entities_linked=ratio_score(
+            [row.linked or 0 for row in linking],
+            [row.entities for row in linking],
+            failed=failed,
+            unscored=len(done) - len(linking),
+            empty="no question's entities were linked from its words",
             random_seed=random_seed,
         ),
         na_lacking=mean(marked(True), "the graph lacks nothing that a question asks"),

@@ -34,6 +34,7 @@ _TITLES: Mapping[str, str] = {
     "f1_micro": "F1, micro",
     "f1_macro": "F1, macro",
     "true_micro": "true in the base graph, micro",
+    "entities_linked": "gold entities linked, micro",
     "na_lacking": "marked [NA] where the graph lacks it",
     "na_known": "marked [NA] where it does not",
 }

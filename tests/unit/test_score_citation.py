@@ -170,6 +170,23 @@ def test_na_where_the_graph_lacks_it_k6() -> None:
     assert report.score("na_known").value == 1.0
 
 
+def test_retrieval_accuracy_k2() -> None:
+    def linked(id_: str, names: list[str]) -> Answer:
+        result = triplets([], linked=names)
+        return Answer(id_, "Who?", "", (), (), result, "hand")
+
+    gold = [
+        GoldQuestion("a", "Who?", entity_ids=("Q1", "Q2")),
+        GoldQuestion("b", "Who?", entity_ids=("Q3",)),
+        GoldQuestion("c", "Who?", entity_ids=("Q4",)),
+    ]
+    # a: one of two; b: none, nothing was linked; c came from no retrieval.
+    report = score_answers([linked("a", ["Q2", "Q9"]), linked("b", []), answered("c", [])], gold)
+    score = report.score("entities_linked")
+    assert (score.value, score.n, score.unscored) == (pytest.approx(1 / 3), 3, 1)
+    assert score_answers([answered("c", [])], gold).score("entities_linked").value is None
+
+
 def test_nothing_is_none_with_a_reason_k4() -> None:
     report = score_answers([], [])
     assert all(report.score(name).value is None for name in ("f1_micro", "recall_macro"))
