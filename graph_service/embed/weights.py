@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING
 import orjson
 import platformdirs
 
-from graph_service import __version__
 from graph_service.errors import ModelFileError, SetupError
 
 if TYPE_CHECKING:
@@ -193,7 +192,7 @@ def fetch_model(
                 follow_redirects=True,
                 timeout=timeout_s,
                 headers={
-                    "User-Agent": f"graph-service/{__version__}",
+                    "User-Agent": "graph-service",
                     "Accept-Encoding": "identity",
                 },
             ) as client,
