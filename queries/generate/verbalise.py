@@ -50,7 +50,7 @@ _PARTICIPLES = _set("born built held led made written sung spoken drawn won give
 _STATES = _set(
     "located based used connected related composed owned operated named licensed dedicated known "
     "considered situated affiliated shared followed preceded replaced made spoken written set "
-    "derived maintained governed"
+    "derived maintained governed stated"
 )
 _VERBS = _set(
     "has is was depicts follows contains produces uses causes treats includes represents lies "
