@@ -361,12 +361,21 @@ def _ntriples_term(term: Any) -> str:
 
 
 def _parse_rdf_xml(data: bytes, base_iri: str | None) -> tuple[list[ox.Quad], str, int]:
-    """Returns the triples in a stable order, and what was wrong on which line."""
+    """Returns the triples in the order of the document, and what was wrong on which line."""
     import xml.sax
 
     import rdflib
 
-    graph = rdflib.Graph()
+    recorded: list[Any] = []
+
+    class Recorder(rdflib.Graph):
+        """Takes the triples in the order of the document, by which blank nodes are numbered."""
+
+        def add(self, triple: Any) -> Recorder:
+            recorded.append(triple)
+            return self
+
+    graph = Recorder()
     problem, line = "", 0
     # Lexical forms are data: "0042" stays as it is written.
     normalise, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
@@ -380,8 +389,7 @@ def _parse_rdf_xml(data: bytes, base_iri: str | None) -> tuple[list[ox.Quad], st
         rdflib.NORMALIZE_LITERALS = normalise
     triples: list[ox.Quad] = []
     bad = 0
-    # In the order of the document, by which blank nodes are numbered.
-    for subject, predicate, object_ in graph:
+    for subject, predicate, object_ in recorded:
         try:
             text = f"{subject.n3()} {predicate.n3()} {_ntriples_term(object_)} ."
             triples.extend(ox.parse(text, format=ox.RdfFormat.N_TRIPLES))

@@ -1,0 +1,395 @@
+"""The load pipeline on a real store: reports, rejects, resuming, editions (S1, S8)."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_service.errors import InputError
+from graph_service.model.values import EntityValue, StringValue
+from graph_service.store import open_store
+from graph_service.store.protocol import Batch, LoadSession, Store
+from loaders.load import load
+from loaders.options import LoadOptions, Progress
+from loaders.progress import ProgressBar
+
+
+def item(number: int, *, statements: int = 3, revision: int = 1) -> dict[str, Any]:
+    return {
+        "id": f"Q{number}",
+        "type": "item",
+        "lastrevid": revision,
+        "labels": {"en": {"language": "en", "value": f"item {number}"}},
+        "claims": {
+            "P1": [
+                {
+                    "mainsnak": {
+                        "snaktype": "value",
+                        "property": "P1",
+                        "datavalue": {
+                            "type": "wikibase-entityid",
+                            "value": {"id": f"Q{number + one + 1}"},
+                        },
+                    },
+                    "id": f"Q{number}$00000000-0000-0000-0000-{one:012d}",
+                    "rank": "normal",
+                }
+                for one in range(statements)
+            ]
+        },
+    }
+
+
+def lines(*items: Mapping[str, Any]) -> str:
+    return "".join(json.dumps(one) + "\n" for one in items)
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> LoadOptions:
+    return LoadOptions(rejects_path=tmp_path / "rejects.jsonl")
+
+
+def test_report_of_a_load_with_rejects(
+    tmp_store: Store, tmp_path: Path, options: LoadOptions
+) -> None:
+    path = tmp_path / "items.jsonl"
+    good = lines(item(1), item(2))
+    path.write_text(good + '{"broken"\n' + lines(item(3), {"id": "L1", "lemmas": {}}))
+    report = load(path, store=tmp_store, graph="demo", options=options)
+    assert report.exit_code == 3
+    assert (report.read_statements, report.read_entities, report.rejected) == (9, 3, 1)
+    assert report.counts is not None
+    assert report.counts.written == 9
+    assert report.skipped == {"lexemes": 1}
+    assert report.formats == {"wikibase-json-lines": 1}
+    [reject] = report.rejects
+    assert (reject.file, reject.line, reject.offset) == (str(path), 3, len(good))
+    assert json.loads((tmp_path / "rejects.jsonl").read_text()) == reject.to_json()
+    payload = report.to_json()
+    assert json.loads(json.dumps(payload)) == payload
+    assert payload["graph"]["edition"] == "demo@1"
+    text = "\n".join(report.lines())
+    assert "format: wikibase-json-lines" in text
+    assert "9 written" in text
+    assert f"line 3, byte {len(good)}: not JSON" in text
+    info = tmp_store.graph("demo")
+    assert info.report["rejected"] == 1
+    assert info.counts.statements == 9
+
+
+def test_nothing_rejected_leaves_no_file_and_exits_0(
+    tmp_store: Store, tmp_path: Path, options: LoadOptions
+) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(lines(item(1)))
+    assert load(path, store=tmp_store, graph="demo", options=options).exit_code == 0
+    assert not (tmp_path / "rejects.jsonl").exists()
+    again = load(path, store=tmp_store, graph="demo", options=options)
+    assert again.counts is not None
+    assert (again.counts.written, again.counts.duplicates) == (0, 3)
+
+
+def test_a_whole_document_replaces_the_entitys_statements(
+    tmp_store: Store, tmp_path: Path, options: LoadOptions
+) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(lines(item(1), item(2)))
+    load(path, store=tmp_store, graph="demo", options=options)
+    path.write_text(lines(item(1, statements=1, revision=2)))
+    report = load(path, store=tmp_store, graph="demo", options=options)
+    assert report.counts is not None
+    assert report.counts.removed == 2
+    assert tmp_store.graph("demo").counts.statements == 4
+    replaced = load(path, store=tmp_store, graph="demo", replace=True, options=options)
+    assert replaced.graph is not None
+    assert replaced.graph.counts.statements == 1
+
+
+def test_strict_stops_at_the_first_reject_and_publishes_nothing(
+    tmp_store: Store, tmp_path: Path
+) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text("not json\n" + lines(item(1)))
+    strict = LoadOptions(strict=True, rejects_path=tmp_path / "r", format="wikibase-json-lines")
+    with pytest.raises(InputError, match="line 1, byte 0: not JSON"):
+        load(path, store=tmp_store, graph="demo", options=strict)
+    assert tmp_store.graphs() == []
+    assert tmp_store.unfinished_loads() == []
+
+
+def test_a_source_with_nothing_to_load_publishes_nothing(
+    tmp_store: Store, tmp_path: Path, options: LoadOptions
+) -> None:
+    path = tmp_path / "answer.json"
+    path.write_text('{"error": {"info": "no such entity"}}\n')
+    with pytest.raises(InputError, match="no such entity"):
+        load(path, store=tmp_store, graph="demo", options=options)
+    assert tmp_store.graphs() == []
+    assert (tmp_path / "rejects.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "change", [{"format": "parquet"}, {"batch_size": 0}, {"columns": ("head",)}]
+)
+def test_wrong_options_are_refused(
+    tmp_store: Store, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(lines(item(1)))
+    with pytest.raises(InputError):
+        load(path, store=tmp_store, graph="demo", options=LoadOptions(**change))
+    with pytest.raises(InputError, match="can't be read"):
+        load(tmp_path / "absent", store=tmp_store, graph="demo")
+    assert tmp_store.unfinished_loads() == []
+
+
+def test_a_folder_of_mixed_formats_with_a_label_file(tmp_store: Store, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "a.json").write_text(json.dumps(item(1), indent=1))
+    (folder / "inner" / "b.nt").write_text("<http://a/s> <http://a/p> <http://a/o> .\n")
+    (folder / "README.md").write_text("About this data.\n")
+    labels = tmp_path / "labels.tsv"
+    labels.write_text("Q2\tzwei\tde\nQ1\teins\tde\n")
+    report = load(folder, store=tmp_store, graph="demo", options=LoadOptions(label_file=labels))
+    assert report.formats == {"wikibase-json": 1, "ntriples": 1, "labels": 1}
+    assert report.skipped == {"files of no known format in the folder": 1}
+    found = tmp_store.entities("demo@1", ["Q1", "Q2"]).found
+    assert found["Q1"].labels == {"en": "item 1", "de": "eins"}
+    assert found["Q2"].labels == {"de": "zwei"}
+
+
+def test_truncated_gzip_keeps_everything_good(
+    tmp_store: Store, tmp_path: Path, options: LoadOptions
+) -> None:
+    packed = gzip.compress(lines(*(item(number * 7919) for number in range(1, 3000))).encode())
+    path = tmp_path / "items.json.gz"
+    path.write_bytes(packed[: len(packed) // 2])
+    report = load(path, store=tmp_store, graph="demo", options=options)
+    assert report.exit_code == 3
+    assert report.rejected == 1
+    assert "ends early" in report.rejects[0].reason
+    assert report.read_entities > 1000
+    assert tmp_store.graph("demo").counts.statements == 3 * report.read_entities
+
+
+def test_standard_input(
+    tmp_store: Store, options: LoadOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = gzip.compress(("[\n" + lines(item(1)).strip() + ",\n" + lines(item(2)) + "]\n").encode())
+
+    class Pipe:
+        buffer = io.BytesIO(data)
+
+    monkeypatch.setattr(sys, "stdin", Pipe())
+    report = load("-", store=tmp_store, graph="demo", options=options)
+    assert (report.source, report.read_entities) == ("-", 2)
+
+
+class Dies(Exception):
+    """Stands for a process that is gone."""
+
+
+class DyingStore:
+    """A store whose load dies after some batches."""
+
+    def __init__(self, store: Store, batches: int) -> None:
+        self._store = store
+        self._batches = batches
+
+    def begin_load(self, graph: str, /, **options: Any) -> LoadSession:
+        session = self._store.begin_load(graph, **options)
+        write, left = session.write, [self._batches]
+
+        class Dying:
+            def __getattr__(self, name: str) -> Any:
+                return getattr(session, name)
+
+            def write(
+                self, batch: Batch, /, *, checkpoint: Mapping[str, Any] | None = None
+            ) -> None:
+                if not left[0]:
+                    raise Dies
+                left[0] -= 1
+                write(batch, checkpoint=checkpoint)
+
+            def __enter__(self) -> Any:
+                session.__enter__()
+                return self
+
+            def __exit__(self, *error: Any) -> None:
+                session.__exit__(*error)
+
+        return Dying()  # type: ignore[return-value]
+
+
+TURTLE = "@prefix a: <http://a/> .\n" + "".join(
+    f'a:s{n % 700} a:p{n % 7} a:s{n * 7 % 700} , "{n}" .\n' for n in range(6_000)
+)
+FULL = "".join(
+    f"<http://www.wikidata.org/entity/Q{n}> <http://www.wikidata.org/prop/P1> "
+    f"<http://www.wikidata.org/entity/statement/Q{n}-00000000-0000-0000-0000-000000000000> .\n"
+    f"<http://www.wikidata.org/entity/statement/Q{n}-00000000-0000-0000-0000-000000000000> "
+    f'<http://www.wikidata.org/prop/statement/P1> "{n}" .\n'
+    for n in range(1, 2_000)
+)
+SOURCES = {
+    "lines.jsonl": lines(*(item(number) for number in range(1, 1500)))
+    + "bad\n"
+    + lines(item(9000)),
+    "triples.nt": "".join(
+        f"<http://a/s{n % 900}> <http://a/p{n % 9}> <http://a/s{n * 7 % 900}> .\n"
+        + ("bad\n" if n % 4000 == 0 else "")
+        for n in range(30_000)
+    ),
+    "document.ttl": TURTLE + 'a:bad a:p "\\q" .\na:last a:p 1 .\n',
+    "full.nt": FULL,
+    "table.csv": "".join(f"Q{n},P{n % 5 + 1},Q{n * 3 % 900 + 1}\n" for n in range(1, 90_000))
+    + "bad\n",
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("batches", [0, 1, 3])
+def test_an_interrupted_load_goes_on_and_ends_as_an_unbroken_one(
+    tmp_path: Path, name: str, batches: int
+) -> None:
+    path = tmp_path / name
+    path.write_text(SOURCES[name])
+    options = LoadOptions(batch_size=700, rejects_path=tmp_path / "rejects.jsonl")
+    with open_store(f"sqlite:///{tmp_path / 'whole.db'}") as store:
+        whole = load(path, store=store, graph="demo", options=options)
+    rejects = (tmp_path / "rejects.jsonl").read_text() if whole.rejected else ""
+    with open_store(f"sqlite:///{tmp_path / 'broken.db'}") as store:
+        dying: Any = DyingStore(store, batches)
+        with pytest.raises(Dies):
+            load(path, store=dying, graph="demo", options=options)
+        assert store.graphs() == []
+        report = load(path, store=store, graph="demo", options=options)
+    assert report.resumed is (batches > 0)
+    assert whole.graph is not None
+    assert report.graph is not None
+    assert report.graph.fingerprints == whole.graph.fingerprints
+    assert (report.read_statements, report.read_entities) == (
+        whole.read_statements,
+        whole.read_entities,
+    )
+    assert (report.rejected, report.rejects) == (whole.rejected, whole.rejects)
+    assert report.skipped == whole.skipped
+    if whole.rejected:
+        assert (tmp_path / "rejects.jsonl").read_text() == rejects
+
+
+def test_a_changed_file_is_not_resumed(tmp_path: Path, tmp_store: Store) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(lines(*(item(number) for number in range(1, 100))))
+    options = LoadOptions(batch_size=10)
+    dying: Any = DyingStore(tmp_store, 1)
+    with pytest.raises(Dies):
+        load(path, store=dying, graph="demo", options=options)
+    path.write_text(lines(item(1)))
+    report = load(path, store=tmp_store, graph="demo", options=options)
+    assert not report.resumed
+    assert tmp_store.graph("demo").counts.statements == 3
+
+
+def test_stop_leaves_a_load_that_goes_on(tmp_path: Path, tmp_store: Store) -> None:
+    path = tmp_path / "triples.nt"
+    path.write_text(SOURCES["triples.nt"])
+    stop = threading.Event()
+    seen: list[Progress] = []
+
+    def progress(state: Progress) -> None:
+        seen.append(state)
+        stop.set()
+
+    options = LoadOptions(rejects_path=tmp_path / "rejects.jsonl")
+    report = load(
+        path, store=tmp_store, graph="demo", options=options, progress=progress, stop=stop
+    )
+    assert report.status == "stopped"
+    assert report.graph is None
+    assert "the same command goes on" in report.lines()[-1]
+    assert seen[0].bytes_total == path.stat().st_size
+    assert 0 < seen[0].bytes_read <= seen[0].bytes_total
+    assert load(path, store=tmp_store, graph="demo", options=options).resumed
+
+
+def test_kill_9_in_the_middle(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(lines(*(item(number, statements=9) for number in range(1, 6_000))))
+    url = f"sqlite:///{tmp_path / 'killed.db'}"
+    program = (
+        "import sys\n"
+        "from graph_service.store import open_store\n"
+        "from loaders.load import load\n"
+        "from loaders.options import LoadOptions\n"
+        "with open_store(sys.argv[2]) as store:\n"
+        "    load(sys.argv[1], store=store, graph='demo', options=LoadOptions(batch_size=200),\n"
+        "         progress=lambda state: print(state.statements, flush=True))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, str(path), url],
+        stdout=subprocess.PIPE,
+        env=dict(os.environ, PYTHONPATH=str(Path(__file__).parents[2])),
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    options = LoadOptions(batch_size=200)
+    with open_store(url) as store:
+        report = load_when_free(lambda: load(path, store=store, graph="demo", options=options))
+    with open_store(f"sqlite:///{tmp_path / 'whole.db'}") as store:
+        whole = load(path, store=store, graph="demo", options=options)
+    assert report.graph is not None
+    assert whole.graph is not None
+    assert report.graph.fingerprints == whole.graph.fingerprints
+    assert report.read_statements == whole.read_statements
+
+
+def load_when_free(run: Callable[[], Any]) -> Any:
+    from graph_service.errors import LoadInProgressError
+
+    deadline = time.monotonic() + 100
+    while True:
+        try:
+            return run()
+        except LoadInProgressError:
+            # The dead process's lease has to run out first, where the store can't see it is dead.
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.5)
+
+
+def test_progress_bar_is_shown_only_where_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    state = Progress("f", "tsv", 50, 100, 3, 1200, 4, 1, 2.0)
+    with ProgressBar() as quiet:
+        quiet(state)
+    assert capsys.readouterr().err == ""
+    with ProgressBar(shown=True) as shown:
+        shown(state)
+    err = capsys.readouterr().err
+    assert "1,200 statements" in err
+    assert "1 rejected" in err
+
+
+def test_values_arrive_in_the_store(tmp_path: Path, tmp_store: Store) -> None:
+    path = tmp_path / "table.tsv"
+    path.write_text("a\tp\tb\na\tq\ttext\n")
+    load(path, store=tmp_store, graph="demo", options=LoadOptions(literal_relations=("q",)))
+    found = tmp_store.statements_of("demo@1", "a")
+    assert {statement.value for statement in found} == {EntityValue("b"), StringValue("text")}

@@ -1,0 +1,217 @@
+"""Tables, KGTK edge files and label files (S1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_service.errors import InputError
+from graph_service.model.statement import EntityKind, Rank, Snak
+from graph_service.model.values import (
+    Coordinates,
+    EntityValue,
+    MonolingualText,
+    Quantity,
+    StringValue,
+    Time,
+    Value,
+)
+from loaders import tables
+from loaders.items import Parsed
+from loaders.kgtk_values import read_kgtk_value
+from loaders.options import LoadOptions
+from loaders.source import ByteSource, open_source
+
+Reader = Callable[[ByteSource, LoadOptions, Mapping[str, Any]], Iterator[Parsed]]
+
+
+def read(tmp_path: Path, text: str | bytes, reader: Reader, **options: Any) -> Parsed:
+    path = tmp_path / "table"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    whole = Parsed()
+    with open_source(path) as source:
+        for parsed in reader(source, LoadOptions(**options), {}):
+            whole.statements += parsed.statements
+            whole.entities += parsed.entities
+            whole.rejects += parsed.rejects
+            whole.skipped += parsed.skipped
+    return whole
+
+
+def triples(parsed: Parsed) -> list[tuple[str, str, Value]]:
+    return [(one.head, one.relation, one.value) for one in parsed.statements]
+
+
+def test_three_columns_by_position_and_rejects_with_line_and_offset(tmp_path: Path) -> None:
+    text = b"Q1\tP1\tQ2\r\nQ1\tP1\n\nQ1\tP1\t\xff\n\tP1\tQ2\nQ3\tP1\tQ4"
+    found = read(tmp_path, text, tables.read_tsv)
+    assert triples(found) == [("Q1", "P1", EntityValue("Q2")), ("Q3", "P1", EntityValue("Q4"))]
+    assert [(reject.line, reject.offset) for reject in found.rejects] == [(2, 10), (4, 17), (5, 25)]
+    assert [reject.reason.partition(";")[0] for reject in found.rejects] == [
+        "expected 3 columns, came 2",
+        "not UTF-8: invalid start byte",
+        "an entity id is empty",
+    ]
+
+
+def test_columns_in_another_order_and_columns_passed_over(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "IsA\tobject\ttool\t1\n",
+        tables.read_tsv,
+        columns=("relation", "tail", "head", "-"),
+    )
+    assert triples(found) == [("tool", "IsA", EntityValue("object"))]
+
+
+def test_columns_named_by_header(tmp_path: Path) -> None:
+    text = "when,what,who\n1999,acts,ann\n"
+    columns = ("head=who", "relation=what", "tail=when")
+    found = read(tmp_path, text, tables.read_csv, columns=columns, literal_relations=("acts",))
+    assert triples(found) == [("ann", "acts", StringValue("1999"))]
+    with pytest.raises(InputError, match="no column 'whom'"):
+        read(tmp_path, text, tables.read_csv, columns=("head=whom", "relation=what", "tail=when"))
+
+
+def test_known_header_names_need_no_columns(tmp_path: Path) -> None:
+    found = read(tmp_path, "object\tpredicate\tsubject\no\tp\ts\n", tables.read_tsv)
+    assert triples(found) == [("s", "p", EntityValue("o"))]
+
+
+def test_columns_that_cannot_be_guessed_are_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="say which") as caught:
+        read(tmp_path, "a\tb\tc\td\n", tables.read_tsv)
+    assert "--columns head,relation,tail,-" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ("head", "tail"),
+        ("head", "relation", "tail", "tail"),
+        ("head", "relation", "who"),
+        ("head=a", "relation", "tail=c"),
+        ("qualifiers", "head", "relation", "tail"),
+    ],
+)
+def test_wrong_columns_are_refused(columns: tuple[str, ...]) -> None:
+    with pytest.raises(InputError):
+        tables.check_columns(columns)
+
+
+def test_base_iri_ranks_guids_and_languages(tmp_path: Path) -> None:
+    guid = "Q42$F078E5B3-F9A8-480E-B7AC-D97778CBBEF9"
+    text = f"{guid.lower()}\tQ42\tsays\tja\tde\tpreferred\nx\ta\tsays\tno\t\tbest\n"
+    found = read(
+        tmp_path,
+        text,
+        tables.read_tsv,
+        columns=("id", "head", "relation", "tail", "language", "rank"),
+        base_iri="http://a/",
+        literal_relations=("says",),
+    )
+    [statement] = found.statements
+    assert (statement.id, statement.rank) == (guid, Rank.PREFERRED)
+    assert (statement.head, statement.relation) == ("Q42", "http://a/says")
+    assert statement.value == MonolingualText("ja", "de")
+    assert "rank 'best'" in found.rejects[0].reason
+
+
+def test_inline_qualifier_pairs_as_wd50k_has_them(tmp_path: Path) -> None:
+    text = "Q1,P1,Q2,P3,Q3,P4,Q4\nQ1,P1,Q5\nQ1,P1,Q6,P3\n"
+    found = read(
+        tmp_path, text, tables.read_csv, columns=("head", "relation", "tail", "qualifiers")
+    )
+    assert [one.qualifiers for one in found.statements] == [
+        (Snak("P3", EntityValue("Q3")), Snak("P4", EntityValue("Q4"))),
+        (),
+    ]
+    assert [reject.line for reject in found.rejects] == [3]
+
+
+def test_csv_quotes_and_cells_that_span_lines(tmp_path: Path) -> None:
+    text = 'a,"says ""x""","one\ntwo"\nb,p,c\n"never ends,p,c\n'
+    found = read(tmp_path, text, tables.read_csv, literal_relations=('says "x"',))
+    assert triples(found) == [
+        ("a", 'says "x"', StringValue("one\ntwo")),
+        ("b", "p", EntityValue("c")),
+    ]
+    assert [(reject.line, reject.offset) for reject in found.rejects] == [(4, text.index('"never'))]
+
+
+def test_nul_is_rejected(tmp_path: Path) -> None:
+    found = read(tmp_path, "a\tp\tb\x00\na\tq\tx\x00\n", tables.read_tsv, literal_relations=("q",))
+    assert found.statements == []
+    assert all("NUL" in reject.reason for reject in found.rejects)
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("Q5", EntityValue("Q5")),
+        ("'l\\'eau \\| x'@fr-ca", MonolingualText("l'eau | x", "fr-ca")),
+        ("'twice \\\\'quoted\\\\''@en", MonolingualText("twice 'quoted'", "en")),
+        ('"a\\tb"', StringValue("a\tb")),
+        ("^1952-03-11T00:00:00Z/11", Time("1952-03-11T00:00:00Z", 11)),
+        ("^+1952-00-00T00:00:00Z/9", Time("1952-00-00T00:00:00Z", 9)),
+        ("^-0109", Time("-0109-00-00T00:00:00Z", 9)),
+        ("@52.5/-13.25", Coordinates(52.5, -13.25)),
+        ("+1.96Q11573", Quantity("1.96", "Q11573")),
+        ("10[9,11]kg", Quantity("10", "kg", "9", "11")),
+        ("-5", Quantity("-5")),
+        ("2.5E-3", Quantity("0.0025")),
+        ("10.1073/PNAS", EntityValue("10.1073/PNAS")),
+        ("True", StringValue("true", "boolean")),
+    ],
+)
+def test_kgtk_values(cell: str, expected: Value) -> None:
+    assert read_kgtk_value(cell) == expected
+
+
+@pytest.mark.parametrize("cell", ["", "'no tag'", '"', "^soon", "@1", "3[a,b]"])
+def test_kgtk_values_that_are_not_finished(cell: str) -> None:
+    with pytest.raises(ValueError, match=r"expected|empty"):
+        read_kgtk_value(cell)
+
+
+def test_kgtk_edges_terms_and_qualifiers(tmp_path: Path) -> None:
+    text = (
+        "id\tnode1\tlabel\tnode2\trank\tnode1;label\tlabel;label\tnode2;label\tP585\tnode2;w\n"
+        "e1\tQ1\tP22\tQ2\tpreferred\t'Ann'@en|'Anna'@de\t'father'@en\t'Bob'@en\t^2001-00-00T00:00:00Z/9\tz\n"
+        "e2\tQ1\talias\t'Annie'@en\n"
+        "e3\tQ1\tdescription\t'person'@en\n"
+        "e4\tQ1\tlabel\tQ9\n"
+        "e5\tQ1\tP1\t\n"
+    )
+    found = read(tmp_path, text, tables.read_kgtk)
+    father, label = found.statements
+    assert (father.rank, father.value) == (Rank.PREFERRED, EntityValue("Q2"))
+    assert father.qualifiers == (Snak("P585", Time("2001-00-00T00:00:00Z", 9)),)
+    # An edge called label whose end is an entity is no label.
+    assert (label.relation, label.value) == ("label", EntityValue("Q9"))
+    by_id = {entity.id: entity for entity in found.entities}
+    assert by_id["Q1"].labels == {"en": "Ann", "de": "Anna"}
+    assert by_id["Q1"].aliases == {"en": ("Annie",)}
+    assert by_id["Q1"].descriptions == {"en": "person"}
+    assert by_id["P22"].kind is EntityKind.PROPERTY
+    assert by_id["Q2"].labels == {"en": "Bob"}
+    assert found.skipped == {"cells of the column node2;w": 1}
+    assert [(reject.line, reject.reason) for reject in found.rejects] == [
+        (6, "an edge without node2")
+    ]
+
+
+def test_label_files_with_and_without_header_and_language(tmp_path: Path) -> None:
+    found = read(tmp_path, "id,label\nQ1,one\nQ1,uno\n", tables.read_labels)
+    assert [(one.id, one.labels, one.aliases) for one in found.entities] == [
+        ("Q1", {"en": "one"}, {"en": ("uno",)})
+    ]
+    found = read(tmp_path, "Q1\tone\ten\nQ1\tun\tfr\nP9\tx\tkgtk\n", tables.read_labels)
+    assert [(one.id, one.labels, one.kind) for one in found.entities] == [
+        ("Q1", {"en": "one", "fr": "un"}, EntityKind.ITEM),
+        ("P9", {"en": "x"}, EntityKind.PROPERTY),
+    ]
+    assert found.skipped == {"third cells of a label file that are no language": 1}
