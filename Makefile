@@ -24,7 +24,7 @@ test: check ## All checks, and the tests over both stores
 	$(BIN)/pytest -n 2 --dist loadgroup
 
 test-models: $(VENV)/.models ## Compare the embedders with sentence-transformers (5 GB with torch)
-	$(BIN)/pytest tests/models
+	GRAPH_SERVICE_TEST_MODELS=1 $(BIN)/pytest tests/models
 
 bench: setup ## Measure speed beside references: make bench DATA=../shared/data
 	$(BIN)/graph-service bench speed --data $(or $(DATA),../shared/data)
