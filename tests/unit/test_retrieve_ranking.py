@@ -1,0 +1,229 @@
+"""PageRank and figures of a region (O3) against networkx; prizes (O4), triplets (O5), presets."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from retrieve_samples import region_of
+
+from graph_service.errors import DeadlineError, InputError
+from graph_service.model.limits import CutReason, Deadline
+from graph_service.model.region import Region
+from graph_service.retrieve.pagerank import personalised_pagerank, prune
+from graph_service.retrieve.preset import resolve_preset
+from graph_service.retrieve.prizes import cosines, rank_prizes
+from graph_service.retrieve.stats import region_stats
+from graph_service.retrieve.triplets import best_triplets
+
+
+def random_region(nodes: int, edges: int, seed: int) -> Region:
+    generator = np.random.default_rng(seed)
+    pairs = generator.integers(0, nodes, (edges, 2))
+    return region_of(nodes, [(int(a), int(b)) for a, b in pairs], seeds=(0, 3))
+
+
+def as_networkx(region: Region) -> nx.MultiDiGraph:
+    graph = nx.MultiDiGraph()
+    graph.add_nodes_from(range(region.node_count))
+    graph.add_edges_from(zip(region.head.tolist(), region.tail.tolist(), strict=True))
+    return graph
+
+
+@pytest.mark.parametrize("walk", ["along", "both"])
+@pytest.mark.parametrize("seed", range(4))
+def test_o3_pagerank_is_that_of_networkx(walk: str, seed: int) -> None:
+    region = random_region(120, 260, seed)
+    graph = as_networkx(region)
+    if walk == "both":
+        graph = nx.MultiDiGraph([*graph.edges(), *[(b, a) for a, b in graph.edges()]])
+        graph.add_nodes_from(range(region.node_count))
+    expected = nx.pagerank(
+        _weighted(graph),
+        alpha=0.85,
+        personalization={0: 0.5, 3: 0.5},
+        tol=1e-14,
+        max_iter=1000,
+    )
+    found = personalised_pagerank(
+        region.head,
+        region.tail,
+        node_count=region.node_count,
+        seeds=region.seeds,
+        walk=walk,
+        tolerance=1e-9,
+        max_iterations=300,
+    )
+    assert found.mass.sum() == pytest.approx(1.0)
+    for node, mass in expected.items():
+        assert found.mass[node] == pytest.approx(mass, abs=1e-7)
+
+
+def _weighted(graph: nx.MultiDiGraph) -> nx.DiGraph:
+    weighted = nx.DiGraph()
+    weighted.add_nodes_from(graph)
+    for a, b in graph.edges():
+        before = weighted.get_edge_data(a, b, {"weight": 0.0})["weight"]
+        weighted.add_edge(a, b, weight=before + 1.0)
+    return weighted
+
+
+def test_o3_pagerank_stops_at_an_absolute_change_and_starts_at_the_restart() -> None:
+    region = region_of(2, [(0, 1)])
+    # One step from (1, 0): restart .15 to node 0, .85 along the edge: change .85 + .85 = 1.7.
+    one = personalised_pagerank(
+        region.head, region.tail, node_count=2, seeds=region.seeds, max_iterations=1
+    )
+    assert one.mass.tolist() == pytest.approx([0.15, 0.85])
+    assert one.change == pytest.approx(1.7)
+    # Dangling mass goes back: x0 = .15 + .85 x1, x1 = .85 x0, so x0 = .15 / (1 - .7225).
+    end = personalised_pagerank(region.head, region.tail, node_count=2, seeds=region.seeds)
+    assert end.change < 1e-6
+    assert end.mass[0] == pytest.approx(1 / 1.85, abs=1e-5)
+
+
+def test_o3_parallel_edges_weigh_together() -> None:
+    region = region_of(3, [(0, 1), (0, 1), (0, 2)])
+    one = personalised_pagerank(
+        region.head, region.tail, node_count=3, seeds=region.seeds, max_iterations=1
+    )
+    assert one.mass.tolist() == pytest.approx([0.15, 0.85 * 2 / 3, 0.85 / 3])
+
+
+def test_hub_damping_prefers_the_node_of_lower_degree() -> None:
+    region = region_of(3, [(0, 1), (0, 2)])
+    one = personalised_pagerank(
+        region.head,
+        region.tail,
+        node_count=3,
+        seeds=region.seeds,
+        walk="both",
+        degrees=np.array([2, 100, 1]),
+        hub_damping=0.5,
+        max_iterations=1,
+    )
+    # Weights 100 ** -.5 = .1 and 1, so shares of .85 are 1/11 and 10/11.
+    assert one.mass.tolist() == pytest.approx([0.15, 0.85 / 11, 8.5 / 11])
+
+
+def test_pagerank_honours_the_deadline_and_needs_a_seed() -> None:
+    region = random_region(10, 20, 0)
+    with pytest.raises(DeadlineError, match="ranking"):
+        personalised_pagerank(
+            region.head,
+            region.tail,
+            node_count=10,
+            seeds=region.seeds,
+            deadline=Deadline.after(0.0),
+        )
+    with pytest.raises(InputError, match="at least one entity"):
+        personalised_pagerank(
+            region.head, region.tail, node_count=10, seeds=np.zeros(0, dtype=np.int32)
+        )
+
+
+def test_o3_prune_keeps_mass_and_seeds_and_says_what_it_cut() -> None:
+    region = region_of(4, [(0, 1), (1, 2), (2, 3)], seeds=(3,))
+    kept = prune(region, np.array([0.5, 0.3, 1e-6, 1e-7]), min_mass=1e-5)
+    assert kept.nodes.tolist() == [0, 1, 3]
+    assert kept.edges.tolist() == [0]
+    assert kept.seeds.tolist() == [2]
+    assert [(cut.what, cut.reason, cut.kept, cut.total) for cut in kept.cuts] == [
+        ("nodes", CutReason.MASS, 3, 4)
+    ]
+    capped = prune(region, np.array([0.25, 0.25, 0.25, 0.25]), max_nodes=2)
+    assert capped.nodes.tolist() == [0, 3]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_o3_figures_are_those_of_networkx(seed: int) -> None:
+    region = random_region(25, 40 * (seed + 1), seed)
+    graph = as_networkx(region)
+    simple = nx.Graph(graph)
+    simple.remove_edges_from(list(nx.selfloop_edges(simple)))
+    found = region_stats(region)
+    assert (found.nodes, found.edges) == (graph.number_of_nodes(), graph.number_of_edges())
+    assert found.clustering == pytest.approx(nx.average_clustering(simple))
+    assert found.density == pytest.approx(nx.density(graph))
+    assert found.mean_degree == pytest.approx(sum(d for _, d in graph.degree()) / 25)
+
+
+def test_o3_figures_of_nothing_and_of_too_much() -> None:
+    empty = region_stats(region_of(1, []))
+    assert (empty.mean_degree, empty.clustering, empty.density) == (0.0, 0.0, 0.0)
+    triangle = region_of(3, [(0, 1), (1, 2), (2, 0)])
+    assert region_stats(triangle).clustering == 1.0
+    assert region_stats(triangle, max_wedges=0).clustering is None
+
+
+def test_o4_top_k_get_k_to_1_and_ties_go_by_key() -> None:
+    like = np.array([0.5, 0.9, 0.5, 0.1, 0.5])
+    keys = np.array([30, 1, 10, 2, 20])
+    assert rank_prizes(like, 3, keys=keys).tolist() == [0.0, 3.0, 2.0, 0.0, 1.0]
+    assert rank_prizes(like, 0, keys=keys).tolist() == [0.0] * 5
+
+
+def test_o4_equal_texts_share_a_place() -> None:
+    like = np.array([0.9, 0.7, 0.9, 0.2])
+    found = rank_prizes(like, 2, keys=np.arange(4), texts=["a", "b", "a", "c"])
+    assert found.tolist() == [2.0, 1.0, 2.0, 0.0]
+
+
+def test_o4_what_is_not_eligible_has_no_prize_and_takes_no_place() -> None:
+    found = rank_prizes(
+        np.array([0.9, 0.8, 0.7]),
+        2,
+        keys=np.arange(3),
+        eligible=np.array([False, True, True]),
+    )
+    assert found.tolist() == [0.0, 2.0, 1.0]
+
+
+def test_cosines_are_float64_rounded_to_five_digits() -> None:
+    question = np.array([1.0, 0.0], dtype=np.float32)
+    texts = np.array([[0.1234567, 0.9], [-1e-9, 1.0]], dtype=np.float32)
+    found = cosines(question, texts)
+    assert found.dtype == np.float64
+    assert found.tolist() == [0.12346, 0.0]
+    assert str(found[1]) == "0.0"
+    assert len(cosines(question, np.zeros((0, 2), dtype=np.float32))) == 0
+
+
+def test_o5_total_prize_then_similarity_then_key() -> None:
+    region = region_of(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    chosen = best_triplets(
+        region,
+        node_prizes=np.array([1.0, 0.0, 0.0, 0.0]),
+        edge_prizes=np.array([0.0, 2.0, 1.0, 0.0]),
+        limit=4,
+        similarity=np.array([0.1, 0.0, 0.3, 0.1]),
+    )
+    # Totals 1, 2, 1, 1: edge 2 is more like the question, and 0 has the smaller key than 3.
+    assert chosen.tolist() == [1, 2, 0, 3]
+
+
+def test_presets_resolve_and_check_their_bounds() -> None:
+    okgqa = resolve_preset("okgqa")
+    assert (okgqa.name, okgqa.damping, okgqa.tolerance) == ("okgqa-1", 0.85, 1e-6)
+    assert (okgqa.hops, okgqa.max_iterations, okgqa.min_mass) == (2, 100, 1e-5)
+    assert (okgqa.top_nodes, okgqa.top_edges, okgqa.edge_cost) == (10, 10, 1.0)
+    assert okgqa.hub_degree is None
+    assert resolve_preset("Default", hops=None, limit=3).limit == 3
+    assert "name" not in okgqa.parameters()
+    for wrong, argument in (
+        ({"hops": 0}, "hops"),
+        ({"limit": 0}, "limit"),
+        ({"limit": True}, "limit"),
+        ({"edge_cost": -1.0}, "edge_cost"),
+        ({"edge_cost": float("nan")}, "edge_cost"),
+        ({"damping": 1.0}, "damping"),
+        ({"walk": "up"}, "walk"),
+        ({"maximal_paths": 1}, "maximal_paths"),
+        ({"nothing": 1}, "nothing"),
+        ({"top_nodes": 0, "top_edges": 0}, "top_nodes"),
+    ):
+        with pytest.raises(InputError) as caught:
+            resolve_preset("okgqa", **wrong)
+        assert caught.value.argument == argument
+    with pytest.raises(InputError, match="okgqa"):
+        resolve_preset("best")
