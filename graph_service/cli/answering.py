@@ -13,7 +13,7 @@ from graph_service.model.result import Strategy
 from graph_service.settings import Settings
 from queries.datasets.demo_set import demo_questions
 from queries.datasets.gold import read_gold_questions
-from queries.generate.answer import Answer, read_answers
+from queries.generate.answer import Answer, read_answers, resume_answers
 from queries.generate.answer import answer as make_answer
 from queries.llm import ChatModel, OpenAIChat
 from queries.score.run import score_answers
@@ -37,7 +37,7 @@ def answer(options: argparse.Namespace, output: Output, /) -> int:
     """Answers one question or many, with citations."""
     questions = questions_of(options)
     out = Path(options.out) if options.out else None
-    done = {item.question_id for item in read_answers(out)} if out and out.exists() else set()
+    done = {item.question_id for item in resume_answers(out)} if out else set()
     answers: list[Answer] = []
     failed = 0
     with open_from(options, output) as service:
