@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from graph_service.errors import InputError
 from graph_service.model.identity import key64
-from graph_service.model.statement import Entity
+from graph_service.model.statement import Entity, EntityKind
 from graph_service.model.text import index_tokens, normalise_name, query_tokens
 from graph_service.store.protocol import SearchHit
 
@@ -45,6 +45,25 @@ def exact_term(name: str, /) -> str:
     True
     """
     return f"xname{key64(normalise_name(name)) & (2**64 - 1):016x}"
+
+
+def name_keys(entity: Entity, /) -> tuple[list[tuple[int, bool]], int]:
+    """Returns what ``NameIndex`` has of an entity, and the most words of a name.
+
+    Returns:
+        ``(key64 of the normalised name, is alias)`` for each name; none for properties and
+        redirects. The number is 0 where there is no name.
+    """
+    if entity.kind is EntityKind.PROPERTY:
+        return [], 0
+    keys: list[tuple[int, bool]] = []
+    longest = 0
+    for _, name, is_alias in entity_names(entity):
+        normal = normalise_name(name)
+        if normal:
+            keys.append((key64(normal), is_alias))
+            longest = max(longest, normal.count(" ") + 1)
+    return keys, longest
 
 
 def index_text(entity: Entity, /) -> str:

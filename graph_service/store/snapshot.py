@@ -28,10 +28,9 @@ from graph_service.model.graph import (
 )
 from graph_service.model.identity import key64
 from graph_service.model.statement import Entity, EntityKind, Rank
-from graph_service.model.text import normalise_name
 from graph_service.model.values import EntityValue, decode_value
 from graph_service.store.protocol import EdgeRow, GraphInfo, GraphReader
-from graph_service.store.search import entity_names
+from graph_service.store.search import name_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +54,42 @@ class EdgeChunk:
     ranks: Uint8
     statement_ids: Sequence[str]
     values: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityChunk:
+    """Some entities in columns, all of length n.
+
+    Attributes:
+        keys: int64.
+        ids: Their ids.
+        kinds: ``NodeKind`` of an entity, uint8.
+        is_redirect: Whether the entity is now another, bool.
+        labels: Place in the chunk and labels by language, for those that have any.
+    """
+
+    keys: Int64
+    ids: Sequence[str]
+    kinds: Uint8
+    is_redirect: Bool
+    labels: Sequence[tuple[int, Mapping[str, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class NameChunk:
+    """Names of some entities, for the ``NameIndex``, in columns of one length.
+
+    Attributes:
+        name_keys: ``key64`` of the normalised name, int64.
+        entity_keys: Key of the entity, int64.
+        is_alias: bool.
+        longest: Most words of a name.
+    """
+
+    name_keys: Int64
+    entity_keys: Int64
+    is_alias: Bool
+    longest: int
 
 
 class _Texts:
@@ -138,6 +173,39 @@ def chunks_of_rows(
         )
 
 
+def chunks_of_entities(
+    entities: Iterator[list[Entity]], names: list[NameChunk], /
+) -> Iterator[EntityChunk]:
+    """Returns entities as columns; appends the columns of their names to ``names``."""
+    for chunk in entities:
+        found: list[tuple[int, int, bool]] = []
+        longest = 0
+        keys = [entity.key for entity in chunk]
+        for key, entity in zip(keys, chunk, strict=True):
+            if entity.labels or entity.aliases:
+                of_names, words = name_keys(entity)
+                longest = max(longest, words)
+                found.extend((name_key, key, is_alias) for name_key, is_alias in of_names)
+        names.append(
+            NameChunk(
+                np.array([row[0] for row in found], dtype=np.int64),
+                np.array([row[1] for row in found], dtype=np.int64),
+                np.array([row[2] for row in found], dtype=np.bool_),
+                longest,
+            )
+        )
+        yield EntityChunk(
+            keys=np.array(keys, dtype=np.int64),
+            ids=[entity.id for entity in chunk],
+            kinds=np.array([KIND_OF_NODE[entity.kind] for entity in chunk], dtype=np.uint8),
+            is_redirect=np.array([entity.redirect is not None for entity in chunk], dtype=np.bool_),
+            labels=[(place, entity.labels) for place, entity in enumerate(chunk) if entity.labels],
+        )
+
+
+KIND_OF_NODE = {EntityKind.ITEM: NodeKind.ENTITY, EntityKind.PROPERTY: NodeKind.PROPERTY}
+
+
 def build_snapshot(reader: GraphReader, info: GraphInfo, /) -> KnowledgeGraph:
     """Returns an edition as arrays, from ``scan_edges`` and ``scan_entities`` of any store."""
     relations: dict[int, str] = {}
@@ -147,12 +215,12 @@ def build_snapshot(reader: GraphReader, info: GraphInfo, /) -> KnowledgeGraph:
 
 def build_arrays(
     info: GraphInfo,
-    chunks: Iterator[EdgeChunk],
+    chunks: Iterable[EdgeChunk],
     relations_by_key: Callable[[], Mapping[int, str]],
     entities: Iterator[list[Entity]],
     /,
 ) -> KnowledgeGraph:
-    """Returns an edition as arrays.
+    """Returns an edition as arrays, where entities come as such rather than in columns.
 
     Args:
         info: The edition.
@@ -160,8 +228,30 @@ def build_arrays(
         relations_by_key: Gives the relation ids by key, asked for once the chunks are through.
         entities: All entities, in any order.
     """
+    names: list[NameChunk] = []
+    columns = chunks_of_entities(entities, names)
+    return build_from_columns(info, chunks, columns, relations_by_key, names)
+
+
+def build_from_columns(
+    info: GraphInfo,
+    chunks: Iterable[EdgeChunk],
+    entities: Iterable[EntityChunk],
+    relations_by_key: Callable[[], Mapping[int, str]],
+    names: Sequence[NameChunk],
+    /,
+) -> KnowledgeGraph:
+    """Returns an edition as arrays, from columns.
+
+    Args:
+        info: The edition.
+        chunks: All statements, in any order.
+        entities: All entities, in any order.
+        relations_by_key: Gives the relation ids by key, asked for once the chunks are through.
+        names: The names of all entities; read once the entities are through.
+    """
     edges = _Edges(chunks)
-    relation_ids = relations_by_key()
+    relations = relations_by_key()
     relation_keys = np.unique(edges.relation_keys)
     rel = np.searchsorted(relation_keys, edges.relation_keys).astype(np.int32)
     edges.relation_keys = relation_keys
@@ -182,7 +272,7 @@ def build_arrays(
         node_ids=_joined(nodes.ids, edges.values),
         node_kinds=np.concatenate((nodes.kinds, _literal_kinds(edges.values))),
         relation_keys=relation_keys,
-        relation_ids=StringTable.build(relation_ids[int(key)] for key in relation_keys),
+        relation_ids=StringTable.build(relations[int(key)] for key in relation_keys),
         head=head,
         rel=rel,
         tail=tail,
@@ -194,7 +284,7 @@ def build_arrays(
         in_edges=Adjacency.build(tail, node_count),
         node_labels=nodes.labels,
         relation_labels=nodes.relation_labels,
-        names=nodes.names,
+        names=_name_index(names, nodes.keys),
     )
 
 
@@ -214,7 +304,7 @@ def best_ranked(head: Int32, rel: Int32, rank: Uint8, relation_count: int, /) ->
 class _Edges:
     """The columns of all statements, in order of their keys."""
 
-    def __init__(self, chunks: Iterator[EdgeChunk]) -> None:
+    def __init__(self, chunks: Iterable[EdgeChunk]) -> None:
         columns: list[list[npt.NDArray[np.generic]]] = [[] for _ in range(6)]
         ids, values = _Texts(), _Texts()
         for chunk in chunks:
@@ -292,47 +382,34 @@ class _Labels:
 
 
 class _Nodes:
-    """Entities, their labels and names, in order of their keys."""
+    """Entities and their labels, in order of their keys."""
 
-    def __init__(
-        self, entities: Iterator[list[Entity]], mentioned: Int64, relations: Int64
-    ) -> None:
-        keys, kinds, ids = array("q"), bytearray(), _Texts()
+    def __init__(self, entities: Iterable[EntityChunk], mentioned: Int64, relations: Int64) -> None:
+        ids = _Texts()
+        key_parts: list[Int64] = [np.zeros(0, dtype=np.int64)]
+        kind_parts: list[Uint8] = [np.zeros(0, dtype=np.uint8)]
+        redirect_parts: list[Bool] = [np.zeros(0, dtype=np.bool_)]
         labels, relation_labels = _Labels(), _Labels()
-        name_keys, name_numbers, aliases = array("q"), array("q"), bytearray()
-        longest = 0
-        redirects = array("q")
         wanted_relations = set(relations.tolist())
+        count = 0
         for chunk in entities:
-            for entity in chunk:
-                number, key = len(keys), key64(entity.id)
-                keys.append(key)
-                kinds.append(
-                    NodeKind.PROPERTY if entity.kind is EntityKind.PROPERTY else NodeKind.ENTITY
-                )
-                ids.append(entity.id)
-                if entity.redirect is not None:
-                    redirects.append(number)
-                if entity.labels:
-                    labels.add(number, entity.labels)
-                    if key in wanted_relations:
-                        relation_labels.add(number, entity.labels)
-                if entity.kind is EntityKind.ITEM and (entity.labels or entity.aliases):
-                    for _, name, is_alias in entity_names(entity):
-                        normal = normalise_name(name)
-                        if normal:
-                            longest = max(longest, normal.count(" ") + 1)
-                            name_keys.append(key64(normal))
-                            name_numbers.append(number)
-                            aliases.append(is_alias)
-        all_keys = np.frombuffer(keys, dtype=np.int64)
+            key_parts.append(chunk.keys)
+            kind_parts.append(chunk.kinds)
+            redirect_parts.append(chunk.is_redirect)
+            ids.extend(chunk.ids)
+            for place, terms in chunk.labels:
+                labels.add(count + place, terms)
+                if int(chunk.keys[place]) in wanted_relations:
+                    relation_labels.add(count + place, terms)
+            count += len(chunk.keys)
+        all_keys = np.concatenate(key_parts)
+        moved = np.flatnonzero(np.concatenate(redirect_parts))
         stays = np.ones(len(all_keys), dtype=np.bool_)
-        moved = np.frombuffer(redirects, dtype=np.int64)
         stays[moved] = np.isin(all_keys[moved], mentioned)
         order = np.argsort(all_keys, kind="stable")
         order = order[stays[order]]
         self.keys: Int64 = all_keys[order]
-        self.kinds: Uint8 = np.frombuffer(kinds, dtype=np.uint8)[order]
+        self.kinds: Uint8 = np.concatenate(kind_parts)[order]
         ascending = len(order) == len(all_keys) and bool(np.all(order[1:] > order[:-1]))
         self.ids = ids.table(None if ascending else order)
         new_numbers = np.full(len(all_keys), -1, dtype=np.int32)
@@ -345,20 +422,19 @@ class _Nodes:
             found = relations[places] == all_keys
             relation_numbers[found] = places[found]
         self.relation_labels = relation_labels.columns(relation_numbers)
-        self.names = _name_index(
-            np.frombuffer(name_keys, dtype=np.int64),
-            new_numbers[np.frombuffer(name_numbers, dtype=np.int64)],
-            np.frombuffer(aliases, dtype=np.uint8).astype(np.bool_),
-            longest,
-        )
 
 
-def _name_index(keys: Int64, nodes: Int32, is_alias: Bool, longest: int) -> NameIndex:
+def _name_index(chunks: Sequence[NameChunk], node_keys: Int64) -> NameIndex:
+    """Returns each name and node once, as an alias only where no label says the same."""
+    keys = np.concatenate([np.zeros(0, dtype=np.int64), *(chunk.name_keys for chunk in chunks)])
+    owners = np.concatenate([np.zeros(0, dtype=np.int64), *(item.entity_keys for item in chunks)])
+    is_alias = np.concatenate([np.zeros(0, dtype=np.bool_), *(item.is_alias for item in chunks)])
+    nodes = np.searchsorted(node_keys, owners).astype(np.int32)
     order = np.lexsort((is_alias, nodes, keys))
     keys, nodes, is_alias = keys[order], nodes[order], is_alias[order]
     first = np.ones(len(keys), dtype=np.bool_)
     first[1:] = (keys[1:] != keys[:-1]) | (nodes[1:] != nodes[:-1])
-    first &= nodes >= 0
+    longest = max((chunk.longest for chunk in chunks), default=0)
     return NameIndex(keys[first], nodes[first], is_alias[first], longest)
 
 

@@ -21,7 +21,7 @@ from graph_service.errors import (
     InputError,
     LoadInProgressError,
 )
-from graph_service.model.graph import RANKS, KnowledgeGraph
+from graph_service.model.graph import RANKS, Int64, KnowledgeGraph
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import (
@@ -42,7 +42,13 @@ from graph_service.store.protocol import (
     UnfinishedLoad,
 )
 from graph_service.store.search import CANDIDATE_LIMIT, exact_term, query_terms, rank_hits
-from graph_service.store.snapshot import EdgeChunk, build_arrays
+from graph_service.store.snapshot import (
+    KIND_OF_NODE,
+    EdgeChunk,
+    EntityChunk,
+    NameChunk,
+    build_from_columns,
+)
 from graph_service.store.snapshot_cache import DEFAULT_CACHE_BYTES, SnapshotCache
 from graph_service.store.sqlite_database import Database, mapping_errors
 from graph_service.store.sqlite_load import (
@@ -50,12 +56,11 @@ from graph_service.store.sqlite_load import (
     SqliteLoadSession,
     create_edition,
     drop_editions,
-    encode_entity_value,
-    entity_of_row,
     graph_info,
     now_text,
 )
 from graph_service.store.sqlite_region import read_neighbourhood
+from graph_service.store.sqlite_rows import KINDS, encode_entity_value, entity_of_row
 from graph_service.store.sqlite_schema import of_edition
 
 SCAN_ROWS = 5_000
@@ -118,9 +123,32 @@ class SqliteStore:
     def build(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns the edition as arrays in memory, built now, whatever the cache has."""
         number = self._edition(info.edition)
-        relations: dict[int, str] = {}
-        return build_arrays(
-            info, self._chunks(number, relations), lambda: relations, self._entities(number)
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                of_edition("SELECT number, key, id FROM relations_$n", number)
+            ).fetchall()
+            name_rows = connection.execute(
+                of_edition(
+                    "SELECT name_keys, entity_keys, is_alias, longest FROM name_keys_$n", number
+                )
+            ).fetchall()
+        relation_keys = np.zeros(max((row[0] for row in rows), default=0) + 1, dtype=np.int64)
+        for relation, key, _ in rows:
+            relation_keys[relation] = key
+        return build_from_columns(
+            info,
+            self._edge_chunks(number, relation_keys),
+            self._entity_chunks(number),
+            lambda: {key: id_ for _, key, id_ in rows},
+            [
+                NameChunk(
+                    np.frombuffer(keys, dtype=np.int64),
+                    np.frombuffer(owners, dtype=np.int64),
+                    np.frombuffer(aliases, dtype=np.uint8).astype(np.bool_),
+                    longest,
+                )
+                for keys, owners, aliases, longest in name_rows
+            ],
         )
 
     def scan_entities(self, edition: str, /) -> Iterator[list[Entity]]:
@@ -383,21 +411,9 @@ class SqliteStore:
         )
         return ([entity_of_row(*row[1:]) for row in rows] for rows in self._pages(template, number))
 
-    def _chunks(self, number: int, relations: dict[int, str]) -> Iterator[EdgeChunk]:
-        """Yields the statements in the order they lie in the file, which reads fastest."""
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                of_edition("SELECT number, key, id FROM relations_$n", number)
-            ).fetchall()
-        relation_keys = np.zeros(max((row[0] for row in rows), default=0) + 1, dtype=np.int64)
-        for relation, key, id_ in rows:
-            relation_keys[relation] = key
-            relations[key] = id_
-        sql = of_edition(
-            """SELECT row, key, head, relation, ifnull(tail, 0), tail IS NULL, rank, id, value
-                FROM statements_$n WHERE row > ? ORDER BY row LIMIT ?""",
-            number,
-        )
+    def _rows(self, template: str, number: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Yields rows by pages in the order they lie in the file, which reads fastest."""
+        sql = of_edition(template, number)
         last = 0
         while True:
             with self._database.reading() as connection:
@@ -405,6 +421,12 @@ class SqliteStore:
             if not page:
                 return
             last = page[-1][0]
+            yield page
+
+    def _edge_chunks(self, number: int, relation_keys: Int64) -> Iterator[EdgeChunk]:
+        template = """SELECT row, key, head, relation, ifnull(tail, 0), tail IS NULL, rank, id,
+            value FROM statements_$n WHERE row > ? ORDER BY row LIMIT ?"""
+        for page in self._rows(template, number):
             _, keys, heads, numbers, tails, literal, ranks, ids, values = zip(*page, strict=True)
             yield EdgeChunk(
                 statement_keys=np.array(keys, dtype=np.int64),
@@ -415,6 +437,25 @@ class SqliteStore:
                 ranks=np.array(ranks, dtype=np.uint8),
                 statement_ids=ids,
                 values=[value for value in values if value is not None],
+            )
+
+    def _entity_chunks(self, number: int) -> Iterator[EntityChunk]:
+        template = """SELECT row, key, id, kind, redirect IS NOT NULL, terms FROM entities_$n
+            WHERE row > ? ORDER BY row LIMIT ?"""
+        kinds = np.array([KIND_OF_NODE[kind] for kind in KINDS], dtype=np.uint8)
+        for page in self._rows(template, number):
+            _, keys, ids, codes, redirects, terms = zip(*page, strict=True)
+            labels = (
+                (place, orjson.loads(encoded).get("labels"))
+                for place, encoded in enumerate(terms)
+                if encoded != "{}"
+            )
+            yield EntityChunk(
+                keys=np.array(keys, dtype=np.int64),
+                ids=ids,
+                kinds=kinds[np.array(codes, dtype=np.int64)],
+                is_redirect=np.array(redirects, dtype=np.bool_),
+                labels=[(place, found) for place, found in labels if found],
             )
 
 

@@ -110,6 +110,15 @@ EDITION_TABLES = (
 NAMES_TABLE = """CREATE VIRTUAL TABLE names_$n
     USING fts5(tokens, content='', columnsize=0, detail=none, tokenize='ascii')"""
 
+# Columns of the snapshot's name index, a chunk of entities a row: arrays of int64, int64, uint8.
+NAME_KEYS_TABLE = """CREATE TABLE name_keys_$n (
+    chunk INTEGER PRIMARY KEY,
+    name_keys BLOB NOT NULL,
+    entity_keys BLOB NOT NULL,
+    is_alias BLOB NOT NULL,
+    longest INTEGER NOT NULL
+)"""
+
 KEY_INDEX = "CREATE INDEX IF NOT EXISTS statements_key_$n ON statements_$n (key)"
 HEAD_INDEX = "CREATE INDEX IF NOT EXISTS statements_head_$n ON statements_$n (head, key)"
 TAIL_INDEX = """CREATE INDEX IF NOT EXISTS statements_tail_$n ON statements_$n (tail, key)
@@ -117,6 +126,7 @@ TAIL_INDEX = """CREATE INDEX IF NOT EXISTS statements_tail_$n ON statements_$n (
 
 DROPS = (
     "DROP TABLE IF EXISTS names_$n",
+    "DROP TABLE IF EXISTS name_keys_$n",
     "DROP TABLE IF EXISTS same_as_$n",
     "DROP TABLE IF EXISTS documents_$n",
     "DROP TABLE IF EXISTS statements_$n",

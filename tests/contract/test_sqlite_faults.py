@@ -26,7 +26,7 @@ from graph_service.errors import (
 )
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity
-from graph_service.store import open_store, sqlite_database, sqlite_load
+from graph_service.store import hashes, open_store, sqlite_batch, sqlite_database
 from graph_service.store.protocol import Batch, Store
 from graph_service.store.snapshot_cache import SnapshotCache, open_snapshot
 from graph_service.store.sqlite import SqliteStore, open_sqlite
@@ -260,8 +260,8 @@ def test_a_batch_is_in_once_though_the_reply_to_its_commit_was_lost(
 
 
 def test_two_ids_of_one_key(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = sqlite_load.key64
-    monkeypatch.setattr(sqlite_load, "key64", lambda id_: real(id_.removeprefix("twin of ")))
+    real = sqlite_batch.key64
+    monkeypatch.setattr(sqlite_batch, "key64", lambda id_: real(id_.removeprefix("twin of ")))
     with open_sqlite(path) as store:
         with store.begin_load("g", owner="a", source="s") as load:
             load.write(Batch(statements=[statement(ROW)]))
@@ -284,7 +284,7 @@ def test_two_ids_of_one_key(path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         first = statement(ROW)
         with store.begin_load("h", owner="a", source="s") as load:
             load.write(Batch(statements=[first, statement(("Q9", "P1", "Q2"))]))
-            twin = sqlite_load.replace(first, id="twin of " + first.id)
+            twin = sqlite_batch.replace(first, id="twin of " + first.id)
             load.write(Batch(statements=[twin]))
             with pytest.raises(KeyCollisionError):
                 load.finish()
@@ -452,7 +452,7 @@ def test_the_fast_hashes_are_the_models(tmp_store: Store) -> None:
     from graph_service.model.values import encode_value
 
     for item in sample_statements():
-        fast = sqlite_load.statement_hashes(
+        fast = hashes.statement_hashes(
             item.id,
             item.head,
             item.relation,

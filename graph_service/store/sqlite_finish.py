@@ -1,0 +1,251 @@
+"""The end of a load into the SQLite file: duplicates, documents, indexes, counts, fingerprints."""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import orjson
+
+from graph_service.model.graph import RANKS
+from graph_service.model.identity import fingerprint, key64, sum_hashes
+from graph_service.model.statement import Entity, entity_content_hash
+from graph_service.store.hashes import RANK_BYTES, Uint64, collision, content_sums, statement_hashes
+from graph_service.store.search import index_text, name_keys
+from graph_service.store.sqlite_database import transaction
+from graph_service.store.sqlite_rows import encode_entity_value, entity_of_row
+from graph_service.store.sqlite_schema import (
+    HEAD_INDEX,
+    KEY_INDEX,
+    NAME_KEYS_TABLE,
+    NAMES_TABLE,
+    TAIL_INDEX,
+    of_edition,
+)
+
+NAME_ROWS = 20_000
+_ROW_OF_HASH = """SELECT s.id, h.id, r.id, s.tail, t.id, s.value, s.rank, s.qualifiers, s.sources,
+    s.context FROM statements_$n s JOIN entities_$n h ON h.key = s.head
+    JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail
+    WHERE s.row IN (SELECT row FROM temp.gone WHERE row > ? ORDER BY row LIMIT 10000)"""
+
+
+class Finish:
+    """The work of ``finish``: each step a transaction of its own, each harmless to repeat."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, number: int, renew: Callable[[], None]
+    ) -> None:
+        self._connection = connection
+        self._number = number
+        self._renew = renew
+
+    def run(self) -> None:
+        """Runs all steps; the last one marks the edition as finished."""
+        connection = self._connection
+        for index in (KEY_INDEX, HEAD_INDEX):
+            with transaction(connection):
+                self._renew()
+                self._execute(index)
+        with transaction(connection):
+            self._renew()
+            self._resolve()
+        with transaction(connection):
+            self._renew()
+            self._execute(TAIL_INDEX)
+        with transaction(connection):
+            self._renew()
+            self._execute("DROP TABLE IF EXISTS names_$n")
+            self._execute(NAMES_TABLE)
+            self._execute("DROP TABLE IF EXISTS name_keys_$n")
+            self._execute(NAME_KEYS_TABLE)
+            self._execute("DELETE FROM same_as_$n")
+        entity_sum, entities = self._index_names()
+        with transaction(connection):
+            self._renew()
+            self._conclude(entity_sum, entities)
+
+    def _execute(self, template: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        return self._connection.execute(of_edition(template, self._number), values)
+
+    def _resolve(self) -> None:
+        """Deletes rows that a later row replaces, then those a newer document no longer has."""
+        execute = self._execute
+        execute("DROP TABLE IF EXISTS temp.gone")
+        execute("CREATE TEMP TABLE gone (row INTEGER PRIMARY KEY, later INTEGER)")
+        execute(
+            """INSERT INTO temp.gone SELECT row, later FROM (SELECT row, lead(row)
+                OVER (PARTITION BY key ORDER BY row) AS later FROM statements_$n)
+                WHERE later IS NOT NULL"""
+        )
+        clash = execute(
+            """SELECT b.id, a.id FROM temp.gone g JOIN statements_$n a ON a.row = g.row
+                JOIN statements_$n b ON b.row = g.later WHERE a.id <> b.id LIMIT 1"""
+        ).fetchone()
+        if clash is not None:
+            raise collision(clash[0], clash[1])
+        replaced, same = execute(
+            """SELECT count(*), ifnull(sum(a.head = b.head AND a.relation = b.relation
+                AND a.tail IS b.tail AND a.value IS b.value AND a.rank = b.rank
+                AND a.qualifiers IS b.qualifiers AND a.sources IS b.sources
+                AND a.context IS b.context), 0)
+                FROM temp.gone g JOIN statements_$n a ON a.row = g.row
+                JOIN statements_$n b ON b.row = g.later"""
+        ).fetchone()
+        removed = execute(
+            """INSERT OR IGNORE INTO temp.gone SELECT s.row, NULL FROM documents_$n d
+                JOIN statements_$n s ON s.head = d.key WHERE s.row < d.first_row"""
+        ).rowcount
+        if replaced + removed:
+            self._delete_gone()
+        execute("DELETE FROM documents_$n")
+        execute(
+            """UPDATE editions SET duplicates = duplicates + ?, updated = updated + ?,
+                removed = removed + ? WHERE number = ?""",
+            (same, replaced - same, removed, self._number),
+        )
+        execute("DROP TABLE temp.gone")
+
+    def _delete_gone(self) -> None:
+        execute = self._execute
+        (stored,) = execute(
+            "SELECT sums FROM editions WHERE number = ?", (self._number,)
+        ).fetchone()
+        sums = np.frombuffer(stored, dtype=np.uint64).copy()
+        last = 0
+        while True:
+            rows = execute(_ROW_OF_HASH, (last,)).fetchall()
+            if not rows:
+                break
+            edge_hashes, content_hashes = [], []
+            for (
+                id_,
+                head,
+                relation,
+                tail,
+                tail_id,
+                value,
+                rank,
+                qualifiers,
+                sources,
+                context,
+            ) in rows:
+                edge, content = statement_hashes(
+                    id_,
+                    head,
+                    relation,
+                    value if tail is None else encode_entity_value(tail_id),
+                    RANK_BYTES[RANKS[rank]],
+                    qualifiers,
+                    sources,
+                    context,
+                )
+                edge_hashes.append(edge)
+                content_hashes.append(content)
+            sums = sums - content_sums(b"".join(edge_hashes), b"".join(content_hashes))
+            (last,) = execute(
+                """SELECT max(row) FROM
+                    (SELECT row FROM temp.gone WHERE row > ? ORDER BY row LIMIT 10000)""",
+                (last,),
+            ).fetchone()
+        execute("UPDATE editions SET sums = ? WHERE number = ?", (sums.tobytes(), self._number))
+        execute("DROP TABLE IF EXISTS temp.loose")
+        execute(
+            """CREATE TEMP TABLE loose AS SELECT DISTINCT key FROM (
+                SELECT s.head AS key FROM temp.gone g JOIN statements_$n s ON s.row = g.row
+                UNION ALL SELECT s.tail FROM temp.gone g JOIN statements_$n s ON s.row = g.row
+                WHERE s.tail IS NOT NULL)"""
+        )
+        execute("DELETE FROM statements_$n WHERE row IN (SELECT row FROM temp.gone)")
+        # An entity known only by a statement that is gone would betray the order of loading.
+        execute(TAIL_INDEX)
+        execute(
+            """DELETE FROM entities_$n WHERE bare = 1 AND key IN (SELECT key FROM temp.loose)
+                AND NOT EXISTS (SELECT 1 FROM statements_$n s WHERE s.head = entities_$n.key)
+                AND NOT EXISTS (SELECT 1 FROM statements_$n s WHERE s.tail = entities_$n.key)"""
+        )
+        execute("DROP TABLE temp.loose")
+        execute(
+            """DELETE FROM relations_$n
+                WHERE number NOT IN (SELECT DISTINCT relation FROM statements_$n)"""
+        )
+
+    def _index_names(self) -> tuple[Uint64, int]:
+        """Fills the name index and ``same_as``; returns the entities' content sum and count."""
+        total = np.zeros(2, dtype=np.uint64)
+        count = 0
+        start = -(2**63)
+        while True:
+            rows = self._execute(
+                """SELECT key, id, kind, redirect, revision, terms, bare FROM entities_$n
+                    WHERE key >= ? ORDER BY key LIMIT ?""",
+                (start, NAME_ROWS),
+            ).fetchall()
+            if not rows:
+                return total, count
+            hashes: list[bytes] = []
+            names: list[tuple[int, str]] = []
+            columns = (array("q"), array("q"), array("B"))
+            longest = 0
+            same_as: list[tuple[int, int]] = []
+            for key, id_, kind, redirect, revision, terms, bare in rows:
+                entity = (
+                    Entity(id_) if bare else entity_of_row(id_, kind, redirect, revision, terms)
+                )
+                hashes.append(entity_content_hash(entity))
+                text = "" if bare else index_text(entity)
+                if text:
+                    names.append((key, text))
+                    keys_of_names, words = name_keys(entity)
+                    longest = max(longest, words)
+                    for name_key, is_alias in keys_of_names:
+                        columns[0].append(name_key)
+                        columns[1].append(key)
+                        columns[2].append(is_alias)
+                same_as.extend((key64(other), key) for other in entity.same_as)
+            with transaction(self._connection):
+                self._renew()
+                self._connection.executemany(
+                    of_edition("INSERT INTO names_$n (rowid, tokens) VALUES (?, ?)", self._number),
+                    names,
+                )
+                self._connection.executemany(
+                    of_edition("INSERT OR IGNORE INTO same_as_$n VALUES (?, ?)", self._number),
+                    same_as,
+                )
+                if longest:
+                    self._connection.execute(
+                        of_edition(
+                            "INSERT INTO name_keys_$n VALUES (NULL, ?, ?, ?, ?)", self._number
+                        ),
+                        (*(column.tobytes() for column in columns), longest),
+                    )
+            total = total + sum_hashes(b"".join(hashes))
+            count += len(rows)
+            if rows[-1][0] == 2**63 - 1:
+                return total, count
+            start = rows[-1][0] + 1
+
+    def _conclude(self, entity_sum: Uint64, entities: int) -> None:
+        (stored,) = self._execute(
+            "SELECT sums FROM editions WHERE number = ?", (self._number,)
+        ).fetchone()
+        sums = np.frombuffer(stored, dtype=np.uint64)
+        (statements,) = self._execute("SELECT count(*) FROM statements_$n").fetchone()
+        (entity_valued,) = self._execute(
+            "SELECT count(*) FROM statements_$n WHERE tail IS NOT NULL"
+        ).fetchone()
+        (relations,) = self._execute("SELECT count(*) FROM relations_$n").fetchone()
+        counts = [entities, statements, relations, statements - entity_valued]
+        self._execute(
+            """UPDATE editions SET state = 'finished', counts = ?, edges = ?, content = ?
+                WHERE number = ?""",
+            (
+                orjson.dumps(counts).decode(),
+                fingerprint(sums[:2], statements),
+                fingerprint(sums[2:] + entity_sum, statements + entities),
+                self._number,
+            ),
+        )

@@ -1,0 +1,27 @@
+"""How statements and entities become rows of the SQLite store, and rows become them again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import orjson
+
+from graph_service.model.statement import Entity, EntityKind, decode_entity
+from graph_service.store.hashes import collision as collision
+from graph_service.store.hashes import statement_hashes as statement_hashes
+
+KINDS = (EntityKind.ITEM, EntityKind.PROPERTY)
+KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
+
+
+def entity_of_row(
+    id_: str, kind: int, redirect: str | None, revision: int | None, terms: str, /
+) -> Entity:
+    """Returns the entity of its columns."""
+    entity = decode_entity(id_, KINDS[kind].value, redirect, terms)
+    return entity if revision is None else replace(entity, revision=revision)
+
+
+def encode_entity_value(id_: str, /) -> str:
+    """Returns ``encode_value(EntityValue(id_))``."""
+    return orjson.dumps(("e", id_)).decode()
