@@ -15,13 +15,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import orjson
 
-from graph_service.errors import InputError
+from graph_service.errors import InputError, LoadInProgressError
 from graph_service.model.statement import Entity, Statement
 from graph_service.store.protocol import MAX_BATCH_STATEMENTS, Batch, LoadSession, Store
 from loaders import rdf, tables, wikibase
@@ -94,15 +95,56 @@ def load(
         )
     files = _files(source, options)
     tables.check_columns(options.columns)
-    session = store.begin_load(
+    begin = partial(
+        store.begin_load,
         graph,
         replace=replace,
-        owner=f"{socket.gethostname()}:{os.getpid()}",
         source=str(source),
         options={**options.to_json(), "files": [file.identity for file in files]},
     )
+    try:
+        session = begin(owner=_owner(os.getpid()))
+    except LoadInProgressError:
+        dead = _dead_owner(store, graph)
+        if dead is None:
+            raise
+        # In its name the lease can be given back, instead of waiting until it runs out.
+        with begin(owner=dead):
+            pass
+        session = begin(owner=_owner(os.getpid()))
     with session, _Load(str(source), graph, session, files, options, progress, stop) as run:
         return run.run()
+
+
+def _owner(pid: int) -> str:
+    """Returns the name under which a process of this machine holds a lease."""
+    try:
+        # Containers may share a host name and a file, and number their processes alike.
+        space = os.readlink("/proc/self/ns/pid").strip("pid:[]")
+    except OSError:
+        space = "-"
+    return f"{socket.gethostname()}/{space}:{pid}"
+
+
+def _dead_owner(store: Store, graph: str) -> str | None:
+    """Returns who holds the lease of a graph, if that was a process of this machine and is gone."""
+    if os.name != "posix":
+        return None
+    for unfinished in store.unfinished_loads():
+        pid = unfinished.owner.rpartition(":")[2]
+        if (
+            unfinished.edition.rpartition("@")[0] != graph
+            or not pid.isdecimal()
+            or unfinished.owner != _owner(int(pid))
+        ):
+            continue
+        try:
+            os.kill(int(pid), 0)
+        except ProcessLookupError:
+            return unfinished.owner
+        except PermissionError:
+            pass
+    return None
 
 
 @dataclass(frozen=True, slots=True)

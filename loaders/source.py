@@ -21,7 +21,9 @@ from typing import BinaryIO, Protocol, Self, cast
 from graph_service.errors import InputError
 
 STANDARD_INPUT = "-"
-BLOCK_BYTES = 1 << 20
+# A row has at least six bytes, so a block's statements fit into one batch of a store.
+BLOCK_BYTES = 1 << 16
+_BUFFER_BYTES = 1 << 20
 HEAD_BYTES = 1 << 18
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 # What a decompressor raises on damaged or truncated data.
@@ -98,7 +100,7 @@ class ByteSource:
         self.compression = next(
             (kind for magic, kind in _MAGIC.items() if first.startswith(magic)), None
         )
-        buffered = io.BufferedReader(self._counted, BLOCK_BYTES)
+        buffered = io.BufferedReader(self._counted, _BUFFER_BYTES)
         stream: object = buffered
         if self.compression == "gzip":
             stream = gzip.GzipFile(fileobj=buffered)
