@@ -126,7 +126,8 @@ def _readable(place: Path) -> bool:
 _LABEL_SETS = ("node_labels", "relation_labels")
 
 
-def _arrays(graph: KnowledgeGraph) -> dict[str, npt.NDArray[np.generic]]:
+def arrays_of(graph: KnowledgeGraph, /) -> dict[str, npt.NDArray[np.generic]]:
+    """Returns all arrays of a graph by the name of their file."""
     arrays: dict[str, npt.NDArray[np.generic]] = {
         name: getattr(graph, name)
         for name in (
@@ -171,7 +172,7 @@ def _arrays(graph: KnowledgeGraph) -> dict[str, npt.NDArray[np.generic]]:
 
 def write_snapshot(graph: KnowledgeGraph, folder: Path, /) -> None:
     """Writes a graph's arrays as ``.npy`` files, all languages' labels in one set of them."""
-    for name, values in _arrays(graph).items():
+    for name, values in arrays_of(graph).items():
         with (folder / f"{name}.npy").open("wb") as file:
             np.save(file, np.ascontiguousarray(values), allow_pickle=False)
             file.flush()

@@ -1,0 +1,98 @@
+"""The ranking that both stores share, and the merging of terms."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import entities
+
+from graph_service.errors import InputError
+from graph_service.model.statement import Entity, EntityKind
+from graph_service.model.text import query_tokens
+from graph_service.store.search import (
+    exact_term,
+    index_text,
+    name_keys,
+    query_terms,
+    rank_hits,
+)
+from graph_service.store.terms import is_outdated, merge_terms, replace_terms
+
+RANKED = [
+    Entity("Q9", labels={"fr": "Paris"}),
+    Entity("Q8", labels={"en": "Paris"}),
+    Entity("Q90", labels={"en": "Paris"}),
+    Entity("Q7", labels={"en": "City of Light"}, aliases={"en": ("paris",)}),
+    Entity("Q6", labels={"en": "Paris Hilton"}),
+    Entity("Q5", labels={"en": "Paris by Night again"}),
+    Entity("Q4", labels={"en": "Somebody"}, aliases={"en": ("Paris X",)}),
+]
+
+
+def test_order_of_hits() -> None:
+    """Exact, label over alias, fewer extra tokens, language, id."""
+    expected = ["Q8", "Q90", "Q9", "Q7", "Q6", "Q5", "Q4"]
+    shuffled = RANKED * 2
+    random.Random(3).shuffle(shuffled)
+    hits = rank_hits([*shuffled, Entity("Q1", labels={"en": "Parisian"})], "PARIS")
+    assert [hit.entity.id for hit in hits] == expected
+    assert [hit.entity.id for hit in rank_hits(RANKED, "paris", languages=["fr"])][:3] == [
+        "Q9",
+        "Q8",
+        "Q90",
+    ]
+    # 1 and .9 are exact; .5 + .3 * 1/2; .5 + .3 * 1/4; .1 + .3 * 1/2.
+    assert [round(hit.score, 3) for hit in hits] == [1, 1, 1, 0.9, 0.65, 0.575, 0.25]
+
+
+def test_one_name_must_hold_every_token() -> None:
+    entity = Entity("Q1", labels={"en": "New Delhi"}, aliases={"en": ("York",)})
+    assert rank_hits([entity], "new york") == []
+    assert rank_hits([entity], "") == []
+    with pytest.raises(InputError):
+        rank_hits([entity], "york", limit=0)
+
+
+@given(st.lists(entities, max_size=6), st.text(max_size=12))
+def test_what_ranks_is_a_candidate(found: list[Entity], query: str) -> None:
+    """An engine that looks for ``query_terms`` in ``index_text`` misses no hit."""
+    terms = set(query_terms(query))
+    for hit in rank_hits(found, query):
+        text = set(index_text(hit.entity).split(" "))
+        assert terms <= text
+        if hit.score in (1.0, 0.9):
+            assert exact_term(query) in text
+
+
+@given(entities)
+def test_a_name_finds_its_entity_first(entity: Entity) -> None:
+    for label in entity.labels.values():
+        if query_tokens(label):
+            (hit,) = rank_hits([entity], label)
+            assert hit.score == 1.0
+
+
+def test_redirects_and_properties_have_no_names_to_link() -> None:
+    names = {"en": "Rome"}
+    assert index_text(Entity("Q1", labels=names, redirect="Q2")) == ""
+    assert name_keys(Entity("Q1", labels=names, redirect="Q2")) == ([], 0)
+    assert name_keys(Entity("P1", kind=EntityKind.PROPERTY, labels=names)) == ([], 0)
+    assert index_text(Entity("P1", kind=EntityKind.PROPERTY, labels=names)).startswith("rome ")
+
+
+def test_merging_and_replacing() -> None:
+    old = Entity("Q1", labels={"en": "a", "de": "b"}, aliases={"en": ("x",)}, revision=5)
+    new = Entity("Q1", labels={"en": "c"}, aliases={"en": ("y", "x")}, revision=4)
+    assert is_outdated(old, new)
+    assert not is_outdated(new, old)
+    assert not is_outdated(old, Entity("Q1"))
+    assert replace_terms(old, new) is old
+    assert replace_terms(new, old) is old
+    assert replace_terms(None, new) is new
+    merged = merge_terms(old, Entity("Q1", labels={"en": "c"}, aliases={"en": ("y", "x")}))
+    assert merged.labels == {"en": "c", "de": "b"}
+    assert merged.aliases == {"en": ("x", "y")}
+    assert merged.revision == 5
