@@ -122,7 +122,7 @@ def _read_block(
     for text in block.data.split(b"\n"):
         if text.strip():
             try:
-                for quad in ox.parse(text, format=format_):
+                for quad in list(ox.parse(text, format=format_)):
                     problem = mapper.add_checked(quad)
                     if problem:
                         parsed.rejects.append(Reject(name, line, offset, problem, excerpt(text)))

@@ -1,0 +1,148 @@
+"""Loads of the real data folder, with counts taken from its own descriptions (S1, S8)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graph_service.model.statement import Rank, Statement
+from graph_service.model.values import (
+    Iri,
+    NoValue,
+    Quantity,
+    SomeValue,
+    StringValue,
+    Time,
+    Value,
+    encode_value,
+)
+from graph_service.store.protocol import Store
+from loaders.load import load
+from loaders.options import LoadOptions, LoadReport
+
+pytestmark = pytest.mark.data
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> LoadOptions:
+    return LoadOptions(rejects_path=tmp_path / "rejects.jsonl")
+
+
+def statements(store: Store, report: LoadReport) -> dict[str, Statement]:
+    assert report.graph is not None
+    return {one.id: one for chunk in store.scan_statements(report.graph.edition) for one in chunk}
+
+
+def test_wikibase_documents(tmp_store: Store, data_dir: Path, options: LoadOptions) -> None:
+    folder = data_dir / "wikidata_docs" / "wikibase_sdk_json"
+    report = load(folder, store=tmp_store, graph="sdk", options=options)
+    found = statements(tmp_store, report)
+    # SPARQL answers, a search answer and claims without their entity hold nothing to load.
+    assert report.rejected == 10
+    assert report.skipped == {"lexemes": 3, "media info": 2}
+    values = [one.value for one in found.values()]
+    assert sum(isinstance(value, Quantity) for value in values) >= 200
+    assert sum(isinstance(value, NoValue) for value in values) >= 1
+    assert sum(isinstance(value, SomeValue) for value in values) >= 1
+    assert {value.precision for value in values if isinstance(value, Time)} >= {3, 9, 10, 11}
+    ranks = {rank: sum(one.rank is rank for one in found.values()) for rank in Rank}
+    # Two documents are revisions of Q4115189: of the older one's statements, two of them
+    # deprecated and one preferred, six are gone.
+    assert report.read_statements == 902
+    assert report.counts is not None
+    assert report.counts.removed == 6
+    assert (ranks[Rank.DEPRECATED], ranks[Rank.PREFERRED]) == (4, 7)
+
+
+def plain(value: Value) -> Value:
+    """A value without what RDF lacks: which data type of Wikibase a string has."""
+    if isinstance(value, StringValue):
+        return StringValue(value.text)
+    return StringValue(value.iri) if isinstance(value, Iri) else value
+
+
+def test_json_and_rdf_of_the_same_statements_agree_l2(
+    tmp_store: Store, data_dir: Path, options: LoadOptions
+) -> None:
+    folder = data_dir / "wikidata_docs"
+    json_report = load(
+        folder / "wbgetentities-Q6-Q42-P31.json", store=tmp_store, graph="json", options=options
+    )
+    rdf_report = load(folder / "Q42.ttl", store=tmp_store, graph="rdf", options=options)
+    assert json_report.skipped == {"missing entities": 1}
+    assert (json_report.read_statements, rdf_report.read_statements) == (70, 307)
+    from_json, from_rdf = statements(tmp_store, json_report), statements(tmp_store, rdf_report)
+    both = from_json.keys() & from_rdf.keys()
+    assert len(both) == 51
+    different = sorted(
+        one.relation
+        for id_ in both
+        if (one := from_json[id_], other := from_rdf[id_])
+        and (one.head, one.relation, one.rank, encode_value(plain(one.value)))
+        != (other.head, other.relation, other.rank, encode_value(plain(other.value)))
+    )
+    # Edited between the two revisions: an identifier, two statements made more exact, and six
+    # addresses of the Open Directory, whose notation was changed.
+    assert len(different) == 9
+
+
+def test_turtle_of_kgtk_and_broken_lines(
+    tmp_store: Store, data_dir: Path, options: LoadOptions
+) -> None:
+    small = load(data_dir / "kgtk/small_values.ttl", store=tmp_store, graph="a", options=options)
+    amounts = {one.value for one in statements(tmp_store, small).values()}
+    assert Quantity("0.00000019860001065575846") in amounts
+    exponent = load(
+        data_dir / "kgtk/small_values_with_exponent.ttl",
+        store=tmp_store,
+        graph="b",
+        options=options,
+    )
+    assert small.graph is not None
+    assert exponent.graph is not None
+    assert small.graph.fingerprints == exponent.graph.fingerprints
+    named_nt = load(
+        data_dir / "kgtk/import-ntriples-file3.ttl.nt",
+        store=tmp_store,
+        graph="c",
+        options=options,
+    )
+    assert named_nt.formats == {"turtle": 1}
+    assert [reject.line for reject in named_nt.rejects] == [79, 85]
+    assert named_nt.read_statements == 98
+    corrupted = load(data_dir / "kgtk/corrupted.ttl", store=tmp_store, graph="d", options=options)
+    assert {one.head for one in statements(tmp_store, corrupted).values()} == {"Q2", "Q3"}
+
+
+@pytest.mark.parametrize(
+    ("path", "columns", "read", "rejected"),
+    [
+        ("codex/s-train.tsv", (), 32_888, 0),
+        ("pathquestion/2H-kb.txt", (), 1_211, 0),
+        ("pathquestion/PQL2-KB.txt", (), 4_247, 0),
+        ("kgtk/community-detection-arnold.tsv", (), 494, 0),
+        ("dbpedia50/train.txt", ("head", "tail", "relation"), 32_388, 0),
+        ("conceptnet_li2016/dev1.txt", ("relation", "tail", "head", "-"), 1_200, 0),
+        ("wd50k/statements-valid.csv", ("head", "relation", "tail", "qualifiers"), 23_913, 0),
+        ("dbpedia_extraction/extract_Bruges-gold.tql", (), 74, 0),
+        ("kgtk/dates0.jsonl", (), 20, 0),
+        ("kgtk/P100.jsonl", (), 15, 0),
+    ],
+)
+def test_counts(
+    tmp_store: Store,
+    data_dir: Path,
+    options: LoadOptions,
+    path: str,
+    columns: tuple[str, ...],
+    read: int,
+    rejected: int,
+) -> None:
+    options = LoadOptions(columns=columns, rejects_path=options.rejects_path)
+    report = load(data_dir / path, store=tmp_store, graph="g", options=options)
+    assert (report.read_statements, report.rejected) == (read, rejected)
+    assert report.counts is not None
+    assert report.counts.written + report.counts.duplicates + report.counts.updated == read
+    if "wd50k" in path:
+        assert sum(bool(one.qualifiers) for one in statements(tmp_store, report).values()) == 3_235
