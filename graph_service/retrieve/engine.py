@@ -386,15 +386,20 @@ def _by_sequences(call: _Call, asked: str) -> Selection:
     call.clock.stage("labels")
     question = call.encode([asked])[0]
 
+    known: dict[str, float] = {}
+
     def order(edges: Int64) -> Float64:
-        """Cosines of the first few triples' own texts; what goes by key instead has 0."""
+        """Cosines of a few triples' own texts; where there are many, key alone decides: zeros."""
         if len(edges) > _TRIPLE_TEXTS:
             return np.zeros(len(edges))
         heads = call.labels.nodes(region.nodes[region.head[edges]])
         tails = call.labels.nodes(region.nodes[region.tail[edges]])
         names = [texts[rel] for rel in region.rel[edges].tolist()]
         triples = [" ".join(parts) for parts in zip(heads, names, tails, strict=True)]
-        return cosines(question, call.encode(triples))
+        new = sorted(set(triples) - known.keys())
+        if new:
+            known.update(zip(new, cosines(question, call.encode(new)).tolist(), strict=True))
+        return np.array([known[text] for text in triples])
 
     walks: Walks = best_walks(
         region,

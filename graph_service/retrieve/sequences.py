@@ -235,7 +235,7 @@ def best_walks(
         inverse_cost: Taken off for each step from tail to head.
         unspoken_cost: Taken off for each unit by which a part of the sequence fits better.
         shared_bonus: Added where a walk ends at another entity of the question.
-        min_relevance: Without a sequence of this score nothing is returned.
+        min_relevance: Walks of a lower score are not returned.
         work_budget: Most walks that are enumerated.
         order: Similarity of some edges with the question, to order walks of equal score.
         deadline: Raises ``DeadlineError`` when past.
@@ -405,7 +405,7 @@ def _collect(
     ]
     # Sequences of one score (as a rule of one text) share a place, and each its whole prize.
     distinct = np.unique(np.concatenate(totals))[::-1]
-    distinct = distinct[np.isfinite(distinct)][:top_sequences]
+    distinct = distinct[distinct >= min_relevance][:top_sequences]
     chosen: list[Walk] = []
     seen: set[tuple[int, ...]] = set()
     for value in distinct.tolist():
