@@ -1,1 +1,1 @@
-"""Speed and quality measurements, each beside its reference."""
+"""Measurements, each beside a reference that is measured in the same run."""

@@ -1,0 +1,480 @@
+"""The members of ``bench speed``: what each does, and what it is compared with.
+
+To add one, write a function from ``Codex`` to ``Measured`` and give it a row in ``MEMBERS``.
+Published figures (OKGQA's code, measured once on two cores) stand among the details: they are
+constants, unlike the references, which run here.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from graph_service.bench.codex import Codex, CodexGraph, Question, directed, read_rows
+from graph_service.bench.figures import Detail, Measured, timed
+from graph_service.embed import open_embedder
+from graph_service.embed.weights import find_model
+from graph_service.errors import SetupError
+from graph_service.model.graph import Float64, Int32, Int64, KnowledgeGraph, labels_of
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.result import RetrievalResult, Strategy
+from graph_service.model.view import Method, ViewSpec
+from graph_service.retrieve.pagerank import personalised_pagerank
+from graph_service.retrieve.preset import resolve_preset
+from graph_service.retrieve.region import extract_region
+from graph_service.retrieve.solver import PcstFast, Tree, passes_known_case, solve, solver_report
+from graph_service.store import open_store
+from graph_service.view_store import LaidView, ViewStore
+
+T = TypeVar("T")
+
+LEVEL = 0.3
+EXACT_TOLERANCE = 1e-14
+MIN_MASS = 1e-5
+_ITERATIONS = 200
+_EXACT_ITERATIONS = 2000
+_BATCH = 128
+_LABELS = 1024
+_PRIZED = 10
+_PUBLISHED_PIPELINE_MS = 15_700.0
+_PUBLISHED_VIEW_MS = {
+    Method.RELATION_SWAPPING: 259.0,
+    Method.EDGE_DELETION: 147.0,
+    Method.EDGE_REWIRING: 3147.0,
+}
+_SCIPY = "networkx.pagerank needs scipy: pip install scipy"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One thing that is measured.
+
+    Attributes:
+        name: Under which it is asked for; a prefix is enough.
+        what: What is done, in words.
+        reference: What it is compared with, in words.
+        measure: Does it.
+    """
+
+    name: str
+    what: str
+    reference: str
+    measure: Callable[[Codex], Measured]
+
+
+def spread(items: Sequence[T], count: int, /) -> list[T]:
+    """Returns some of a sequence, evenly spaced, the first always among them.
+
+    >>> spread("abcdefgh", 3)
+    ['a', 'c', 'f']
+    """
+    taken = min(count, len(items))
+    return [items[len(items) * i // taken] for i in range(taken)]
+
+
+# Loading
+
+
+def load_table(codex: Codex, /) -> Measured:
+    """Loads CoDEx-S through the loaders, until it is published; beside a bare insert."""
+    path = codex.triples("s")
+    rows = read_rows(path)
+
+    def ours(turn: int) -> None:
+        with open_store(f"sqlite:///{codex.folder / f'load-{turn}.db'}") as store:
+            codex.load(path, store, "codex-s", None)
+
+    def bare(turn: int) -> None:
+        connection = sqlite3.connect(codex.folder / f"bare-{turn}.db")
+        with connection:
+            connection.execute("CREATE TABLE triple (head TEXT, relation TEXT, tail TEXT)")
+            connection.executemany("INSERT INTO triple VALUES (?, ?, ?)", rows)
+        connection.close()
+
+    own = timed(ours, range(3))
+    return Measured(
+        own,
+        timed(bare, range(5)),
+        details={
+            "statements": len(rows),
+            "statements_per_s": int(1000 * len(rows) / np.median(own)),
+        },
+    )
+
+
+# PageRank
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Walk:
+    """Edges to walk, the ways of the walk, and where it restarts."""
+
+    head: Int32
+    tail: Int32
+    node_count: int
+    degrees: Int64
+    walk: str
+    hub_damping: float
+
+    def ranked(self, seed: int) -> Float64:
+        return personalised_pagerank(
+            self.head,
+            self.tail,
+            node_count=self.node_count,
+            seeds=np.array([seed], dtype=np.int32),
+            walk=self.walk,
+            degrees=self.degrees,
+            hub_damping=self.hub_damping,
+        ).mass
+
+    def networkx_graph(self) -> Any:
+        """The same walk for networkx: both ways as two edges, hub damping as a weight."""
+        head, tail = self.head, self.tail
+        if self.walk == "both":
+            head, tail = np.concatenate((head, tail)), np.concatenate((tail, head))
+        weight = np.maximum(self.degrees[tail], 1).astype(np.float64) ** -self.hub_damping
+        return directed(head, tail, weight=weight)
+
+
+def pagerank_whole(walk: str, codex: Codex, /) -> Measured:
+    """PageRank of the whole of CoDEx-M from single entities (row O3)."""
+    data = codex.graph("m")
+    graph = data.graph
+    way = _Walk(graph.head, graph.tail, graph.node_count, graph.degrees(), walk, _hub_damping(walk))
+    nodes = [question.node for question in data.questions]
+    own = timed(way.ranked, spread(nodes, 20))
+    beside, details, reason = _networkx_pagerank([(way, node) for node in spread(nodes, 3)])
+    return Measured(own, beside, reason, {"edges": graph.edge_count, **details})
+
+
+def pagerank_region(codex: Codex, /) -> Measured:
+    """PageRank of 2-hop regions of CoDEx-M, cut out as preset ``default`` does."""
+    data = codex.graph("m")
+    cases = [(_region_walk(data.graph, question.node)) for question in spread(data.questions, 50)]
+    own = timed(lambda case: case[0].ranked(case[1]), cases)
+    beside, details, reason = _networkx_pagerank(spread(cases, 5))
+    sizes = [len(case[0].head) for case in cases]
+    return Measured(own, beside, reason, {"median_edges": int(np.median(sizes)), **details})
+
+
+def _region_walk(graph: KnowledgeGraph, node: int) -> tuple[_Walk, int]:
+    preset = resolve_preset("default")
+    region = extract_region(
+        graph,
+        np.array([node], dtype=np.int32),
+        hops=2,
+        max_edges=preset.max_edges,
+        hub_degree=preset.hub_degree,
+    )
+    way = _Walk(
+        region.head,
+        region.tail,
+        region.node_count,
+        region.degrees,
+        preset.walk,
+        preset.hub_damping,
+    )
+    return way, int(region.seeds[0])
+
+
+def _hub_damping(walk: str) -> float:
+    return resolve_preset("default").hub_damping if walk == "both" else 0.0
+
+
+def _networkx_pagerank(
+    cases: Sequence[tuple[_Walk, int]],
+) -> tuple[list[float], dict[str, Detail], str | None]:
+    """Times networkx on the same walks by the same stopping rule, and compares with its exact one.
+
+    networkx stops at n times its tolerance and starts from a uniform mass unless told otherwise.
+    """
+    if importlib.util.find_spec("scipy") is None:
+        return [], {}, _SCIPY
+    import networkx as nx
+
+    times: list[float] = []
+    largest, kept_otherwise = 0.0, 0
+    graph: Any = None
+    of_way: _Walk | None = None
+    for way, seed in cases:
+        if way is not of_way:
+            graph, of_way = way.networkx_graph(), way
+        restart = {seed: 1.0}
+        rank = partial(nx.pagerank, graph, alpha=0.85, personalization=restart, nstart=restart)
+        equal = partial(rank, max_iter=_ITERATIONS, tol=1e-6 / len(graph))
+        times += timed(_call, [equal])
+        exact_by_node = rank(max_iter=_EXACT_ITERATIONS, tol=EXACT_TOLERANCE)
+        exact = np.zeros(way.node_count)
+        exact[list(exact_by_node)] = list(exact_by_node.values())
+        mass = way.ranked(seed)
+        largest = max(largest, float(np.abs(mass - exact).max()))
+        near_cut = np.abs(exact - MIN_MASS) < 1e-6
+        kept_otherwise += int((((mass >= MIN_MASS) != (exact >= MIN_MASS)) & ~near_cut).sum())
+    return times, {"largest_error": largest, "kept_otherwise": kept_otherwise}, None
+
+
+def _call(function: Callable[[], object]) -> None:
+    function()
+
+
+# Growth
+
+
+def growth(size: str, turns: int, codex: Codex, /) -> Measured:
+    """Grows a tree on a whole graph from ten prizes; beside one raw run of pcst_fast (row O7)."""
+    data = codex.graph(size)
+    graph = data.graph
+    source, target = graph.head.astype(np.int64), graph.tail.astype(np.int64)
+    pairs = np.stack((source, target), axis=1)
+    costs = np.ones(graph.edge_count)
+    draws = [_prizes(data, turn) for turn in range(turns)]
+    raw = _pcst_fast()
+    trees: list[Tree] = []
+
+    def ours(prizes: Float64) -> None:
+        trees.append(solve(source, target, prizes=prizes, costs=costs, pcst_fast=raw))
+
+    own = timed(ours, draws)
+    details: dict[str, Detail] = {
+        "edges": graph.edge_count,
+        "mean_objective": float(np.mean([tree.objective for tree in trees])),
+    }
+    if raw is None:
+        return Measured(own, (), solver_report().reason, details)
+    objectives: list[float] = []
+
+    def theirs(prizes: Float64) -> None:
+        nodes, edges = raw(pairs, prizes, costs, -1, 1, "strong", 0)
+        objectives.append(float(prizes[nodes].sum() - costs[edges].sum()))
+
+    beside = timed(theirs, draws)
+    return Measured(
+        own, beside, None, {**details, "reference_mean_objective": float(np.mean(objectives))}
+    )
+
+
+def _pcst_fast() -> PcstFast | None:
+    try:
+        from pcst_fast import pcst_fast  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError:
+        return None
+    return pcst_fast if passes_known_case(pcst_fast) else None
+
+
+def _prizes(data: CodexGraph, turn: int) -> Float64:
+    """Prizes 10 to 1 on ten of the fixed entities, other ones each turn."""
+    prizes = np.zeros(data.graph.node_count)
+    nodes = [question.node for question in data.questions]
+    chosen = [nodes[(turn + len(nodes) * i // _PRIZED) % len(nodes)] for i in range(_PRIZED)]
+    prizes[chosen] = np.arange(_PRIZED, 0, -1)
+    return prizes
+
+
+# Retrieval
+
+
+def retrieval(strategy: Strategy, size: str, codex: Codex, /) -> Measured:
+    """A whole call in process, vectors warm, on each of the fixed questions."""
+    data = codex.graph(size)
+    requests = [_request(data, question, strategy) for question in data.questions]
+    for request in requests:
+        codex.service.retrieve(request)
+    results: list[RetrievalResult] = []
+    own = timed(lambda request: results.append(codex.service.retrieve(request)), requests)
+    details: dict[str, Detail] = {
+        "questions": len(requests),
+        "with_items": sum(bool(result.items) for result in results),
+    }
+    for stage in results[0].timings_ms if results else ():
+        if stage != "total":
+            values = [result.timings_ms.get(stage, 0.0) for result in results]
+            details[f"{stage}_ms"] = float(np.median(values))
+    if size == "m":
+        details["published_pipeline_ms"] = _PUBLISHED_PIPELINE_MS
+    beside, reason = codex.once(f"region {size}", lambda: _networkx_region(codex, size))
+    return Measured(own, beside, reason, details)
+
+
+def _request(data: CodexGraph, question: Question, strategy: Strategy) -> RetrieveRequest:
+    return RetrieveRequest(
+        question.text, strategy, graph=data.name, entity_ids=(question.entity_id,)
+    )
+
+
+def _networkx_region(codex: Codex, size: str) -> tuple[list[float], str | None]:
+    """Times the published pipeline's first two steps in networkx: 2-hop region and PageRank."""
+    if importlib.util.find_spec("scipy") is None:
+        return [], _SCIPY
+    import networkx as nx
+
+    graph = codex.networkx(size)
+    nodes = [question.node for question in codex.graph(size).questions]
+
+    def region_and_rank(node: int) -> None:
+        near, frontier = {node}, {node}
+        for _ in range(2):
+            frontier = {
+                other
+                for one in frontier
+                for others in (graph.successors(one), graph.predecessors(one))
+                for other in others
+            } - near
+            near |= frontier
+        nx.pagerank(graph.subgraph(near), alpha=0.85, personalization={node: 1.0})
+
+    return timed(region_and_rank, spread(nodes, 5)), None
+
+
+# Embedding
+
+
+def embedding(codex: Codex, /) -> Measured:
+    """Embeds distinct labels in batches; beside sentence-transformers on the same files."""
+    labels = _distinct_labels(codex.graph("m").graph)[:_LABELS]
+    batches = [labels[start : start + _BATCH] for start in range(0, len(labels), _BATCH)]
+    model_dir = codex.settings.model_dir
+    embedder = open_embedder("minilm", model_dir=model_dir or None)
+    embedder.encode(labels[:8])
+    own = timed(embedder.encode, batches)
+    details: dict[str, Detail] = {
+        "labels": len(labels),
+        "labels_per_s": int(1000 * len(labels) / sum(own)),
+    }
+    try:
+        folder = find_model(Path(model_dir) if model_dir else None).path
+        theirs = open_embedder(str(folder))
+    except SetupError as error:
+        return Measured(own, (), str(error), details)
+    theirs.encode(labels[:8])
+    beside = timed(theirs.encode, batches)
+    details["reference_labels_per_s"] = int(1000 * len(labels) / sum(beside))
+    return Measured(own, beside, None, details)
+
+
+def _distinct_labels(graph: KnowledgeGraph) -> list[str]:
+    relations = np.arange(graph.relation_count, dtype=np.int32)
+    entities = np.arange(graph.entity_count, dtype=np.int32)
+    found = [
+        *labels_of(graph.relation_labels, relations, ("en",)),
+        *labels_of(graph.node_labels, entities, ("en",)),
+    ]
+    return sorted({label for label in found if label})
+
+
+# Views
+
+
+def view(method: Method, size: str, turns: int, codex: Codex, /) -> Measured:
+    """Makes a view and lays it over its base; beside networkx copying and changing its graph."""
+    data = codex.graph(size)
+    views = ViewStore(codex.service.store)
+    laid: list[LaidView] = []
+
+    def ours(random_seed: int) -> None:
+        spec = ViewSpec(method=method, level=LEVEL, random_seed=random_seed)
+        laid.append(views.lay_spec(data.graph, spec))
+
+    ours(turns)
+    own = timed(ours, range(turns))
+    base = codex.networkx(size)
+    head, tail = data.graph.head.tolist(), data.graph.tail.tolist()
+    overlay = laid[-1].overlay
+    gone = [(head[i], tail[i], i) for i in np.flatnonzero(overlay.gone).tolist()]
+    new = [
+        (h, t, data.graph.edge_count + i, {"relation": r})
+        for i, (h, r, t) in enumerate(
+            zip(overlay.head.tolist(), overlay.rel.tolist(), overlay.tail.tolist(), strict=True)
+        )
+    ]
+
+    def theirs(_: int) -> None:
+        changed = base.copy()
+        changed.remove_edges_from(gone)
+        changed.add_edges_from(new)
+
+    details: dict[str, Detail] = {"edges": data.graph.edge_count, "changed": len(gone)}
+    if size == "s":
+        details["published_ms"] = _PUBLISHED_VIEW_MS[method]
+    return Measured(own, timed(theirs, range(2 if size == "s" else 1)), None, details)
+
+
+_STRATEGIES: Mapping[str, Strategy] = {
+    "triplets": Strategy.TRIPLETS,
+    "paths": Strategy.PATHS,
+    "subgraph": Strategy.SUBGRAPH,
+}
+_METHODS: Mapping[str, Method] = {
+    "swapping": Method.RELATION_SWAPPING,
+    "deletion": Method.EDGE_DELETION,
+    "rewiring": Method.EDGE_REWIRING,
+}
+_NX_PAGERANK = "networkx.pagerank, same walk and stopping rule"
+
+MEMBERS: tuple[Member, ...] = (
+    Member(
+        "load-s",
+        "CoDEx-S from its file to a published graph in SQLite",
+        "bare sqlite3 insert of the same rows, no index",
+        load_table,
+    ),
+    Member(
+        "pagerank-m-along",
+        "PageRank of whole CoDEx-M from one entity, along edges",
+        _NX_PAGERANK,
+        partial(pagerank_whole, "along"),
+    ),
+    Member(
+        "pagerank-m-both",
+        "PageRank of whole CoDEx-M from one entity, both ways with hub damping",
+        _NX_PAGERANK,
+        partial(pagerank_whole, "both"),
+    ),
+    Member(
+        "pagerank-m-region",
+        "PageRank of a 2-hop region of CoDEx-M",
+        _NX_PAGERANK,
+        pagerank_region,
+    ),
+    *(
+        Member(
+            f"growth-{size}",
+            f"the best tree found on whole CoDEx-{size.upper()}, ten prizes, cost 1 an edge",
+            "one raw pcst_fast run, strong pruning",
+            partial(growth, size, turns),
+        )
+        for size, turns in (("s", 5), ("m", 2))
+    ),
+    *(
+        Member(
+            f"retrieve-{name}-{size}",
+            f"a whole call, vectors warm, {name} on CoDEx-{size.upper()}",
+            "networkx: the 2-hop region and its PageRank alone",
+            partial(retrieval, strategy, size),
+        )
+        for size in ("s", "m")
+        for name, strategy in _STRATEGIES.items()
+    ),
+    Member(
+        "embed",
+        f"MiniLM in numpy on {_BATCH} distinct labels",
+        "sentence-transformers, same weights",
+        embedding,
+    ),
+    *(
+        Member(
+            f"view-{name}-{size}",
+            f"{name} at {LEVEL:.0%} on CoDEx-{size.upper()}, laid over the base",
+            "networkx: a copy of the graph, and the same changes made to it",
+            partial(view, method, size, turns),
+        )
+        for size, turns in (("s", 10), ("m", 5))
+        for name, method in _METHODS.items()
+    ),
+)
