@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -52,6 +52,7 @@ class Neo4jServer:
     pid: int = 0
     watched_pid: int = 0
     heap: str = "1g"
+    settings: dict[str, str] = field(default_factory=dict)
 
     @property
     def owned(self) -> bool:
@@ -99,13 +100,20 @@ class Neo4jServer:
 
 
 def start_server(
-    *, auth: bool = True, heap: str = "1g", watched_pid: int | None = None
+    *,
+    auth: bool = True,
+    heap: str = "1g",
+    own: bool = False,
+    settings: dict[str, str] | None = None,
+    watched_pid: int | None = None,
 ) -> Neo4jServer:
     """Returns a running server, empty unless it is the one of ``GRAPH_SERVICE_TEST_NEO4J``.
 
     Args:
         auth: Whether it asks for a password (a random one, in the result).
         heap: The Java heap, as ``-Xmx`` takes it.
+        own: Whether to start one even if ``GRAPH_SERVICE_TEST_NEO4J`` is set, to be killed at will.
+        settings: Further lines of its ``neo4j.conf``.
         watched_pid: The process whose end ends the server; this one by default.
 
     Raises:
@@ -113,7 +121,7 @@ def start_server(
         RuntimeError: It does not start; holds the end of its log.
     """
     given = os.environ.get(ENVIRONMENT)
-    if given:
+    if given and not own:
         return _given_server(given)
     require_java()
     fetch_jars()
@@ -125,6 +133,7 @@ def start_server(
         home=str(home),
         watched_pid=watched_pid or os.getpid(),
         heap=heap,
+        settings=settings or {},
     )
     try:
         # Another process may take the free port before the server does, so it is tried again.
@@ -248,6 +257,7 @@ def _launch(server: Neo4jServer, *, set_password: bool = False) -> None:
         "dbms.usage_report.enabled": "false",
         "server.memory.pagecache.size": "256m",
         "db.tx_log.preallocate": "false",
+        **server.settings,
     }
     lines = "".join(f"{name}={value}\n" for name, value in settings.items())
     (home / "conf" / "neo4j.conf").write_text(lines)

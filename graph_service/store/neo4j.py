@@ -400,11 +400,15 @@ class Neo4jStore:
 
     def delete_record(self, kind: str, key: str, /) -> bool:
         """Deletes a record; returns whether there was one."""
+        deleted = False
 
-        def delete(tx: neo4j.Transaction) -> bool:
-            return _delete_records(tx, [_record_id(kind, key)]) > 0
+        def delete(tx: neo4j.Transaction) -> None:
+            # A second run, after a lost reply, finds nothing: the first one's answer counts.
+            nonlocal deleted
+            deleted = _delete_records(tx, [_record_id(kind, key)]) > 0 or deleted
 
-        return self._connection.transaction(delete, what="deleting a record")
+        self._connection.transaction(delete, what="deleting a record")
+        return deleted
 
     def begin_load(
         self,
@@ -430,12 +434,20 @@ class Neo4jStore:
             max_new_types=self._max_new_types,
         )
         drop_editions(self._connection)
-        return Neo4jLoadSession(self._connection, plan)
+        session = Neo4jLoadSession(self._connection, plan)
+        try:
+            session.copy_base()
+        except BaseException as error:
+            session.__exit__(type(error), error, error.__traceback__)
+            raise
+        return session
 
     def delete_graph(self, name: str, /) -> None:
         """Deletes a graph, its editions and its records; see ``Store.delete_graph``."""
+        marked = False
 
         def mark(tx: neo4j.Transaction) -> None:
+            nonlocal marked
             rows_of(tx, "MATCH (g:Graph {name: $name}) SET g.touched = timestamp()", {"name": name})
             held = one_row(
                 tx,
@@ -452,7 +464,10 @@ class Neo4jStore:
                 )
             known = _names(tx)
             if name not in known and held is None:
+                if marked:
+                    return
                 raise graph_not_found(name, known)
+            marked = True
             rows_of(
                 tx,
                 """MATCH (e:GraphEdition {graph: $name})

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
+from urllib.parse import urlsplit
 
 import neo4j
 from neo4j.exceptions import (
@@ -36,6 +37,7 @@ from graph_service.model.limits import Deadline
 
 T = TypeVar("T")
 Row = list[Any]
+SCHEMES = frozenset(("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"))
 CONNECT_TIMEOUT_S = 10.0
 RETRY_S = 5.0
 _FULL = ("OutOfMemory", "MemoryPool", "TransactionMemoryLimit", "StackOverFlow")
@@ -161,6 +163,8 @@ class Connection:
 
     def _make_driver(self) -> neo4j.Driver:
         try:
+            if urlsplit(self.url).scheme.lower() not in SCHEMES:
+                raise ValueError("unknown scheme")
             return neo4j.GraphDatabase.driver(
                 self.url,
                 auth=self._auth,

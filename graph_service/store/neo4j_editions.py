@@ -180,6 +180,13 @@ def drop_editions(connection: Connection, /) -> None:
             "MATCH (e:GraphEdition {id: $edition}) WHERE e.state = 'dropping' DELETE e",
             edition=edition,
         )
+        # Locked before it is looked at: a load that begins now must not lose it.
+        connection.write(
+            """MATCH (g:Graph {name: $graph}) SET g.touched = timestamp()
+            WITH g WHERE g.current IS NULL
+                AND NOT EXISTS { MATCH (e:GraphEdition {graph: g.name}) } DELETE g""",
+            graph=edition.rpartition("@")[0],
+        )
 
 
 def drop_journal(connection: Connection, edition: str, /) -> None:

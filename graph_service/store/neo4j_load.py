@@ -62,7 +62,8 @@ from graph_service.store.neo4j_rows import (
 )
 from graph_service.store.neo4j_schema import assign_types, hex_key, key_of_hex
 from graph_service.store.protocol import Batch, GraphCounts, GraphInfo, LoadCounts
-from graph_service.store.sqlite_load import collision, now_text
+from graph_service.store.sqlite_load import now_text
+from graph_service.store.sqlite_rows import collision
 from graph_service.store.terms import is_outdated, merge_terms
 
 WRITE_ROWS = 10_000
@@ -70,12 +71,9 @@ KNOWN_IDS = 500_000
 PAGES_A_WRITE = 100
 
 _ADVANCE = """MATCH (e:GraphEdition {id: $edition})
-    SET e.touched = timestamp()
-    WITH e WHERE e.token = $token AND e.sequence = $sequence AND e.state = 'loading'
     SET e.sequence = $sequence + 1, e.last_write = $write, e.checkpoint = $checkpoint,
         e.statements = e.statements + $statements, e.outdated = e.outdated + $outdated,
-        e.lease_until = timestamp() + $lease_ms
-    RETURN 1"""
+        e.lease_until = timestamp() + $lease_ms"""
 _CREATE_LINKS = """UNWIND $rows AS row
     MATCH (a:Entity {key: row.a}) MATCH (b:Entity {key: row.b})
     CREATE (a)-[r:$(row.t)]->(b) SET r = row.p"""
@@ -118,11 +116,18 @@ class Neo4jLoadSession:
         )
         self._known: dict[str, int] = {}
         self._types: dict[str, str] = {}
-        statements = np.zeros(0, dtype=STATEMENT_ROW)
-        entities = np.zeros(0, dtype=ENTITY_ROW)
-        if plan.base is not None:
-            statements, entities = read_pages(connection, plan.base)
-            copy_edition(connection, plan.base, plan.edition, statements, self._renew)
+        self._in_doubt: tuple[Batch, str] | None = None
+        self._set_base(np.zeros(0, dtype=STATEMENT_ROW), np.zeros(0, dtype=ENTITY_ROW))
+
+    def copy_base(self) -> None:
+        """Copies what the base edition has, or the rest of it."""
+        base = self._plan.base
+        if base is not None:
+            statements, entities = read_pages(self._connection, base)
+            copy_edition(self._connection, base, self.edition, statements, self._renew)
+            self._set_base(statements, entities)
+
+    def _set_base(self, statements: Rows, entities: Rows) -> None:
         self._base = JournalBatch(0, statements, entities, np.zeros(0, dtype=DOCUMENT_ROW))
         self._base_contents = BaseContents(statements)
 
@@ -145,6 +150,8 @@ class Neo4jLoadSession:
         """Writes a batch in one transaction; see ``LoadSession.write``."""
         with self._lock:
             self._require_open()
+            if self._in_doubt is not None and self._settle_doubt(batch):
+                return
             encoded = None if checkpoint is None else orjson.dumps(dict(checkpoint)).decode()
             work = _BatchWork(self._plan.edition, self._sequence + 1, batch, self._known)
             unnamed = sorted({item.relation for item in batch.statements} - self._types.keys())
@@ -161,14 +168,24 @@ class Neo4jLoadSession:
                 )
             write = secrets.token_hex(8)
 
-            def run(tx: neo4j.Transaction) -> None:
+            def once(tx: neo4j.Transaction) -> None:
+                # The lock on the edition holds back whoever might take the load over meanwhile.
+                row = one_row(
+                    tx,
+                    """MATCH (e:GraphEdition {id: $edition}) SET e.touched = timestamp()
+                    RETURN e.sequence, e.last_write, e.token = $token AND e.state = 'loading'""",
+                    {"edition": self._plan.edition, "token": self._plan.token},
+                )
+                if row is not None and row[:2] == [self._sequence + 1, write]:
+                    return
+                if row is None or row[0] != self._sequence or not row[2]:
+                    raise self._lost(tx)
                 work.run(tx, self._types, self._base_contents)
-                advanced = one_row(
+                rows_of(
                     tx,
                     _ADVANCE,
                     {
                         "edition": self._plan.edition,
-                        "token": self._plan.token,
                         "sequence": self._sequence,
                         "write": write,
                         "checkpoint": encoded,
@@ -177,21 +194,10 @@ class Neo4jLoadSession:
                         "lease_ms": self._plan.lease_ms,
                     },
                 )
-                if advanced is None:
-                    raise self._lost(tx)
 
-            def once(tx: neo4j.Transaction) -> None:
-                # A lock on the edition holds back whoever might take the load over meanwhile.
-                row = one_row(
-                    tx,
-                    """MATCH (e:GraphEdition {id: $edition}) SET e.touched = timestamp()
-                    RETURN e.sequence, e.last_write""",
-                    {"edition": self._plan.edition},
-                )
-                if row is None or row[0] != self._sequence + 1 or row[1] != write:
-                    run(tx)
-
+            self._in_doubt = (batch, write)
             self._connection.transaction(once, what="writing a batch")
+            self._in_doubt = None
             if len(self._known) + len(work.mentioned) > KNOWN_IDS:
                 self._known.clear()
             self._known.update(work.mentioned)
@@ -332,6 +338,19 @@ class Neo4jLoadSession:
             raise StoreError("a load belongs to the process that began it")
         if self._ended:
             raise StoreError(f"the load of {self._plan.graph!r} has ended; begin another")
+
+    def _settle_doubt(self, batch: Batch) -> bool:
+        """Returns whether this batch went in at an attempt whose outcome could not be read."""
+        doubtful, self._in_doubt = self._in_doubt, None
+        rows = self._connection.read(
+            "MATCH (e:GraphEdition {id: $id}) RETURN e.sequence, e.last_write, e.checkpoint",
+            id=self._plan.edition,
+        )
+        if doubtful is None or not rows or rows[0][:2] != [self._sequence + 1, doubtful[1]]:
+            return False
+        self._sequence += 1
+        self._checkpoint = orjson.loads(rows[0][2]) if rows[0][2] else None
+        return batch == doubtful[0]
 
     def _renew(self, tx: neo4j.Transaction) -> None:
         renewed = one_row(

@@ -38,7 +38,7 @@ from graph_service.store.neo4j_journal import LITERAL, RANK_SHIFT, Rows
 from graph_service.store.neo4j_schema import hex_key, search_token, short_id
 from graph_service.store.protocol import EdgeRow
 from graph_service.store.search import index_text
-from graph_service.store.sqlite_load import statement_hashes
+from graph_service.store.sqlite_rows import statement_hashes
 
 _RANK_BYTES = {rank: rank.value.encode() for rank in Rank}
 

@@ -1,0 +1,131 @@
+"""A Neo4j that refuses, dies, comes back, runs out of memory, or is of a newer schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from neo4j_server import Neo4jMissing, Neo4jServer, start_server
+
+from graph_service.errors import (
+    InputError,
+    SchemaVersionError,
+    SetupError,
+    StoreFullError,
+    StoreUnavailableError,
+)
+from graph_service.model.statement import make_statement
+from graph_service.model.values import EntityValue, StringValue
+from graph_service.store.neo4j import Neo4jStore, open_neo4j
+from graph_service.store.protocol import Batch
+
+pytestmark = pytest.mark.neo4j
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Neo4jServer]:
+    """A server of this module's own, to be killed, with little memory a transaction."""
+    try:
+        started = start_server(own=True, settings={"db.memory.transaction.max": "24m"})
+    except Neo4jMissing as reason:
+        pytest.skip(str(reason))
+    yield started
+    started.stop()
+
+
+def _open(server: Neo4jServer, folder: Path, **options: object) -> Neo4jStore:
+    fields: dict[str, object] = {
+        "username": server.username,
+        "password": server.password,
+        "retry_s": 1.0,
+        "connect_timeout_s": 3.0,
+        "snapshot_folder": folder,
+    }
+    return open_neo4j(server.url, **(fields | options))  # type: ignore[arg-type]
+
+
+def test_a_wrong_password_says_which_to_set(server: Neo4jServer, tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailableError, match="NEO4J_PASSWORD") as caught:
+        _open(server, tmp_path, password="wrong")
+    assert not caught.value.retryable
+    assert str(server.password) not in str(caught.value)
+
+
+def test_a_missing_password_and_database(server: Neo4jServer, tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailableError, match="NEO4J_PASSWORD"):
+        _open(server, tmp_path, password=None)
+    with pytest.raises(SetupError, match="NEO4J_DATABASE"):
+        _open(server, tmp_path, database="nowhere")
+    with pytest.raises(InputError, match="bolt://host"):
+        open_neo4j("http://127.0.0.1:1")
+
+
+def test_password_in_the_address_is_used_and_not_shown(server: Neo4jServer, tmp_path: Path) -> None:
+    url = server.url.replace("://", f"://neo4j:{server.password}@")
+    with open_neo4j(url, snapshot_folder=tmp_path) as store:
+        store.ping()
+        assert store.url == server.url
+
+
+def test_the_routing_scheme_reads_and_writes(server: Neo4jServer, tmp_path: Path) -> None:
+    url = server.url.replace("bolt://", "neo4j://")
+    with open_neo4j(
+        url, username="neo4j", password=server.password, snapshot_folder=tmp_path
+    ) as store:
+        with store.begin_load("routed", owner="o", source="s") as load:
+            load.write(Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"))]))
+            load.finish()
+            load.publish()
+        assert store.graph("routed").counts.statements == 1
+        store.delete_graph("routed")
+
+
+def test_a_newer_schema_is_refused(server: Neo4jServer, tmp_path: Path) -> None:
+    set_version = "MATCH (m:GraphServiceMeta) SET m.version = $version"
+    with _open(server, tmp_path) as store:
+        store._connection.write(set_version, version=99)
+        try:
+            with pytest.raises(SchemaVersionError, match="newer"):
+                _open(server, tmp_path)
+        finally:
+            store._connection.write(set_version, version=1)
+
+
+def test_out_of_memory_writes_nothing_of_the_batch(server: Neo4jServer, tmp_path: Path) -> None:
+    large = [
+        make_statement("Q1", "P1", StringValue("x" * 3_000), id=f"s{i}") for i in range(19_000)
+    ]
+    with _open(server, tmp_path) as store:
+        with store.begin_load("full", owner="o", source="s") as load:
+            load.write(Batch(statements=large[:100]))
+            with pytest.raises(StoreFullError) as caught:
+                load.write(Batch(statements=large))
+            assert caught.value.retryable
+            load.write(Batch(statements=large[100:200]))
+            assert load.finish().written == 200
+            assert load.publish().counts.statements == 200
+        store.delete_graph("full")
+
+
+def test_a_server_that_dies_and_comes_back(server: Neo4jServer, tmp_path: Path) -> None:
+    """What was committed is there, the load goes on in the same session."""
+    first = Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"))])
+    second = Batch(statements=[make_statement("Q2", "P1", EntityValue("Q3"))])
+    with _open(server, tmp_path) as store:
+        with store.begin_load("survivor", owner="o", source="s", lease_s=600) as load:
+            load.write(first)
+            server.kill()
+            with pytest.raises(StoreUnavailableError) as caught:
+                load.write(second)
+            assert caught.value.retryable
+            with pytest.raises(StoreUnavailableError):
+                store.ping()
+            with pytest.raises(StoreUnavailableError, match="does not answer"):
+                _open(server, tmp_path)
+            server.restart()
+            load.write(second)
+            assert load.sequence == 2
+            load.finish()
+            assert load.publish().counts.statements == 2
+        store.delete_graph("survivor")
