@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -26,7 +27,7 @@ from graph_service.errors import InputError, LoadInProgressError
 from graph_service.model.statement import Entity, Statement
 from graph_service.store.protocol import MAX_BATCH_STATEMENTS, Batch, LoadSession, Store
 from loaders import rdf, tables, wikibase
-from loaders.formats import Format, recognise_source
+from loaders.formats import Format, recognise, recognise_source
 from loaders.items import Parsed, Reject
 from loaders.options import (
     DEFAULT_REJECTS_PATH,
@@ -36,6 +37,8 @@ from loaders.options import (
     Progress,
 )
 from loaders.source import STANDARD_INPUT, ByteSource, open_source
+
+__all__ = ["Format", "LoadOptions", "LoadReport", "Progress", "load", "recognise"]
 
 Reader = Callable[[ByteSource, LoadOptions, Mapping[str, Any]], Iterator[Parsed]]
 
@@ -301,6 +304,7 @@ class _Load:
         self._tally = _Tally.from_json(checkpoint["tally"]) if "tally" in checkpoint else _Tally()
         self._file_index = int(checkpoint.get("file", 0))
         self._position: Mapping[str, Any] = checkpoint.get("position", {})
+        self._head = str(checkpoint.get("head", ""))
         self._rejects = _Rejects(
             options.rejects_path or DEFAULT_REJECTS_PATH,
             committed_bytes=int(checkpoint.get("rejects_bytes", 0)),
@@ -366,6 +370,16 @@ class _Load:
         start = dict(self._position) if index == self._file_index else {}
         self._file_index = index
         with open_source(file.path, limits=self._options.limits) as source:
+            head = blake2b(source.head, digest_size=16).hexdigest()
+            if start and head != self._head:
+                self._session.abort()
+                raise InputError(
+                    f"{file.path} is not what was read when its load was interrupted; that load "
+                    "is thrown away, nothing of it was published",
+                    argument="source",
+                    hint="Run the same command again to load what is there now.",
+                )
+            self._head = head
             format_ = file.format
             if format_ is None:
                 try:
@@ -439,6 +453,7 @@ class _Load:
             checkpoint={
                 "file": self._file_index,
                 "position": dict(self._position),
+                "head": self._head,
                 "tally": self._tally.to_json(),
                 "rejects_bytes": self._rejects.bytes_written,
             },

@@ -197,6 +197,28 @@ def test_standard_input(
     assert (report.source, report.read_entities) == ("-", 2)
 
 
+def test_another_stream_is_not_taken_for_the_interrupted_one(
+    tmp_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pipe(data: str) -> None:
+        class Pipe:
+            buffer = io.BytesIO(data.encode())
+
+        monkeypatch.setattr(sys, "stdin", Pipe())
+
+    options = LoadOptions(batch_size=3)
+    pipe(lines(*(item(number) for number in range(1, 2000))))
+    dying: Any = DyingStore(tmp_store, 1)
+    with pytest.raises(Dies):
+        load("-", store=dying, graph="demo", options=options)
+    pipe(lines(*(item(number) for number in range(3000, 3100))))
+    with pytest.raises(InputError, match="not what was read"):
+        load("-", store=tmp_store, graph="demo", options=options)
+    assert tmp_store.unfinished_loads() == []
+    pipe(lines(*(item(number) for number in range(3000, 3100))))
+    assert load("-", store=tmp_store, graph="demo", options=options).read_entities == 100
+
+
 class Dies(Exception):
     """Stands for a process that is gone."""
 
