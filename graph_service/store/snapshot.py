@@ -124,7 +124,7 @@ def reorder_texts(table: StringTable, order: Int64, /) -> StringTable:
     offsets = np.zeros(len(order) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     data = np.empty(int(offsets[-1]), dtype=np.uint8)
-    step = 200_000
+    step = 20_000
     for begin in range(0, len(order), step):
         end = min(begin + step, len(order))
         low, high = int(offsets[begin]), int(offsets[end])

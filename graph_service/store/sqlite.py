@@ -64,17 +64,18 @@ from graph_service.store.sqlite_rows import KINDS, encode_entity_value, entity_o
 from graph_service.store.sqlite_schema import of_edition
 
 SCAN_ROWS = 5_000
-SNAPSHOT_ROWS = 50_000
+SNAPSHOT_ROWS = 20_000
 MAX_REDIRECTS = 100
 
 _GRAPH_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _ENTITY_COLUMNS = "e.key, e.id, e.kind, e.redirect, e.revision, e.terms"
+# CROSS JOIN keeps the order of the joins: statements first, whatever the planner thinks.
 _STATEMENT_ROWS = """SELECT s.key, s.id, h.id, r.id, s.tail, t.id, s.value, s.rank, s.qualifiers,
-    s.sources, s.context FROM statements_$n s JOIN entities_$n h ON h.key = s.head
-    JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail """
+    s.sources, s.context FROM statements_$n s CROSS JOIN entities_$n h ON h.key = s.head
+    CROSS JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail """
 _EDGE_ROWS = """SELECT s.key, s.id, h.id, r.id, s.tail, t.id, s.value, s.rank
-    FROM statements_$n s JOIN entities_$n h ON h.key = s.head
-    JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail """
+    FROM statements_$n s CROSS JOIN entities_$n h ON h.key = s.head
+    CROSS JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail """
 
 
 class SqliteStore:

@@ -27,8 +27,8 @@ from graph_service.store.sqlite_schema import (
 
 NAME_ROWS = 20_000
 _ROW_OF_HASH = """SELECT s.id, h.id, r.id, s.tail, t.id, s.value, s.rank, s.qualifiers, s.sources,
-    s.context FROM statements_$n s JOIN entities_$n h ON h.key = s.head
-    JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail
+    s.context FROM statements_$n s CROSS JOIN entities_$n h ON h.key = s.head
+    CROSS JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail
     WHERE s.row IN (SELECT row FROM temp.gone WHERE row > ? ORDER BY row LIMIT 10000)"""
 
 

@@ -149,6 +149,8 @@ class SqliteLoadSession:
         with self._lock, mapping_errors(self._database.path):
             self._require_open()
             if self._state() != "finished":
+                # Resolving deletes entities and relations that no statement mentions any more.
+                self._known = KnownIds()
                 Finish(self._connection, self._number, self._renew).run()
             if report is not None:
                 with transaction(self._connection):

@@ -24,8 +24,8 @@ _FILTERS = """AND s.rank IN (SELECT value FROM json_each(:ranks))
 _FROM_HEAD = "SELECT s.key, s.row, s.head, s.tail FROM statements_$n s WHERE s.head = :node "
 _FROM_TAIL = "SELECT s.key, s.row, s.head, s.tail FROM statements_$n s WHERE s.tail = :node "
 _EDGES = """SELECT s.key, s.id, h.id, r.id, s.tail, t.id, s.value, s.rank
-    FROM statements_$n s JOIN entities_$n h ON h.key = s.head
-    JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail
+    FROM statements_$n s CROSS JOIN entities_$n h ON h.key = s.head
+    CROSS JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail
     WHERE s.row IN (SELECT value FROM json_each(?)) ORDER BY s.key"""
 _DEGREES = """SELECT j.value, (SELECT count(*) FROM statements_$n s WHERE s.head = j.value)
     + (SELECT count(*) FROM statements_$n s WHERE s.tail = j.value) FROM json_each(?) j"""
