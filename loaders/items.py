@@ -34,7 +34,8 @@ class Reject:
             "file": self.file,
             "line": self.line,
             "offset": self.offset,
-            "reason": self.reason,
+            # A reason may quote the very text that could not be stored.
+            "reason": self.reason.encode("utf-8", "backslashreplace").decode(),
             "text": self.text,
         }
 

@@ -250,7 +250,10 @@ def _read_entity(
                 name for name in names if _is_clean(name, f"alias in {language}", result)
             )
             for language, names in aliases.items()
+            if _is_clean(language, "a language of aliases", result)
         }
+        if isinstance(datatype, str) and not _is_clean(datatype, "a data type", result):
+            datatype = None
     entity = Entity(
         id=id_,
         kind=kind,
@@ -278,7 +281,8 @@ def _clean_terms(terms: dict[str, str], what: str, result: EntityDocument) -> di
     return {
         language: text
         for language, text in terms.items()
-        if _is_clean(text, f"{what} in {language}", result)
+        if _is_clean(language, f"a language of {what}s", result)
+        and _is_clean(text, f"{what} in {language}", result)
     }
 
 
@@ -366,6 +370,7 @@ def _check_statement(statement: Statement) -> None:
     # The encodings cannot be made of lone surrogates, and write NUL as \u0000.
     try:
         encoded = (
+            orjson.dumps([statement.id, statement.head, statement.relation]).decode(),
             encode_value(statement.value),
             encode_snaks(statement.qualifiers),
             encode_references(statement.references),

@@ -184,6 +184,28 @@ def test_truncated_gzip_keeps_everything_good(
     assert tmp_store.graph("demo").counts.statements == 3 * report.read_entities
 
 
+@pytest.mark.parametrize("where", ["id", "language", "property", "value", "guid"])
+@pytest.mark.parametrize("trouble", ["\\u0000", "\\ud800"])
+def test_text_that_no_store_can_hold_never_stops_a_load(
+    tmp_store: Store, tmp_path: Path, options: LoadOptions, where: str, trouble: str
+) -> None:
+    marks = dict.fromkeys(("id", "language", "property", "value", "guid"), "")
+    marks[where] = trouble
+    bad = (
+        f'{{"id": "Q1{marks["id"]}", "labels": {{"en{marks["language"]}": {{"value": "x"}}}}, '
+        f'"claims": {{"P1": [{{"mainsnak": {{"snaktype": "value", "property": "P1{marks["property"]}",'
+        f'"datavalue": {{"type": "string", "value": "x{marks["value"]}"}}}}, '
+        f'"id": "Q1$0{marks["guid"]}"}}]}}}}\n'
+    )
+    path = tmp_path / "items.jsonl"
+    path.write_text(lines(item(5)) + bad + lines(item(6)))
+    report = load(path, store=tmp_store, graph="demo", options=options)
+    # A GUID that is none is not kept, so nothing in it can hurt.
+    assert report.rejected == (0 if where == "guid" else 1)
+    assert {"Q5", "Q6"} <= tmp_store.entities("demo@1", ["Q5", "Q6"]).found.keys()
+    json.dumps(report.to_json()).encode()
+
+
 def test_standard_input(
     tmp_store: Store, options: LoadOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
