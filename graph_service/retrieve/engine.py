@@ -20,14 +20,14 @@ from graph_service.model.region import Region, RegionStats
 from graph_service.model.result import Strategy
 from graph_service.model.view import Overlay
 from graph_service.retrieve.labels import Labels
-from graph_service.retrieve.pagerank import PageRank, personalised_pagerank, prune
+from graph_service.retrieve.pagerank import personalised_pagerank, prune
 from graph_service.retrieve.paths import best_paths
 from graph_service.retrieve.preset import Preset
 from graph_service.retrieve.prizes import cosines, rank_prizes
 from graph_service.retrieve.region import extract_region, prizeable
 from graph_service.retrieve.sequences import Walks, best_walks
 from graph_service.retrieve.stats import region_stats
-from graph_service.retrieve.subgraph import best_subgraph
+from graph_service.retrieve.subgraph import at_least, best_subgraph
 from graph_service.retrieve.triplets import best_triplets, triple_totals
 
 Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
@@ -174,8 +174,7 @@ def run(
             deadline=deadline,
         )
     clock.stage("region")
-    ranked = _pagerank(region, preset, deadline)
-    after = prune(region, ranked.mass, min_mass=preset.min_mass, max_nodes=preset.max_nodes)
+    after = _ranked(region, preset, deadline)
     clock.stage("pagerank")
     before_stats = region_stats(region, max_wedges=_STATS_WEDGES)
     after_stats = before_stats if after is region else region_stats(after, max_wedges=_STATS_WEDGES)
@@ -184,7 +183,7 @@ def run(
     call = _Call(strategy, preset, after, labels, encode, min_score, deadline, clock)
     if preset.scoring == "prizes":
         eligible = prizeable(graph, overlay, after)
-        selection = _by_prizes(call, question, ranked.mass, eligible)
+        selection = _by_prizes(call, question, eligible)
     else:
         selection = _by_sequences(call, without_mentions(question, mentions))
     return replace(
@@ -210,8 +209,11 @@ def without_mentions(question: str, mentions: Sequence[tuple[int, int]], /) -> s
     return kept if any(letter.isalnum() for letter in kept) else question
 
 
-def _pagerank(region: Region, preset: Preset, deadline: Deadline) -> PageRank:
-    return personalised_pagerank(
+def _ranked(region: Region, preset: Preset, deadline: Deadline) -> Region:
+    """Returns the region that PageRank keeps."""
+    if preset.min_mass <= 0.0 and region.node_count <= (preset.max_nodes or region.node_count):
+        return region  # Nothing could be cut.
+    ranked = personalised_pagerank(
         region.head,
         region.tail,
         node_count=region.node_count,
@@ -224,14 +226,13 @@ def _pagerank(region: Region, preset: Preset, deadline: Deadline) -> PageRank:
         hub_damping=preset.hub_damping,
         deadline=deadline,
     )
+    return prune(region, ranked.mass, min_mass=preset.min_mass, max_nodes=preset.max_nodes)
 
 
 _NO_STATS = RegionStats(0, 0, 0.0, None, 0.0)
 
 
-def _by_prizes(
-    call: _Call, question: str, mass: Float64, eligible: npt.NDArray[np.bool_]
-) -> Selection:
+def _by_prizes(call: _Call, question: str, eligible: npt.NDArray[np.bool_]) -> Selection:
     """Rows O4 to O7 as the paper and its code have them."""
     region, preset = call.region, call.preset
     node_texts = call.labels.nodes(region.nodes)
@@ -330,6 +331,15 @@ def _subgraph(
         priority=priority,
         deadline=call.deadline,
     )
+    if call.min_score is not None:
+        found = at_least(
+            region,
+            found,
+            node_prizes=node_prizes,
+            edge_prizes=edge_prizes,
+            edge_cost=preset.edge_cost,
+            min_score=call.min_score,
+        )
     total = triple_totals(region, node_prizes=node_prizes, edge_prizes=edge_prizes)
     edges = found.edges
     first = np.zeros(len(edges)) if priority is None else priority[edges]

@@ -44,7 +44,7 @@ class Preset:
             and for each step walked from tail to head.
         unspoken_cost: Taken off for each unit of similarity by which the sequence without one of
             its steps is more like the question.
-        shared_bonus: Added where a path joins two of the question's entities.
+        shared_bonus: Added where a path meets a second one of the question's entities.
         min_relevance: Score of a sequence under which it is not held to bear on the question.
         work_budget: Most steps of path search, and most walks enumerated.
     """

@@ -234,7 +234,7 @@ def best_walks(
         hop_cost: Taken off for each step after the first.
         inverse_cost: Taken off for each step from tail to head.
         unspoken_cost: Taken off for each unit by which a part of the sequence fits better.
-        shared_bonus: Added where a walk ends at another entity of the question.
+        shared_bonus: Added where a walk meets another entity of the question.
         min_relevance: Walks of a lower score are not returned.
         work_budget: Most walks that are enumerated.
         order: Similarity of some edges with the question, to order walks of equal score.
@@ -399,10 +399,12 @@ def _collect(
         return Walks(tuple(scored[:top_sequences]), (), relevance, tuple(cuts))
     is_seed = np.zeros(region.node_count, dtype=bool)
     is_seed[region.seeds] = True
-    totals = [
-        np.round(scores[level.sequence] + shared_bonus * is_seed[level.node], 5)
-        for level in levels[1:]
-    ]
+    totals: list[Float64] = []
+    meets = np.zeros(len(levels[0].node), dtype=bool)
+    for level in levels[1:]:
+        meets = meets[level.parent] | is_seed[level.node]
+        total: Float64 = np.round(scores[level.sequence] + np.where(meets, shared_bonus, 0.0), 5)
+        totals.append(total)
     # Sequences of one score (as a rule of one text) share a place, and each its whole prize.
     distinct = np.unique(np.concatenate(totals))[::-1]
     distinct = distinct[distinct >= min_relevance][:top_sequences]

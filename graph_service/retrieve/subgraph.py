@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -123,6 +123,51 @@ def subgraph_objective(
     """
     total = float(node_prizes[nodes].sum()) + float((edge_prizes[edges] - edge_cost).sum())
     return round(total, 9)
+
+
+def at_least(
+    region: Region,
+    found: FoundSubgraph,
+    /,
+    *,
+    node_prizes: Float64,
+    edge_prizes: Float64,
+    edge_cost: float,
+    min_score: float,
+) -> FoundSubgraph:
+    """Returns the subgraph without its edges of a lower head + edge + tail prize.
+
+    Where that cuts it in two, the part of the best edge stays. No gap is known of what is left.
+
+    Args:
+        region: The region.
+        found: A subgraph of it.
+        node_prizes: float64 [n].
+        edge_prizes: float64 [m].
+        edge_cost: Cost of each edge.
+        min_score: The least score asked for.
+    """
+    head, tail = region.head.astype(np.int64), region.tail.astype(np.int64)
+    total = (node_prizes[head] + edge_prizes + node_prizes[tail])[found.edges]
+    kept = found.edges[total >= min_score]
+    if len(kept) == len(found.edges):
+        return found
+    inside = np.zeros(region.node_count, dtype=bool)
+    edge_in = np.zeros(region.edge_count, dtype=bool)
+    if len(kept):
+        label = _components(head[kept], tail[kept], region.node_count)
+        best = found.edges[np.lexsort((region.edge_keys[found.edges], -total))[0]]
+        edge_in[kept[label[head[kept]] == label[head[best]]]] = True
+        inside[head[edge_in]] = inside[tail[edge_in]] = True
+    cut = Cut("items", CutReason.MIN_SCORE, min_score, int(edge_in.sum()), len(found.edges))
+    return replace(
+        found,
+        nodes=np.flatnonzero(inside),
+        edges=np.flatnonzero(edge_in),
+        objective=subgraph_objective(inside, edge_in, node_prizes, edge_prizes, edge_cost),
+        gap=None,
+        cuts=(*found.cuts, cut),
+    )
 
 
 def _usable(region: Region, gain: Float64) -> Bool:

@@ -262,6 +262,38 @@ def test_a_minimum_score_cuts_and_says_so(family: KnowledgeGraph) -> None:
     assert found.cuts[-1].total == len(every.paths)
 
 
+def test_a_minimum_score_keeps_a_tree_connected(family: KnowledgeGraph) -> None:
+    for preset, least in (("default", 0.9), ("okgqa", 15.0)):
+        every = ask(family, Strategy.SUBGRAPH, QUESTION, "Q1", preset=preset)
+        found = ask(family, Strategy.SUBGRAPH, QUESTION, "Q1", preset=preset, min_score=least)
+        assert 0 < len(found.triples) < len(every.triples)
+        assert min(item.score for item in found.triples) >= least
+        assert found.triples[0] == every.triples[0]
+        assert found.cuts[-1].reason is CutReason.MIN_SCORE
+        assert found.gap is None
+        ends = [set(shown(family, item.edge)[::2]) for item in found.triples]
+        joined = ends.pop(0)
+        while near := [pair for pair in ends if pair & joined]:
+            joined |= near[0]
+            ends.remove(near[0])
+        assert ends == []
+    none = ask(family, Strategy.SUBGRAPH, QUESTION, "Q1", min_score=99.0)
+    assert (none.triples, none.objective) == ((), 0.0)
+
+
+@pytest.mark.parametrize("strategy", list(Strategy))
+@pytest.mark.parametrize("preset", ["default", "okgqa"])
+def test_an_entity_of_which_nothing_is_said(
+    small_graph: GraphMaker, strategy: Strategy, preset: str
+) -> None:
+    graph = small_graph(
+        [("Q1", "P26", "Q2")], [Entity(id_, labels={"en": PEOPLE[id_]}) for id_ in PEOPLE]
+    )
+    found = ask(graph, strategy, "Who is the spouse of Katherine?", "Q9", preset=preset)
+    assert (found.triples, found.paths) == ((), ())
+    assert found.region_before.nodes == 1
+
+
 def test_a_region_may_be_given(family: KnowledgeGraph) -> None:
     seeds = np.array([family.find_node("Q1")], dtype=np.int32)
     region = extract_region(family, seeds, hops=2, max_edges=1000, hub_degree=2000)
