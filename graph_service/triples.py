@@ -165,6 +165,14 @@ class TripleMaker:
             values[node] = (value, display_value(value, self.label_of))
         return values
 
+    def node_label(self, node: int, /) -> str:
+        """Returns the label of a node, or what its literal reads as; a view's new ones too."""
+        return self._values([node])[node][1]
+
+    def relation_label(self, rel: int, /) -> str:
+        """Returns the label of a relation; a view's new ones too."""
+        return self._relations([rel])[rel].label
+
     def label_of(self, id_: str, /) -> str:
         """Returns the label of an entity id, or what an entity without one is called."""
         node = self._graph.find_node(id_)
@@ -189,7 +197,7 @@ class TripleMaker:
 
 
 def with_details(
-    triple: Triple, change: TripleChange, statements: Mapping[str, Statement]
+    triple: Triple, change: TripleChange, statements: Mapping[str, Statement], /
 ) -> Triple:
     """Returns a triple with the qualifiers and references of its statement, or of its base's."""
     base_id = triple.statement_id

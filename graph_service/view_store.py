@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,10 +26,37 @@ from graph_service.store.protocol import Record, Records
 from graph_service.views.codec import decode_delta, encode_delta
 from graph_service.views.delta import make_delta
 from graph_service.views.overlay import lay
+from graph_service.views.pairs import PairIndex
 from graph_service.views.scorer import CountScorer
 
 KIND = "view"
 MAX_VIEW_NAME = 200
+BASES_KEPT = 4
+NO_INDEX = (Method.WITHHOLDING, Method.CUSTOM)
+
+
+class _Base:
+    """What drawing needs of a base graph, made when first asked for and kept while it is used."""
+
+    def __init__(self, graph: KnowledgeGraph) -> None:
+        self._graph = graph
+        self._lock = threading.RLock()
+        self._index: PairIndex | None = None
+        self._scorer: CountScorer | None = None
+
+    @property
+    def index(self) -> PairIndex:
+        with self._lock:
+            if self._index is None:
+                self._index = PairIndex.build(self._graph)
+            return self._index
+
+    @property
+    def scorer(self) -> CountScorer:
+        with self._lock:
+            if self._scorer is None:
+                self._scorer = CountScorer.build(self._graph, index=self.index)
+            return self._scorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +82,7 @@ class ViewStore:
         self._records = records
         self._cache: OrderedDict[str, LaidView] = OrderedDict()
         self._cache_size = cache_size
-        self._scorers: dict[str, CountScorer] = {}
+        self._bases: OrderedDict[str, _Base] = OrderedDict()
         self._lock = threading.Lock()
 
     def create(
@@ -69,6 +96,9 @@ class ViewStore:
         deadline: Deadline | None = None,
     ) -> StoredView:
         """Makes a view and stores it; the same specification again gives the same view.
+
+        A name or note then given replaces the one it had. A name that only a stale view has may
+        be given to a new one.
 
         Raises:
             InputError: The specification does not hold, depends on a question, or the name is
@@ -89,17 +119,21 @@ class ViewStore:
         view_id = spec.identity(edges)
         if name is not None:
             for other in self.list(graph.name, edges=edges):
-                if other.name == name and other.id != view_id:
+                if other.name == name and other.id != view_id and not other.stale:
                     raise InputError(
                         f"graph {graph.name!r} has another view named {name!r} ({other.id})",
                         argument="name",
                         hint="Choose another name, or delete that view first.",
                     )
-        before = self._records.get_record(KIND, view_id)
-        if before is not None:
-            stored = _stored(before, edges)
-            if name is None or name == stored.name:
-                return stored
+        known = self._records.get_record(KIND, _key(graph.name, view_id))
+        if known is not None:
+            stored = _stored(known, edges)
+            renamed = replace(stored, name=name or stored.name, note=note or stored.note)
+            if renamed != stored:
+                self._records.save_record(
+                    Record(KIND, known.key, graph.name, _fields(renamed), known.data)
+                )
+            return renamed
         laid = self.lay_spec(graph, spec, deadline=deadline)
         stored = StoredView(
             id=view_id,
@@ -112,7 +146,13 @@ class ViewStore:
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         self._records.save_record(
-            Record(KIND, view_id, graph.name, _fields(stored), encode_delta(graph, laid.delta))
+            Record(
+                KIND,
+                _key(graph.name, view_id),
+                graph.name,
+                _fields(stored),
+                encode_delta(graph, laid.delta),
+            )
         )
         return stored
 
@@ -133,8 +173,8 @@ class ViewStore:
         Raises:
             ViewNotFoundError: There is none; names those there are.
         """
-        record = self._records.get_record(KIND, reference)
-        if record is not None and record.graph == graph:
+        record = self._records.get_record(KIND, _key(graph, reference))
+        if record is not None:
             return _stored(record, edges)
         views = self.list(graph, edges=edges)
         named = [view for view in views if view.name == reference]
@@ -149,7 +189,7 @@ class ViewStore:
     def delete(self, graph: str, reference: str, /, *, edges: str) -> str:
         """Deletes a view and returns its id; raises ``ViewNotFoundError`` if there is none."""
         view = self.get(graph, reference, edges=edges)
-        self._records.delete_record(KIND, view.id)
+        self._records.delete_record(KIND, _key(graph, view.id))
         with self._lock:
             self._cache.pop(view.id, None)
         return view.id
@@ -190,7 +230,7 @@ class ViewStore:
         cached = self._cached(view.id)
         if cached is not None:
             return cached
-        record = self._records.get_record(KIND, view.id)
+        record = self._records.get_record(KIND, _key(graph.name, view.id))
         if record is None:
             raise ViewNotFoundError(f"view {view.id} was deleted meanwhile", argument="view")
         delta = decode_delta(graph, record.data)
@@ -213,29 +253,28 @@ class ViewStore:
             cached = self._cached(view_id)
             if cached is not None:
                 return cached
-        scorer = (
-            self._scorer(graph, spec.scorer) if spec.method is Method.RELATION_REPLACEMENT else None
-        )
+        base = self._base(graph)
         delta, report = make_delta(
-            graph, spec, scorer=scorer, question_edges=question_edges, deadline=deadline
+            graph,
+            spec,
+            scorer=base.scorer if spec.method is Method.RELATION_REPLACEMENT else None,
+            question_edges=question_edges,
+            index=None if spec.method in NO_INDEX else base.index,
+            deadline=deadline,
         )
         laid = LaidView(view_id, spec, delta, lay(graph, delta, view_id=view_id), report)
         if not spec.scope.of_question:
             self._keep(laid)
         return laid
 
-    def _scorer(self, graph: KnowledgeGraph, name: str) -> CountScorer:
-        if name != "counts":
-            raise InputError(
-                f"unknown triple scorer {name!r}; expected 'counts'", argument="scorer"
-            )
+    def _base(self, graph: KnowledgeGraph) -> _Base:
+        key = graph.fingerprints.edges
         with self._lock:
-            scorer = self._scorers.get(graph.fingerprints.edges)
-        if scorer is None:
-            scorer = CountScorer.build(graph)
-            with self._lock:
-                self._scorers = {graph.fingerprints.edges: scorer}
-        return scorer
+            base = self._bases.setdefault(key, _Base(graph))
+            self._bases.move_to_end(key)
+            while len(self._bases) > BASES_KEPT:
+                self._bases.popitem(last=False)
+            return base
 
     def _cached(self, view_id: str) -> LaidView | None:
         with self._lock:
@@ -249,6 +288,11 @@ class ViewStore:
             self._cache[laid.id] = laid
             while len(self._cache) > self._cache_size:
                 self._cache.popitem(last=False)
+
+
+def _key(graph: str, view_id: str) -> str:
+    # A view's id says what it is of which statements; two graphs may hold the same ones.
+    return f"{graph}/{view_id}"
 
 
 def _fields(view: StoredView) -> dict[str, Any]:
@@ -268,7 +312,7 @@ def _fields(view: StoredView) -> dict[str, Any]:
 def _stored(record: Record, edges: str) -> StoredView:
     fields: Mapping[str, Any] = record.json
     return StoredView(
-        id=record.key,
+        id=record.key.rpartition("/")[2],
         name=fields["name"],
         graph=record.graph,
         edges=fields["edges"],

@@ -23,6 +23,8 @@ from graph_service.service import ViewChange
 from graph_service.store.protocol import GraphInfo
 from graph_service.triples import ShownEdge
 
+MAX_CURSOR_DIGITS = 18
+
 
 @strawberry.type(name="Graph", description="A published graph.")
 class GraphType:
@@ -80,6 +82,7 @@ class ViewChangeType:
     """One difference between a view and its base."""
 
     kind: str = strawberry.field(description="removed, relation-changed, value-changed or added.")
+    words: str = strawberry.field(description="Both statements in one line.")
     subject: ItemType
     before: StatementType | None
     after: StatementType | None
@@ -138,7 +141,7 @@ def parse_cursor(after: str | None, /) -> int:
     """Returns the offset of a cursor that an earlier page gave."""
     if after is None:
         return 0
-    if not after.isdigit():
+    if not (after.isascii() and after.isdigit() and len(after) <= MAX_CURSOR_DIGITS):
         raise InputError(f"not a cursor of ours: {after[:40]!r}", argument="after")
     return int(after)
 
@@ -155,6 +158,7 @@ def _view_change(context: OperationContext, edition: str, change: ViewChange) ->
     assert edge is not None
     return ViewChangeType(
         kind=change.after.change.kind.value if change.after else "removed",
+        words=change.words,
         subject=ref_item(context, edition, edge.triple.head),
         before=statement(change.before),
         after=statement(change.after),

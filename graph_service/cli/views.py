@@ -11,8 +11,9 @@ from graph_service.errors import InputError
 from graph_service.model.identity import normalise_entity_id
 from graph_service.model.request import ViewRef
 from graph_service.model.view import Method, Sampling, Scope, StoredView, ViewSpec, parse_method
-from graph_service.service import Service, ViewChange
+from graph_service.service import Service
 from graph_service.views.changes_file import read_changes
+from graph_service.views.describe import describe_report
 
 
 def view(options: argparse.Namespace, output: Output, /) -> int:
@@ -101,7 +102,7 @@ def _diff(service: Service, options: argparse.Namespace, output: Output) -> None
     changes, total = service.diff_view(reference, graph=options.graph, first=options.limit)
     output.object({"changes": changes, "total": total})
     for change in changes:
-        output.line(change_in_words(change))
+        output.line(change.words)
     if total > len(changes):
         output.line(f"... and {total - len(changes)} more; --limit shows more")
 
@@ -112,44 +113,10 @@ def _delete(service: Service, options: argparse.Namespace, output: Output) -> No
     output.line(f"deleted view {id_}")
 
 
-def change_in_words(change: ViewChange, /) -> str:
-    """Returns one difference between a view and its base in words."""
-    before = change.before.triple if change.before else None
-    after = change.after.triple if change.after else None
-    if before is None:
-        assert after is not None
-        return f"{after.head.label}: {after.relation.label} {after.value_label} is added"
-    if after is None:
-        return f"{before.head.label}: {before.relation.label} {before.value_label} is gone"
-    if before.relation == after.relation:
-        return (
-            f"{before.head.label}: {before.relation.label} -> was {before.value_label}, "
-            f"now {after.value_label}"
-        )
-    if before.value == after.value:
-        return (
-            f"{before.head.label}: {before.value_label} -> was {before.relation.label}, "
-            f"now {after.relation.label}"
-        )
-    return (
-        f"{before.head.label}: was {before.relation.label} {before.value_label}, "
-        f"now {after.relation.label} {after.value_label}"
-    )
-
-
 def _print_view(stored: StoredView, output: Output) -> None:
     output.line(f"view {stored.id}" + (f"  {stored.name}" if stored.name else ""))
     output.line(f"  graph {stored.graph}, edges {stored.edges[:16]}{' (stale)' * stored.stale}")
     output.line(f"  spec {stored.spec.to_json()}")
-    report = stored.report
-    if report.level_asked is not None and report.level_reached is not None:
-        output.line(
-            f"  level {report.level_reached:.4f} reached, {report.level_asked:.4f} asked, "
-            f"of {report.scope_edges} edges"
-        )
-    counts = ", ".join(f"{count} {name}" for name, count in report.counts.items() if count)
-    output.line(f"  {counts or 'nothing changed'}")
-    for note in report.notes:
-        output.line(f"  {note}")
+    output.line(f"  {describe_report(stored.report)}")
     if stored.note:
         output.line(f"  note: {stored.note}")

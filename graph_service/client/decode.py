@@ -288,6 +288,7 @@ def decode_view_change(data: Json, /) -> ClientViewChange:
     subject = data["subject"]
     return ClientViewChange(
         kind=data["kind"],
+        words=data["words"],
         before=decode_triple(subject, data["before"]) if data["before"] else None,
         after=decode_triple(subject, data["after"]) if data["after"] else None,
     )

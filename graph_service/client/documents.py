@@ -285,6 +285,7 @@ query ViewDiff($id: ID!, $graph: ID, $first: Int!, $after: String, $details: Boo
       endCursor
       items {
         kind
+        words
         subject { id label }
         before { ...Statement }
         after { ...Statement }

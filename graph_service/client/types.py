@@ -48,9 +48,11 @@ class ClientViewChange:
 
     Attributes:
         kind: ``removed``, ``relation-changed``, ``value-changed`` or ``added``.
+        words: Both statements in one line.
     """
 
     kind: str
+    words: str
     before: Triple | None
     after: Triple | None
 

@@ -1,0 +1,442 @@
+"""One retrieval over a store: link, lay the view, select, shape (O3 to O7)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import graph_service
+from graph_service.embed import Vectors
+from graph_service.errors import InputError
+from graph_service.link import link
+from graph_service.model.graph import RANK_CODES, Int32, KnowledgeGraph, require_node
+from graph_service.model.limits import Deadline
+from graph_service.model.request import RetrieveRequest, ViewRef
+from graph_service.model.result import (
+    EntityRef,
+    LinkedEntity,
+    PathsResult,
+    Prizes,
+    Provenance,
+    RegionReport,
+    RetrievalResult,
+    ScoredTriple,
+    Status,
+    Strategy,
+    SubgraphResult,
+    Tokens,
+    TripletsResult,
+)
+from graph_service.model.statement import Rank
+from graph_service.retrieve.engine import Selection, run
+from graph_service.retrieve.preset import Preset, resolve_preset
+from graph_service.retrieve.region import extract_region
+from graph_service.service.lookup import find_relations, read_id
+from graph_service.service.shaping import base_ids, detailed, fit_budget, make_items, with_id
+from graph_service.settings import Settings
+from graph_service.store.protocol import GraphInfo, Store
+from graph_service.triples import TripleMaker
+from graph_service.view_store import LaidView, ViewStore
+
+NEIGHBOURHOOD = "neighbourhood"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenGraph:
+    """A published graph and its arrays."""
+
+    info: GraphInfo
+    arrays: KnowledgeGraph
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Linking:
+    """What a question was found to name.
+
+    Attributes:
+        entities: As the result shows them.
+        seeds: The entities that retrieval starts from, int32, without repeats.
+        mentions: Where the question names entities, in characters: ``(start, end)``.
+    """
+
+    entities: tuple[LinkedEntity, ...]
+    seeds: Int32
+    mentions: tuple[tuple[int, int], ...]
+
+
+class Stopwatch:
+    """Milliseconds by stage, counted from its making on."""
+
+    def __init__(self) -> None:
+        self._started = self._at = time.perf_counter()
+        self._stages: dict[str, float] = {}
+
+    def stage(self, name: str, /) -> None:
+        """Books the time since the last stage ended."""
+        now = time.perf_counter()
+        self._stages[name] = 1000 * (now - self._at)
+        self._at = now
+
+    def stages(self, timings_ms: Mapping[str, float], /) -> None:
+        """Books stages that were measured elsewhere since the last one ended."""
+        self._stages.update(timings_ms)
+        self._at = time.perf_counter()
+
+    def read(self) -> dict[str, float]:
+        """Returns all stages, and ``total``."""
+        return {**self._stages, "total": 1000 * (time.perf_counter() - self._started)}
+
+
+class Retriever:
+    """Answers questions on open graphs.
+
+    Args:
+        store: Where entities and whole statements are read.
+        views: Where views are found or made.
+        vectors: Gives the text vectors; called when first needed.
+        settings: Limits.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        /,
+        *,
+        views: ViewStore,
+        vectors: Callable[[], Vectors],
+        settings: Settings,
+    ) -> None:
+        self._store = store
+        self._views = views
+        self._vectors = vectors
+        self._settings = settings
+
+    def link(self, base: OpenGraph, request: RetrieveRequest, /) -> Linking:
+        """Returns the entities of a question: those given, else those it names."""
+        mentions = link(request.question, base.arrays, languages=request.languages)
+        spans = tuple((mention.start, mention.end) for mention in mentions)
+        maker = TripleMaker(base.arrays, None, request.languages)
+        if request.entity_ids:
+            given = [
+                self.node(base, id_, argument="entity_ids")
+                for id_ in dict.fromkeys(request.entity_ids)
+            ]
+            seeds = list(dict.fromkeys(given))
+            refs = self._described(base, request.languages, maker.entities(seeds))
+            entities = tuple(LinkedEntity(ref, "", -1, -1, 1.0) for ref in refs)
+            return Linking(entities, np.array(seeds, dtype=np.int32), spans)
+        nodes = [candidate.node for mention in mentions for candidate in mention.candidates]
+        refs = self._described(base, request.languages, maker.entities(nodes))
+        shown = iter(refs)
+        linked = []
+        for mention in mentions:
+            first, *others = [next(shown) for _ in mention.candidates]
+            linked.append(
+                LinkedEntity(
+                    entity=first,
+                    mention=mention.text,
+                    start=mention.start,
+                    end=mention.end,
+                    score=mention.candidates[0].score,
+                    alternatives=tuple(others),
+                )
+            )
+        seeds = list(dict.fromkeys(mention.candidates[0].node for mention in mentions))
+        return Linking(tuple(linked), np.array(seeds, dtype=np.int32), spans)
+
+    def _described(
+        self, base: OpenGraph, languages: tuple[str, ...], refs: list[EntityRef]
+    ) -> list[EntityRef]:
+        """Entities with a description, by which namesakes are told apart."""
+        if not refs:
+            return []
+        found = self._store.entities(base.info.edition, [ref.id for ref in refs]).found
+        described = []
+        for ref in refs:
+            texts = found[ref.id].descriptions if ref.id in found else {}
+            codes = [code for code in (*languages, "en", "mul", *sorted(texts)) if code in texts]
+            described.append(replace(ref, description=texts[codes[0]] if codes else None))
+        return described
+
+    def node(self, base: OpenGraph, raw: str, /, *, argument: str) -> int:
+        """Returns the node of an entity, redirects followed.
+
+        Raises:
+            InputError: The graph lacks it; names the argument.
+        """
+        id_ = read_id(raw)
+        node = base.arrays.find_node(id_)
+        if node is not None:
+            return node
+        lookup = self._store.entities(base.info.edition, [id_])
+        if lookup.missing:
+            raise InputError(
+                f"graph {base.info.name!r} has no entity {raw!r}",
+                argument=argument,
+                hint=f"Look for it by name: graph-service search NAME --graph {base.info.name}",
+            )
+        return require_node(base.arrays, lookup.found[id_].id)
+
+    def retrieve(
+        self,
+        base: OpenGraph,
+        linking: Linking,
+        request: RetrieveRequest,
+        /,
+        *,
+        deadline: Deadline,
+        watch: Stopwatch,
+    ) -> RetrievalResult:
+        """Returns what a linked question retrieves from a graph or a view of it."""
+        preset = self._preset(request)
+        ranks = tuple(RANK_CODES[rank] for rank in request.ranks or (Rank.PREFERRED, Rank.NORMAL))
+        laid = self._lay(base, linking, request, preset, ranks, deadline)
+        overlay = laid.overlay if laid else None
+        watch.stage("view")
+        vectors = self._vectors()
+        watch.stage("embedder")
+        selection: Selection | None = None
+        if len(linking.seeds):
+            selection = run(
+                request.strategy,
+                request.question,
+                graph=base.arrays,
+                seeds=linking.seeds,
+                mentions=linking.mentions,
+                overlay=overlay,
+                preset=preset,
+                encode=partial(vectors.encode, deadline=deadline),
+                languages=request.languages,
+                relation_filter=_relation_filter(base, laid, request),
+                ranks=ranks,
+                min_score=request.min_score,
+                deadline=deadline,
+            )
+            watch.stages(selection.timings_ms)
+        maker = TripleMaker(base.arrays, overlay, request.languages)
+        fitted = fit_budget(
+            make_items(selection, maker) if selection else (),
+            strategy=request.strategy,
+            budget=request.token_budget,
+            embedder=vectors.embedder,
+        )
+        watch.stage("shape")
+        found: dict[str, Any] = {
+            "id": "",
+            "question": request.question,
+            "status": _status(selection),
+            "linked": linking.entities,
+            "truncated": (*(selection.cuts if selection else ()), *fitted.cuts),
+            "tokens": fitted.tokens,
+            "region": RegionReport(selection.region_before, selection.region_after)
+            if selection
+            else None,
+            "provenance": _provenance(
+                base.info,
+                laid,
+                strategy=request.strategy,
+                preset=preset.name,
+                parameters={**preset.parameters(), **_request_parameters(request)},
+                embedder=vectors.embedder.name,
+                solver=selection.solver if selection else None,
+            ),
+            "timings_ms": watch.read(),
+            "items": fitted.items,
+        }
+        match request.strategy:
+            case Strategy.TRIPLETS:
+                return self._finished(base, request, TripletsResult(**found))
+            case Strategy.PATHS:
+                return self._finished(base, request, PathsResult(**found))
+            case Strategy.SUBGRAPH:
+                objective = selection.objective if selection else None
+                gap = selection.gap if selection else None
+                whole = SubgraphResult(**found, objective=objective, gap=gap)
+                return self._finished(base, request, whole)
+
+    def _finished(
+        self,
+        base: OpenGraph,
+        request: RetrieveRequest,
+        result: TripletsResult | PathsResult | SubgraphResult,
+    ) -> RetrievalResult:
+        finished = with_id(result)
+        if not request.details:
+            return finished
+        return detailed(finished, self._store.statements(base.info.edition, base_ids(finished)))
+
+    def _preset(self, request: RetrieveRequest) -> Preset:
+        most_hops, most_items = self._settings.max_hops, self._settings.max_items
+        if request.limit is not None and request.limit > most_items:
+            raise InputError(
+                f"the limit must be 1 to {most_items}, got {request.limit}", argument="limit"
+            )
+        if request.max_hops is not None and not 1 <= request.max_hops <= most_hops:
+            raise InputError(
+                f"max_hops must be 1 to {most_hops}, got {request.max_hops}", argument="max_hops"
+            )
+        return resolve_preset(
+            request.preset,
+            limit=request.limit,
+            hops=request.max_hops,
+            max_edges=request.max_edges,
+            top_nodes=request.top_nodes,
+            top_edges=request.top_edges,
+            edge_cost=request.edge_cost,
+            max_path_length=request.max_path_length,
+        )
+
+    def _lay(
+        self,
+        base: OpenGraph,
+        linking: Linking,
+        request: RetrieveRequest,
+        preset: Preset,
+        ranks: tuple[int, ...],
+        deadline: Deadline,
+    ) -> LaidView | None:
+        """Lays the request's view; one in the question's own scope needs the base's region."""
+        spec = request.view.spec if request.view else None
+        question_edges: Int32 | None = None
+        if spec is not None and spec.scope.of_question:
+            question_edges = np.zeros(0, dtype=np.int32)
+            if len(linking.seeds):
+                region = extract_region(
+                    base.arrays,
+                    linking.seeds,
+                    hops=spec.scope.hops,
+                    hub_degree=preset.hub_degree,
+                    max_edges=preset.max_edges,
+                    ranks=ranks,
+                    deadline=deadline,
+                )
+                question_edges = region.edges.astype(np.int32)
+        return self._views.lay(
+            base.arrays, request.view, question_edges=question_edges, deadline=deadline
+        )
+
+    def around(
+        self,
+        base: OpenGraph,
+        entity_id: str,
+        /,
+        *,
+        view: ViewRef | None,
+        hops: int,
+        limit: int,
+        languages: tuple[str, ...],
+        deadline: Deadline,
+    ) -> SubgraphResult:
+        """Returns the statements within some hops of an entity, nearest first, then by key.
+
+        Nothing is embedded, and the tokens are not counted.
+        """
+        watch = Stopwatch()
+        laid = self._views.lay(base.arrays, view, deadline=deadline)
+        watch.stage("view")
+        overlay = laid.overlay if laid else None
+        node = self.node(base, entity_id, argument="id")
+        region = extract_region(
+            base.arrays,
+            np.array([node], dtype=np.int32),
+            hops=hops,
+            max_edges=limit,
+            overlay=overlay,
+            deadline=deadline,
+        )
+        watch.stage("region")
+        maker = TripleMaker(base.arrays, overlay, languages)
+        shown = maker.show(region.edges.tolist())
+        distance = np.minimum(region.hops[region.head], region.hops[region.tail])
+        order = np.lexsort((region.edge_keys, distance))
+        items = tuple(
+            ScoredTriple(shown[edge].triple, 0.0, Prizes(0.0, 0.0, 0.0), shown[edge].change)
+            for edge in region.edges[order].tolist()
+        )
+        (entity,) = self._described(base, languages, maker.entities([node]))
+        watch.stage("shape")
+        return with_id(
+            SubgraphResult(
+                id="",
+                question="",
+                status=Status.OK if items else Status.NOTHING_RELEVANT,
+                linked=(LinkedEntity(entity, "", -1, -1, 1.0),),
+                truncated=region.cuts,
+                tokens=Tokens(0, ""),
+                region=None,
+                provenance=_provenance(
+                    base.info,
+                    laid,
+                    strategy=Strategy.SUBGRAPH,
+                    preset=NEIGHBOURHOOD,
+                    parameters={"hops": hops, "limit": limit, "languages": list(languages)},
+                    embedder="",
+                    solver=None,
+                ),
+                timings_ms=watch.read(),
+                items=items,
+            )
+        )
+
+
+def _status(selection: Selection | None) -> Status:
+    if selection is None:
+        return Status.NO_ENTITY_LINKED
+    # Of what was found: that a budget was too small for any of it is said by the cut.
+    return Status.OK if selection.triples or selection.paths else Status.NOTHING_RELEVANT
+
+
+def _relation_filter(
+    base: OpenGraph, laid: LaidView | None, request: RetrieveRequest
+) -> tuple[Int32 | None, Int32] | None:
+    if not request.relation_ids and not request.exclude_relation_ids:
+        return None
+    overlay = laid.overlay if laid else None
+    include = (
+        find_relations(base.arrays, overlay, request.relation_ids) if request.relation_ids else None
+    )
+    return include, find_relations(base.arrays, overlay, request.exclude_relation_ids)
+
+
+def _request_parameters(request: RetrieveRequest) -> dict[str, Any]:
+    return {
+        "entity_ids": list(request.entity_ids),
+        "languages": list(request.languages),
+        "min_score": request.min_score,
+        "token_budget": request.token_budget,
+        "relation_ids": list(request.relation_ids),
+        "exclude_relation_ids": list(request.exclude_relation_ids),
+        "ranks": [rank.value for rank in request.ranks],
+        "prove": request.prove,
+    }
+
+
+def _provenance(
+    info: GraphInfo,
+    laid: LaidView | None,
+    /,
+    *,
+    strategy: Strategy,
+    preset: str,
+    parameters: Mapping[str, Any],
+    embedder: str,
+    solver: str | None,
+) -> Provenance:
+    return Provenance(
+        graph=info.name,
+        edition=info.edition,
+        fingerprints=info.fingerprints,
+        view_id=laid.id if laid else None,
+        view_spec=laid.spec.to_json() if laid else None,
+        strategy=strategy,
+        preset=preset,
+        parameters=parameters,
+        embedder=embedder,
+        solver=solver,
+        version=graph_service.__version__,
+    )

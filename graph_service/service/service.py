@@ -1,0 +1,460 @@
+"""The service: graphs, entities, retrieval and views of one store."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from graph_service.embed import Vectors
+from graph_service.errors import GraphNotFoundError, InputError
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.limits import Deadline
+from graph_service.model.request import RetrieveRequest, ViewRef
+from graph_service.model.result import RetrievalResult, SubgraphResult
+from graph_service.model.statement import Statement
+from graph_service.model.view import ChangeKind, Overlay, StoredView, ViewSpec
+from graph_service.service.lookup import edges_from, find_relations, read_id, relations_of
+from graph_service.service.retrieval import OpenGraph, Retriever, Stopwatch
+from graph_service.service.shaping import statement_changes
+from graph_service.settings import Settings
+from graph_service.store.protocol import EntityLookup, GraphInfo, SearchHit, Store
+from graph_service.triples import ShownEdge, TripleMaker
+from graph_service.view_store import ViewStore
+from graph_service.views.describe import Difference, describe_change, differences
+
+SNAPSHOTS_KEPT = 4
+MAX_COMPARED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ViewChange:
+    """One difference between a view and its base.
+
+    Attributes:
+        before: None for an added statement.
+        after: None for a removed one.
+        words: Both in one line.
+    """
+
+    before: ShownEdge | None
+    after: ShownEdge | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStatement:
+    """A statement of an entity, on the base or on a view."""
+
+    statement: Statement
+    edge: ShownEdge
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One view's result beside the base's.
+
+    Attributes:
+        view_id: None for the base.
+        lost, gained: Statement ids that the base's result has and this one has not; and the
+            other way round.
+        changed: Statement ids of this result that the view made.
+    """
+
+    view_id: str | None
+    view_spec: str | None
+    result: RetrievalResult
+    lost: tuple[str, ...]
+    gained: tuple[str, ...]
+    changed: tuple[str, ...]
+
+
+class Service:
+    """Answers reads and makes views. Safe to use from several threads.
+
+    Args:
+        store: An open store; closed with the service.
+        vectors: Text vectors; opened at first use where it is a function.
+        settings: Limits and names.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        /,
+        *,
+        vectors: Vectors | Callable[[], Vectors],
+        settings: Settings,
+    ) -> None:
+        self.store = store
+        self.settings = settings
+        self._vectors = vectors
+        self._graphs: OrderedDict[tuple[str, str], KnowledgeGraph] = OrderedDict()
+        self._building: dict[tuple[str, str], Lock] = {}
+        self._views = ViewStore(store)
+        self._retriever = Retriever(
+            store, views=self._views, vectors=lambda: self.vectors, settings=settings
+        )
+        self._graphs_lock = Lock()
+        self._vectors_lock = Lock()
+
+    # Graphs
+
+    def graphs(self) -> list[GraphInfo]:
+        """Returns all graphs of the store, by name."""
+        return self.store.graphs()
+
+    def graph(self, name: str | None = None, /) -> GraphInfo:
+        """Returns a graph; without a name, the one of the settings or the only one there is.
+
+        Raises:
+            GraphNotFoundError: There is none of that name, or more than one to choose from.
+        """
+        chosen = name or self.settings.graph
+        if chosen:
+            return self.store.graph(chosen)
+        known = self.store.graphs()
+        if len(known) == 1:
+            return known[0]
+        if not known:
+            raise GraphNotFoundError(
+                f"the store {self.store.url} has no graph yet",
+                argument="graph",
+                hint="Load one: graph-service load SOURCE --graph NAME",
+            )
+        names = ", ".join(info.name for info in known)
+        raise GraphNotFoundError(
+            f"the store has {len(known)} graphs: {names}; say which", argument="graph"
+        )
+
+    def arrays(self, info: GraphInfo, /) -> KnowledgeGraph:
+        """Returns a graph as arrays; each edition is opened once and kept while it is used."""
+        key = (info.edition, info.fingerprints.content)
+        with self._graphs_lock:
+            graph = self._graphs.get(key)
+            if graph is not None:
+                self._graphs.move_to_end(key)
+                return graph
+            building = self._building.setdefault(key, Lock())
+        with building:
+            with self._graphs_lock:
+                graph = self._graphs.get(key)
+            if graph is None:
+                graph = self.store.snapshot(info)
+            with self._graphs_lock:
+                self._graphs[key] = graph
+                while len(self._graphs) > SNAPSHOTS_KEPT:
+                    self._graphs.popitem(last=False)
+                self._building.pop(key, None)
+        return graph
+
+    def delete_graph(self, name: str, /) -> None:
+        """Deletes a graph with its views; raises ``GraphNotFoundError`` if there is none."""
+        self.store.graph(name)
+        self.store.delete_graph(name)
+
+    def _open(self, name: str | None) -> OpenGraph:
+        info = self.graph(name)
+        return OpenGraph(info, self.arrays(info))
+
+    # Entities
+
+    def entities(self, ids: Sequence[str], /, *, graph: str | None = None) -> EntityLookup:
+        """Returns entities by id (``Q42``, an IRI, ``dbr:Rome``), redirects followed."""
+        info = self.graph(graph)
+        wanted = {raw: read_id(raw) for raw in ids}
+        found = self.store.entities(info.edition, list(dict.fromkeys(wanted.values()))).found
+        return EntityLookup(
+            found={raw: found[id_] for raw, id_ in wanted.items() if id_ in found},
+            missing=tuple(raw for raw, id_ in wanted.items() if id_ not in found),
+        )
+
+    def search(
+        self,
+        query: str,
+        /,
+        *,
+        graph: str | None = None,
+        languages: Sequence[str] = (),
+        limit: int = 10,
+    ) -> list[SearchHit]:
+        """Returns entities by name, best first."""
+        if not query.strip():
+            raise InputError("the search is empty", argument="query")
+        self._check_limit(limit)
+        return self.store.search(
+            self.graph(graph).edition,
+            query,
+            languages=languages,
+            limit=limit,
+            deadline=self._deadline(),
+        )
+
+    def statements_of(
+        self,
+        entity_id: str,
+        /,
+        *,
+        graph: str | None = None,
+        view: ViewRef | None = None,
+        relation_ids: Sequence[str] = (),
+        languages: Sequence[str] = ("en",),
+        limit: int = 100,
+    ) -> list[ShownStatement]:
+        """Returns the statements that have an entity as their head, of every rank.
+
+        None where the graph lacks the entity. On a view, a changed statement keeps the
+        qualifiers and references of its base.
+        """
+        self._check_limit(limit)
+        base = self._open(graph)
+        laid = self._views.lay(base.arrays, view, deadline=self._deadline())
+        overlay = laid.overlay if laid else None
+        found = self.entities([entity_id], graph=base.info.name).found
+        node = base.arrays.find_node(found[entity_id].id) if found else None
+        if node is None:
+            return []
+        edges = edges_from(base.arrays, overlay, node)
+        if relation_ids:
+            wanted = find_relations(base.arrays, overlay, relation_ids)
+            edges = edges[np.isin(relations_of(base.arrays, overlay, edges), wanted)]
+        shown = TripleMaker(base.arrays, overlay, languages).show(edges[:limit].tolist())
+        return self._with_statements(base.info, list(shown.values()))
+
+    def _with_statements(self, info: GraphInfo, shown: Sequence[ShownEdge]) -> list[ShownStatement]:
+        base_ids = [_base_id(edge) for edge in shown]
+        known = self.store.statements(info.edition, [id_ for id_ in base_ids if id_ is not None])
+        statements = []
+        for edge, base_id in zip(shown, base_ids, strict=True):
+            base = known.get(base_id) if base_id is not None else None
+            statement = Statement(
+                id=edge.triple.statement_id,
+                head=edge.triple.head.id,
+                relation=edge.triple.relation.id,
+                value=edge.triple.value,
+                rank=edge.triple.rank,
+                qualifiers=base.qualifiers if base else (),
+                references=base.references if base else (),
+                context=base.context if base else None,
+            )
+            statements.append(ShownStatement(statement, edge))
+        return statements
+
+    # Retrieval
+
+    def retrieve(self, request: RetrieveRequest, /) -> RetrievalResult:
+        """Returns triplets, paths or a subgraph for a question (O3 to O7).
+
+        Raises:
+            InputError: An argument is at fault; says which and what was expected.
+            DeadlineError: The read's time limit ran out.
+        """
+        request.validate()
+        deadline, watch = self._deadline(), Stopwatch()
+        base = self._open(request.graph)
+        watch.stage("open")
+        linking = self._retriever.link(base, request)
+        watch.stage("link")
+        return self._retriever.retrieve(base, linking, request, deadline=deadline, watch=watch)
+
+    def compare(self, request: RetrieveRequest, views: Sequence[ViewRef], /) -> list[Comparison]:
+        """Returns the base's result and those of up to ten views, linked once (S3)."""
+        if not 1 <= len(views) <= MAX_COMPARED:
+            raise InputError(
+                f"compare takes 1 to {MAX_COMPARED} views, got {len(views)}", argument="views"
+            )
+        if request.view is not None:
+            raise InputError(
+                "compare begins with the base: give all views in views", argument="view"
+            )
+        request.validate()
+        deadline = self._deadline()
+        base = self._open(request.graph)
+        linking = self._retriever.link(base, request)
+        results = [
+            self._retriever.retrieve(
+                base, linking, replace(request, view=view), deadline=deadline, watch=Stopwatch()
+            )
+            for view in (None, *views)
+        ]
+        base_changes = statement_changes(results[0])
+        return [_compared(result, base_changes) for result in results]
+
+    def neighbourhood(
+        self,
+        entity_id: str,
+        /,
+        *,
+        graph: str | None = None,
+        view: ViewRef | None = None,
+        hops: int = 1,
+        limit: int = 100,
+        languages: Sequence[str] = ("en",),
+    ) -> SubgraphResult:
+        """Returns the statements within some hops of an entity, nearest first."""
+        self._check_limit(limit)
+        if not 1 <= hops <= self.settings.max_hops:
+            raise InputError(
+                f"hops must be 1 to {self.settings.max_hops}, got {hops}", argument="hops"
+            )
+        return self._retriever.around(
+            self._open(graph),
+            entity_id,
+            view=view,
+            hops=hops,
+            limit=limit,
+            languages=tuple(languages),
+            deadline=self._deadline(),
+        )
+
+    @property
+    def vectors(self) -> Vectors:
+        """The text vectors, opened at first use."""
+        with self._vectors_lock:
+            if callable(self._vectors):
+                self._vectors = self._vectors()
+            return self._vectors
+
+    # Views
+
+    def create_view(
+        self,
+        spec: ViewSpec,
+        /,
+        *,
+        graph: str | None = None,
+        name: str | None = None,
+        note: str = "",
+    ) -> StoredView:
+        """Makes a view of a graph and stores it (S4)."""
+        arrays = self._open(graph).arrays
+        return self._views.create(arrays, spec, name=name, note=note)
+
+    def list_views(self, *, graph: str | None = None) -> list[StoredView]:
+        """Returns the stored views of a graph, oldest first."""
+        info = self.graph(graph)
+        return self._views.list(info.name, edges=info.fingerprints.edges)
+
+    def get_view(self, reference: str, /, *, graph: str | None = None) -> StoredView:
+        """Returns a stored view by id or name."""
+        info = self.graph(graph)
+        return self._views.get(info.name, reference, edges=info.fingerprints.edges)
+
+    def delete_view(self, reference: str, /, *, graph: str | None = None) -> str:
+        """Deletes a stored view and returns its id."""
+        info = self.graph(graph)
+        return self._views.delete(info.name, reference, edges=info.fingerprints.edges)
+
+    def diff_view(
+        self,
+        reference: ViewRef,
+        /,
+        *,
+        graph: str | None = None,
+        languages: Sequence[str] = ("en",),
+        first: int = 50,
+        offset: int = 0,
+    ) -> tuple[list[ViewChange], int]:
+        """Returns changes of a view, and how many there are in all.
+
+        Removed statements come first, then changed ones, then added ones.
+        """
+        self._check_limit(first, argument="first")
+        arrays = self._open(graph).arrays
+        laid = self._views.lay(arrays, reference, deadline=self._deadline())
+        assert laid is not None
+        page = list(differences(arrays, laid.delta, start=offset, count=first))
+        edges_after = _edges_after(laid.overlay, page)
+        maker = TripleMaker(arrays, laid.overlay, languages)
+        edges_before = [item.base_edge for item in page]
+        wanted = (*edges_before, *edges_after)
+        shown = maker.show([edge for edge in wanted if edge is not None])
+        changes = [
+            ViewChange(
+                before=None if before is None else shown[before],
+                after=None if after is None else shown[after],
+                words=describe_change(
+                    item, node_label=maker.node_label, relation_label=maker.relation_label
+                ),
+            )
+            for item, before, after in zip(page, edges_before, edges_after, strict=True)
+        ]
+        return changes, laid.delta.changed_count
+
+    # Life
+
+    def close(self) -> None:
+        """Closes the store and the vector file."""
+        if not callable(self._vectors):
+            self._vectors.close()
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        """Returns itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        """Closes it."""
+        self.close()
+
+    def _deadline(self) -> Deadline:
+        return Deadline.after(self.settings.read_timeout_s)
+
+    def _check_limit(self, limit: int, /, *, argument: str = "limit") -> None:
+        if not 1 <= limit <= self.settings.max_items:
+            raise InputError(
+                f"{argument} must be 1 to {self.settings.max_items}, got {limit}",
+                argument=argument,
+            )
+
+
+def _compared(result: RetrievalResult, base: dict[str, ChangeKind]) -> Comparison:
+    changes = statement_changes(result)
+    return Comparison(
+        view_id=result.provenance.view_id,
+        view_spec=result.provenance.view_spec,
+        result=result,
+        lost=tuple(id_ for id_ in base if id_ not in changes),
+        gained=tuple(id_ for id_ in changes if id_ not in base),
+        changed=tuple(id_ for id_, kind in changes.items() if kind is not ChangeKind.UNCHANGED),
+    )
+
+
+def _base_id(edge: ShownEdge) -> str | None:
+    if edge.change.kind is ChangeKind.UNCHANGED:
+        return edge.triple.statement_id
+    return edge.change.base.statement_id if edge.change.base else None
+
+
+def _edges_after(overlay: Overlay, page: Sequence[Difference]) -> list[int | None]:
+    """Returns the edge that a view has in place of each difference's, or for an added one."""
+    wanted = np.array([-1 if item.base_edge is None else item.base_edge for item in page])
+    by_base: dict[int, int] = {}
+    added: dict[tuple[int, int, int], int] = {}
+    for place in np.flatnonzero(np.isin(overlay.base_edge, wanted)).tolist():
+        base_edge, number = int(overlay.base_edge[place]), overlay.base_edge_count + place
+        if base_edge >= 0:
+            by_base[base_edge] = number
+        else:
+            head, rel, tail = overlay.head[place], overlay.rel[place], overlay.tail[place]
+            added[int(head), int(rel), int(tail)] = number
+    found: list[int | None] = []
+    for item in page:
+        if item.after is None:
+            found.append(None)
+        elif item.base_edge is not None:
+            found.append(by_base[item.base_edge])
+        else:
+            found.append(added[item.head, item.after.rel, item.after.tail])
+    return found

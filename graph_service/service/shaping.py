@@ -1,0 +1,179 @@
+"""Picked edges to the items of a result: labels, details, the token budget, the result's id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import orjson
+
+from graph_service.embed import Embedder
+from graph_service.model.identity import digest
+from graph_service.model.limits import Cut, CutReason
+from graph_service.model.plain import to_plain
+from graph_service.model.render import TextFormat, item_text
+from graph_service.model.result import (
+    Prizes,
+    RetrievalResult,
+    ScoredPath,
+    ScoredTriple,
+    Step,
+    Strategy,
+    Tokens,
+)
+from graph_service.model.statement import Statement
+from graph_service.model.values import EntityValue
+from graph_service.model.view import ChangeKind
+from graph_service.retrieve.engine import Selection
+from graph_service.triples import TripleMaker, with_details
+
+Items = tuple[ScoredTriple, ...] | tuple[ScoredPath, ...]
+ResultT = TypeVar("ResultT", bound=RetrievalResult)
+
+
+def make_items(selection: Selection, maker: TripleMaker, /) -> Items:
+    """Returns what was picked as triples or paths with labels, in the same order."""
+    wanted = [picked.edge for picked in selection.triples]
+    for path in selection.paths:
+        wanted.extend(path.edges)
+    shown = maker.show(wanted)
+    if selection.paths:
+        return tuple(
+            ScoredPath(
+                tuple(
+                    Step(shown[edge].triple, bool(flag), shown[edge].change)
+                    for edge, flag in zip(path.edges, path.reversed, strict=True)
+                ),
+                path.score,
+            )
+            for path in selection.paths
+        )
+    return tuple(
+        ScoredTriple(
+            shown[picked.edge].triple,
+            picked.score,
+            Prizes(picked.head_prize, picked.edge_prize, picked.tail_prize),
+            shown[picked.edge].change,
+        )
+        for picked in selection.triples
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Items that fit a token budget, what that cut, and the size of their text."""
+
+    items: Items
+    cuts: tuple[Cut, ...]
+    tokens: Tokens
+
+
+def fit_budget(
+    items: Items, /, *, strategy: Strategy, budget: int | None, embedder: Embedder
+) -> Fitted:
+    """Returns whole items, best first, as far as the budget goes; a subgraph stays connected.
+
+    Args:
+        items: Best first.
+        strategy: Whose items they are.
+        budget: Tokens at most; None for all.
+        embedder: Counts the tokens.
+    """
+    text_format = TextFormat.PATHS if strategy is Strategy.PATHS else TextFormat.TRIPLES
+    sizes = [embedder.count_tokens(item_text(item, text_format=text_format)) for item in items]
+    if budget is None or sum(sizes) <= budget:
+        return Fitted(items, (), Tokens(sum(sizes), embedder.name))
+    chosen = _first_that_fit(sizes, budget)
+    if strategy is Strategy.SUBGRAPH:
+        triples = [item for item in items if isinstance(item, ScoredTriple)]
+        chosen = _connected_that_fit(triples, sizes, budget)
+    kept: Any = tuple(items[place] for place in chosen)
+    cut = Cut("items", CutReason.TOKEN_BUDGET, budget, len(chosen), len(items))
+    size = sum(sizes[place] for place in chosen)
+    return Fitted(kept, (cut,), Tokens(size, embedder.name))
+
+
+def _first_that_fit(sizes: Sequence[int], budget: int) -> list[int]:
+    chosen: list[int] = []
+    for place, size in enumerate(sizes):
+        if size > budget:
+            break
+        chosen.append(place)
+        budget -= size
+    return chosen
+
+
+def _connected_that_fit(
+    triples: Sequence[ScoredTriple], sizes: Sequence[int], budget: int
+) -> list[int]:
+    """Grows from the best triple, always by the best one that touches what is there."""
+    rest = sorted(range(len(triples)), key=lambda place: (-triples[place].score, place))
+    ends = [_ends(triple) for triple in triples]
+    chosen: list[int] = []
+    nodes: set[str] = set()
+    while rest:
+        place = next((one for one in rest if not nodes or nodes & ends[one]), None)
+        if place is None or sizes[place] > budget:
+            break
+        rest.remove(place)
+        chosen.append(place)
+        nodes |= ends[place]
+        budget -= sizes[place]
+    return sorted(chosen)
+
+
+def _ends(item: ScoredTriple) -> set[str]:
+    value = item.triple.value
+    # A literal belongs to its statement: equal texts do not join two triples.
+    tail = value.id if isinstance(value, EntityValue) else "\x00" + item.triple.statement_id
+    return {item.triple.head.id, tail}
+
+
+def with_id(result: ResultT, /) -> ResultT:
+    """Returns a result with its id: a hash of what was asked and what was found.
+
+    Left out are the timings, the edition's number (the fingerprints say what was read, whenever
+    it was loaded) and qualifiers and references (asking for them changes nothing that was found).
+    """
+    plain = to_plain(result)
+    del plain["timings_ms"]
+    del plain["provenance"]["edition"]
+    encoded = orjson.dumps(plain, option=orjson.OPT_SORT_KEYS).decode()
+    return replace(result, id=digest((encoded,), person=b"result").hex())
+
+
+def base_ids(result: RetrievalResult, /) -> list[str]:
+    """Returns the ids under which the base has the statements of a result's triples."""
+    found: dict[str, None] = {}
+    for item in result.items:
+        for part in item.steps if isinstance(item, ScoredPath) else (item,):
+            if part.change.kind is ChangeKind.UNCHANGED:
+                found[part.triple.statement_id] = None
+            elif part.change.base is not None:
+                found[part.change.base.statement_id] = None
+    return list(found)
+
+
+def detailed(result: ResultT, statements: Mapping[str, Statement], /) -> ResultT:
+    """Returns a result whose triples have the qualifiers and references of their statements."""
+
+    def filled(item: Any) -> Any:
+        if isinstance(item, ScoredPath):
+            return replace(item, steps=tuple(filled(step) for step in item.steps))
+        return replace(item, triple=with_details(item.triple, item.change, statements))
+
+    items: Any = tuple(filled(item) for item in result.items)
+    return replace(result, items=items)
+
+
+def statement_changes(result: RetrievalResult, /) -> dict[str, ChangeKind]:
+    """Returns how each statement of a result differs from the base, in order of appearance."""
+    found: dict[str, ChangeKind] = {}
+    for item in result.items:
+        parts: Iterable[Step | ScoredTriple] = (
+            item.steps if isinstance(item, ScoredPath) else (item,)
+        )
+        for part in parts:
+            found.setdefault(part.triple.statement_id, part.change.kind)
+    return found
