@@ -21,8 +21,10 @@ from graph_service.store.protocol import Batch, GraphInfo, LoadSession, Store
 
 TESTS = Path(__file__).resolve().parent.parent
 
+KILLS = int(os.environ.get("GRAPH_SERVICE_TEST_KILLS", "4"))
+
 PRELUDE = """
-import os, signal, sys
+import os, signal, sys, time
 from graph_service.store import open_store
 from graph_service.store.protocol import Batch
 from graphs import statement
@@ -47,6 +49,7 @@ load = store.begin_load(name, owner="child", source="batches", lease_s=1.0)
 print("ready", flush=True)
 for number in range(load.sequence, 20):
     load.write(batch(number), checkpoint={"next": number + 1})
+    time.sleep(0.01)
 print("written", flush=True)
 load.finish()
 print("finished", flush=True)
@@ -130,7 +133,8 @@ def test_a_load_killed_at_any_moment_goes_on_where_it_was(
     whole = finish_load(store, graph_names())
     chance = random.Random(7)
     name = graph_names()
-    for _ in range(4):
+    killed_inside = 0
+    for _ in range(KILLS):
         process = child(LOAD, name, environment_of_store)
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -140,8 +144,10 @@ def test_a_load_killed_at_any_moment_goes_on_where_it_was(
         process.communicate(timeout=60)
         if name in [info.name for info in store.graphs()]:
             break
+        killed_inside += 1
     else:
         finish_load(store, name)
+    assert killed_inside >= 1
     info = store.graph(name)
     assert info.fingerprints == whole.fingerprints
     assert info.counts == whole.counts
