@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from neo4j_server import Neo4jMissing, Neo4jServer, start_server
+from neo4j_server import Neo4jServer, start_server
 
 from graph_service.errors import (
     InputError,
@@ -24,12 +24,12 @@ pytestmark = pytest.mark.neo4j
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Neo4jServer]:
-    """A server of this module's own, to be killed, with little memory a transaction."""
-    try:
-        started = start_server(own=True, settings={"db.memory.transaction.max": "24m"})
-    except Neo4jMissing as reason:
-        pytest.skip(str(reason))
+def server(neo4j_server: Neo4jServer) -> Iterator[Neo4jServer]:
+    """A server of this module's own, to be killed, with little memory a transaction.
+
+    It asks for ``neo4j_server`` so that a missing Java or Maven is treated as everywhere.
+    """
+    started = start_server(own=True, settings={"db.memory.transaction.max": "24m"})
     yield started
     started.stop()
 
