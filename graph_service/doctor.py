@@ -22,7 +22,6 @@ from enum import StrEnum
 from importlib.metadata import Distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit, urlunsplit
 
 import graph_service
 from graph_service.errors import GraphServiceError, InputError
@@ -49,6 +48,7 @@ GOLDEN_COSINES: Mapping[tuple[str, str], float] = {
 _COSINE_TOLERANCE = 1e-4
 _SECRETS = frozenset({"api_key", "model_key", "neo4j_password"})
 _REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9._-]+)\s*(?:\[[^]]*\])?\s*(?:>=\s*([0-9][0-9.]*))?")
+_CREDENTIALS = re.compile(r"^([^:/]+://).*@", re.DOTALL)
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
@@ -161,10 +161,10 @@ def masked(name: str, value: str, /) -> str:
     """
     if name in _SECRETS:
         return "***" if value else ""
-    if "@" not in value or "://" not in value:
+    if value.lower().startswith("sqlite:"):
         return value
-    parts = urlsplit(value)
-    return urlunsplit(parts._replace(netloc="***@" + parts.netloc.rpartition("@")[2]))
+    # Up to the last @, since a password may hold any character where its owner did not escape it.
+    return _CREDENTIALS.sub(r"\1***@", value)
 
 
 def _as_text(value: str | float) -> str:
@@ -516,7 +516,8 @@ def check_store(settings: Settings, /) -> list[Check]:
             store.ping()
             return _describe_store(store, shown, settings.graph)
     except GraphServiceError as error:
-        return [Check("store", State.FAIL, f"{shown}: {error.message}", _command(error))]
+        said = error.message.replace(url, shown)
+        return [Check("store", State.FAIL, f"{shown}: {said}", _command(error))]
 
 
 def _describe_store(store: Store, shown: str, wanted: str) -> list[Check]:
