@@ -6,6 +6,7 @@ made from the same table (``graph-service doctor --settings``).
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -104,7 +105,7 @@ def read_settings(environment: Mapping[str, str] | None = None, /) -> Settings:
     """Returns the settings of an environment.
 
     Raises:
-        InputError: A number is none; names the variable.
+        InputError: A number is none, or is not more than 0; names the variable.
     """
     env = os.environ if environment is None else environment
     values: dict[str, str | int | float] = {}
@@ -117,4 +118,9 @@ def read_settings(environment: Mapping[str, str] | None = None, /) -> Settings:
             raise InputError(
                 f"{row.variable} must be a number, got {text!r}", argument=row.variable
             ) from None
+        value = values[row.name]
+        if not isinstance(value, str) and not 0 < value < math.inf:
+            raise InputError(
+                f"{row.variable} must be a number above 0, got {text!r}", argument=row.variable
+            )
     return Settings(**values)  # type: ignore[arg-type]

@@ -164,8 +164,8 @@ class _Endpoint:
     def _refuse(self, request: Request) -> Response | None:
         options = self._options
         host = request.headers.get("host", "")
-        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
-        if options.hosts and name.lower() not in options.hosts:
+        name = (host if host.endswith("]") else host.rsplit(":", 1)[0]).lower()
+        if options.hosts and name not in {known.lower() for known in options.hosts}:
             return _error(421, "FORBIDDEN", f"this server does not answer for host {name!r}")
         origin = request.headers.get("origin")
         if origin is not None and origin not in options.origins:

@@ -7,7 +7,6 @@ from enum import Enum
 import strawberry
 
 from graph_service.errors import InputError
-from graph_service.model.identity import normalise_entity_id
 from graph_service.model.render import TextFormat
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Status, Strategy
@@ -22,6 +21,7 @@ from graph_service.model.values import (
     Value,
 )
 from graph_service.model.view import Change, ChangeKind, Method, Sampling, Scope, ViewSpec
+from graph_service.service.lookup import read_id
 
 strawberry.enum(Strategy, name="Strategy", description="The three retrievals.")
 strawberry.enum(
@@ -215,8 +215,8 @@ def to_spec(given: ViewSpecInput, /) -> ViewSpec:
         sampling=given.sampling,
         scope=Scope(
             statement_ids=tuple(scope.statement_ids or ()),
-            relation_ids=tuple(normalise_entity_id(id_) for id_ in scope.property_ids or ()),
-            around_ids=tuple(normalise_entity_id(id_) for id_ in scope.around_item_ids or ()),
+            relation_ids=tuple(read_id(id_) for id_ in scope.property_ids or ()),
+            around_ids=tuple(read_id(id_) for id_ in scope.around_item_ids or ()),
             hops=scope.hops,
             of_question=scope.of_question,
         ),
@@ -231,15 +231,15 @@ def _to_change(given: ChangeInput) -> Change:
     return Change(
         statement_id=given.statement_id,
         remove=given.remove,
-        head=normalise_entity_id(given.subject_id) if given.subject_id else None,
-        relation=normalise_entity_id(given.property_id) if given.property_id else None,
+        head=read_id(given.subject_id) if given.subject_id else None,
+        relation=read_id(given.property_id) if given.property_id else None,
         value=_to_value(given.value) if given.value else None,
     )
 
 
 def _to_value(given: ValueInput) -> Value:
     if given.item_id:
-        return EntityValue(normalise_entity_id(given.item_id))
+        return EntityValue(read_id(given.item_id))
     literal = given.literal
     if not literal:
         raise InputError("a value is an item's id or a literal", argument="value")

@@ -272,6 +272,8 @@ def shown_error(error: GraphQLError, request_id: str, /) -> GraphQLError:
             extensions["argument"] = _camel(cause.argument)
         if cause.hint:
             extensions["hint"] = cause.hint
+        if cause.retryable:
+            extensions["retryable"] = True
     elif cause is None or isinstance(cause, GraphQLError):
         extensions["code"] = "BAD_INPUT"
     else:

@@ -24,11 +24,16 @@ EXIT_INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None, /) -> int:
     """Runs one verb and returns the exit code.
 
-    0 fine; 2 bad input; 3 something was rejected (load); 4 set-up; 5 store; 6 a limit; 130
+    0 fine; 1 a model gave no answer; 2 bad input; 3 something was rejected (load); 4 set-up; 5 store; 6 a limit; 130
     interrupted.
     """
     parser = make_parser()
-    options = parser.parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        options = parser.parse_args(given)
+    except InputError as error:
+        report_error(error, Output(as_json="--json" in given))
+        return EXIT_INPUT
     if not hasattr(options, "run"):
         parser.print_help()
         return EXIT_INPUT

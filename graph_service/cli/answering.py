@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from graph_service.cli.opening import open_from, questions_of, view_ref
@@ -37,7 +38,7 @@ def answer(options: argparse.Namespace, output: Output, /) -> int:
     """Answers one question or many, with citations."""
     questions = questions_of(options)
     out = Path(options.out) if options.out else None
-    done = {item.question_id for item in resume_answers(out)} if out else set()
+    done = _answered(out, questions) if out else set()
     answers: list[Answer] = []
     failed = 0
     with open_from(options, output) as service:
@@ -61,8 +62,7 @@ def answer(options: argparse.Namespace, output: Output, /) -> int:
             failed += item.failure is not None
             answers.append(item)
             if out:
-                with out.open("ab") as file:
-                    file.write(item.to_json().encode() + b"\n")
+                _append(out, item)
             if options.questions is not None:
                 output.line(f"# {id_}: {question}")
             for line in answer_lines(item):
@@ -74,6 +74,34 @@ def answer(options: argparse.Namespace, output: Output, /) -> int:
     if done:
         output.note(f"{len(done)} questions were answered in {out} before")
     return 1 if failed else 0
+
+
+def _answered(out: Path, questions: Sequence[tuple[str, str]]) -> set[str]:
+    """Returns which questions an earlier run answered; creates the file where there is none.
+
+    Raises:
+        InputError: The file can't be written, or holds another question under the same id.
+    """
+    try:
+        out.touch()
+    except OSError as error:
+        raise InputError(f"can't write {out}: {error.strerror}", argument="out") from error
+    asked = dict(questions)
+    before = resume_answers(out)
+    for item in before:
+        if asked.get(item.question_id, item.question) != item.question:
+            raise InputError(
+                f"{out} has an answer to another question under id {item.question_id!r}: "
+                f"{item.question}",
+                argument="out",
+                hint="Write to another file, or give the question another id.",
+            )
+    return {item.question_id for item in before} & asked.keys()
+
+
+def _append(out: Path, item: Answer) -> None:
+    with out.open("ab") as file:
+        file.write(item.to_json().encode() + b"\n")
 
 
 def answer_lines(item: Answer, /) -> list[str]:

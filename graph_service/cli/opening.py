@@ -16,6 +16,7 @@ from graph_service.model.result import Strategy
 from graph_service.model.view import ViewSpec, parse_method
 from graph_service.service import Service, open_configured_store, open_service
 from graph_service.settings import Settings, read_settings
+from graph_service.store import SQLITE_SCHEME
 from graph_service.store.protocol import Store
 
 
@@ -32,10 +33,30 @@ def settings_of(options: argparse.Namespace, /) -> Settings:
 
 
 def open_from(options: argparse.Namespace, output: Output, /) -> Service:
-    """Opens the store that the options name, says which on stderr, and returns the service."""
-    service = open_service(settings=settings_of(options))
+    """Opens the store that the options name, says which on stderr, and returns the service.
+
+    Raises:
+        InputError: The store is a file that is not there; only ``load`` makes one.
+    """
+    settings = settings_of(options)
+    require_file(settings.store_url)
+    service = open_service(settings=settings)
     output.note(f"store {service.store.url}")
     return service
+
+
+def require_file(url: str, /) -> None:
+    """Raises ``InputError`` where an address is that of a file that is not there."""
+    if not url.lower().startswith(SQLITE_SCHEME):
+        return
+    path = Path(url[len(SQLITE_SCHEME) :])
+    if not path.exists():
+        raise InputError(
+            f"there is no store {path}.",
+            argument="store",
+            hint="Name another (--store, GRAPH_SERVICE_STORE), or make it: "
+            "graph-service load SOURCE --graph NAME",
+        )
 
 
 def open_store_from(options: argparse.Namespace, output: Output, /) -> Store:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from graph_service import __version__
+from graph_service.errors import InputError
 
 METHODS = (
     "relation-swapping (rs), relation-replacement (rr), edge-rewiring (er), edge-deletion (ed), "
@@ -27,9 +29,17 @@ def _verb(name: str) -> Callable[..., int]:
     return run
 
 
+class _Parser(argparse.ArgumentParser):
+    """Raises where argparse would exit, so that every error leaves the same way."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        raise InputError(message, hint=f"See: {self.prog} --help")
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Returns the parser of the command line."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="graph-service",
         description="A knowledge-graph service for language models.",
         epilog="Begin with: graph-service demo",
@@ -37,17 +47,17 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"graph-service {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB")
 
-    common = argparse.ArgumentParser(add_help=False)
+    common = _Parser(add_help=False)
     common.add_argument("--json", action="store_true", help="print one JSON object on stdout")
-    store = argparse.ArgumentParser(add_help=False, parents=[common])
+    store = _Parser(add_help=False, parents=[common])
     store.add_argument(
         "--store", metavar="URL", help="sqlite:///file, bolt://host or neo4j://host; default: "
         "GRAPH_SERVICE_STORE, then NEO4J_URI, then sqlite:///graph.db"
     )  # fmt: skip
-    graph = argparse.ArgumentParser(add_help=False, parents=[store])
+    graph = _Parser(add_help=False, parents=[store])
     graph.add_argument("--graph", metavar="NAME", help="the graph; may be left out if there is one")
 
-    def add(name: str, run: str, text: str, parent: argparse.ArgumentParser) -> Any:
+    def add(name: str, run: str, text: str, parent: _Parser) -> Any:
         verb = verbs.add_parser(name, help=text, description=text, parents=[parent])
         verb.set_defaults(run=_verb(run))
         return verb
@@ -125,11 +135,11 @@ def _add_retrieval_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--entity", action="append", default=[], metavar="ID",
                       help="the question's entity, instead of linking; may be repeated")  # fmt: skip
     verb.add_argument("--limit", type=int, metavar="N", help="items at most")
-    verb.add_argument("--language", action="append", default=[], metavar="CODE")
 
 
 def _add_retrieve(verb: argparse.ArgumentParser) -> None:
     _add_retrieval_options(verb)
+    verb.add_argument("--language", action="append", default=[], metavar="CODE")
     verb.add_argument("--max-edges", type=int, metavar="N", help="edges of the region at most")
     verb.add_argument("--max-hops", type=int, metavar="N")
     verb.add_argument("--token-budget", type=int, metavar="N", help="size of the text at most")

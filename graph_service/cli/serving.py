@@ -4,49 +4,80 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
+import socket
+from typing import TYPE_CHECKING
 
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
-from graph_service.errors import SetupError
+from graph_service.errors import InputError, SetupError
+from graph_service.settings import Settings
+
+if TYPE_CHECKING:
+    from graph_service.api.app import ServerOptions
 
 
 def serve(options: argparse.Namespace, output: Output, /) -> int:
     """Serves GraphQL over HTTP until it is stopped."""
     import uvicorn
 
-    from graph_service.api.app import LOCAL_HOSTS, ServerOptions, make_app
+    from graph_service.api.app import make_app
 
+    if options.threads is not None and options.threads < 1:
+        raise InputError(f"--threads must be at least 1, got {options.threads}", argument="threads")
     with open_from(options, output) as service:
-        key = service.settings.api_key
-        local = _is_local(options.host)
-        if not local and not key and not options.insecure:
-            raise SetupError(
-                f"{options.host} can be reached from other machines, and no API key is set.",
-                hint="Set GRAPH_SERVICE_API_KEY, or say --insecure.",
-            )
+        allowed = server_options(options, service.settings)
         service.store.ping()
-        # On an open address the names under which clients reach us are not known; the key guards.
-        hosts = (*LOCAL_HOSTS, options.host, *options.allow_host) if local else ()
-        app = make_app(
-            service,
-            ServerOptions(
-                writable=options.writable,
-                api_key=key,
-                hosts=hosts if not options.allow_host or local else tuple(options.allow_host),
-                origins=tuple(options.allow_origin),
-                graphiql=not options.no_graphiql,
-                threads=service.settings.threads,
-            ),
-        )
-        output.note(
-            f"GraphQL on http://{options.host}:{options.port}/graphql, "
-            + ("reading and writing" if options.writable else "reading only")
-            + "; stop with Ctrl-C"
-        )
-        if not options.no_graphiql:
-            output.note("GraphiQL at the same address loads its scripts from the network")
-        uvicorn.run(app, host=options.host, port=options.port, log_level="warning")
+        host = f"[{options.host}]" if ":" in options.host else options.host
+        with _listen(options.host, options.port) as listening:
+            output.note(
+                f"GraphQL on http://{host}:{listening.getsockname()[1]}/graphql, "
+                + ("reading and writing" if options.writable else "reading only")
+                + "; stop with Ctrl-C"
+            )
+            if allowed.graphiql:
+                output.note("GraphiQL at the same address loads its scripts from the network")
+            config = uvicorn.Config(make_app(service, allowed), log_level="warning")
+            uvicorn.Server(config).run(sockets=[listening])
     return 0
+
+
+def server_options(options: argparse.Namespace, settings: Settings, /) -> ServerOptions:
+    """Returns how the server may be used.
+
+    Raises:
+        SetupError: Other machines could reach it, and neither a key nor --insecure is given.
+    """
+    from graph_service.api.app import LOCAL_HOSTS, ServerOptions
+
+    local = _is_local(options.host)
+    if not local and not settings.api_key and not options.insecure:
+        raise SetupError(
+            f"{options.host} can be reached from other machines, and no API key is set.",
+            hint="Set GRAPH_SERVICE_API_KEY, or say --insecure.",
+        )
+    # On an open address the names under which clients reach us are not known; the key guards.
+    open_to = (*LOCAL_HOSTS, options.host) if local or options.allow_host else ()
+    return ServerOptions(
+        writable=options.writable,
+        api_key=settings.api_key,
+        hosts=(*open_to, *options.allow_host),
+        origins=tuple(options.allow_origin),
+        graphiql=not options.no_graphiql,
+        threads=settings.threads,
+    )
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except (OSError, OverflowError) as error:
+        listening.close()
+        raise SetupError(
+            f"can't listen on {host}, port {port}: {error}.", hint="Choose another: --port N"
+        ) from error
+    return listening
 
 
 def _is_local(host: str) -> bool:

@@ -8,10 +8,10 @@ from pathlib import Path
 from graph_service.cli.opening import open_from, view_ref
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
-from graph_service.model.identity import normalise_entity_id
 from graph_service.model.request import ViewRef
 from graph_service.model.view import Method, Sampling, Scope, StoredView, ViewSpec, parse_method
 from graph_service.service import Service
+from graph_service.service.lookup import read_id
 from graph_service.views.changes_file import read_changes
 from graph_service.views.describe import describe_report
 
@@ -53,8 +53,8 @@ def _spec(service: Service, options: argparse.Namespace) -> ViewSpec:
         random_seed=options.random_seed,
         sampling=Sampling(options.sampling),
         scope=Scope(
-            relation_ids=tuple(normalise_entity_id(id_) for id_ in options.relation),
-            around_ids=tuple(normalise_entity_id(id_) for id_ in options.around),
+            relation_ids=tuple(read_id(id_) for id_ in options.relation),
+            around_ids=tuple(read_id(id_) for id_ in options.around),
             hops=options.hops,
         ),
         statement_ids=tuple(options.statement),

@@ -90,44 +90,54 @@ class Call(Generic[T]):
     read: Callable[[Mapping[str, Any]], T]
 
 
+_NAMES = {
+    "graph": "graph",
+    "entity_ids": "itemIds",
+    "languages": "languageCodes",
+    "preset": "preset",
+    "limit": "limit",
+    "max_hops": "maxHops",
+    "max_edges": "maxEdges",
+    "min_score": "minScore",
+    "token_budget": "tokenBudget",
+    "relation_ids": "propertyIds",
+    "exclude_relation_ids": "excludePropertyIds",
+    "ranks": "ranks",
+    "prove": "prove",
+}
+_PRIZE_NAMES = {
+    "top_nodes": "topNodes",
+    "top_edges": "topEdges",
+    "edge_cost": "edgeCost",
+    "max_path_length": "maxPathLength",
+}
+
+
 def _retrieve_input(question: str, options: RetrieveOptions) -> dict[str, Any]:
-    given = dict(options)
-    given.pop("details", None)
-    view = given.pop("view", None)
-    names = {
-        "entity_ids": "itemIds",
-        "languages": "languageCodes",
-        "relation_ids": "propertyIds",
-        "exclude_relation_ids": "excludePropertyIds",
-        "max_hops": "maxHops",
-        "max_edges": "maxEdges",
-        "min_score": "minScore",
-        "token_budget": "tokenBudget",
-    }
-    prizes = {
-        name: given.pop(key)
-        for key, name in (
-            ("top_nodes", "topNodes"),
-            ("top_edges", "topEdges"),
-            ("edge_cost", "edgeCost"),
-            ("max_path_length", "maxPathLength"),
-        )
-        if given.get(key) is not None
-    }
-    variables: dict[str, Any] = {"question": question}
-    for key, value in given.items():
-        if value is None or key in ("top_nodes", "top_edges", "edge_cost", "max_path_length"):
-            continue
-        if key == "ranks":
-            value = [rank.name for rank in value]  # type: ignore[attr-defined]
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            value = list(value)
-        variables[names.get(key, key)] = value
-    if prizes:
-        variables["prizes"] = prizes
+    fields: dict[str, Any] = {"question": question}
+    prizes: dict[str, Any] = {}
+    view = options.get("view")
     if view is not None:
-        variables["view"] = view_input(view)  # type: ignore[arg-type]
-    return variables
+        fields["view"] = view_input(view)
+    for key, value in options.items():
+        if key in ("view", "details") or value is None:
+            continue
+        if key in _PRIZE_NAMES:
+            prizes[_PRIZE_NAMES[key]] = value
+        elif key in _NAMES:
+            fields[_NAMES[key]] = _plain(value)
+        else:
+            known = ", ".join([*_NAMES, *_PRIZE_NAMES, "view", "details"])
+            raise TypeError(f"unknown option {key!r}; expected one of {known}")
+    if prizes:
+        fields["prizes"] = prizes
+    return fields
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return value
+    return [item.name if isinstance(item, Rank) else item for item in value]
 
 
 def view_input(view: View, /) -> dict[str, Any]:

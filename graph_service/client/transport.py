@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -38,6 +39,8 @@ _BY_CODE: dict[str, type[GraphServiceError]] = {
         SetupError,
     )
 }
+# What the server's doors say before GraphQL is reached: a key, host or origin is wrong.
+_BY_CODE["FORBIDDEN"] = SetupError
 
 
 class Transport(Protocol):
@@ -101,13 +104,15 @@ class Http:
         if api_key:
             self._headers["authorization"] = f"Bearer {api_key}"
         self._timeout_s = timeout_s
+        self._lock = threading.Lock()
         self._client: httpx.Client | None = None
         self._async_client: httpx.AsyncClient | None = None
 
     def send(self, document: str, variables: Mapping[str, Any], /) -> dict[str, Any]:
         """Returns the operation's data."""
-        if self._client is None:
-            self._client = httpx.Client(headers=self._headers, timeout=self._timeout_s)
+        with self._lock:
+            if self._client is None:
+                self._client = httpx.Client(headers=self._headers, timeout=self._timeout_s)
         try:
             response = self._client.post(self._url, content=_body(document, variables))
         except httpx.HTTPError as error:
@@ -165,6 +170,8 @@ def unwrap(response: Mapping[str, Any], /) -> dict[str, Any]:
         first = errors[0]
         extensions = first.get("extensions") or {}
         kind = _BY_CODE.get(extensions.get("code", ""), GraphServiceError)
+        if kind is StoreError and extensions.get("retryable"):
+            kind = StoreUnavailableError
         raise kind(
             first.get("message", "the server reported an error"),
             argument=extensions.get("argument"),

@@ -73,9 +73,11 @@ def items_text(
         return "\n".join(item_text(item, text_format=text_format) for item in items)
     seen: dict[str, Triple] = {}
     for item in items:
-        steps = [step.triple for step in item.steps] if isinstance(item, ScoredPath) else []
-        for triple in steps or [item.triple]:  # type: ignore[union-attr]
-            seen.setdefault(triple.statement_id, triple)
+        parts: Sequence[Step | ScoredTriple] = (
+            item.steps if isinstance(item, ScoredPath) else (item,)
+        )
+        for part in parts:
+            seen.setdefault(part.triple.statement_id, part.triple)
     return "\n".join(f"[{i}] {triple_line(item)}" for i, item in enumerate(seen.values(), 1))
 
 
