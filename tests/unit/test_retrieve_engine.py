@@ -12,10 +12,12 @@ from retrieve_samples import toy_encode
 
 from graph_service.errors import DeadlineError, InputError
 from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.identity import key64
 from graph_service.model.limits import CutReason, Deadline
 from graph_service.model.result import Strategy
 from graph_service.model.statement import Entity, EntityKind, make_statement
-from graph_service.model.values import Quantity, SomeValue, StringValue, Time
+from graph_service.model.values import Quantity, SomeValue, StringValue, Time, encode_value
+from graph_service.model.view import Overlay
 from graph_service.retrieve.engine import Selection, run, without_mentions
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.preset import resolve_preset
@@ -360,3 +362,54 @@ def test_selections_compare_without_their_timings(family: KnowledgeGraph) -> Non
     found = ask(family, Strategy.PATHS, QUESTION, "Q1")
     assert set(found.timings_ms) >= {"region", "pagerank", "labels", "sequences", "paths"}
     assert found == replace(found, timings_ms={})
+
+
+def test_a_view_is_what_is_retrieved(family: KnowledgeGraph) -> None:
+    """O10: a changed statement under its own edge number, a new relation and new nodes."""
+    spouse = next(
+        edge for edge in range(family.edge_count) if shown(family, edge) == ("Q1", "P26", "Q2")
+    )
+    gone = np.zeros(family.edge_count, dtype=bool)
+    gone[spouse] = True
+    q1, q3 = family.find_node("Q1"), family.find_node("Q3")
+    ids = ("changed", "added")
+    order = sorted(range(2), key=lambda row: key64(ids[row]))
+    columns = np.array(
+        [(q1, family.rel[spouse], q3), (q1, family.relation_count, family.node_count)],
+        dtype=np.int32,
+    )[order]
+    overlay = Overlay(
+        view_id="v",
+        base_edge_count=family.edge_count,
+        gone=gone,
+        head=columns[:, 0],
+        rel=columns[:, 1],
+        tail=columns[:, 2],
+        rank=np.ones(2, dtype=np.uint8),
+        keys=np.array([key64(ids[row]) for row in order], dtype=np.int64),
+        statement_ids=tuple(ids[row] for row in order),
+        base_edge=np.array([spouse if ids[row] == "changed" else -1 for row in order], np.int32),
+        kinds=np.array([2, 3], dtype=np.uint8)[order],
+        new_nodes=(encode_value(StringValue("trumpet")),),
+        new_relations=("http://example.org/favouriteInstrument",),
+    )
+
+    def on_view(question: str, preset: str) -> list[int]:
+        found = run(
+            Strategy.TRIPLETS,
+            question,
+            graph=family,
+            seeds=np.array([q1], dtype=np.int32),
+            overlay=overlay,
+            preset=resolve_preset(preset, limit=99),
+            encode=toy_encode,
+        )
+        return [item.edge for item in found.triples]
+
+    changed = family.edge_count + order.index(0)
+    added = family.edge_count + order.index(1)
+    assert on_view("Who is the spouse?", "default")[0] == changed
+    assert on_view("Which favourite instrument?", "default")[0] == added
+    whole = on_view("Who is the spouse?", "okgqa")
+    assert {changed, added} <= set(whole)
+    assert spouse not in whole
