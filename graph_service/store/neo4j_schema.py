@@ -138,7 +138,7 @@ def type_name(relation: str, /, *, unique: bool = False) -> str:
     >>> type_name("P106"), type_name("http://dbpedia.org/ontology/birthPlace")
     ('P106', 'dbo_birthPlace')
     >>> type_name("x`]->() DETACH DELETE n //")
-    'x____DETACH_DELETE_n'
+    'x___DETACH_DELETE_n'
     """
     prefix, tail = "", relation
     for iri, short in _PREFIXES:
