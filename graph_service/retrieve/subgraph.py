@@ -10,7 +10,8 @@ import numpy as np
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
-from graph_service.retrieve.solver import EXACT_WORK, PcstFast, _load_pcst_fast, solve
+from graph_service.retrieve.solver import PcstFast, load_pcst_fast, solve
+from graph_service.retrieve.steiner import EXACT_WORK
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +78,7 @@ def best_subgraph(
     prizes = np.bincount(label, weights=node_prizes, minlength=n).astype(np.float64)
     prizes += np.bincount(label[head[paid]], weights=gain[paid], minlength=n)
     rest = np.flatnonzero(usable & ~merge)
-    pcst_fast: PcstFast | None = _load_pcst_fast()[0] if use_pcst_fast else None
+    pcst_fast: PcstFast | None = load_pcst_fast()[0] if use_pcst_fast else None
     tree = solve(
         label[head[rest]],
         label[tail[rest]],

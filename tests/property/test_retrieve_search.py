@@ -17,6 +17,7 @@ from graph_service.model.limits import CutReason
 from graph_service.model.region import Region
 from graph_service.retrieve import solver
 from graph_service.retrieve.paths import best_paths
+from graph_service.retrieve.steiner import EXACT_WORK
 from graph_service.retrieve.subgraph import best_subgraph
 from graph_service.retrieve.triplets import best_triplets
 
@@ -137,7 +138,7 @@ def optimum(region: Region, node_prizes: Prizes, edge_prizes: Prizes, cost: floa
     return best
 
 
-@pytest.mark.parametrize("exact_work", [solver.EXACT_WORK, 0])
+@pytest.mark.parametrize("exact_work", [EXACT_WORK, 0])
 def test_o7_tree_is_the_optimum_on_random_multigraphs(exact_work: int) -> None:
     @settings(max_examples=250, deadline=None)
     @given(prized())
