@@ -34,6 +34,7 @@ Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 _TRIPLE_TEXTS = 64
 """Triples of equal score that are told apart by their own text; the others go by key."""
 _STATS_WEDGES = 500_000
+"""Bound of counting triangles under preset default; ``okgqa`` reports clustering always (O3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +177,9 @@ def run(
     clock.stage("region")
     after = _ranked(region, preset, deadline)
     clock.stage("pagerank")
-    before_stats = region_stats(region, max_wedges=_STATS_WEDGES)
-    after_stats = before_stats if after is region else region_stats(after, max_wedges=_STATS_WEDGES)
+    wedges = None if preset.scoring == "prizes" else _STATS_WEDGES
+    before_stats = region_stats(region, max_wedges=wedges)
+    after_stats = before_stats if after is region else region_stats(after, max_wedges=wedges)
     clock.stage("statistics")
     labels = Labels(graph, overlay, languages)
     call = _Call(strategy, preset, after, labels, encode, min_score, deadline, clock)
