@@ -1,7 +1,8 @@
 """``graph-service doctor``: what is installed, what answers, and the command that mends each fault.
 
 Every check is a function that returns ``Check`` values and raises nothing that a broken
-installation could cause; the command line prints them.
+installation could cause; the command line prints them. They stand in one file, long as it is,
+because they share nothing but ``Check`` and are read as a list.
 """
 
 from __future__ import annotations

@@ -105,6 +105,16 @@ def timed(function: Callable[[T], Any], cases: Iterable[T], /) -> list[float]:
     return times
 
 
+def spread(items: Sequence[T], count: int, /) -> list[T]:
+    """Returns some of a sequence, evenly spaced, the first always among them.
+
+    >>> spread("abcdefgh", 3)
+    ['a', 'c', 'f']
+    """
+    taken = min(count, len(items))
+    return [items[len(items) * i // taken] for i in range(taken)]
+
+
 def table_rows(figures: Sequence[Figure], /) -> list[list[str]]:
     """Returns the figures as rows for a person, the head first."""
     rows = [["name", "median ms", "95 % ms", "runs", "reference ms", "ratio", "reference"]]

@@ -9,37 +9,28 @@ from __future__ import annotations
 
 import importlib.util
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
 
 import numpy as np
 
-from graph_service.bench.codex import Codex, CodexGraph, Question, directed, read_rows
-from graph_service.bench.figures import Detail, Measured, timed
+from graph_service.bench.codex import Codex, CodexGraph, Question, read_rows
+from graph_service.bench.figures import Detail, Measured, spread, timed
+from graph_service.bench.pagerank import SCIPY_MISSING, pagerank_region, pagerank_whole
 from graph_service.embed import open_embedder
 from graph_service.embed.weights import find_model
 from graph_service.errors import SetupError
-from graph_service.model.graph import Float64, Int32, Int64, KnowledgeGraph, labels_of
+from graph_service.model.graph import Float64, KnowledgeGraph, labels_of
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import RetrievalResult, Strategy
 from graph_service.model.view import Method, ViewSpec
-from graph_service.retrieve.pagerank import personalised_pagerank
-from graph_service.retrieve.preset import resolve_preset
-from graph_service.retrieve.region import extract_region
 from graph_service.retrieve.solver import PcstFast, Tree, passes_known_case, solve, solver_report
 from graph_service.store import open_store
 from graph_service.view_store import LaidView, ViewStore
 
-T = TypeVar("T")
-
 LEVEL = 0.3
-EXACT_TOLERANCE = 1e-14
-MIN_MASS = 1e-5
-_ITERATIONS = 200
-_EXACT_ITERATIONS = 2000
 _BATCH = 128
 _LABELS = 1024
 _PRIZED = 10
@@ -49,7 +40,6 @@ _PUBLISHED_VIEW_MS = {
     Method.EDGE_DELETION: 147.0,
     Method.EDGE_REWIRING: 3147.0,
 }
-_SCIPY = "networkx.pagerank needs scipy: pip install scipy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +57,6 @@ class Member:
     what: str
     reference: str
     measure: Callable[[Codex], Measured]
-
-
-def spread(items: Sequence[T], count: int, /) -> list[T]:
-    """Returns some of a sequence, evenly spaced, the first always among them.
-
-    >>> spread("abcdefgh", 3)
-    ['a', 'c', 'f']
-    """
-    taken = min(count, len(items))
-    return [items[len(items) * i // taken] for i in range(taken)]
 
 
 # Loading
@@ -107,121 +87,6 @@ def load_table(codex: Codex, /) -> Measured:
             "statements_per_s": int(1000 * len(rows) / np.median(own)),
         },
     )
-
-
-# PageRank
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Walk:
-    """Edges to walk, the ways of the walk, and where it restarts."""
-
-    head: Int32
-    tail: Int32
-    node_count: int
-    degrees: Int64
-    walk: str
-    hub_damping: float
-
-    def ranked(self, seed: int) -> Float64:
-        return personalised_pagerank(
-            self.head,
-            self.tail,
-            node_count=self.node_count,
-            seeds=np.array([seed], dtype=np.int32),
-            walk=self.walk,
-            degrees=self.degrees,
-            hub_damping=self.hub_damping,
-        ).mass
-
-    def networkx_graph(self) -> Any:
-        """The same walk for networkx: both ways as two edges, hub damping as a weight."""
-        head, tail = self.head, self.tail
-        if self.walk == "both":
-            head, tail = np.concatenate((head, tail)), np.concatenate((tail, head))
-        weight = np.maximum(self.degrees[tail], 1).astype(np.float64) ** -self.hub_damping
-        return directed(head, tail, weight=weight)
-
-
-def pagerank_whole(walk: str, codex: Codex, /) -> Measured:
-    """PageRank of the whole of CoDEx-M from single entities (row O3)."""
-    data = codex.graph("m")
-    graph = data.graph
-    way = _Walk(graph.head, graph.tail, graph.node_count, graph.degrees(), walk, _hub_damping(walk))
-    nodes = [question.node for question in data.questions]
-    own = timed(way.ranked, spread(nodes, 20))
-    beside, details, reason = _networkx_pagerank([(way, node) for node in spread(nodes, 3)])
-    return Measured(own, beside, reason, {"edges": graph.edge_count, **details})
-
-
-def pagerank_region(codex: Codex, /) -> Measured:
-    """PageRank of 2-hop regions of CoDEx-M, cut out as preset ``default`` does."""
-    data = codex.graph("m")
-    cases = [(_region_walk(data.graph, question.node)) for question in spread(data.questions, 50)]
-    own = timed(lambda case: case[0].ranked(case[1]), cases)
-    beside, details, reason = _networkx_pagerank(spread(cases, 5))
-    sizes = [len(case[0].head) for case in cases]
-    return Measured(own, beside, reason, {"median_edges": int(np.median(sizes)), **details})
-
-
-def _region_walk(graph: KnowledgeGraph, node: int) -> tuple[_Walk, int]:
-    preset = resolve_preset("default")
-    region = extract_region(
-        graph,
-        np.array([node], dtype=np.int32),
-        hops=2,
-        max_edges=preset.max_edges,
-        hub_degree=preset.hub_degree,
-    )
-    way = _Walk(
-        region.head,
-        region.tail,
-        region.node_count,
-        region.degrees,
-        preset.walk,
-        preset.hub_damping,
-    )
-    return way, int(region.seeds[0])
-
-
-def _hub_damping(walk: str) -> float:
-    return resolve_preset("default").hub_damping if walk == "both" else 0.0
-
-
-def _networkx_pagerank(
-    cases: Sequence[tuple[_Walk, int]],
-) -> tuple[list[float], dict[str, Detail], str | None]:
-    """Times networkx on the same walks by the same stopping rule, and compares with its exact one.
-
-    networkx stops at n times its tolerance and starts from a uniform mass unless told otherwise.
-    """
-    if importlib.util.find_spec("scipy") is None:
-        return [], {}, _SCIPY
-    import networkx as nx
-
-    times: list[float] = []
-    largest, kept_otherwise = 0.0, 0
-    graph: Any = None
-    of_way: _Walk | None = None
-    for way, seed in cases:
-        if way is not of_way:
-            graph, of_way = way.networkx_graph(), way
-        restart = {seed: 1.0}
-        rank = partial(nx.pagerank, graph, alpha=0.85, personalization=restart, nstart=restart)
-        equal = partial(rank, max_iter=_ITERATIONS, tol=1e-6 / len(graph))
-        times += timed(_call, [equal])
-        exact_by_node = rank(max_iter=_EXACT_ITERATIONS, tol=EXACT_TOLERANCE)
-        exact = np.zeros(way.node_count)
-        exact[list(exact_by_node)] = list(exact_by_node.values())
-        mass = way.ranked(seed)
-        largest = max(largest, float(np.abs(mass - exact).max()))
-        near_cut = np.abs(exact - MIN_MASS) < 1e-6
-        kept_otherwise += int((((mass >= MIN_MASS) != (exact >= MIN_MASS)) & ~near_cut).sum())
-    return times, {"largest_error": largest, "kept_otherwise": kept_otherwise}, None
-
-
-def _call(function: Callable[[], object]) -> None:
-    function()
 
 
 # Growth
@@ -311,7 +176,7 @@ def _request(data: CodexGraph, question: Question, strategy: Strategy) -> Retrie
 def _networkx_region(codex: Codex, size: str) -> tuple[list[float], str | None]:
     """Times the published pipeline's first two steps in networkx: 2-hop region and PageRank."""
     if importlib.util.find_spec("scipy") is None:
-        return [], _SCIPY
+        return [], SCIPY_MISSING
     import networkx as nx
 
     graph = codex.networkx(size)

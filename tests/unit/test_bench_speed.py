@@ -145,7 +145,7 @@ def test_without_scipy_the_reference_is_skipped_with_the_command(
 ) -> None:
     real = importlib.util.find_spec
     monkeypatch.setattr(
-        members.importlib.util,
+        importlib.util,
         "find_spec",
         lambda name, *rest: None if name == "scipy" else real(name, *rest),
     )
