@@ -26,7 +26,7 @@ test: check ## All checks, and the tests over both stores
 test-models: $(VENV)/.models ## Compare the embedders with sentence-transformers (5 GB with torch)
 	GRAPH_SERVICE_TEST_MODELS=1 $(BIN)/pytest tests/models
 
-bench: setup ## Measure speed beside references: make bench DATA=../shared/data
+bench: $(VENV)/.test ## Measure speed beside references: make bench DATA=../shared/data
 	$(BIN)/graph-service bench speed --data $(or $(DATA),../shared/data)
 
 serve: setup ## Serve GraphQL on http://127.0.0.1:8000/graphql

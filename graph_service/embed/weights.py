@@ -206,7 +206,7 @@ def fetch_model(
     except OSError as error:
         raise SetupError(
             f"the model cannot be written to {folder}: {error}",
-            hint=f"Free some space or choose another folder. {FETCH_HINT} --target FOLDER",
+            hint=f"Free some space or choose another folder. {FETCH_HINT} --to FOLDER",
         ) from error
     return folder
 
