@@ -6,6 +6,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --require-hashes --no-deps --no-binary pcst-fast
 
+LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+  --no-emit-index-url --no-emit-package graph-service --no-header --no-annotate
+
 .PHONY: help setup demo check test test-models bench serve lock schema clean
 help: ## List the verbs
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -37,11 +40,9 @@ schema: $(VENV)/.test ## Write the GraphQL schema anew
 
 lock: $(VENV)/.test ## Resolve all dependencies anew, with hashes
 	$(PIP) install --quiet uv
-	for name in demo test models; do \
-	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
-	    --no-emit-index-url --no-emit-package graph-service --no-header --no-annotate \
-	    requirements/$$name.in -o requirements/$$name.txt || exit 1; \
-	done
+	$(LOCK) requirements/demo.in -o requirements/demo.txt
+	$(LOCK) requirements/test.in -c requirements/demo.txt -o requirements/test.txt
+	$(LOCK) requirements/models.in -c requirements/test.txt -o requirements/models.txt
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
