@@ -1,0 +1,373 @@
+"""Views, look-up and the life of graphs through the service (rows S2, S4)."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+from demo_graph import ARNOLD, EUNICE, MARIA, MOTHER, SPOUSE, copy_store, request
+from graphs import load_graph
+
+from graph_service import Service, open_service
+from graph_service.errors import (
+    GraphNotFoundError,
+    InputError,
+    ViewNotFoundError,
+    ViewStaleError,
+)
+from graph_service.model.request import ViewRef
+from graph_service.model.statement import Entity, Rank
+from graph_service.model.values import EntityValue, StringValue
+from graph_service.model.view import Change, ChangeKind, Method, ViewSpec
+from graph_service.settings import Settings
+from graph_service.store.protocol import GraphInfo
+from graph_service.view_store import ViewStore
+from graph_service.views import scorer
+from graph_service.views.pairs import PairIndex
+
+DELETED = ViewSpec(Method.EDGE_DELETION, level=0.2, random_seed=5)
+REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.2, random_seed=5)
+
+
+def spouse_of_maria(service: Service) -> str:
+    (shown,) = service.statements_of(MARIA, relation_ids=[SPOUSE])
+    return shown.statement.id
+
+
+def test_a_view_is_made_listed_shown_and_deleted_s4(own_service: Service) -> None:
+    assert own_service.list_views() == []
+    first = own_service.create_view(DELETED, name="thin", note="a fifth gone")
+    second = own_service.create_view(REPLACED)
+    assert {view.id for view in own_service.list_views(graph="demo")} == {first.id, second.id}
+    assert own_service.get_view("thin") == own_service.get_view(first.id) == first
+    assert (first.name, first.note, first.graph, first.spec) == (
+        "thin",
+        "a fifth gone",
+        "demo",
+        DELETED,
+    )
+    assert first.report.level_reached == pytest.approx(0.2, abs=0.001)
+    assert not first.stale
+    assert own_service.create_view(DELETED) == first, "the same specification is the same view"
+    assert own_service.delete_view("thin") == first.id
+    assert [view.id for view in own_service.list_views()] == [second.id]
+    with pytest.raises(ViewNotFoundError, match=second.id):
+        own_service.get_view("thin")
+    with pytest.raises(ViewNotFoundError):
+        own_service.delete_view("thin")
+    with pytest.raises(ViewNotFoundError):
+        own_service.retrieve(request(view=ViewRef(id=first.id)))
+
+
+def test_a_views_name_is_its_own(own_service: Service) -> None:
+    first = own_service.create_view(DELETED, name="thin")
+    with pytest.raises(InputError, match=first.id) as caught:
+        own_service.create_view(REPLACED, name="thin")
+    assert caught.value.argument == "name"
+    with pytest.raises(InputError, match="1 to 200 characters"):
+        own_service.create_view(REPLACED, name="x" * 201)
+    with pytest.raises(InputError, match="1 to 200 characters"):
+        own_service.create_view(REPLACED, name="")
+    renamed = own_service.create_view(DELETED, name="thinner", note="again")
+    assert renamed == replace(first, name="thinner", note="again")
+    assert own_service.get_view(first.id) == renamed
+    with pytest.raises(ViewNotFoundError):
+        own_service.get_view("thin")
+    found = own_service.retrieve(request(view=ViewRef(name="thinner")))
+    assert found.provenance.view_id == first.id
+
+
+def test_a_view_outlives_the_process(own_service: Service) -> None:
+    made = own_service.create_view(REPLACED, name="kept")
+    expected = own_service.retrieve(request(view=ViewRef(name="kept")))
+    with open_service(own_service.store.url, settings=own_service.settings) as other:
+        assert other.get_view("kept") == made
+        assert other.retrieve(request(view=ViewRef(name="kept"))) == expected
+
+
+def test_views_of_equal_graphs_are_told_apart(tmp_path) -> None:
+    """Two graphs of the same statements have one fingerprint, and so one view id."""
+    triples = [("Q1", "P1", "Q2"), ("Q2", "P1", "Q3"), ("Q3", "P2", "Q1")]
+    with open_service(f"sqlite:///{tmp_path / 'two.db'}", settings=Settings()) as service:
+        for name in ("one", "two"):
+            load_graph(service.store, name, triples)
+        made = [service.create_view(DELETED, graph=name, name=name) for name in ("one", "two")]
+        assert made[0].id == made[1].id
+        assert service.list_views(graph="one") == [made[0]]
+        assert service.list_views(graph="two") == [made[1]]
+        service.delete_graph("one")
+        assert service.list_views(graph="two") == [made[1]]
+
+
+def test_deleting_a_graph_deletes_its_views(own_service: Service) -> None:
+    load_graph(own_service.store, "other", [("Q1", "P1", "Q2"), ("Q2", "P1", "Q1")])
+    own_service.create_view(DELETED, graph="demo", name="thin")
+    kept = own_service.create_view(DELETED, graph="other", name="thin")
+    own_service.delete_graph("demo")
+    assert [info.name for info in own_service.graphs()] == ["other"]
+    with pytest.raises(GraphNotFoundError):
+        own_service.list_views(graph="demo")
+    with pytest.raises(GraphNotFoundError):
+        own_service.delete_graph("demo")
+    assert own_service.list_views() == [kept]
+    load_graph(own_service.store, "demo", [("Q1", "P1", "Q2"), ("Q2", "P1", "Q1")])
+    assert own_service.list_views(graph="demo") == []
+
+
+def test_a_view_of_another_state_of_its_base_is_stale(own_service: Service) -> None:
+    made = own_service.create_view(DELETED, name="thin")
+    load_graph(own_service.store, "demo", [(MARIA, SPOUSE, EUNICE)])
+    stale = own_service.get_view("thin")
+    assert stale == replace(made, stale=True)
+    for read in (
+        lambda: own_service.retrieve(request(view=ViewRef(name="thin"))),
+        lambda: own_service.neighbourhood(MARIA, view=ViewRef(id=made.id)),
+        lambda: own_service.statements_of(MARIA, view=ViewRef(id=made.id)),
+        lambda: own_service.diff_view(ViewRef(id=made.id)),
+    ):
+        with pytest.raises(ViewStaleError, match="thin") as caught:
+            read()
+        assert f"--from-view {made.id}" in str(caught.value)
+    fresh = own_service.create_view(stale.spec, name="thin")
+    assert fresh.id != made.id
+    assert own_service.get_view("thin") == fresh, "of one name the view of today's base comes first"
+    assert own_service.get_view(made.id).stale
+
+
+def test_other_labels_leave_a_view_valid(own_service: Service) -> None:
+    own_service.create_view(DELETED, name="thin")
+    before = own_service.retrieve(request(view=ViewRef(name="thin")))
+    load_graph(own_service.store, "demo", (), [Entity("Q77777", labels={"fr": "rien"})])
+    assert not own_service.get_view("thin").stale
+    after = own_service.retrieve(request(view=ViewRef(name="thin")))
+    assert after.items == before.items
+    assert after.provenance.fingerprints.content != before.provenance.fingerprints.content
+
+
+def test_a_diff_lists_every_change_with_words_s4(demo_service: Service) -> None:
+    for spec in (DELETED, REPLACED, replace(REPLACED, method=Method.EDGE_REWIRING)):
+        ref = ViewRef(spec=spec)
+        changes, total = demo_service.diff_view(ref, first=1000)
+        assert len(changes) == total > 200
+        pages = [demo_service.diff_view(ref, first=90, offset=at)[0] for at in range(0, total, 90)]
+        assert [change for page in pages for change in page] == changes
+        assert demo_service.diff_view(ref, first=5, offset=total) == ([], total)
+        for change in changes:
+            assert change.before is not None
+            before = change.before.triple
+            assert before.head.label in change.words
+            if spec is DELETED:
+                assert change.after is None
+                assert change.words.endswith("gone")
+                continue
+            assert change.after is not None
+            assert change.after.change.base == before
+            after = change.after.triple
+            assert (before.relation != after.relation) != (before.value != after.value)
+            assert after.relation.label in change.words
+            assert after.value_label in change.words
+    with pytest.raises(InputError) as caught:
+        demo_service.diff_view(ViewRef(spec=DELETED), first=0)
+    assert caught.value.argument == "first"
+
+
+def test_own_changes_reach_every_read(demo_service: Service) -> None:
+    (mother,) = demo_service.statements_of(MARIA, relation_ids=[MOTHER])
+    spouse = spouse_of_maria(demo_service)
+    spec = ViewSpec(
+        Method.CUSTOM,
+        changes=(
+            Change(mother.statement.id, remove=True),
+            Change(spouse, value=StringValue("nobody")),
+            Change(head=MARIA, relation="friend", value=EntityValue(EUNICE)),
+            Change(head=MARIA, relation=MOTHER, value=EntityValue("Q31415926")),
+        ),
+    )
+    view = ViewRef(spec=spec)
+    changes, total = demo_service.diff_view(view)
+    assert total == 4
+    assert [change.words for change in changes[:3]] == [
+        "Maria Shriver: mother -> Eunice Kennedy Shriver, gone",
+        "Maria Shriver: spouse -> was Arnold Schwarzenegger, now nobody",
+        "Maria Shriver: friend -> Eunice Kennedy Shriver, new",
+    ]
+    base = {item.statement.id for item in demo_service.statements_of(MARIA)}
+    shown = demo_service.statements_of(MARIA, view=view)
+    kinds = {item.statement.id: item.edge.change.kind for item in shown}
+    assert base - set(kinds) == {mother.statement.id, spouse}
+    made = {id_: kind for id_, kind in kinds.items() if id_ not in base}
+    assert sorted(made.values()) == [ChangeKind.ADDED, ChangeKind.ADDED, ChangeKind.VALUE_CHANGED]
+    (added,) = demo_service.statements_of(MARIA, view=view, relation_ids=["friend"])
+    assert added.statement.value == EntityValue(EUNICE)
+    assert added.edge.change.base is None
+    around = demo_service.neighbourhood(MARIA, view=view, limit=1000)
+    assert set(made) <= {item.triple.statement_id for item in around.items}
+    assert spouse not in {item.triple.statement_id for item in around.items}
+
+
+def test_statements_of_a_view_show_the_base_and_its_details_s3(kinds_service: Service) -> None:
+    base = {item.statement.relation: item.statement for item in kinds_service.statements_of("Q42")}
+    assert base["P69"].qualifiers
+    assert {item.statement.rank for item in kinds_service.statements_of("Q42")} == set(Rank)
+    spec = ViewSpec(Method.CUSTOM, changes=(Change(base["P69"].id, value=EntityValue("Q5")),))
+    shown = kinds_service.statements_of("Q42", view=ViewRef(spec=spec), relation_ids=["P69"])
+    (changed,) = shown
+    assert changed.statement.id.startswith("view:")
+    assert changed.statement.value == EntityValue("Q5")
+    assert changed.statement.qualifiers == base["P69"].qualifiers
+    assert changed.statement.context == base["P69"].context
+    assert changed.edge.change.kind is ChangeKind.VALUE_CHANGED
+    assert changed.edge.change.base.value == base["P69"].value
+
+
+def test_statements_of_reads_back_what_was_stored_s2(kinds_service: Service) -> None:
+    shown = {item.statement.id: item.statement for item in kinds_service.statements_of("Q42")}
+    edition = kinds_service.graph().edition
+    stored = kinds_service.store.statements_of(edition, "Q42")
+    assert shown == {statement.id: statement for statement in stored}
+    assert len(kinds_service.statements_of("Q42", limit=3)) == 3
+    assert kinds_service.statements_of("Q4242") == kinds_service.statements_of("Q42")
+    assert kinds_service.statements_of("Q999999") == []
+    with pytest.raises(InputError, match="limit"):
+        kinds_service.statements_of("Q42", limit=0)
+
+
+def test_entities_by_id_prefix_redirect_and_same_as_s2(kinds_service: Service) -> None:
+    asked = [
+        "Q42",
+        "Q4242",
+        "wd:Q42",
+        "http://dbpedia.org/resource/Douglas_Adams",
+        "dbr:Rome",
+        "Q1",
+    ]
+    lookup = kinds_service.entities(asked)
+    assert {raw: entity.id for raw, entity in lookup.found.items()} == {
+        "Q42": "Q42",
+        "Q4242": "Q42",
+        "wd:Q42": "Q42",
+        "http://dbpedia.org/resource/Douglas_Adams": "Q42",
+        "dbr:Rome": "http://dbpedia.org/resource/Rome",
+    }
+    assert lookup.missing == ("Q1",)
+
+
+def test_search_finds_names_in_any_script_s2(kinds_service: Service) -> None:
+    for query in ("douglas adams", "Дуглас", "道格拉斯", "DNA"):
+        assert kinds_service.search(query)[0].entity.id == "Q42", query
+    assert kinds_service.search("roma", languages=["it"])[0].entity.id.endswith("Rome")
+    assert kinds_service.search("zorblax") == []
+    assert len(kinds_service.search("Adams", limit=1)) == 1
+    for query, limit, argument in (("  ", 10, "query"), ("x", 0, "limit"), ("x", 1001, "limit")):
+        with pytest.raises(InputError) as caught:
+            kinds_service.search(query, limit=limit)
+        assert caught.value.argument == argument
+
+
+def test_which_graph_is_meant(own_service: Service) -> None:
+    assert own_service.graph().name == "demo"
+    load_graph(own_service.store, "other", [("Q1", "P1", "Q2")])
+    with pytest.raises(GraphNotFoundError, match="2 graphs: demo, other"):
+        own_service.graph()
+    assert own_service.graph("other").name == "other"
+    named = Service(
+        own_service.store,
+        vectors=lambda: own_service.vectors,
+        settings=replace(own_service.settings, graph="other"),
+    )
+    assert named.graph().name == "other"
+    assert named.graph("demo").name == "demo"
+    own_service.delete_graph("demo")
+    own_service.delete_graph("other")
+    with pytest.raises(GraphNotFoundError, match="no graph yet") as caught:
+        own_service.graph()
+    assert "graph-service load" in str(caught.value)
+
+
+def test_a_graph_is_opened_once_by_many_threads(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    real = own_service.store.snapshot
+    gate = threading.Barrier(6)
+
+    def counted(info: GraphInfo):
+        opened.append(info.edition)
+        return real(info)
+
+    def read() -> None:
+        gate.wait()
+        own_service.arrays(own_service.graph())
+
+    monkeypatch.setattr(own_service.store, "snapshot", counted)
+    threads = [threading.Thread(target=read) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(opened) == 1
+
+
+def test_a_base_is_indexed_once_for_all_its_views(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[str] = []
+    for kind in (PairIndex, scorer.CountScorer):
+        real = kind.build
+
+        def counted(*arguments, real=real, name=kind.__name__, **options):
+            built.append(name)
+            return real(*arguments, **options)
+
+        monkeypatch.setattr(kind, "build", counted)
+    arrays = own_service.arrays(own_service.graph())
+    views = ViewStore(own_service.store)
+    views.lay_spec(
+        arrays, ViewSpec(Method.WITHHOLDING, statement_ids=(spouse_of_maria(own_service),))
+    )
+    assert built == []
+    for seed in range(3):
+        views.lay_spec(arrays, replace(REPLACED, random_seed=seed))
+        views.lay_spec(arrays, replace(DELETED, random_seed=seed))
+    assert sorted(built) == ["CountScorer", "PairIndex"]
+
+
+def test_a_laid_view_is_kept_and_the_oldest_goes(own_service: Service) -> None:
+    arrays = own_service.arrays(own_service.graph())
+    views = ViewStore(own_service.store, cache_size=2)
+    first = views.lay_spec(arrays, DELETED)
+    assert views.lay_spec(arrays, DELETED) is first
+    for seed in (6, 7):
+        views.lay_spec(arrays, replace(DELETED, random_seed=seed))
+    again = views.lay_spec(arrays, DELETED)
+    assert again is not first
+    assert again.delta.removed.tolist() == first.delta.removed.tolist()
+
+
+def test_a_stored_delta_is_what_is_read_back(own_service: Service) -> None:
+    made = own_service.create_view(REPLACED)
+    arrays = own_service.arrays(own_service.graph())
+    fresh = ViewStore(own_service.store)
+    read = fresh.lay(arrays, ViewRef(id=made.id))
+    drawn = ViewStore(own_service.store).lay_spec(arrays, REPLACED)
+    assert read is not None
+    assert list(read.overlay.statement_ids) == list(drawn.overlay.statement_ids)
+    assert read.report == drawn.report == made.report
+    id_ = read.overlay.statement_ids[0]
+    assert read.overlay.statement_ids.find(id_) == 0
+    with pytest.raises(InputError, match="scorer"):
+        fresh.lay_spec(arrays, replace(REPLACED, scorer="trained"))
+
+
+def test_a_service_over_an_open_store_needs_no_model_to_look_up(demo_file, tmp_path) -> None:
+    def unwanted():
+        raise AssertionError("the embedder is opened at first use only")
+
+    with open_service(copy_store(demo_file, tmp_path), settings=Settings()) as opened:
+        service = Service(opened.store, vectors=unwanted, settings=opened.settings)
+        assert service.entities([ARNOLD]).found
+        assert service.search("Kennedy")
+        assert service.neighbourhood(ARNOLD).items
+        assert service.create_view(DELETED, name="x").name == "x"
+        assert service.diff_view(ViewRef(name="x"))[1] > 0
