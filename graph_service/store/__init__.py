@@ -30,7 +30,8 @@ def open_store(
     Args:
         url: ``sqlite:///graph.db`` (relative), ``sqlite:////srv/graph.db`` (absolute),
             ``bolt://host``, ``neo4j://host``, ``neo4j+s://host``.
-        read_only: Whether a file may not be written. A Neo4j user's rights decide there.
+        read_only: Whether a file may not be written, nor made where there is none; otherwise a
+            file that is not there is made. In Neo4j the user's rights decide.
         username: For Neo4j.
         password: For Neo4j.
         database: For Neo4j.
@@ -38,9 +39,13 @@ def open_store(
         snapshot_cache_bytes: Most bytes of snapshots kept.
 
     Raises:
-        InputError: The address is none of these.
+        InputError: The address is none of these, or a file to be read is not there.
         StoreError: The store does not answer or is damaged.
     """
+    from graph_service.store.snapshot_cache import DEFAULT_CACHE_BYTES
+
+    if snapshot_cache_bytes is None:
+        snapshot_cache_bytes = DEFAULT_CACHE_BYTES
     scheme = urlsplit(url).scheme.lower()
     if scheme == "sqlite":
         path = url[len(SQLITE_SCHEME) :]
@@ -49,21 +54,25 @@ def open_store(
                 f"expected sqlite:///FILE (or sqlite:////FILE from the root), got {url!r}",
                 argument="store",
             )
-        from graph_service.store.snapshot_cache import DEFAULT_CACHE_BYTES
         from graph_service.store.sqlite import open_sqlite
 
         return open_sqlite(
             path,
             read_only=read_only,
             snapshot_folder=snapshot_folder,
-            snapshot_cache_bytes=(
-                DEFAULT_CACHE_BYTES if snapshot_cache_bytes is None else snapshot_cache_bytes
-            ),
+            snapshot_cache_bytes=snapshot_cache_bytes,
         )
     if scheme in NEO4J_SCHEMES:
         from graph_service.store.neo4j import open_neo4j
 
-        return open_neo4j(url, username=username, password=password, database=database)
+        return open_neo4j(
+            url,
+            username=username,
+            password=password,
+            database=database,
+            snapshot_folder=snapshot_folder,
+            snapshot_cache_bytes=snapshot_cache_bytes,
+        )
     raise InputError(
         f"expected sqlite:///FILE, bolt://HOST or neo4j://HOST, got {url!r}", argument="store"
     )

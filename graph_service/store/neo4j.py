@@ -16,7 +16,6 @@ import orjson
 from platformdirs import user_cache_path
 
 from graph_service.errors import (
-    GraphNotFoundError,
     InputError,
     LoadInProgressError,
     StoreError,
@@ -25,6 +24,13 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import check_text, key64
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity, Rank, Statement
+from graph_service.store.lookup import by_same_as, follow_redirects
+from graph_service.store.names import (
+    edition_not_found,
+    graph_not_found,
+    now_text,
+    require_graph_name,
+)
 from graph_service.store.neo4j_driver import (
     CONNECT_TIMEOUT_S,
     RETRY_S,
@@ -70,11 +76,8 @@ from graph_service.store.protocol import (
 )
 from graph_service.store.search import CANDIDATE_LIMIT, exact_term, query_terms, rank_hits
 from graph_service.store.snapshot_cache import DEFAULT_CACHE_BYTES, SnapshotCache
-from graph_service.store.sqlite import graph_not_found, require_graph_name
-from graph_service.store.sqlite_load import now_text
 
 T = TypeVar("T")
-MAX_REDIRECTS = 100
 IDS_A_QUERY = 5_000
 PART_BYTES = 4 * 2**20
 """Larger records are kept in parts, so that no transaction holds all of one."""
@@ -173,7 +176,7 @@ class Neo4jStore:
             lost = [id_ for id_ in wanted if id_ not in found]
             if lost:
                 found.update(_entities_same_as(tx, edition, lost))
-            return _follow_redirects(tx, edition, found)
+            return follow_redirects(found, lambda targets: _entities_by_id(tx, edition, targets))
 
         reached = self._read(edition, read, what="reading entities")
         return EntityLookup(
@@ -580,11 +583,7 @@ def open_neo4j(
 def _require_published(tx: neo4j.Transaction, edition: str) -> None:
     row = one_row(tx, "MATCH (e:GraphEdition {id: $id}) RETURN e.state", {"id": edition})
     if row is None or row[0] != "published":
-        raise GraphNotFoundError(
-            f"there is no published edition {edition!r}",
-            argument="graph",
-            hint="Ask for the graph again: a newer edition may have taken its place.",
-        )
+        raise edition_not_found(edition)
 
 
 def _names(tx: neo4j.Transaction) -> list[str]:
@@ -621,45 +620,12 @@ def _entities_by_key(tx: neo4j.Transaction, keys: Sequence[str]) -> list[Entity]
 
 
 def _entities_same_as(tx: neo4j.Transaction, edition: str, ids: Sequence[str]) -> dict[str, Entity]:
-    """Returns by IRI the entity that says it is the same; of several that of the smallest id."""
     rows = rows_of(
         tx,
         "UNWIND $keys AS key MATCH (s:SameAs {key: key}) RETURN DISTINCT s.target",
         {"keys": [f"{edition}:{hex_key(key64(id_))}" for id_ in ids]},
     )
-    wanted = set(ids)
-    found: dict[str, Entity] = {}
-    for entity in _entities_by_key(tx, [row[0] for row in rows]):
-        for other in entity.same_as:
-            if other in wanted and (other not in found or entity.id < found[other].id):
-                found[other] = entity
-    return found
-
-
-def _follow_redirects(
-    tx: neo4j.Transaction, edition: str, found: Mapping[str, Entity]
-) -> dict[str, Entity]:
-    """Returns where each entity leads to; a circle or a missing target ends at its last entity."""
-    reached = dict(found)
-    seen = {asked: {entity.id} for asked, entity in found.items()}
-    for _ in range(MAX_REDIRECTS):
-        ahead = {
-            asked: entity.redirect
-            for asked, entity in reached.items()
-            if entity.redirect is not None and entity.redirect not in seen[asked]
-        }
-        if not ahead:
-            break
-        targets = _entities_by_id(tx, edition, list(dict.fromkeys(ahead.values())))
-        moved = False
-        for asked, target in ahead.items():
-            seen[asked].add(target)
-            if target in targets:
-                reached[asked] = targets[target]
-                moved = True
-        if not moved:
-            break
-    return reached
+    return by_same_as(_entities_by_key(tx, [row[0] for row in rows]), set(ids))
 
 
 def _heads_of(tx: neo4j.Transaction, edition: str, keys: Mapping[int, str]) -> dict[int, list[int]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from graph_service.model.statement import Entity, Statement, entity_content_hash
 from graph_service.model.values import EntityValue
+from graph_service.store.hashes import collision
 from graph_service.store.neo4j_driver import in_chunks, rows_of
 from graph_service.store.neo4j_journal import (
     CREATED,
@@ -32,7 +33,6 @@ from graph_service.store.neo4j_rows import (
 )
 from graph_service.store.neo4j_schema import hex_key, key_of_hex
 from graph_service.store.protocol import Batch
-from graph_service.store.sqlite_rows import collision
 from graph_service.store.terms import is_outdated, merge_terms
 
 WRITE_ROWS = 10_000

@@ -23,6 +23,8 @@ import orjson
 from graph_service import __version__
 from graph_service.errors import InputError, LoadInProgressError, StoreError
 from graph_service.model.identity import Fingerprints
+from graph_service.store.hashes import collision
+from graph_service.store.names import now_text
 from graph_service.store.neo4j_batch import WRITE_ROWS, BatchWork
 from graph_service.store.neo4j_driver import Connection, in_chunks, one_row, rows_of
 from graph_service.store.neo4j_editions import (
@@ -52,8 +54,6 @@ from graph_service.store.neo4j_rows import (
 )
 from graph_service.store.neo4j_schema import assign_types, hex_key
 from graph_service.store.protocol import Batch, GraphCounts, GraphInfo, LoadCounts
-from graph_service.store.sqlite_load import now_text
-from graph_service.store.sqlite_rows import collision
 
 KNOWN_IDS = 500_000
 PAGES_A_WRITE = 100

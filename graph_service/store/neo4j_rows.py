@@ -34,13 +34,12 @@ from graph_service.model.values import (
     encode_value,
     value_type,
 )
+from graph_service.store.hashes import RANK_BYTES, statement_hashes
 from graph_service.store.neo4j_journal import LITERAL, RANK_SHIFT, Rows
 from graph_service.store.neo4j_schema import hex_key, search_token, short_id
 from graph_service.store.protocol import EdgeRow
 from graph_service.store.search import index_text
-from graph_service.store.sqlite_rows import statement_hashes
-
-_RANK_BYTES = {rank: rank.value.encode() for rank in Rank}
+from graph_service.store.texts import encode_entity_value, holds_nul
 
 STATEMENT_COLUMNS = """r.key, r.id, coalesce(a.long_id, a.id), r.relation, b.value,
     coalesce(b.long_id, b.id), r.rank, r.qualifiers, r.references, r.context"""
@@ -91,7 +90,7 @@ def statement_row(item: Statement, key_of: Mapping[str, int], /) -> StatementRow
             item.head,
             item.relation,
             encoded,
-            _RANK_BYTES[item.rank],
+            RANK_BYTES[item.rank],
             qualifiers,
             references,
             item.context,
@@ -172,24 +171,6 @@ def checked_key(id_: str, what: str, /) -> int:
         raise InputError(f"{what} holds a lone surrogate: {id_[:80]!r}") from error
 
 
-def holds_nul(payload: object, /) -> bool:
-    """Returns whether a text in decoded JSON holds NUL, also in JSON within JSON."""
-    if isinstance(payload, str):
-        if "\x00" in payload:
-            return True
-        if payload.startswith("[") and "\\u0000" in payload:
-            try:
-                return holds_nul(orjson.loads(payload))
-            except orjson.JSONDecodeError:
-                return False
-        return False
-    if isinstance(payload, list):
-        return any(holds_nul(item) for item in payload)
-    if isinstance(payload, dict):
-        return any(holds_nul(item) for pair in payload.items() for item in pair)
-    return False
-
-
 def entity_properties(entity: Entity, key: int, edition: str, /) -> dict[str, Any]:
     """Returns the properties of an entity's node.
 
@@ -249,7 +230,7 @@ def edge_of_row(row: list[Any], /) -> EdgeRow:
     """Returns the edge of ``EDGE_COLUMNS``."""
     _, id_, head, relation, value, tail, rank = row
     return EdgeRow(
-        id_, head, relation, value if value is not None else entity_value(tail), Rank(rank)
+        id_, head, relation, value if value is not None else encode_entity_value(tail), Rank(rank)
     )
 
 
@@ -268,8 +249,3 @@ def statement_of_row(row: list[Any], /) -> Statement:
         sources,
         context,
     )
-
-
-def entity_value(id_: str, /) -> str:
-    """Returns ``encode_value(EntityValue(id_))``."""
-    return orjson.dumps(("e", id_)).decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import sqlite3
 import time
@@ -17,7 +16,6 @@ import orjson
 
 from graph_service import __version__
 from graph_service.errors import (
-    GraphNotFoundError,
     InputError,
     LoadInProgressError,
 )
@@ -32,6 +30,13 @@ from graph_service.model.statement import (
     decode_snaks,
 )
 from graph_service.model.values import EntityValue, decode_value
+from graph_service.store.lookup import by_same_as, follow_redirects
+from graph_service.store.names import (
+    edition_not_found,
+    graph_not_found,
+    now_text,
+    require_graph_name,
+)
 from graph_service.store.protocol import (
     EdgeRow,
     EntityLookup,
@@ -57,17 +62,15 @@ from graph_service.store.sqlite_load import (
     create_edition,
     drop_editions,
     graph_info,
-    now_text,
 )
 from graph_service.store.sqlite_region import read_neighbourhood
-from graph_service.store.sqlite_rows import KINDS, encode_entity_value, entity_of_row
+from graph_service.store.sqlite_rows import KINDS, entity_of_row
 from graph_service.store.sqlite_schema import of_edition
+from graph_service.store.texts import encode_entity_value
 
 SCAN_ROWS = 5_000
 SNAPSHOT_ROWS = 20_000
-MAX_REDIRECTS = 100
 
-_GRAPH_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _ENTITY_COLUMNS = "e.key, e.id, e.kind, e.redirect, e.revision, e.terms"
 # CROSS JOIN keeps the order of the joins: statements first, whatever the planner thinks.
 _STATEMENT_ROWS = """SELECT s.key, s.id, h.id, r.id, s.tail, t.id, s.value, s.rank, s.qualifiers,
@@ -177,7 +180,9 @@ class SqliteStore:
             lost = [id_ for id_ in wanted if id_ not in found]
             if lost:
                 found.update(_entities_same_as(connection, number, lost))
-            reached = _follow_redirects(connection, number, found)
+            reached = follow_redirects(
+                found, lambda targets: _entities_by_id(connection, number, targets)
+            )
         return EntityLookup(
             found={id_: reached[id_] for id_ in wanted if id_ in reached},
             missing=tuple(id_ for id_ in wanted if id_ not in reached),
@@ -386,11 +391,7 @@ class SqliteStore:
                 else None
             )
         if row is None:
-            raise GraphNotFoundError(
-                f"there is no published edition {edition!r}",
-                argument="graph",
-                hint="Ask for the graph again: a newer edition may have taken its place.",
-            )
+            raise edition_not_found(edition)
         return int(row[0])
 
     def _pages(self, template: str, number: int) -> Iterator[list[tuple[Any, ...]]]:
@@ -488,25 +489,6 @@ def open_sqlite(
     return SqliteStore(database, SnapshotCache(folder, snapshot_cache_bytes))
 
 
-def require_graph_name(name: str, /) -> None:
-    """Raises ``InputError`` unless a graph may be called so."""
-    if not _GRAPH_NAME.fullmatch(name):
-        raise InputError(
-            f"a graph's name is 1 to 100 letters, digits, '-', '_' or '.'; got {name[:120]!r}",
-            argument="graph",
-        )
-
-
-def graph_not_found(name: str, known: Iterable[str], /) -> GraphNotFoundError:
-    """Returns the error that names the graphs there are."""
-    listed = ", ".join(sorted(known))
-    return GraphNotFoundError(
-        f"there is no graph {name[:120]!r}; "
-        + (f"this store has: {listed}" if listed else "this store has none"),
-        argument="graph",
-    )
-
-
 def edge_of_row(row: tuple[Any, ...], /) -> EdgeRow:
     """Returns an edge of key, id, head id, relation id, tail key, tail id, value, rank."""
     _, id_, head, relation, tail, tail_id, value, rank, *_ = row
@@ -557,7 +539,6 @@ def _entities_by_id(
 def _entities_same_as(
     connection: sqlite3.Connection, number: int, ids: Sequence[str]
 ) -> dict[str, Entity]:
-    """Returns by IRI the entity that says it is the same; of several that of the smallest id."""
     rows = connection.execute(
         of_edition(
             "SELECT DISTINCT entity FROM same_as_$n WHERE key IN (SELECT value FROM json_each(?))",
@@ -565,39 +546,7 @@ def _entities_same_as(
         ),
         (_keys(ids),),
     ).fetchall()
-    wanted = set(ids)
-    found: dict[str, Entity] = {}
-    for entity in _entities_by_key(connection, number, [key for (key,) in rows]):
-        for other in entity.same_as:
-            if other in wanted and (other not in found or entity.id < found[other].id):
-                found[other] = entity
-    return found
-
-
-def _follow_redirects(
-    connection: sqlite3.Connection, number: int, found: Mapping[str, Entity]
-) -> dict[str, Entity]:
-    """Returns where each entity leads to; a circle or a missing target ends at its last entity."""
-    reached = dict(found)
-    seen = {asked: {entity.id} for asked, entity in found.items()}
-    for _ in range(MAX_REDIRECTS):
-        ahead = {
-            asked: entity.redirect
-            for asked, entity in reached.items()
-            if entity.redirect is not None and entity.redirect not in seen[asked]
-        }
-        if not ahead:
-            break
-        targets = _entities_by_id(connection, number, list(dict.fromkeys(ahead.values())))
-        moved = False
-        for asked, target in ahead.items():
-            seen[asked].add(target)
-            if target in targets:
-                reached[asked] = targets[target]
-                moved = True
-        if not moved:
-            break
-    return reached
+    return by_same_as(_entities_by_key(connection, number, [key for (key,) in rows]), set(ids))
 
 
 def _record(row: tuple[Any, ...]) -> Record:

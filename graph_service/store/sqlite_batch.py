@@ -24,6 +24,7 @@ from graph_service.store.protocol import Batch
 from graph_service.store.sqlite_rows import KIND_CODES, entity_of_row
 from graph_service.store.sqlite_schema import of_edition
 from graph_service.store.terms import is_outdated, merge_terms
+from graph_service.store.texts import holds_nul
 
 KNOWN_IDS = 500_000
 _INSERT_STATEMENT = """INSERT INTO statements_$n
@@ -271,29 +272,9 @@ def _encode_terms(entity: Entity) -> str:
         )
     except TypeError as error:
         raise InputError(f"a term of {entity.id!r} holds a lone surrogate: {error}") from error
-    if "\\u0000" in encoded and _holds_nul(orjson.loads(encoded)):
+    if "\\u0000" in encoded and holds_nul(orjson.loads(encoded)):
         raise InputError(f"a term of {entity.id!r} holds a NUL character")
     return encoded
-
-
-def _holds_nul(payload: object) -> bool:
-    if isinstance(payload, str):
-        # A value inside a qualifier is JSON in JSON.
-        return "\x00" in payload or (
-            payload.startswith("[") and "\\u0000" in payload and _holds_nul(_loads(payload))
-        )
-    if isinstance(payload, list):
-        return any(_holds_nul(item) for item in payload)
-    if isinstance(payload, dict):
-        return any(_holds_nul(item) for pair in payload.items() for item in pair)
-    return False
-
-
-def _loads(text: str) -> object:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
 
 
 def _refuse_nul(item: Statement) -> None:
@@ -304,7 +285,7 @@ def _refuse_nul(item: Statement) -> None:
         encode_snaks(item.qualifiers),
         encode_references(item.references),
     ):
-        if _holds_nul(orjson.loads(encoded)):
+        if holds_nul(orjson.loads(encoded)):
             raise InputError(f"a value of statement {item.id[:80]!r} holds a NUL character")
 
 

@@ -15,7 +15,7 @@ from graph_service.model.statement import Entity, entity_content_hash
 from graph_service.store.hashes import RANK_BYTES, Uint64, collision, content_sums, statement_hashes
 from graph_service.store.search import index_text, name_keys
 from graph_service.store.sqlite_database import transaction
-from graph_service.store.sqlite_rows import encode_entity_value, entity_of_row
+from graph_service.store.sqlite_rows import entity_of_row
 from graph_service.store.sqlite_schema import (
     HEAD_INDEX,
     KEY_INDEX,
@@ -24,6 +24,7 @@ from graph_service.store.sqlite_schema import (
     TAIL_INDEX,
     of_edition,
 )
+from graph_service.store.texts import encode_entity_value
 
 NAME_ROWS = 20_000
 _ROW_OF_HASH = """SELECT s.id, h.id, r.id, s.tail, t.id, s.value, s.rank, s.qualifiers, s.sources,

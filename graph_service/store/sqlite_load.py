@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
 
@@ -30,6 +29,7 @@ from graph_service.model.identity import (
     Fingerprints,
 )
 from graph_service.store.hashes import Uint64
+from graph_service.store.names import now_text
 from graph_service.store.protocol import Batch, GraphCounts, GraphInfo, LoadCounts
 from graph_service.store.sqlite_batch import KnownIds, PreparedBatch
 from graph_service.store.sqlite_database import (
@@ -62,11 +62,6 @@ class Lease:
     def until(self) -> float:
         """Returns the moment the lease ends if renewed now, seconds since 1970."""
         return time.time() + self.seconds
-
-
-def now_text() -> str:
-    """Returns the time in ISO 8601, UTC."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def create_edition(connection: sqlite3.Connection, number: int, /) -> None:

@@ -15,8 +15,8 @@ from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.statement import Rank
 from graph_service.store.protocol import EdgeRow, Neighbourhood
-from graph_service.store.sqlite_rows import encode_entity_value
 from graph_service.store.sqlite_schema import of_edition
+from graph_service.store.texts import encode_entity_value
 
 _FILTERS = """AND s.rank IN (SELECT value FROM json_each(:ranks))
     AND (:relations IS NULL OR s.relation IN (SELECT value FROM json_each(:relations)))

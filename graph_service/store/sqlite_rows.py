@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import orjson
-
 from graph_service.model.statement import Entity, EntityKind, decode_entity
-from graph_service.store.hashes import collision as collision
-from graph_service.store.hashes import statement_hashes as statement_hashes
 
 KINDS = (EntityKind.ITEM, EntityKind.PROPERTY)
 KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
@@ -20,8 +16,3 @@ def entity_of_row(
     """Returns the entity of its columns."""
     entity = decode_entity(id_, KINDS[kind].value, redirect, terms)
     return entity if revision is None else replace(entity, revision=revision)
-
-
-def encode_entity_value(id_: str, /) -> str:
-    """Returns ``encode_value(EntityValue(id_))``."""
-    return orjson.dumps(("e", id_)).decode()
