@@ -9,13 +9,11 @@ import pyoxigraph as ox
 
 from graph_service.errors import InputError
 from graph_service.model.identity import check_text
-from graph_service.model.statement import Entity, EntityKind, Statement
+from graph_service.model.statement import EntityKind, Statement
 from graph_service.model.values import (
     EntityValue,
-    MonolingualText,
     NoValue,
     SomeValue,
-    StringValue,
     Value,
     encode_value,
 )
@@ -31,6 +29,7 @@ from loaders.rdf_values import (
     literal_value,
     wikidata_resource_value,
 )
+from loaders.terms import LANGUAGE_REASON, TermGatherer
 from loaders.wikidata_rdf import StatementNodes
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -72,22 +71,7 @@ NODE_REASON = "triples of full Wikidata statements in truthy data"
 NORMALISED_REASON = "normalised copies of Wikidata values"
 BOOKKEEPING_REASON = "triples of Wikidata bookkeeping (types, versions, counts)"
 SITELINK_REASON = "triples of Wikidata sitelinks"
-LANGUAGE_REASON = "terms in languages not asked for"
-
-
-class _Terms:
-    """Terms of one entity, as its triples come by."""
-
-    __slots__ = ("aliases", "descriptions", "kind", "labels", "redirect", "revision", "same_as")
-
-    def __init__(self) -> None:
-        self.labels: dict[str, str] = {}
-        self.descriptions: dict[str, str] = {}
-        self.aliases: dict[str, dict[str, None]] = {}
-        self.same_as: dict[str, None] = {}
-        self.kind = EntityKind.ITEM
-        self.redirect: str | None = None
-        self.revision: int | None = None
+SECOND_DESCRIPTION_REASON = "descriptions beside another in the same language"
 
 
 class Mapper:
@@ -122,34 +106,20 @@ class Mapper:
         self._languages = languages
         self._label_language = label_language
         self._blank: dict[str, str] = {}
-        self._terms: dict[str, _Terms] = {}
+        self._terms = TermGatherer()
         self._articles: set[str] = set()
         self._parsed = Parsed()
 
     def begin(self, parsed: Parsed, /, *, check_text: bool) -> None:
         """Starts a block; ``check_text`` says whether its text may be what no store can hold."""
         self._parsed = parsed
-        self._terms = {}
         self.check_text = check_text
         if not self.number_blank_nodes:
             self._blank.clear()
 
     def end(self) -> None:
         """Ends the block: the terms gathered in it become entities."""
-        self._parsed.entities.extend(
-            Entity(
-                id=id_,
-                kind=terms.kind,
-                labels=terms.labels,
-                descriptions=terms.descriptions,
-                aliases={language: tuple(names) for language, names in terms.aliases.items()},
-                redirect=terms.redirect,
-                revision=terms.revision,
-                same_as=tuple(terms.same_as),
-            )
-            for id_, terms in self._terms.items()
-        )
-        self._terms = {}
+        self._parsed.entities.extend(self._terms.take())
 
     def add_checked(self, quad: ox.Quad, /) -> str:
         """Adds a triple; returns why it could not be, if text that no store can hold is in it."""
@@ -220,22 +190,16 @@ class Mapper:
             self._blank[label] = found
         return found
 
-    def _terms_of(self, id_: str) -> _Terms:
-        found = self._terms.get(id_)
-        if found is None:
-            found = self._terms[id_] = _Terms()
-        return found
-
     def _add_special(self, head: str, predicate: str, object_: object) -> bool:
         """Takes terms and links; returns whether the triple is dealt with."""
         if predicate == _TYPE:
             if type(object_) is ox.NamedNode and object_.value in _PROPERTY_TYPES:
-                self._terms_of(head).kind = EntityKind.PROPERTY
+                self._terms.of(head).kind = EntityKind.PROPERTY
             return False
         if predicate in _LINKS:
             if type(object_) is not ox.NamedNode:
                 return False
-            terms = self._terms_of(head)
+            terms = self._terms.of(head)
             target = entity_id(object_.value)
             if predicate in _REDIRECTS:
                 terms.redirect = target
@@ -254,17 +218,16 @@ class Mapper:
         if self._languages and language not in self._languages:
             self._parsed.skipped[LANGUAGE_REASON] += 1
             return
-        terms, text = self._terms_of(head), literal.value
+        text = literal.value
         if not text:
             return
-        if predicate in _DESCRIPTIONS:
-            first = terms.descriptions.setdefault(language, text)
-            if first != text:
-                value = MonolingualText(text, language) if literal.language else StringValue(text)
-                self._statement(head, predicate, value)
-        elif predicate in _ALIASES or terms.labels.setdefault(language, text) != text:
-            # Of two labels in one language the first is the label and the second a name too.
-            terms.aliases.setdefault(language, {})[text] = None
+        terms = self._terms.of(head)
+        if predicate in _ALIASES:
+            terms.add_alias(language, text)
+        elif predicate in _LABELS:
+            terms.add_label(language, text)
+        elif terms.add_description(language, text):
+            self._parsed.skipped[SECOND_DESCRIPTION_REASON] += 1
 
     def _add_wikidata(self, subject: str, head: str, predicate: str, object_: object) -> bool:
         """Takes what Wikidata's RDF has of its own; returns whether the triple is dealt with."""
@@ -339,7 +302,7 @@ class Mapper:
                 return True
             if type_.startswith(WIKIBASE):
                 if type_ in _PROPERTY_TYPES:
-                    self._terms_of(head).kind = EntityKind.PROPERTY
+                    self._terms.of(head).kind = EntityKind.PROPERTY
                 skipped[BOOKKEEPING_REASON] += 1
                 return True
             return False
@@ -349,7 +312,7 @@ class Mapper:
             return True
         if predicate == _SAME_AS and type(object_) is ox.NamedNode:
             if object_.value.startswith(ENTITY):
-                self._terms_of(head).redirect = entity_id(object_.value)
+                self._terms.of(head).redirect = entity_id(object_.value)
                 return True
             return False
         if predicate.startswith(WIKIBASE) or predicate in _LINK_PREDICATES:
@@ -360,7 +323,7 @@ class Mapper:
     def _add_revision(self, subject: str, object_: object) -> None:
         id_ = subject.rpartition("/")[2]
         if type(object_) is ox.Literal and object_.value.isdecimal():
-            self._terms_of(entity_id(ENTITY + id_)).revision = int(object_.value)
+            self._terms.of(entity_id(ENTITY + id_)).revision = int(object_.value)
 
     def _wikidata_value(self, object_: object) -> Value:
         if type(object_) is ox.NamedNode:

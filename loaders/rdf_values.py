@@ -12,6 +12,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from urllib.parse import unquote
 
+from graph_service.model.identity import WIKIDATA_ID
 from graph_service.model.values import (
     Coordinates,
     EntityValue,
@@ -29,7 +30,6 @@ RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 WIKIDATA = "http://www.wikidata.org/"
 ENTITY = WIKIDATA + "entity/"
 GENID = re.compile(r"https?://www\.wikidata\.org/\.well-known/genid/")
-_LOCAL_ID = re.compile(r"[QPLME][1-9]\d*(?:-[FS][1-9]\d*)?")
 _COMMONS_FILE = re.compile(r"https?://commons\.wikimedia\.org/wiki/Special:FilePath/(.+)")
 _COMMONS_DATA = re.compile(r"https?://commons\.wikimedia\.org/data/main/(Data:.+)")
 _NUMBERS = frozenset(
@@ -74,7 +74,7 @@ def entity_id(iri: str, /) -> str:
     """Returns the id under which a resource is kept: ``Q42`` for Wikidata's, else its IRI."""
     if iri.startswith(ENTITY) or iri.startswith("https://www.wikidata.org/entity/"):
         local = iri.rpartition("/")[2]
-        if _LOCAL_ID.fullmatch(local) and iri.endswith("/entity/" + local):
+        if WIKIDATA_ID.fullmatch(local) and iri.endswith("/entity/" + local):
             return local
     return iri
 

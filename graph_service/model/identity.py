@@ -19,13 +19,18 @@ import numpy.typing as npt
 
 from graph_service.errors import InputError
 
+# Items, properties, entity schemas, media info; lexemes with their forms and senses.
+_LOCAL = r"(?:[QPEM][1-9][0-9]*|L[1-9][0-9]*(?:-[FS][1-9][0-9]*)?)"
+WIKIDATA_ID = re.compile(_LOCAL)
+"""An id of Wikidata's, for ``fullmatch``."""
 _WIKIDATA = re.compile(
-    r"^(?:https?://(?:www\.)?wikidata\.org/"
+    r"(?:https?://(?:www\.)?wikidata\.org/"
     r"(?:entity|prop|wiki|prop/direct|prop/statement|prop/qualifier|prop/reference)/"
-    r"(?:Special:EntityData/)?(?:Property:)?|wdt?:)(?P<id>[QPL][1-9]\d*)$"
+    rf"(?:Special:EntityData/)?(?:(?:Property|Lexeme|EntitySchema):)?|wdt?:)(?P<id>{_LOCAL})"
 )
 _GUID = re.compile(
-    r"^(?P<entity>[QqPpLl][1-9]\d*)[$-](?P<guid>[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$"
+    rf"(?P<entity>{_LOCAL})[$-](?P<guid>[0-9A-F]{{8}}(?:-[0-9A-F]{{4}}){{3}}-[0-9A-F]{{12}})",
+    re.ASCII | re.IGNORECASE,
 )
 MAX_ID_BYTES = 1_000_000
 
@@ -42,16 +47,18 @@ def normalise_entity_id(raw: str, /, *, base_iri: str | None = None) -> str:
 
     >>> normalise_entity_id("http://www.wikidata.org/entity/Q42")
     'Q42'
+    >>> normalise_entity_id("https://www.wikidata.org/wiki/Lexeme:L525-F2")
+    'L525-F2'
     >>> normalise_entity_id("Rome", base_iri="http://example.org/")
     'http://example.org/Rome'
     """
     check_text(raw, what="an entity id")
     if not raw:
         raise InputError("an entity id is empty")
-    found = _WIKIDATA.match(raw)
+    found = _WIKIDATA.fullmatch(raw)
     if found:
         return found["id"]
-    if base_iri and "://" not in raw and not re.fullmatch(r"[QPL][1-9]\d*", raw):
+    if base_iri and "://" not in raw and not WIKIDATA_ID.fullmatch(raw):
         return base_iri + raw
     return raw
 
@@ -76,7 +83,7 @@ def normalise_statement_guid(raw: str, /) -> str | None:
     >>> normalise_statement_guid("q42-f078e5b3-f9a8-480e-b7ac-d97778cbbef9")
     'Q42$F078E5B3-F9A8-480E-B7AC-D97778CBBEF9'
     """
-    found = _GUID.match(raw)
+    found = _GUID.fullmatch(raw)
     return f"{found['entity']}${found['guid']}".upper() if found else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from graph_service.model.statement import Entity, EntityKind
@@ -20,24 +21,61 @@ def replace_terms(stored: Entity | None, new: Entity, /) -> Entity:
 
 
 def merge_terms(stored: Entity | None, new: Entity, /) -> Entity:
-    """Returns the stored record with the new one's languages added (``Batch.terms_only``).
+    """Returns the stored record with the new one's terms added (``Batch.terms_only``).
 
-    A language given again has its label and description replaced; aliases and ``same_as`` are
-    joined without repeats, the stored ones first. What the new record leaves open stays.
+    What comes of several records depends neither on their order nor on how they lay in batches:
+    of two labels in one language the one that sorts first is the label and the other an alias;
+    of two descriptions the one that sorts first stays; aliases and ``same_as`` are sorted once
+    something is added to them. A redirect or data type given again replaces the stored one.
     """
     if stored is None:
-        return new
-    aliases = dict(stored.aliases)
-    for language, names in new.aliases.items():
-        aliases[language] = tuple(dict.fromkeys((*aliases.get(language, ()), *names)))
+        if not new.aliases and len(new.same_as) < 2:
+            return new
+        stored = Entity(new.id)
+    labels, aliases = dict(stored.labels), dict(stored.aliases)
+    for language in {**new.labels, **new.aliases}:
+        _merge_names(language, new, labels, aliases)
     return replace(
         stored,
         kind=EntityKind.PROPERTY if new.kind is EntityKind.PROPERTY else stored.kind,
-        labels={**stored.labels, **new.labels},
-        descriptions={**stored.descriptions, **new.descriptions},
+        labels=labels,
+        descriptions=_smaller(stored.descriptions, new.descriptions),
         aliases=aliases,
         datatype=new.datatype or stored.datatype,
         redirect=new.redirect or stored.redirect,
-        revision=stored.revision if new.revision is None else new.revision,
-        same_as=tuple(dict.fromkeys((*stored.same_as, *new.same_as))),
+        revision=max(
+            (entity.revision for entity in (stored, new) if entity.revision is not None),
+            default=None,
+        ),
+        same_as=(
+            stored.same_as
+            if set(new.same_as) <= set(stored.same_as)
+            else tuple(sorted({*stored.same_as, *new.same_as}))
+        ),
     )
+
+
+def _merge_names(
+    language: str, new: Entity, labels: dict[str, str], aliases: dict[str, tuple[str, ...]]
+) -> None:
+    """Adds the new record's names in one language to ``labels`` and ``aliases``."""
+    label, names = labels.get(language), aliases.get(language, ())
+    added = {*new.aliases.get(language, ())}
+    if language in new.labels:
+        added.add(new.labels[language])
+        if label is None or new.labels[language] < label:
+            labels[language] = new.labels[language]
+    if label == labels.get(language) and added <= {label, *names}:
+        return
+    others = {*names, *added, *({label} if label is not None else ())} - {labels.get(language)}
+    if others:
+        aliases[language] = tuple(sorted(name for name in others if name is not None))
+    else:
+        aliases.pop(language, None)
+
+
+def _smaller(stored: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+    merged = dict(stored)
+    for language, text in new.items():
+        merged[language] = min(text, merged.get(language, text))
+    return merged

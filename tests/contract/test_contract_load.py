@@ -215,7 +215,7 @@ def test_terms_only_adds_languages(store: Store, graph_name: str) -> None:
         info = load.publish()
     found = store.entities(info.edition, ["Q1", "Q2"]).found
     assert found["Q1"].labels == {"en": "one", "fr": "un"}
-    assert found["Q1"].aliases == {"en": ("first", "1")}
+    assert found["Q1"].aliases == {"en": ("1", "first")}
     assert found["Q1"].revision == 3
     assert found["Q2"].labels == {"fr": "deux"}
 

@@ -141,9 +141,10 @@ dbr:Rome rdfs:label 5 .
 """
     result = read(tmp_path, text, Format.TURTLE)
     rome = result.entity("http://dbpedia.org/resource/Rome")
-    assert rome.labels == {"en": "Rome", "de": "Rom"}
-    # A second label in a language (here the default of those without one) is one more name.
-    assert rome.aliases == {"en": ("Roma", "Eternal City")}
+    # Of two labels in a language (here the default of those without one) the first in order of
+    # sorting is the label, wherever blocks and batches end, and the other one more name.
+    assert rome.labels == {"en": "Roma", "de": "Rom"}
+    assert rome.aliases == {"en": ("Rome", "Eternal City")}
     assert rome.descriptions == {"en": "capital of Italy"}
     assert rome.same_as == ("Q220", "http://fr.dbpedia.org/resource/Rome")
     assert result.entity("http://dbpedia.org/resource/Roma").redirect == rome.id

@@ -93,6 +93,6 @@ def test_merging_and_replacing() -> None:
     assert replace_terms(new, old) is old
     assert replace_terms(None, new) is new
     merged = merge_terms(old, Entity("Q1", labels={"en": "c"}, aliases={"en": ("y", "x")}))
-    assert merged.labels == {"en": "c", "de": "b"}
-    assert merged.aliases == {"en": ("x", "y")}
+    assert merged.labels == {"en": "a", "de": "b"}
+    assert merged.aliases == {"en": ("c", "x", "y")}
     assert merged.revision == 5

@@ -1,0 +1,77 @@
+"""Names and links of entities, gathered over a block of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from graph_service.model.statement import Entity, EntityKind
+
+LANGUAGE_REASON = "terms in languages not asked for"
+
+
+class EntityTerms:
+    """Terms of one entity, as they come by.
+
+    Of two labels or descriptions in one language the one that sorts first stays, as in the store
+    (``merge_terms``), so that it does not matter where a block ends. The other label is an alias.
+    """
+
+    __slots__ = ("aliases", "descriptions", "kind", "labels", "redirect", "revision", "same_as")
+
+    def __init__(self) -> None:
+        self.labels: dict[str, str] = {}
+        self.descriptions: dict[str, str] = {}
+        self.aliases: dict[str, dict[str, None]] = {}
+        self.same_as: dict[str, None] = {}
+        self.kind = EntityKind.ITEM
+        self.redirect: str | None = None
+        self.revision: int | None = None
+
+    def add_label(self, language: str, text: str, /) -> None:
+        """Adds a label, or an alias where there is a label that sorts before it."""
+        other = self.labels.setdefault(language, text)
+        if other != text:
+            self.labels[language] = min(other, text)
+            self.add_alias(language, max(other, text))
+
+    def add_alias(self, language: str, text: str, /) -> None:
+        """Adds an alias."""
+        self.aliases.setdefault(language, {})[text] = None
+
+    def add_description(self, language: str, text: str, /) -> bool:
+        """Adds a description; returns whether it is one beside another in the same language."""
+        other = self.descriptions.setdefault(language, text)
+        self.descriptions[language] = min(other, text)
+        return other != text
+
+
+class TermGatherer:
+    """Terms of the entities of a block, until ``take`` hands them on."""
+
+    def __init__(self) -> None:
+        self._terms: dict[str, EntityTerms] = {}
+
+    def of(self, id_: str, /) -> EntityTerms:
+        """Returns the terms of an entity, to add to."""
+        found = self._terms.get(id_)
+        if found is None:
+            found = self._terms[id_] = EntityTerms()
+        return found
+
+    def take(self) -> list[Entity]:
+        """Returns the entities gathered, and begins anew."""
+        gathered: Mapping[str, EntityTerms] = self._terms
+        self._terms = {}
+        return [
+            Entity(
+                id=id_,
+                kind=terms.kind,
+                labels=terms.labels,
+                descriptions=terms.descriptions,
+                aliases={language: tuple(names) for language, names in terms.aliases.items()},
+                redirect=terms.redirect,
+                revision=terms.revision,
+                same_as=tuple(terms.same_as),
+            )
+            for id_, terms in gathered.items()
+        ]
