@@ -87,7 +87,9 @@ class _Endpoint:
             return refused
         if request.method == "GET":
             if not self._options.graphiql:
-                return _error(405, "BAD_INPUT", "send queries by POST as application/json")
+                refused = _error(405, "BAD_INPUT", "send queries by POST as application/json")
+                refused.headers["allow"] = "POST"
+                return refused
             return HTMLResponse(get_graphql_ide_html())
         kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
         if kind != "application/json":
@@ -173,9 +175,9 @@ class _Endpoint:
             if parts.netloc != host or parts.scheme not in ("http", "https"):
                 return _error(403, "FORBIDDEN", f"pages of {origin!r} may not call this server")
         if options.api_key:
-            given = request.headers.get("authorization", "")
-            expected = f"Bearer {options.api_key}"
-            if not hmac.compare_digest(given.encode(), expected.encode()):
+            # Starlette decodes headers as Latin-1; the bytes sent are what counts.
+            given = request.headers.get("authorization", "").encode("latin-1")
+            if not hmac.compare_digest(given, f"Bearer {options.api_key}".encode()):
                 return _error(401, "FORBIDDEN", "send the API key: Authorization: Bearer KEY")
         return None
 

@@ -253,6 +253,6 @@ def _to_value(given: ValueInput) -> Value:
         case LiteralType.QUANTITY:
             return Quantity(literal.content, literal.unit_id)
         case LiteralType.TIME:
-            return Time(literal.content, literal.precision or 11)
+            return Time(literal.content, 11 if literal.precision is None else literal.precision)
         case LiteralType.URL:
             return Iri(literal.content)

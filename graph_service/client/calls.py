@@ -24,7 +24,7 @@ from graph_service.client.types import (
     ItemStatement,
     ViewChanges,
 )
-from graph_service.errors import InputError
+from graph_service.errors import InputError, StoreError
 from graph_service.model.request import ViewRef
 from graph_service.model.result import (
     PathsResult,
@@ -88,6 +88,17 @@ class Call(Generic[T]):
     document: str
     variables: Mapping[str, Any]
     read: Callable[[Mapping[str, Any]], T]
+
+    def decode(self, data: Mapping[str, Any], /) -> T:
+        """Returns what the caller gets; raises ``StoreError`` for data of another shape."""
+        try:
+            return self.read(data)
+        except (InputError, AttributeError, KeyError, TypeError, ValueError) as error:
+            raise StoreError(
+                "the answer is not as this version of the client reads it "
+                f"({type(error).__name__}: {error})",
+                hint="Compare the server's /version with graph_service.__version__.",
+            ) from error
 
 
 _NAMES = {
@@ -189,23 +200,35 @@ def _change_input(change: Change) -> dict[str, Any]:
 
 
 def _value_input(value: Value) -> dict[str, Any]:
+    carried: Value | None = None
+    literal: dict[str, Any] = {}
     match value:
         case EntityValue(id=id_):
             return {"itemId": id_}
         case StringValue(text=text):
-            literal: dict[str, Any] = {"type": "STRING", "content": text}
+            literal = {"type": "STRING", "content": text}
+            carried = StringValue(text)
         case MonolingualText(text=text, language=language):
             literal = {"type": "MONOLINGUAL_TEXT", "content": text, "languageCode": language}
+            carried = value
         case Quantity(amount=amount, unit=unit):
             literal = {"type": "QUANTITY", "content": amount, "unitId": unit}
+            carried = Quantity(amount, unit)
         case Time(time=time, precision=precision):
             literal = {"type": "TIME", "content": time, "precision": precision}
+            carried = Time(time, precision)
         case Iri(iri=iri):
             literal = {"type": "URL", "content": iri}
+            carried = value
         case _:
-            raise InputError(
-                f"a change can't set a value of type {type(value).__name__}", argument="value"
-            )
+            pass
+    if carried != value:
+        raise InputError(
+            f"a change over GraphQL can't set {value!r}: it carries items, plain strings, texts, "
+            "quantities without bounds, Gregorian times and addresses",
+            argument="value",
+            hint="Make the view where the store is: graph-service view create --from FILE",
+        )
     return {"literal": literal}
 
 

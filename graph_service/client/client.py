@@ -74,7 +74,7 @@ class Client:
         self.close()
 
     def _run(self, call: Call[T]) -> T:
-        return call.read(self._transport.send(call.document, call.variables))
+        return call.decode(self._transport.send(call.document, call.variables))
 
     def graphs(self) -> tuple[GraphInfo, ...]:
         """Returns all graphs."""
@@ -246,7 +246,7 @@ class AsyncClient:
         await self.close()
 
     async def _run(self, call: Call[T]) -> T:
-        return call.read(await self._transport.send_async(call.document, call.variables))
+        return call.decode(await self._transport.send_async(call.document, call.variables))
 
     async def graphs(self) -> tuple[GraphInfo, ...]:
         """Returns all graphs."""

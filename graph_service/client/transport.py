@@ -167,7 +167,9 @@ def unwrap(response: Mapping[str, Any], /) -> dict[str, Any]:
     """Returns a response's data; raises its first error as the class of its code."""
     errors = response.get("errors")
     if errors:
-        first = errors[0]
+        first = errors[0] if isinstance(errors, list) else None
+        if not isinstance(first, dict):
+            raise StoreError("the server's errors are not as GraphQL has them")
         extensions = first.get("extensions") or {}
         kind = _BY_CODE.get(extensions.get("code", ""), GraphServiceError)
         if kind is StoreError and extensions.get("retryable"):

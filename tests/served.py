@@ -1,0 +1,35 @@
+"""A real server over a service, on a free port, in a thread."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from graph_service import Service
+from graph_service.api.app import ServerOptions, make_app
+
+
+@contextmanager
+def served(service: Service, options: ServerOptions | None = None) -> Iterator[str]:
+    """Serves until the block ends, and gives the address (without ``/graphql``)."""
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    config = uvicorn.Config(make_app(service, options), log_level="warning", lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        limit = time.monotonic() + 20
+        while not server.started:
+            assert time.monotonic() < limit, "the server did not start"
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        listening.close()

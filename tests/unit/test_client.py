@@ -1,0 +1,500 @@
+"""The typed client: in process and over HTTP, blocking and not, all give the same (S6)."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import pytest
+from demo_graph import ARNOLD, MARIA, QUESTION, request
+from served import served
+
+from graph_service import Service
+from graph_service.api.app import ServerOptions
+from graph_service.client import AsyncClient, Client
+from graph_service.client.calls import view_input
+from graph_service.client.transport import unwrap
+from graph_service.errors import (
+    DeadlineError,
+    GraphNotFoundError,
+    GraphServiceError,
+    InputError,
+    LimitError,
+    ModelFileError,
+    ReadOnlyError,
+    SetupError,
+    StoreCorruptError,
+    StoreError,
+    StoreUnavailableError,
+    ViewNotFoundError,
+    ViewStaleError,
+)
+from graph_service.model.request import ViewRef
+from graph_service.model.result import Strategy, triples_of
+from graph_service.model.statement import Rank
+from graph_service.model.values import (
+    Coordinates,
+    EntityValue,
+    Iri,
+    MonolingualText,
+    Quantity,
+    StringValue,
+    Time,
+    Value,
+)
+from graph_service.model.view import Change, ChangeKind, Method, Sampling, Scope, ViewSpec
+
+REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.5, random_seed=3)
+
+
+@pytest.fixture(scope="module")
+def url(demo_service: Service) -> Iterator[str]:
+    with served(demo_service, ServerOptions(writable=True)) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def kinds_url(kinds_service: Service) -> Iterator[str]:
+    with served(kinds_service) as address:
+        yield address
+
+
+def four_ways(service: Service, url: str, method: str, *arguments: Any, **options: Any) -> Any:
+    """Calls one method all four ways, asserts that they agree, and returns what they gave."""
+
+    async def asked(client: AsyncClient) -> Any:
+        async with client:
+            return await getattr(client, method)(*arguments, **options)
+
+    with Client.over(service) as near, Client.connect(url) as far:
+        answers = [getattr(client, method)(*arguments, **options) for client in (near, far)]
+    answers.append(asyncio.run(asked(AsyncClient.over(service))))
+    answers.append(asyncio.run(asked(AsyncClient.connect(f"{url}/graphql"))))
+    for answer in answers[1:]:
+        assert answer == answers[0]
+        assert type(answer) is type(answers[0])
+    return answers[0]
+
+
+@pytest.mark.parametrize("view", [None, REPLACED])
+@pytest.mark.parametrize("strategy", list(Strategy))
+def test_a_retrieval_is_what_the_service_gives(
+    demo_service: Service, url: str, strategy: Strategy, view: ViewSpec | None
+) -> None:
+    expected = demo_service.retrieve(
+        request(strategy=strategy, view=ViewRef(spec=view) if view else None, limit=7)
+    )
+    options = {"view": view, "limit": 7}
+    found = four_ways(demo_service, url, "retrieve", strategy, QUESTION, **options)
+    assert found == expected
+    assert found == four_ways(demo_service, url, strategy.value, QUESTION, **options)
+    kinds = {
+        one.change.kind for item in found.items for one in getattr(item, "steps", None) or (item,)
+    }
+    assert (kinds != {ChangeKind.UNCHANGED}) == (view is not None)
+
+
+def test_every_option_reaches_the_service(demo_service: Service, url: str) -> None:
+    options: dict[str, Any] = {
+        "graph": "demo",
+        "entity_ids": (MARIA,),
+        "languages": ("de", "en"),
+        "preset": "okgqa",
+        "limit": 4,
+        "max_hops": 1,
+        "max_edges": 30,
+        "min_score": 1.0,
+        "token_budget": 50,
+        "exclude_relation_ids": ("P31",),
+        "ranks": (Rank.NORMAL, Rank.PREFERRED),
+        "top_nodes": 5,
+        "top_edges": 6,
+        "edge_cost": 0.25,
+        "max_path_length": 2,
+        "prove": True,
+    }
+    expected = demo_service.retrieve(request(strategy=Strategy.TRIPLETS, **options))
+    found = four_ways(demo_service, url, "triplets", QUESTION, **options)
+    assert found == expected
+    assert {
+        "top_nodes": 5,
+        "edge_cost": 0.25,
+        "hops": 1,
+    }.items() <= found.provenance.parameters.items()
+    only = four_ways(demo_service, url, "triplets", QUESTION, relation_ids=["P26"], limit=None)
+    assert {one.relation.id for one in triples_of(only)} == {"P26"}
+    with pytest.raises(TypeError, match="limits"):
+        Client.over(demo_service).triplets(QUESTION, limits=3)  # type: ignore[call-arg]
+
+
+def test_details_have_every_value_type(kinds_service: Service, kinds_url: str) -> None:
+    found = four_ways(
+        kinds_service,
+        kinds_url,
+        "triplets",
+        "Who was Douglas Adams?",
+        preset="okgqa",
+        limit=100,
+        ranks=tuple(Rank),
+        details=True,
+    )
+    expected = kinds_service.retrieve(
+        request(
+            "Who was Douglas Adams?",
+            preset="okgqa",
+            limit=100,
+            ranks=tuple(Rank),
+            details=True,
+        )
+    )
+    assert found == expected
+    types = {type(one.value).__name__ for one in triples_of(found)}
+    assert {"EntityValue", "Time", "Quantity", "MonolingualText", "Iri", "StringValue"} <= types
+    assert any(one.qualifiers for one in triples_of(found))
+    assert any(one.references for one in triples_of(found))
+
+
+def test_statements_are_read_back_whole(kinds_service: Service, kinds_url: str) -> None:
+    for entity in ("Q42", "Q84", "Q8409"):
+        found = four_ways(kinds_service, kinds_url, "statements", entity)
+        shown = kinds_service.statements_of(entity)
+        assert [item.triple.statement_id for item in found] == [one.statement.id for one in shown]
+        for item, one in zip(found, shown, strict=True):
+            assert item.triple.value == one.statement.value
+            assert item.triple.rank == one.statement.rank
+            assert item.triple.qualifiers == one.statement.qualifiers
+            assert item.triple.references == one.statement.references
+            assert item.change == one.edge.change
+    types = {
+        type(item.triple.value) for item in four_ways(kinds_service, kinds_url, "statements", "Q42")
+    }
+    assert len(types) == 9
+    (one,) = four_ways(kinds_service, kinds_url, "statements", "Q42", relation_id="P69", limit=5)
+    assert one.triple.relation.id == "P69"
+    assert four_ways(kinds_service, kinds_url, "statements", "Q1") == ()
+
+
+def test_items_search_graphs_and_neighbourhood(
+    kinds_service: Service, kinds_url: str, demo_service: Service, url: str
+) -> None:
+    items = four_ways(kinds_service, kinds_url, "items", ["Q4242", "Q1", "dbr:Rome"], language="it")
+    assert [item and item.id for item in items] == ["Q42", None, "http://dbpedia.org/resource/Rome"]
+    assert (items[0].label, items[2].label) == ("Douglas Adams", "Roma")
+    assert items[0].aliases == ("Douglas Noel Adams", "DNA")
+    (hit,) = four_ways(demo_service, url, "search", "arnie", limit=5, languages=("en",))
+    assert (hit.item.id, hit.matched, hit.is_alias) == (ARNOLD, "Arnie", True)
+    info = four_ways(demo_service, url, "graph")
+    assert four_ways(demo_service, url, "graphs") == (info,)
+    stored = demo_service.graph()
+    assert (info.name, info.edition, info.counts, info.fingerprints, info.published_at) == (
+        stored.name,
+        stored.edition,
+        stored.counts,
+        stored.fingerprints,
+        stored.published_at,
+    )
+    around = four_ways(demo_service, url, "neighbourhood", MARIA, hops=2, limit=20, view=REPLACED)
+    expected = demo_service.neighbourhood(MARIA, hops=2, limit=20, view=ViewRef(spec=REPLACED))
+    assert around == expected
+
+
+def test_compare_is_what_the_service_gives_s3(demo_service: Service, url: str) -> None:
+    views = [REPLACED, ViewRef(spec=dataclasses.replace(REPLACED, random_seed=4))]
+    found = four_ways(demo_service, url, "compare", Strategy.PATHS, QUESTION, views, limit=5)
+    expected = demo_service.compare(
+        request(strategy=Strategy.PATHS, limit=5), [ViewRef(spec=REPLACED), views[1]]
+    )
+    for mine, its in zip(found, expected, strict=True):
+        for field in dataclasses.fields(its):
+            assert getattr(mine, field.name) == getattr(its, field.name), field.name
+
+
+def test_views_over_http_s4(own_service: Service) -> None:
+    with served(own_service, ServerOptions(writable=True)) as url:
+        near, far = Client.over(own_service), Client.connect(url)
+        made = far.create_view(REPLACED, graph="demo", name="half", note="n")
+        assert made == own_service.get_view("half")
+        for ref in ("half", made.id, ViewRef(name="half"), ViewRef(id=made.id), REPLACED):
+            assert far.paths(QUESTION, view=ref) == near.paths(QUESTION, view=REPLACED)
+        assert four_ways(own_service, url, "views") == (made,)
+        assert four_ways(own_service, url, "view", "half", graph="demo") == made
+        assert four_ways(own_service, url, "view", "nope") is None
+        assert four_ways(own_service, url, "view_diff", "nope") is None
+        page = four_ways(own_service, url, "view_diff", "half", first=100)
+        changes = [*page.changes]
+        while page.next is not None:
+            page = far.view_diff("half", first=100, after=page.next)
+            changes.extend(page.changes)
+        ours, total = own_service.diff_view(ViewRef(name="half"), first=1000)
+        assert page.total == total == len(changes)
+        for mine, its in zip(changes, ours, strict=True):
+            assert (mine.before, mine.after, mine.words) == (
+                its.before.triple,
+                its.after.triple,
+                its.words,
+            )
+            assert mine.kind == "relation-changed"
+        assert far.delete_view("half") == made.id
+        assert near.views() == ()
+        assert far.delete_graph("demo") == "demo"
+        assert near.graphs() == ()
+        far.close()
+
+
+SPECS = [
+    ViewSpec(Method.EDGE_DELETION, count=3, random_seed=2**31 - 1),
+    ViewSpec(Method.RELATION_SWAPPING, level=0.25, sampling=Sampling.OKGQA),
+    ViewSpec(Method.EDGE_REWIRING, level=1.0, scope=Scope(relation_ids=("P26", "P40"))),
+    ViewSpec(Method.EDGE_DELETION, level=0.5, scope=Scope(around_ids=(MARIA,), hops=1)),
+    ViewSpec(
+        Method.CUSTOM,
+        changes=tuple(
+            Change(head=MARIA, relation=f"P900{number}", value=value)
+            for number, value in enumerate(
+                (
+                    EntityValue("Q1"),
+                    StringValue("a, b: c"),
+                    MonolingualText("ü", "de"),
+                    Quantity("1.50", "Q11573"),
+                    Quantity("7"),
+                    Time("1990-00-00T00:00:00Z", 9),
+                    Time("-13798000000-00-00T00:00:00Z", 3),
+                    Time("2000-00-00T00:00:00Z", 0),
+                    Iri("http://example.org/ä"),
+                )
+            )
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.method.value)
+def test_a_spec_survives_the_way_s3(demo_service: Service, url: str, spec: ViewSpec) -> None:
+    found = four_ways(demo_service, url, "triplets", QUESTION, view=spec)
+    assert found.provenance.view_spec == spec.to_json()
+    ids = [one.statement.id for one in demo_service.statements_of(MARIA)]
+    withheld = ViewSpec(Method.WITHHOLDING, statement_ids=tuple(ids[:3]), count=2)
+    found = four_ways(demo_service, url, "triplets", QUESTION, view=withheld)
+    assert found.provenance.view_spec == withheld.to_json()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Coordinates(1.0, 2.0),
+        StringValue("a", "external-id"),
+        Quantity("1", None, "0", "2"),
+        Time("1990-01-01T00:00:00Z", 11, "Q1985786"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_value_that_the_api_cannot_carry_is_refused(value: Value) -> None:
+    """It must not arrive as another value, and so as another view."""
+    spec = ViewSpec(Method.CUSTOM, changes=(Change(head="Q1", relation="P1", value=value),))
+    with pytest.raises(InputError):
+        view_input(spec)
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        InputError("m", argument="limit", hint="h"),
+        GraphNotFoundError("m"),
+        ViewNotFoundError("m"),
+        ViewStaleError("m", argument="view"),
+        ReadOnlyError("m"),
+        LimitError("m"),
+        DeadlineError("m"),
+        SetupError("m", hint="do"),
+        StoreError("m"),
+        StoreUnavailableError("m"),
+    ],
+    ids=lambda raised: type(raised).__name__,
+)
+def test_an_error_comes_back_as_its_class(
+    demo_service: Service, url: str, monkeypatch: pytest.MonkeyPatch, raised: GraphServiceError
+) -> None:
+    def failing() -> None:
+        raise raised
+
+    monkeypatch.setattr(demo_service.store, "graphs", failing)
+    for client in (Client.over(demo_service), Client.connect(url)):
+        with client, pytest.raises(GraphServiceError) as caught:
+            client.graphs()
+        error = caught.value
+        assert type(error) is type(raised)
+        assert (error.message, error.argument, error.hint, error.retryable) == (
+            raised.message,
+            raised.argument,
+            raised.hint,
+            raised.retryable,
+        )
+
+
+def test_finer_store_and_setup_errors_come_back_as_their_kind(
+    demo_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for raised, kind in ((StoreCorruptError("m"), StoreError), (ModelFileError("m"), SetupError)):
+
+        def failing(raised: GraphServiceError = raised) -> None:
+            raise raised
+
+        monkeypatch.setattr(demo_service.store, "graphs", failing)
+        with pytest.raises(kind) as caught:
+            Client.over(demo_service).graphs()
+        assert type(caught.value) is kind
+
+
+def test_an_internal_error_is_no_error_of_ours_in_disguise(
+    demo_service: Service, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing() -> None:
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(demo_service.store, "graphs", failing)
+    with Client.connect(url) as client, pytest.raises(GraphServiceError) as caught:
+        client.graphs()
+    assert type(caught.value) is GraphServiceError
+    assert "secret" not in str(caught.value)
+
+
+def test_what_the_servers_door_says(demo_service: Service) -> None:
+    with served(demo_service, ServerOptions(api_key="open")) as url:
+        with Client.connect(url) as client, pytest.raises(SetupError, match="API key"):
+            client.graphs()
+        with Client.connect(url, api_key="open") as client:
+            assert client.graph().name == "demo"
+
+            async def ask() -> str:
+                async with AsyncClient.connect(url, api_key="open") as one:
+                    return (await one.graph()).name
+
+            assert asyncio.run(ask()) == "demo"
+    with served(demo_service) as url, Client.connect(url) as client:
+        with pytest.raises(ReadOnlyError):
+            client.delete_graph("demo")
+        with pytest.raises(LimitError, match="bytes"):
+            client.triplets("x" * 1_100_000)
+
+
+def test_a_server_that_is_away() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with Client.connect(url) as client, pytest.raises(StoreUnavailableError) as caught:
+            client.graphs()
+        assert "graph-service serve" in str(caught.value)
+
+        async def ask() -> None:
+            async with AsyncClient.connect(url) as client:
+                await client.graphs()
+
+        with pytest.raises(StoreUnavailableError, match="does not answer"):
+            asyncio.run(ask())
+
+
+@contextmanager
+def answering(respond: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
+    """A server that answers every POST in its own way."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            respond(self)
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def body(status: int, content: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
+    def respond(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        handler.send_header("content-length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    return respond
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "words"),
+    [
+        (502, b"<html>bad gateway</html>", "502 with something other than JSON"),
+        (200, b"", "200 with something other than JSON"),
+        (200, b"[]", "200 without an object"),
+        (200, b"{}", "neither data nor errors"),
+        (200, b'{"data": null}', "neither data nor errors"),
+        (500, b'{"detail": "oops"}', "neither data nor errors"),
+        (200, b'{"errors": "oops"}', "not as GraphQL"),
+        (200, b'{"errors": [5]}', "not as GraphQL"),
+        (200, b'{"data": {"other": 1}}', "not as this version"),
+        (200, b'{"data": {"graphs": [{"name": 1}]}}', "not as this version"),
+    ],
+)
+def test_an_answer_that_is_none(status: int, content: bytes, words: str) -> None:
+    with (
+        answering(body(status, content)) as url,
+        Client.connect(url) as client,
+        pytest.raises(StoreError, match=words),
+    ):
+        client.graphs()
+
+
+def test_an_answer_that_breaks_off() -> None:
+    def cut(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("content-length", "1000")
+        handler.end_headers()
+        handler.wfile.write(b'{"data":')
+
+    with (
+        answering(cut) as url,
+        Client.connect(url) as client,
+        pytest.raises(StoreUnavailableError),
+    ):
+        client.graphs()
+
+
+def test_an_answer_that_takes_too_long() -> None:
+    released = threading.Event()
+
+    def late(handler: BaseHTTPRequestHandler) -> None:
+        released.wait(10)
+
+    with answering(late) as url, Client.connect(url, timeout_s=0.1) as client:
+        with pytest.raises(DeadlineError, match=r"within 0\.1 s"):
+            client.graphs()
+        released.set()
+
+
+def test_unwrap_gives_the_first_error() -> None:
+    with pytest.raises(InputError, match="one"):
+        unwrap(
+            {
+                "data": None,
+                "errors": [
+                    {"message": "one", "extensions": {"code": "BAD_INPUT"}},
+                    {"message": "two", "extensions": {"code": "TIMEOUT"}},
+                ],
+            }
+        )
+    with pytest.raises(GraphServiceError, match="plain"):
+        unwrap({"errors": [{"message": "plain"}]})
