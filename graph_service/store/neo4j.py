@@ -24,6 +24,7 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import check_text, key64
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity, Rank, Statement
+from graph_service.store.lease import is_gone
 from graph_service.store.lookup import by_same_as, follow_redirects
 from graph_service.store.names import (
     edition_not_found,
@@ -460,7 +461,7 @@ class Neo4jStore:
                     e.token IS NOT NULL AND e.lease_until > timestamp()""",
                 {"name": name},
             )
-            if held is not None and held[3]:
+            if held is not None and held[3] and not is_gone(held[0]):
                 raise LoadInProgressError(
                     f"graph {name!r} is being loaded by {held[0]} from {held[1]}, begun {held[2]}",
                     hint="Wait for it to end, or stop it.",

@@ -24,6 +24,7 @@ from graph_service import __version__
 from graph_service.errors import InputError, LoadInProgressError, StoreError
 from graph_service.model.identity import Fingerprints
 from graph_service.store.hashes import collision
+from graph_service.store.lease import is_gone
 from graph_service.store.names import now_text
 from graph_service.store.neo4j_batch import WRITE_ROWS, BatchWork
 from graph_service.store.neo4j_driver import Connection, in_chunks, one_row, rows_of
@@ -566,7 +567,7 @@ def begin(
             held,
             of_token,
         ) in found:
-            if held and holder != owner and of_token != token:
+            if held and holder != owner and of_token != token and not is_gone(holder):
                 raise LoadInProgressError(
                     f"graph {graph!r} is being loaded by {holder} from {of_source} "
                     f"(since {started_at})",

@@ -82,8 +82,8 @@ class Batch:
         documents: Ids of entities whose whole document is in this batch: statements that earlier
             editions or batches have of them, and that are not in this batch, go. A document of a
             lower revision than the one stored is left out whole and counted.
-        terms_only: Whether ``entities`` only add languages (a label file): they are merged into
-            the terms there are instead of replacing them.
+        terms_only: Whether ``entities`` only add terms (RDF, a label file): they are merged into
+            the terms there are (``store.terms.merge_terms``) instead of replacing them.
     """
 
     entities: Sequence[Entity] = ()
@@ -355,7 +355,8 @@ class Store(GraphReader, Records, Protocol):
         current one has.
 
         Raises:
-            LoadInProgressError: Another owner holds the lease; names it and its source.
+            LoadInProgressError: Another owner holds the lease; names it and its source. A
+                holder that was a process of this machine and is gone (``store.lease``) does not.
             InputError: The name is not 1 to 100 letters, digits, ``-``, ``_``, ``.``.
         """
 

@@ -30,6 +30,7 @@ from graph_service.model.statement import (
     decode_snaks,
 )
 from graph_service.model.values import EntityValue, decode_value
+from graph_service.store.lease import is_gone
 from graph_service.store.lookup import by_same_as, follow_redirects
 from graph_service.store.names import (
     edition_not_found,
@@ -343,7 +344,7 @@ class SqliteStore:
         """Deletes a graph, its editions and its records; see ``Store.delete_graph``."""
         with self._database.writing() as connection:
             held = _unfinished_of(connection, name)
-            if held is not None and held[5] > time.time():
+            if held is not None and held[5] > time.time() and not is_gone(held[1]):
                 raise _in_progress(name, held)
             known = [row[0] for row in connection.execute("SELECT name FROM graphs").fetchall()]
             if name not in known and held is None:
@@ -608,7 +609,7 @@ def _take_lease(
     base = None if row is None or replacing else row[0]
     held = _unfinished_of(connection, graph)
     if held is not None:
-        if held[5] > time.time() and held[1] != lease.owner:
+        if held[5] > time.time() and held[1] != lease.owner and not is_gone(held[1]):
             raise _in_progress(graph, held)
         number = int(held[0])
         if (held[2], held[3], bool(held[4]), held[7]) == (source, options, replacing, base):
