@@ -9,12 +9,17 @@ attention, which must not look from one text into another, goes by groups of tex
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from graph_service.embed.protocol import Float32
 from graph_service.embed.weights import WEIGHTS, ModelFolder, find_model
@@ -31,6 +36,9 @@ _LAYERS = 6
 _EPSILON = np.float32(1e-12)
 # Words a pass: wide enough for full speed, and the widest array (1,536 a word) stays in cache.
 _PACK_TOKENS = 768
+# Under this many words a pack is not worth a thread.
+_LEAST_PACK = 128
+_CORES = os.cpu_count() or 1
 _GELU_BLOCK = 8192
 
 
@@ -52,6 +60,52 @@ class _Layer:
     narrow_shift: Float32
 
 
+class _OneThread:
+    """Keeps matrix products to the calling thread while it is held.
+
+    The products here are small: a library that splits each over all cores spends more time
+    waiting for the others than it wins, several times over where the cores are busy. Whole packs
+    go to threads instead.
+    """
+
+    def __init__(self) -> None:
+        self._controller = ThreadpoolController()
+        self._lock = Lock()
+        self._holders = 0
+        self._limit: AbstractContextManager[object] | None = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        with self._lock:
+            self._holders += 1
+            if self._limit is None:
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+                self._limit.__enter__()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._holders -= 1
+                if not self._holders and self._limit is not None:
+                    self._limit.__exit__(None, None, None)
+                    self._limit = None
+
+
+def _packs(lengths: Sequence[int], /) -> list[list[int]]:
+    """Texts of similar length in packs of at most ``_PACK_TOKENS`` words, enough for all cores."""
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    room = min(_PACK_TOKENS, max(_LEAST_PACK, -(-sum(lengths) // _CORES)))
+    packs: list[list[int]] = []
+    tokens = room
+    for i in order:
+        if tokens + lengths[i] > room:
+            packs.append([])
+            tokens = 0
+        packs[-1].append(i)
+        tokens += lengths[i]
+    return packs
+
+
 class MiniLM:
     """The default embedder. Safe to use from several threads.
 
@@ -70,6 +124,7 @@ class MiniLM:
         self._scale = tensors["embeddings.LayerNorm.weight"]
         self._shift = tensors["embeddings.LayerNorm.bias"]
         self._layers = tuple(_layer(tensors, number) for number in range(_LAYERS))
+        self._one_thread = _OneThread()
 
     @classmethod
     def open(cls, folder: Path | None = None, /) -> MiniLM:
@@ -122,18 +177,17 @@ class MiniLM:
         """
         ids = [self._truncated(text) for text in texts]
         vectors = np.empty((len(ids), DIMENSION), dtype=np.float32)
-        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
-        start = 0
-        while start < len(order):
-            end, tokens = start, 0
-            while end < len(order) and (
-                end == start or tokens + len(ids[order[end]]) <= _PACK_TOKENS
-            ):
-                tokens += len(ids[order[end]])
-                end += 1
-            pack = order[start:end]
+
+        def fill(pack: list[int]) -> None:
             vectors[pack] = self._encode_pack([ids[i] for i in pack])
-            start = end
+
+        packs = _packs([len(item) for item in ids])
+        with self._one_thread.held():
+            if len(packs) == 1:
+                fill(packs[0])
+            elif packs:
+                with ThreadPoolExecutor(min(_CORES, len(packs))) as pool:
+                    list(pool.map(fill, packs))
         return vectors
 
     def count_tokens(self, text: str, /) -> int:
