@@ -8,14 +8,12 @@ options). What the report counts travels with the position.
 from __future__ import annotations
 
 import os
-import socket
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
@@ -23,10 +21,11 @@ from typing import Any, BinaryIO, Self
 
 import orjson
 
-from graph_service.errors import InputError, LoadInProgressError
+from graph_service.errors import InputError
 from graph_service.model.statement import Entity, Statement
+from graph_service.store.lease import owner_name
 from graph_service.store.protocol import MAX_BATCH_STATEMENTS, Batch, LoadSession, Store
-from loaders import rdf, tables, wikibase
+from loaders import kgtk, rdf, tables, wikibase
 from loaders.formats import Format, recognise, recognise_source
 from loaders.items import Parsed, Reject
 from loaders.options import (
@@ -37,6 +36,9 @@ from loaders.options import (
     Progress,
 )
 from loaders.source import STANDARD_INPUT, ByteSource, open_source
+from loaders.sparql.endpoint import EndpointError
+from loaders.sparql.options import is_endpoint_source
+from loaders.sparql.reader import read as read_endpoint
 
 __all__ = ["Format", "LoadOptions", "LoadReport", "Progress", "load", "recognise"]
 
@@ -51,11 +53,15 @@ _READERS: dict[Format, Reader] = {
     Format.RDF_XML: rdf.read_rdf_xml,
     Format.TSV: tables.read_tsv,
     Format.CSV: tables.read_csv,
-    Format.KGTK: tables.read_kgtk,
-    Format.LABELS: tables.read_labels,
+    Format.KGTK: kgtk.read_kgtk,
+    Format.LABELS: kgtk.read_labels,
 }
 UNRECOGNISED_REASON = "files of no known format in the folder"
 PROGRESS_INTERVAL_S = 0.1
+# What came from an endpoint is committed this often, since it was slow to come.
+ENDPOINT_COMMIT_INTERVAL_S = 5.0
+# Longer than an endpoint's longest pause, within which nothing is written.
+LEASE_S, ENDPOINT_LEASE_S = 60.0, 3_600.0
 
 
 def load(
@@ -98,56 +104,16 @@ def load(
         )
     files = _files(source, options)
     tables.check_columns(options.columns)
-    begin = partial(
-        store.begin_load,
+    session = store.begin_load(
         graph,
         replace=replace,
+        owner=owner_name(),
         source=str(source),
+        lease_s=ENDPOINT_LEASE_S if files[0].endpoint else LEASE_S,
         options={**options.to_json(), "files": [file.identity for file in files]},
     )
-    try:
-        session = begin(owner=_owner(os.getpid()))
-    except LoadInProgressError:
-        dead = _dead_owner(store, graph)
-        if dead is None:
-            raise
-        # In its name the lease can be given back, instead of waiting until it runs out.
-        with begin(owner=dead):
-            pass
-        session = begin(owner=_owner(os.getpid()))
     with session, _Load(str(source), graph, session, files, options, progress, stop) as run:
         return run.run()
-
-
-def _owner(pid: int) -> str:
-    """Returns the name under which a process of this machine holds a lease."""
-    try:
-        # Containers may share a host name and a file, and number their processes alike.
-        space = os.readlink("/proc/self/ns/pid").strip("pid:[]")
-    except OSError:
-        space = "-"
-    return f"{socket.gethostname()}/{space}:{pid}"
-
-
-def _dead_owner(store: Store, graph: str) -> str | None:
-    """Returns who holds the lease of a graph, if that was a process of this machine and is gone."""
-    if os.name != "posix":
-        return None
-    for unfinished in store.unfinished_loads():
-        pid = unfinished.owner.rpartition(":")[2]
-        if (
-            unfinished.edition.rpartition("@")[0] != graph
-            or not pid.isdecimal()
-            or unfinished.owner != _owner(int(pid))
-        ):
-            continue
-        try:
-            os.kill(int(pid), 0)
-        except ProcessLookupError:
-            return unfinished.owner
-        except PermissionError:
-            pass
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +122,20 @@ class _File:
     format: Format | None
     size: int
     identity: list[Any]
+    endpoint: bool = False
 
 
 def _files(source: str | Path, options: LoadOptions) -> list[_File]:
     format_ = _format_named(options.format)
-    if str(source) == STANDARD_INPUT:
+    if is_endpoint_source(str(source)):
+        files = [_File(str(source), None, 0, [str(source), 0, 0], endpoint=True)]
+    elif options.endpoint is not None:
+        raise InputError(
+            f"{source} is read from disk, and hops, limits and addresses are for endpoints; "
+            "expected a source such as wikidata:Q42 or dbpedia:Rome",
+            argument="source",
+        )
+    elif str(source) == STANDARD_INPUT:
         files = [_File(STANDARD_INPUT, format_, 0, [STANDARD_INPUT, 0, 0])]
     else:
         path = Path(source)
@@ -254,6 +229,7 @@ class _Tally:
     first_rejects: list[Reject] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
+    incomplete: Counter[str] = field(default_factory=Counter)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -263,6 +239,7 @@ class _Tally:
             "first_rejects": [reject.to_json() for reject in self.first_rejects],
             "skipped": dict(self.skipped),
             "formats": dict(self.formats),
+            "incomplete": dict(self.incomplete),
         }
 
     @classmethod
@@ -274,6 +251,7 @@ class _Tally:
             [Reject(**reject) for reject in payload["first_rejects"]],
             Counter(payload["skipped"]),
             Counter(payload["formats"]),
+            Counter(payload.get("incomplete", {})),
         )
 
 
@@ -359,7 +337,7 @@ class _Load:
             first = tally.first_rejects[0]
             said.append(
                 f"{tally.rejected} rejected, all in {self._rejects.path}; the first at "
-                f"{first.file}, line {first.line}, byte {first.offset}: {first.reason}"
+                f"{first.place}: {first.reason}"
             )
         return f"{self._source} holds nothing that can be loaded" + (
             f" ({'; '.join(said)})" if said else ""
@@ -369,6 +347,8 @@ class _Load:
         """Reads one file; returns whether the load was stopped in it."""
         start = dict(self._position) if index == self._file_index else {}
         self._file_index = index
+        if file.endpoint:
+            return self._read_endpoint(file, start)
         with open_source(file.path, limits=self._options.limits) as source:
             head = blake2b(source.head, digest_size=16).hexdigest()
             if start and head != self._head:
@@ -394,10 +374,26 @@ class _Load:
                 self._tally.formats[format_.value] += 1
             for parsed in _READERS[format_](source, self._options, start):
                 self._add(parsed)
-                self._show(source, format_, parsed.line)
+                self._show(source.name, source.consumed_bytes, format_.value, parsed)
                 if self._stop is not None and self._stop.is_set():
                     return True
         return False
+
+    def _read_endpoint(self, file: _File, start: Mapping[str, Any]) -> bool:
+        if not start:
+            self._tally.formats["sparql"] += 1
+        committed = time.monotonic()
+        try:
+            for parsed in read_endpoint(file.path, self._options, start, stop=self._stop):
+                self._add(parsed)
+                self._show(file.path, parsed.bytes_read, "sparql", parsed)
+                if time.monotonic() - committed >= ENDPOINT_COMMIT_INTERVAL_S:
+                    self._flush()
+                    committed = time.monotonic()
+        except EndpointError:
+            self._flush()
+            raise
+        return self._stop is not None and self._stop.is_set()
 
     def _add(self, parsed: Parsed) -> None:
         if self._pending and (
@@ -412,6 +408,7 @@ class _Load:
         tally.statements += len(parsed.statements)
         tally.entities += len(parsed.entities)
         tally.skipped.update(parsed.skipped)
+        tally.incomplete.update(parsed.incomplete)
         if parsed.rejects:
             tally.rejected += len(parsed.rejects)
             tally.first_rejects.extend(
@@ -433,7 +430,7 @@ class _Load:
         self._rejects.flush()
         self._session.abort()
         raise InputError(
-            f"{reject.file}, line {reject.line}, byte {reject.offset}: {reject.reason}",
+            f"{reject.place}: {reject.reason}",
             argument="strict",
             hint="Nothing was published. Mend the source, or load it without --strict.",
         )
@@ -460,7 +457,7 @@ class _Load:
         )
         self._clear()
 
-    def _show(self, source: ByteSource, format_: Format, line: int) -> None:
+    def _show(self, name: str, bytes_read: int, format_: str, parsed: Parsed) -> None:
         if self._progress is None:
             return
         now = time.monotonic()
@@ -470,11 +467,12 @@ class _Load:
         tally = self._tally
         self._progress(
             Progress(
-                file=source.name,
-                format=format_.value,
-                bytes_read=self._bytes_before + source.consumed_bytes,
+                file=name,
+                format=format_,
+                bytes_read=self._bytes_before + bytes_read,
                 bytes_total=self._bytes_total,
-                line=line,
+                line=parsed.line,
+                note=parsed.note,
                 statements=tally.statements,
                 entities=tally.entities,
                 rejected=tally.rejected,
@@ -494,6 +492,7 @@ class _Load:
             read_entities=tally.entities,
             counts=None,
             skipped=dict(tally.skipped),
+            incomplete=dict(tally.incomplete),
             rejected=tally.rejected,
             rejects=tuple(tally.first_rejects),
             rejects_path=str(self._rejects.path) if tally.rejected else None,

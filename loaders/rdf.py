@@ -20,7 +20,6 @@ from loaders.options import LoadOptions
 from loaders.rdf_mapping import Mapper
 from loaders.source import (
     ByteSource,
-    DamagedSourceError,
     LineBlock,
     StreamReader,
     line_blocks,
@@ -309,24 +308,12 @@ def read_rdf_xml(
     source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /
 ) -> Iterator[Parsed]:
     """Yields RDF/XML (an ontology), which is read whole by rdflib; up to the line limit long."""
-    limit = source.limits.max_line_bytes
     parsed = Parsed(terms_only=True, position={"triples": 0, "last": True})
-    pieces: list[bytes] = []
-    size = 0
-    problem = ""
-    try:
-        while size <= limit and (data := source.read()):
-            pieces.append(data)
-            size += len(data)
-    except DamagedSourceError as error:
-        problem = error.message
-    if size > limit:
-        problem = f"RDF/XML of more than {limit} bytes; convert it to N-Triples to load it"
+    data, problem = source.read_whole(what="RDF/XML", instead="convert it to N-Triples")
     quads: list[ox.Quad] = []
+    at_line = 1
     if not problem:
-        quads, problem, at_line = _parse_rdf_xml(b"".join(pieces), options.base_iri)
-    else:
-        at_line = 1
+        quads, problem, at_line = _parse_rdf_xml(data, options.base_iri)
     mapper = _mapper(source, options)
     mapper.number_blank_nodes = True
     done = int(start.get("triples", 0))

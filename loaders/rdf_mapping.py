@@ -29,7 +29,7 @@ from loaders.rdf_values import (
     literal_value,
     wikidata_resource_value,
 )
-from loaders.terms import LANGUAGE_REASON, TermGatherer
+from loaders.terms import LANGUAGE_REASON, SECOND_DESCRIPTION_REASON, TermGatherer
 from loaders.wikidata_rdf import StatementNodes
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -71,7 +71,6 @@ NODE_REASON = "triples of full Wikidata statements in truthy data"
 NORMALISED_REASON = "normalised copies of Wikidata values"
 BOOKKEEPING_REASON = "triples of Wikidata bookkeeping (types, versions, counts)"
 SITELINK_REASON = "triples of Wikidata sitelinks"
-SECOND_DESCRIPTION_REASON = "descriptions beside another in the same language"
 
 
 class Mapper:

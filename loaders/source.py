@@ -171,6 +171,26 @@ class ByteSource:
             raise self._damage
         return self._take(size)
 
+    def read_whole(self, *, what: str, instead: str) -> tuple[bytes, str]:
+        """Returns all bytes from here to the end, for a format that can't be read in blocks.
+
+        Returns:
+            The bytes, and why they are not all: damage, or more than a line may have; then
+            ``what`` is named and ``instead`` said. Empty if they are.
+        """
+        limit = self.limits.max_line_bytes
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            while size <= limit and (data := self.read()):
+                pieces.append(data)
+                size += len(data)
+        except DamagedSourceError as error:
+            return b"", error.message
+        if size > limit:
+            return b"", f"{what} of more than {limit} bytes in one piece; {instead}"
+        return b"".join(pieces), ""
+
     def skip(self, count: int, /) -> None:
         """Reads past ``count`` bytes; raises ``DamagedSourceError`` if there are fewer."""
         while count > 0:

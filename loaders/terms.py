@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from graph_service.model.statement import Entity, EntityKind
 
 LANGUAGE_REASON = "terms in languages not asked for"
+SECOND_DESCRIPTION_REASON = "descriptions beside another in the same language"
 
 
 class EntityTerms:

@@ -11,8 +11,9 @@ import orjson
 
 from loaders.items import Parsed, Reject, excerpt
 from loaders.options import LoadOptions
-from loaders.source import ByteSource, DamagedSourceError, line_blocks
-from loaders.wikibase_json import MalformedError, expand, read_document
+from loaders.source import ByteSource, line_blocks
+from loaders.wikibase_json import expand, read_document
+from loaders.wikibase_values import MalformedError
 
 _ESCAPED_TROUBLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
@@ -69,25 +70,13 @@ def read_whole(
     parsed = Parsed(position={"done": True})
     if start.get("done"):
         return
-    limit = source.limits.max_line_bytes
-    pieces: list[bytes] = []
-    size = 0
-    problem = ""
-    try:
-        while size <= limit and (data := source.read()):
-            pieces.append(data)
-            size += len(data)
-    except DamagedSourceError as error:
-        problem = error.message
-    if size > limit:
-        problem = (
-            f"a JSON document of more than {limit} bytes in one piece; write it as JSON lines, "
-            "one entity a line"
-        )
+    data, problem = source.read_whole(
+        what="a JSON document", instead="write it as JSON lines, one entity a line"
+    )
     if problem:
         parsed.rejects.append(Reject(source.name, 1, 0, problem))
     else:
-        text = b"".join(pieces).removeprefix(b"\xef\xbb\xbf")
+        text = data.removeprefix(b"\xef\xbb\xbf")
         read_piece(text, parsed, source.name, 1, 0, frozenset(options.languages), spans_lines=True)
     yield parsed
 

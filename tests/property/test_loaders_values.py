@@ -32,7 +32,7 @@ from loaders.kgtk_values import read_kgtk_value
 from loaders.options import LoadOptions
 from loaders.rdf_mapping import statement_id
 from loaders.source import line_blocks, open_source
-from loaders.wikibase_json import read_snak_value
+from loaders.wikibase_values import read_snak_value
 
 WD = "http://www.wikidata.org/entity/"
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)

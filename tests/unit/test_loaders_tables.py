@@ -19,7 +19,7 @@ from graph_service.model.values import (
     Time,
     Value,
 )
-from loaders import tables
+from loaders import kgtk, tables
 from loaders.items import Parsed
 from loaders.kgtk_values import read_kgtk_value
 from loaders.options import LoadOptions
@@ -186,7 +186,7 @@ def test_kgtk_edges_terms_and_qualifiers(tmp_path: Path) -> None:
         "e4\tQ1\tlabel\tQ9\n"
         "e5\tQ1\tP1\t\n"
     )
-    found = read(tmp_path, text, tables.read_kgtk)
+    found = read(tmp_path, text, kgtk.read_kgtk)
     father, label = found.statements
     assert (father.rank, father.value) == (Rank.PREFERRED, EntityValue("Q2"))
     assert father.qualifiers == (Snak("P585", Time("2001-00-00T00:00:00Z", 9)),)
@@ -205,11 +205,11 @@ def test_kgtk_edges_terms_and_qualifiers(tmp_path: Path) -> None:
 
 
 def test_label_files_with_and_without_header_and_language(tmp_path: Path) -> None:
-    found = read(tmp_path, "id,label\nQ1,one\nQ1,uno\n", tables.read_labels)
+    found = read(tmp_path, "id,label\nQ1,one\nQ1,uno\n", kgtk.read_labels)
     assert [(one.id, one.labels, one.aliases) for one in found.entities] == [
         ("Q1", {"en": "one"}, {"en": ("uno",)})
     ]
-    found = read(tmp_path, "Q1\tone\ten\nQ1\tun\tfr\nP9\tx\tkgtk\n", tables.read_labels)
+    found = read(tmp_path, "Q1\tone\ten\nQ1\tun\tfr\nP9\tx\tkgtk\n", kgtk.read_labels)
     assert [(one.id, one.labels, one.kind) for one in found.entities] == [
         ("Q1", {"en": "one", "fr": "un"}, EntityKind.ITEM),
         ("P9", {"en": "x"}, EntityKind.PROPERTY),

@@ -1,0 +1,201 @@
+"""Wikibase JSON's snaks to typed values.
+
+Source: https://doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from graph_service.model.identity import normalise_entity_id
+from graph_service.model.statement import Snak
+from graph_service.model.values import (
+    EARTH,
+    GREGORIAN,
+    Coordinates,
+    EntityValue,
+    Iri,
+    MonolingualText,
+    NoValue,
+    Quantity,
+    SomeValue,
+    StringValue,
+    Time,
+    UnknownValue,
+    Value,
+)
+
+_TIME = re.compile(r"([+-]?)(\d{1,16})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)Z?")
+_PREFIXES = {"item": "Q", "property": "P", "lexeme": "L", "mediainfo": "M"}
+_SOME, _NONE = SomeValue(), NoValue()
+
+
+class MalformedError(ValueError):
+    """A piece of JSON that is not what Wikibase writes; the message is the reject's reason."""
+
+
+def read_snaks(
+    snaks: Mapping[str, list[Any]] | list[Any],
+    order: list[str] | None,
+    skipped: Counter[str],
+    /,
+) -> tuple[Snak, ...]:
+    """Returns snaks by property in the order of their properties; lists are the old format."""
+    if isinstance(snaks, list):
+        return tuple([Snak(snak["property"], read_snak_value(snak, skipped)) for snak in snaks])
+    if order and len(snaks) > 1:
+        properties = [property_ for property_ in dict.fromkeys(order) if property_ in snaks]
+        if len(properties) < len(snaks):
+            named = set(properties)
+            properties += [property_ for property_ in snaks if property_ not in named]
+        return tuple(
+            [
+                Snak(property_, read_snak_value(snak, skipped))
+                for property_ in properties
+                for snak in snaks[property_]
+            ]
+        )
+    return tuple(
+        [
+            Snak(property_, read_snak_value(snak, skipped))
+            for property_, group in snaks.items()
+            for snak in group
+        ]
+    )
+
+
+def read_snak_value(snak: Mapping[str, Any], skipped: Counter[str], /) -> Value:
+    """Returns the value of a snak.
+
+    A data type that is not known, or a value not shaped like its data type, is kept as it came
+    and counted in ``skipped`` (the name under which the report shows such counts).
+    """
+    type_ = snak.get("snaktype", "value")
+    if type_ != "value":
+        if type_ == "somevalue":
+            return _SOME
+        if type_ == "novalue":
+            return _NONE
+        raise MalformedError(f"snaktype {type_!r}; expected value, somevalue or novalue")
+    data = snak["datavalue"]
+    reader = _READERS.get(data["type"])
+    if reader is not None:
+        try:
+            return reader(data["value"], snak.get("datatype"))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            pass
+    name = str(snak.get("datatype") or data["type"])
+    skipped[f"values of data type {name} kept as they came"] += 1
+    return UnknownValue(name, orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode())
+
+
+@lru_cache(maxsize=262_144)
+def _entity_value(id_: str) -> EntityValue:
+    return EntityValue(normalise_entity_id(id_))
+
+
+def _read_entity_value(value: Any, datatype: str | None) -> Value:
+    id_ = value.get("id")
+    if id_ is None:
+        id_ = f"{_PREFIXES[value['entity-type']]}{int(value['numeric-id'])}"
+    return _entity_value(id_)
+
+
+def _read_string(value: Any, datatype: str | None) -> Value:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    if datatype == "url":
+        return Iri(value)
+    return StringValue(value, datatype) if datatype else StringValue(value)
+
+
+def _read_monolingual(value: Any, datatype: str | None) -> Value:
+    text, language = value["text"], value["language"]
+    if not isinstance(text, str):
+        raise TypeError(text)
+    return MonolingualText(text, language.lower())
+
+
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+def _number(raw: object) -> str:
+    text = raw if isinstance(raw, str) else repr(raw)
+    if isinstance(raw, bool) or not _NUMBER.fullmatch(text):
+        raise ValueError(raw)
+    return text[1:] if text[0] == "+" else text
+
+
+@lru_cache(maxsize=65_536)
+def _unit(raw: str) -> str | None:
+    return None if raw in ("1", "") else normalise_entity_id(raw)
+
+
+def _read_quantity(value: Any, datatype: str | None) -> Value:
+    lower, upper = value.get("lowerBound"), value.get("upperBound")
+    return Quantity(
+        _number(value["amount"]),
+        _unit(value.get("unit", "1")),
+        None if lower is None else _number(lower),
+        None if upper is None else _number(upper),
+    )
+
+
+def normalise_time(raw: str, /) -> str:
+    """Returns a Wikibase time stamp without its plus sign and with a year of 4 or more digits.
+
+    >>> normalise_time("+00000002013-01-01T00:00:00Z"), normalise_time("-0109-01-01T00:00:00Z")
+    ('2013-01-01T00:00:00Z', '-0109-01-01T00:00:00Z')
+    """
+    # Nearly all time stamps of a dump: +YYYY-MM-DDT00:00:00Z.
+    found = _TIME.fullmatch(raw)
+    if not found:
+        raise ValueError(raw)
+    sign, year, month, day, clock = found.groups()
+    if len(year) != 4:
+        year = year.lstrip("0").zfill(4)
+    return f"{'-' if sign == '-' else ''}{year}-{month}-{day}T{clock}Z"
+
+
+def _read_time(value: Any, datatype: str | None) -> Value:
+    precision = value["precision"]
+    calendar = value.get("calendarmodel")
+    if type(precision) is not int:
+        raise TypeError(precision)
+    return Time(
+        normalise_time(value["time"]),
+        precision,
+        # A calendar without a name is the one that Wikibase assumes.
+        (_unit(calendar) if calendar else None) or GREGORIAN,
+        int(value.get("before") or 0),
+        int(value.get("after") or 0),
+        int(value.get("timezone") or 0),
+    )
+
+
+def _read_coordinates(value: Any, datatype: str | None) -> Value:
+    altitude, precision, globe = value.get("altitude"), value.get("precision"), value.get("globe")
+    return Coordinates(
+        float(value["latitude"]),
+        float(value["longitude"]),
+        None if altitude is None else float(altitude),
+        None if precision is None else float(precision),
+        (_unit(globe) if globe else None) or EARTH,
+    )
+
+
+_READERS: dict[str, Callable[[Any, str | None], Value]] = {
+    "wikibase-entityid": _read_entity_value,
+    "string": _read_string,
+    "monolingualtext": _read_monolingual,
+    "quantity": _read_quantity,
+    "time": _read_time,
+    "globecoordinate": _read_coordinates,
+    "globe-coordinate": _read_coordinates,
+}
