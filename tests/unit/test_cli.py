@@ -1,0 +1,611 @@
+"""The command line: what it prints, where, and with which exit code (issue 3, section 9)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from demo_graph import ARNOLD, AURELIA, EUNICE, MARIA, QUESTION, copy_store
+from graphs import load_graph
+
+from graph_service.cli import main
+from graph_service.cli.opening import read_questions, settings_of, view_ref
+from graph_service.cli.parser import make_parser
+from graph_service.cli.serving import server_options
+from graph_service.errors import (
+    DeadlineError,
+    InputError,
+    SetupError,
+    StoreUnavailableError,
+)
+from graph_service.model.request import ViewRef
+from graph_service.model.view import Method, ViewSpec
+from graph_service.settings import SETTINGS, Settings, read_settings
+from graph_service.store import open_store
+from queries.datasets.demo_set import demo_questions, demo_slice
+
+FILE = "there is no store"
+
+
+@dataclass(frozen=True)
+class Run:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one JSON object on stdout."""
+        assert self.out.count("\n") == 1, self.out
+        found = json.loads(self.out)
+        assert isinstance(found, dict)
+        return found
+
+
+Cli = Callable[..., Run]
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys, demo_settings: Settings, tmp_path: Path) -> Cli:
+    """Runs the command line in this process, in an empty folder, with an empty environment."""
+    for row in SETTINGS:
+        monkeypatch.delenv(row.variable, raising=False)
+    monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Run:
+        capsys.readouterr()
+        code = main(arguments)
+        captured = capsys.readouterr()
+        return Run(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def store(cli: Cli, monkeypatch: pytest.MonkeyPatch, demo_file: Path, tmp_path: Path) -> str:
+    """A store of the test's own with graph ``demo``, named by the environment."""
+    url = copy_store(demo_file, tmp_path)
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", url)
+    return url
+
+
+def process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+# Starting
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = """
+import sys
+from graph_service.cli import main
+for arguments in (["--help"], ["retrieve", "--help"], ["load", "--help"], ["demo", "--help"]):
+    try:
+        main(arguments)
+    except SystemExit as done:
+        assert done.code == 0
+heavy = {"numpy", "strawberry", "neo4j", "tokenizers", "httpx", "openai", "networkx", "rdflib",
+         "orjson", "starlette", "uvicorn", "sqlite3"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    done = process("-c", code)
+    assert done.returncode == 0, done.stderr
+    verbs = {"load", "graphs", "search", "item", "retrieve", "view", "answer", "score", "serve"}
+    for verb in verbs | {"doctor", "bench", "demo", "model"}:
+        assert f"\n    {verb} " in done.stdout
+
+
+def test_version_and_no_verb(cli: Cli, capsys) -> None:
+    with pytest.raises(SystemExit) as done:
+        main(["--version"])
+    assert done.value.code == 0
+    assert re.fullmatch(r"graph-service \d+\.\d+\.\d+\n", capsys.readouterr().out)
+    nothing = cli()
+    assert nothing.code == 2
+    assert "Begin with: graph-service demo" in nothing.out
+
+
+def test_as_a_module_in_a_new_process(store: str) -> None:
+    done = process(
+        "-m", "graph_service.cli", "search", "arnie", "--json", GRAPH_SERVICE_STORE=store
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["hits"][0]["entity"]["id"] == ARNOLD
+    assert done.stderr == f"store {store}\n"
+
+
+def test_a_reader_that_stops_reading_is_no_error(store: str) -> None:
+    command = f'"{sys.executable}" -m graph_service.cli item {MARIA} | head -1; '
+    command += 'echo "${PIPESTATUS[0]}"'
+    done = subprocess.run(
+        ["bash", "-c", command],
+        env={**os.environ, "GRAPH_SERVICE_STORE": store},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.splitlines() == [f"{MARIA}  Maria Shriver", "0"]
+    assert "Traceback" not in done.stderr
+
+
+# Which store and which graph
+
+
+def test_the_store_is_the_option_then_the_variables_then_a_file() -> None:
+    both = {"GRAPH_SERVICE_STORE": "sqlite:///a.db", "NEO4J_URI": "bolt://b"}
+    assert read_settings(both).store_url == "sqlite:///a.db"
+    assert read_settings({"NEO4J_URI": "bolt://b"}).store_url == "bolt://b"
+    assert read_settings({}).store_url == "sqlite:///graph.db"
+    assert read_settings({"GRAPH_SERVICE_STORE": ""}).store_url == "sqlite:///graph.db"
+
+
+def test_the_option_comes_before_the_environment(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", "sqlite:///a.db")
+    monkeypatch.setenv("GRAPH_SERVICE_GRAPH", "one")
+    options = make_parser().parse_args(["retrieve", "q", "--store", "sqlite:///c.db"])
+    assert settings_of(options).store_url == "sqlite:///c.db"
+    assert settings_of(options).graph == "one"
+    options = make_parser().parse_args(["retrieve", "q", "--graph", "two"])
+    assert settings_of(options).store_url == "sqlite:///a.db"
+    assert settings_of(options).graph == "two"
+
+
+def test_each_setting_is_read_from_its_variable() -> None:
+    texts = {"str": "x", "int": "7", "float": "1.5"}
+    kinds = {row.name: Settings.__annotations__[row.name] for row in SETTINGS}
+    read = read_settings({row.variable: texts[kinds[row.name]] for row in SETTINGS})
+    for name, kind in kinds.items():
+        assert str(getattr(read, name)) == texts[kind]
+    assert len(kinds) == len(Settings.__annotations__)
+    assert read_settings({}) == Settings(), "the table's defaults are the class's"
+    for variable, text in (
+        ("GRAPH_SERVICE_MAX_HOPS", "many"),
+        ("GRAPH_SERVICE_THREADS", "0"),
+        ("GRAPH_SERVICE_READ_TIMEOUT_S", "nan"),
+        ("GRAPH_SERVICE_CACHE_GB", "-1"),
+        ("GRAPH_SERVICE_MAX_ITEMS", "1.5"),
+    ):
+        with pytest.raises(InputError, match=variable):
+            read_settings({variable: text})
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("graphs",),
+        ("graphs", "delete", "demo", "--yes"),
+        ("search", "x"),
+        ("item", "Q1"),
+        ("retrieve", QUESTION),
+        ("answer", QUESTION),
+        ("view", "list"),
+        ("view", "create", "--method", "rr", "--level", "0.1"),
+        ("serve", "--port", "0"),
+    ],
+)
+def test_a_store_that_is_not_there_is_not_made(
+    cli: Cli, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    done = cli(*arguments, "--json")
+    assert done.code == 2
+    assert FILE in done.json["error"]["message"]
+    assert done.json["error"]["argument"] == "store"
+    assert "graph-service load" in done.json["error"]["hint"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_graph_may_be_left_out_where_there_is_one(cli: Cli, store: str) -> None:
+    assert cli("search", "Kennedy").code == 0
+    with open_store(store) as opened:
+        load_graph(opened, "other", [("Q1", "P1", "Q2")])
+    done = cli("search", "Kennedy", "--json")
+    assert done.code == 2
+    assert done.json["error"] == {
+        "code": "GRAPH_NOT_FOUND",
+        "message": "the store has 2 graphs: demo, other; say which",
+        "argument": "graph",
+    }
+    assert cli("search", "Kennedy", "--graph", "demo").code == 0
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "argument"),
+    [
+        (("retrieve",), 2, "question"),
+        (("retrieve", "a", "--questions", "b"), 2, "question"),
+        (("retrieve", "--questions", "none.jsonl"), 2, "questions"),
+        (("retrieve", QUESTION, "--limit", "0"), 2, "limit"),
+        (("retrieve", QUESTION, "--view", "nope"), 2, "view"),
+        (("retrieve", QUESTION, "--view", "shuffle:0.1"), 2, "method"),
+        (("retrieve", QUESTION, "--view", "rr:7"), 2, "level"),
+        (("retrieve", QUESTION, "--strategy", "walks"), 2, None),
+        (("retrieve", QUESTION, "--entity", "Q999999"), 2, "entity_ids"),
+        (("retrieve", QUESTION, "--limit", "x"), 2, None),
+        (("item", "Q999999"), 2, "id"),
+        (("search", " "), 2, "query"),
+        (("search", "x", "--graph", "nope"), 2, "graph"),
+        (("view", "create"), 2, "method"),
+        (("view", "create", "--method", "rr"), 2, "level"),
+        (("view", "create", "--method", "rr", "--from", "x"), 2, "method"),
+        (("view", "show"), 2, "view"),
+        (("view", "show", "nope"), 2, "view"),
+        (("view", "create", "--from", "none.jsonl"), 2, "from"),
+        (("graphs", "delete"), 2, "name"),
+        (("graphs", "delete", "nope"), 2, None),
+        (("graphs", "delete", "demo"), 2, None),
+        (("answer", QUESTION, "--model-url", "http://x"), 2, "model"),
+        (("answer", QUESTION, "--out", "no/such/folder.jsonl"), 2, "out"),
+        (("score", "citations", "none.jsonl"), 2, "answers"),
+        (("serve", "--threads", "-1"), 2, "threads"),
+        (("search", "x", "--store", "mysql://x"), 2, "store"),
+        (("nonsense",), 2, None),
+        (("serve", "--host", "0.0.0.0"), 4, None),
+        (("load", "none.jsonl", "--graph", "x", "--quiet"), 2, None),
+    ],
+)
+def test_every_error_has_its_exit_code_and_one_json_object(
+    cli: Cli, store: str, arguments: tuple[str, ...], code: int, argument: str | None
+) -> None:
+    plain = cli(*arguments)
+    assert (plain.code, plain.out) == (code, "")
+    assert "error: " in plain.err
+    assert "Traceback" not in plain.err
+    done = cli(*arguments, "--json")
+    assert done.code == code
+    error = done.json["error"]
+    assert error["code"]
+    assert error["message"] in done.err
+    if argument is not None:
+        assert error["argument"] == argument
+
+
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [
+        (SetupError("m"), 4),
+        (StoreUnavailableError("m"), 5),
+        (DeadlineError("m"), 6),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_exit_codes_by_who_can_act(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, raised: BaseException, code: int
+) -> None:
+    def failing(*arguments: object) -> int:
+        raise raised
+
+    monkeypatch.setattr("graph_service.cli.reading.search", failing)
+    assert cli("search", "x").code == code
+
+
+# Reading
+
+
+def test_search_and_item(cli: Cli, store: str) -> None:
+    found = cli("search", "arnie", "--json")
+    assert found.json["hits"][0]["matched"] == "Arnie"
+    assert cli("search", "arnie").out.startswith(
+        "Q2685  Arnold Schwarzenegger (Arnie)  -  Austrian"
+    )
+    assert cli("search", "zorblax").out == "nothing found\n"
+    shown = cli("item", "wd:" + MARIA, "--relation", "P26")
+    assert shown.out.splitlines()[0] == f"{MARIA}  Maria Shriver"
+    assert any(line == "  spouse: Arnold Schwarzenegger" for line in shown.out.splitlines())
+    item = cli("item", MARIA, "--json").json
+    assert item["entity"]["labels"]["en"] == "Maria Shriver"
+    assert len(item["statements"]) > 20
+    on_view = cli("item", MARIA, "--view", "rr:1.0:3")
+    assert "  <- relation was spouse" in on_view.out
+
+
+def test_retrieve_prints_what_it_found(cli: Cli, store: str) -> None:
+    done = cli("retrieve", QUESTION, "--strategy", "paths", "--limit", "3", "--explain")
+    lines = done.out.splitlines()
+    assert lines[0] == '"Maria Shriver" is Maria Shriver (Q230654)'
+    assert lines[1].endswith(
+        "Maria Shriver -[spouse]-> Arnold Schwarzenegger -[mother]-> Aurelia Schwarzenegger"
+    )
+    assert f"[{ARNOLD}, mother: Aurelia Schwarzenegger]" in done.out
+    assert "preset default-1" in done.out
+    assert done.err == f"store {store}\n"
+    result = cli("retrieve", QUESTION, "--strategy", "paths", "--limit", "3", "--json").json
+    assert result["items"][0]["steps"][1]["triple"]["value"] == ["e", AURELIA]
+    assert f"result {result['id']}" in done.out
+    text = cli("retrieve", QUESTION, "--text", "numbered", "--limit", "2")
+    assert [line[:4] for line in text.out.splitlines()] == ["[1] ", "[2] "]
+    nobody = cli("retrieve", "What is Zorblax?")
+    assert nobody.code == 0
+    assert nobody.out == "no entity of the graph is named in the question\n"
+
+
+def test_retrieve_options_reach_the_service(cli: Cli, store: str) -> None:
+    result = cli(
+        "retrieve", "Who is the mother?", "--entity", ARNOLD, "--preset", "okgqa", "--limit", "4",
+        "--max-edges", "40", "--max-hops", "1", "--token-budget", "60", "--min-score", "1.5",
+        "--language", "de", "--language", "en", "--view", "ed:0.1:7", "--json",
+    ).json  # fmt: skip
+    parameters = result["provenance"]["parameters"]
+    assert {
+        "limit": 4,
+        "max_edges": 40,
+        "hops": 1,
+        "token_budget": 60,
+        "min_score": 1.5,
+        "languages": ["de", "en"],
+        "entity_ids": [ARNOLD],
+    }.items() <= parameters.items()
+    spec = ViewSpec(Method.EDGE_DELETION, level=0.1, random_seed=7)
+    assert result["provenance"]["view_spec"] == spec.to_json()
+
+
+def test_many_questions(cli: Cli, store: str, tmp_path: Path) -> None:
+    file = tmp_path / "questions.jsonl"
+    rows = [{"id": "a", "question": QUESTION}, {"question": "What is Zorblax?"}]
+    file.write_text("\n\n".join(json.dumps(row) for row in rows))
+    found = cli("retrieve", "--questions", str(file), "--json").json["results"]
+    assert [(row["id"], row["result"]["status"]) for row in found] == [
+        ("a", "ok"),
+        ("3", "no-entity-linked"),
+    ]
+    assert f"# a: {QUESTION}" in cli("retrieve", "--questions", str(file)).out
+    for text, words in (("{", "questions.jsonl:1: not JSON"), ("[]", "expected an object")):
+        file.write_text(text)
+        with pytest.raises(InputError, match=words):
+            read_questions(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (None, None),
+        ("half", ViewRef(id="half")),
+        ("a:b", ViewRef(id="a:b")),
+        ("rr:0.3", ViewRef(spec=ViewSpec(Method.RELATION_REPLACEMENT, level=0.3))),
+        ("ed:0.3:42", ViewRef(spec=ViewSpec(Method.EDGE_DELETION, level=0.3, random_seed=42))),
+        (
+            "relation-swapping:1:2",
+            ViewRef(spec=ViewSpec(Method.RELATION_SWAPPING, level=1.0, random_seed=2)),
+        ),
+    ],
+)
+def test_a_view_on_the_command_line(text: str | None, expected: ViewRef | None) -> None:
+    assert view_ref(text) == expected
+
+
+# Views
+
+
+def test_views_from_making_to_deleting_s4(cli: Cli, store: str) -> None:
+    assert cli("view", "list").out.startswith("no views; make one")
+    made = cli(
+        "view", "create", "--method", "er", "--level", "0.3", "--random-seed", "42",
+        "--name", "moved", "--note", "tails", "--json",
+    ).json["view"]  # fmt: skip
+    assert made["report"]["level_reached"] == pytest.approx(0.3, abs=0.001)
+    again = cli(
+        "view", "create", "--method", "edge-rewiring", "--level", "0.3", "--random-seed", "42"
+    )
+    assert again.out.startswith(f"view {made['id']}  moved\n")
+    listed = cli("view", "list")
+    assert made["id"] in listed.out
+    assert "edge-rewiring" in listed.out
+    assert [view["id"] for view in cli("view", "list", "--json").json["views"]] == [made["id"]]
+    shown = cli("view", "show", "moved").out
+    assert "324 value-changed; level asked 0.3, reached 0.2997 of 1081 edges" in shown
+    assert "note: tails" in shown
+    diff = cli("view", "diff", "moved", "--limit", "5")
+    lines = diff.out.splitlines()
+    assert len(lines) == 6
+    assert all(", now " in line for line in lines[:5])
+    changes = cli("view", "diff", made["id"], "--limit", "5", "--json").json
+    assert lines[5] == f"... and {changes['total'] - 5} more; --limit shows more"
+    assert [change["words"] for change in changes["changes"]] == lines[:5]
+    assert cli("view", "diff", "ed:0.01:1").out.splitlines()[0].endswith(", gone")
+    copy = cli("view", "create", "--from-view", "moved", "--json").json["view"]
+    assert copy["id"] == made["id"]
+    assert cli("view", "delete", "moved").out == f"deleted view {made['id']}\n"
+    assert cli("view", "list", "--json").json == {"views": []}
+
+
+def test_a_view_of_ones_own_changes(cli: Cli, store: str, tmp_path: Path) -> None:
+    file = tmp_path / "changes.jsonl"
+    file.write_text(json.dumps({"head": MARIA, "relation": "friend", "value": EUNICE}))
+    cli("view", "create", "--from", str(file), "--name", "mine")
+    assert cli("view", "diff", "mine").out == (
+        "Maria Shriver: friend -> Eunice Kennedy Shriver, new\n"
+    )
+    assert (
+        "  friend: Eunice Kennedy Shriver  <- added by the view"
+        in cli("item", MARIA, "--view", "mine").out
+    )
+    ids = [row["statement"]["id"] for row in cli("item", MARIA, "--json").json["statements"]]
+    cli("view", "create", "--method", "withholding", "--statement", ids[0], "--name", "less")
+    left = [
+        row["statement"]["id"]
+        for row in cli("item", MARIA, "--view", "less", "--json").json["statements"]
+    ]
+    assert left == ids[1:]
+
+
+def test_a_views_scope(cli: Cli, store: str) -> None:
+    cli("view", "create", "--method", "ed", "--level", "1", "--relation", "wd:P26", "--name", "a")
+    lines = cli("view", "diff", "a", "--limit", "1000").out.splitlines()
+    assert len(lines) > 10
+    assert all(": spouse -> " in line for line in lines)
+    cli("view", "create", "--method", "ed", "--count", "3", "--around", MARIA, "--hops", "1",
+        "--name", "b")  # fmt: skip
+    lines = cli("view", "diff", "b").out.splitlines()
+    assert len(lines) == 3
+    assert all("Maria Shriver" in line for line in lines)
+
+
+# Loading and deleting
+
+
+def test_load_list_delete(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = cli("load", str(demo_slice()), "--graph", "mine", "--quiet", "--json")
+    assert (loaded.code, loaded.json["status"], loaded.json["rejected"]) == (0, "published", 0)
+    assert (tmp_path / "graph.db").is_file(), "without a store named, ./graph.db"
+    assert "store sqlite:///graph.db\n" in loaded.err
+    (info,) = cli("graphs", "--json").json["graphs"]
+    assert (info["name"], info["counts"]["statements"]) == ("mine", 1156)
+    assert cli("graphs").out.splitlines()[1].startswith("mine   mine@1")
+    cli("view", "create", "--method", "ed", "--level", "0.1")
+    refused = cli("graphs", "delete", "mine")
+    assert refused.code == 2
+    assert "1,156 statements and 1 views" in refused.err
+    assert "--yes" in refused.err
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda prompt: "no")
+    assert cli("graphs", "delete", "mine").out == "nothing deleted\n"
+    assert len(cli("graphs", "--json").json["graphs"]) == 1
+    monkeypatch.setattr("builtins.input", lambda prompt: "mine")
+    assert cli("graphs", "delete", "mine").out == "deleted graph mine and 1 views\n"
+    assert cli("graphs").out.startswith("no graphs yet")
+    cli("load", str(demo_slice()), "--graph", "mine", "--quiet")
+    assert cli("graphs", "delete", "mine", "--yes", "--json").json == {
+        "deleted": "mine",
+        "views": 0,
+    }
+
+
+def test_rejected_lines_give_exit_code_3(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "bad.nt"
+    file.write_text("<http://e/a> <http://e/p> <http://e/b> .\nnonsense\n")
+    done = cli("load", str(file), "--graph", "x", "--quiet", "--json")
+    assert done.code == 3
+    assert done.json["rejected"] == 1
+    assert cli("graphs", "--json").json["graphs"][0]["counts"]["statements"] == 1
+
+
+# Answers and scores
+
+
+def test_answer_cites(cli: Cli, store: str) -> None:
+    done = cli("answer", QUESTION)
+    assert done.code == 0
+    assert f"[{ARNOLD}, mother: Aurelia Schwarzenegger]" in done.out
+    assert done.out.endswith("(template text, no language model)\n")
+    answer = cli("answer", QUESTION, "--json").json
+    assert answer["question"] == QUESTION
+    assert answer["result"]["provenance"]["strategy"] == "paths"
+
+
+def test_answers_resume_and_are_scored_k4(cli: Cli, store: str, tmp_path: Path) -> None:
+    questions = demo_questions()[:4]
+    rows = [json.dumps({"id": one.id, "question": one.question}) for one in questions]
+    file, out = tmp_path / "q.jsonl", tmp_path / "a.jsonl"
+    file.write_text("\n".join(rows[:2]))
+    first = cli("answer", "--questions", str(file), "--out", str(out), "--json").json
+    assert (len(first["answers"]), first["skipped"], first["failed"]) == (2, 0, 0)
+    written = out.read_bytes()
+    out.write_bytes(written + b'{"question_id": "cut')
+    file.write_text("\n".join(rows))
+    second = cli("answer", "--questions", str(file), "--out", str(out), "--json").json
+    assert [one["question_id"] for one in second["answers"]] == [one.id for one in questions[2:]]
+    assert second["skipped"] == 2
+    assert out.read_bytes().startswith(written), "what was answered before is left as it is"
+    assert len(out.read_bytes().splitlines()) == 4
+    third = cli("answer", "--questions", str(file), "--out", str(out))
+    assert "4 questions were answered" in third.err
+    assert third.out == ""
+    report = cli("score", "citations", str(out), "--json").json
+    assert len(report["rows"]) == 4
+    assert cli("score", "citations", str(out)).out.count("\n") > 4
+    other = cli("answer", "Who is Maria Shriver?", "--out", str(out), "--json")
+    assert other.code == 0, "another id is another question"
+    file.write_text(json.dumps({"id": questions[0].id, "question": "Something else?"}))
+    clash = cli("answer", "--questions", str(file), "--out", str(out), "--json")
+    assert clash.code == 2
+    assert questions[0].id in clash.json["error"]["message"]
+
+
+# Serving
+
+
+def test_who_may_be_served() -> None:
+    def options(*arguments: str, **settings: str):
+        parsed = make_parser().parse_args(["serve", *arguments])
+        return server_options(parsed, Settings(**settings))
+
+    local = ("127.0.0.1", "localhost", "[::1]")
+    for host in ("127.0.0.1", "localhost", "::1", "127.0.0.9"):
+        assert set(options("--host", host).hosts) == {*local, host}
+    for host in ("0.0.0.0", "::", "192.168.1.2", "graph.example"):
+        with pytest.raises(SetupError, match="GRAPH_SERVICE_API_KEY"):
+            options("--host", host)
+        assert options("--host", host, "--insecure").hosts == ()
+        assert options("--host", host, api_key="k").api_key == "k"
+    named = options("--host", "0.0.0.0", "--insecure", "--allow-host", "graph.example")
+    assert set(named.hosts) == {*local, "0.0.0.0", "graph.example"}
+    assert options("--allow-host", "graph.example").hosts[-1] == "graph.example"
+    assert not options().writable
+    assert options("--writable").writable
+    assert not options("--no-graphiql").graphiql
+    assert options("--allow-origin", "https://a.example").origins == ("https://a.example",)
+    assert options(threads=3).threads == 3
+
+
+def test_a_port_that_is_taken(cli: Cli, store: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = cli("serve", "--port", port, "--json")
+    assert done.code == 4
+    assert port in done.json["error"]["message"]
+    assert cli("serve", "--port", "99999").code == 4
+
+
+def test_serve_answers_until_it_is_interrupted(store: str) -> None:
+    server = subprocess.Popen(
+        [sys.executable, "-m", "graph_service.cli", "serve", "--port", "0", "--writable"],
+        env={**os.environ, "GRAPH_SERVICE_STORE": store},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stderr is not None
+        assert server.stderr.readline() == f"store {store}\n"
+        said = server.stderr.readline()
+        assert "reading and writing" in said
+        url = re.search(r"http://127\.0\.0\.1:\d+/graphql", said)[0]
+        limit = time.monotonic() + 20
+        while True:
+            try:
+                answer = httpx.post(url, json={"query": "{ graphs { name } }"})
+                break
+            except httpx.ConnectError:
+                assert time.monotonic() < limit
+                time.sleep(0.05)
+        assert answer.json() == {"data": {"graphs": [{"name": "demo"}]}}
+        server.send_signal(2)
+        out, err = server.communicate(timeout=20)
+    finally:
+        server.kill()
+        server.wait()
+    assert (server.returncode, out) == (130, "")
+    assert "Traceback" not in err
