@@ -114,6 +114,7 @@ class _Call:
     labels: Labels
     encode: Encode
     min_score: float | None
+    prove: bool
     deadline: Deadline
     clock: _Clock
 
@@ -133,6 +134,7 @@ def run(
     relation_filter: tuple[Int32 | None, Int32 | None] | None = None,
     ranks: Sequence[int] = (0, 1),
     min_score: float | None = None,
+    prove: bool = False,
     deadline: Deadline | None = None,
     region: Region | None = None,
 ) -> Selection:
@@ -151,6 +153,7 @@ def run(
         relation_filter: Relations to keep and to leave out, int32.
         ranks: ``RANK_CODES`` of the statements that are edges.
         min_score: Items of a lower score are left out.
+        prove: Whether up to two seconds are spent on a proven subgraph.
         deadline: Raises ``DeadlineError`` when past.
         region: Used as it is, where the store made it; else cut out of ``graph``.
 
@@ -182,7 +185,7 @@ def run(
     after_stats = before_stats if after is region else region_stats(after, max_wedges=wedges)
     clock.stage("statistics")
     labels = Labels(graph, overlay, languages)
-    call = _Call(strategy, preset, after, labels, encode, min_score, deadline, clock)
+    call = _Call(strategy, preset, after, labels, encode, min_score, prove, deadline, clock)
     if preset.scoring == "prizes":
         eligible = prizeable(graph, overlay, after)
         selection = _by_prizes(call, question, eligible)
@@ -331,6 +334,7 @@ def _subgraph(
         edge_cost=preset.edge_cost,
         limit=preset.limit if preset.limit_subgraph else None,
         priority=priority,
+        prove=call.prove,
         deadline=call.deadline,
     )
     if call.min_score is not None:

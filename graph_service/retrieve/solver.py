@@ -20,6 +20,7 @@ import numpy as np
 
 from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import Deadline
+from graph_service.retrieve.bound import BOUND_WORK, bound_of
 from graph_service.retrieve.reduction import TOLERANCE, expand, reduce_problem, tree_on
 from graph_service.retrieve.steiner import EXACT_WORK, search
 
@@ -32,14 +33,14 @@ class Tree:
         nodes: Ascending, int64; empty where there are no prizes.
         edges: A spanning tree of them, ascending, int64.
         objective: Node prizes minus edge costs.
-        proven: Whether no better one exists.
+        bound: No connected subgraph is worth more; the objective itself where that is proven.
         solver: Which solver found it.
     """
 
     nodes: Int64
     edges: Int64
     objective: float
-    proven: bool
+    bound: float
     solver: str
 
 
@@ -103,10 +104,11 @@ def solve(
     prizes: Float64,
     costs: Float64,
     exact_work: int = EXACT_WORK,
+    bound_work: int = BOUND_WORK,
     pcst_fast: PcstFast | None = None,
     deadline: Deadline | None = None,
 ) -> Tree:
-    """Returns the best connected subgraph found; exactly the best one where ``proven``.
+    """Returns the best connected subgraph found, and a value that none exceeds.
 
     Args:
         source: One end of each edge, int64 [m]; parallel edges and loops are allowed.
@@ -114,22 +116,31 @@ def solve(
         prizes: Of the nodes, at least 0, float64 [n].
         costs: Of the edges, at least 0, float64 [m].
         exact_work: Bound of the exact program; 0 leaves it out.
+        bound_work: Arcs looked at for the bound; with more of it the best tree itself is found.
         pcst_fast: Competes, where given and the case is not proven.
         deadline: Ends the search for better trees when past.
     """
     deadline = deadline or Deadline.none()
     if not (prizes > 0).any():
         none = np.zeros(0, dtype=np.int64)
-        return Tree(none, none, 0.0, True, "own")
+        return Tree(none, none, 0.0, 0.0, "own")
     small, merged = reduce_problem(source, target, prizes, costs)
     found, proven = search(small, exact_work, deadline)
     tree = expand(found, small, merged, source, target, prizes, costs)
+    if proven:
+        return Tree(tree[0], tree[1], tree[2], tree[2], "own")
     solver = "own"
-    if not proven and pcst_fast is not None and not deadline.passed():
+    if pcst_fast is not None and not deadline.passed():
         pairs = np.stack((source, target), axis=1)
         for pruning in ("strong", "gw"):
             nodes, _ = pcst_fast(pairs, prizes, costs, -1, 1, pruning, 0)
             other = tree_on(np.asarray(nodes, dtype=np.int64), source, target, prizes, costs)
             if other[2] > tree[2] + TOLERANCE:
                 tree, solver = other, "pcst_fast"
-    return Tree(tree[0], tree[1], tree[2], proven, solver)
+    # The bound needs the value alone of the tree that is best so far.
+    better, bound = bound_of(
+        small, (found[0], found[1], max(tree[2], found[2])), work=bound_work, deadline=deadline
+    )
+    if better[2] > tree[2] + TOLERANCE:
+        tree, solver = expand(better, small, merged, source, target, prizes, costs), "own"
+    return Tree(tree[0], tree[1], tree[2], max(bound, tree[2]), solver)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,8 +11,11 @@ import numpy as np
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
+from graph_service.retrieve.bound import BOUND_WORK, PROOF_WORK
 from graph_service.retrieve.solver import PcstFast, load_pcst_fast, solve
 from graph_service.retrieve.steiner import EXACT_WORK
+
+_PROOF_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +27,8 @@ class FoundSubgraph:
         edges: A spanning tree, and every other edge between the nodes whose prize exceeds its
             cost; ascending, int64.
         objective: Sum of node prizes and of (edge prize - cost).
-        gap: Share by which the optimum can at most be better: 0.0 where proven, else None.
+        gap: Share by which the optimum (of as many edges, where there is a limit) can at most be
+            better: 0.0 where this is proven to be it; None where no bound is known.
         solver: Which solver found it.
     """
 
@@ -45,6 +50,7 @@ def best_subgraph(
     limit: int | None = None,
     priority: Int64 | None = None,
     exact_work: int = EXACT_WORK,
+    prove: bool = False,
     use_pcst_fast: bool = True,
     deadline: Deadline | None = None,
 ) -> FoundSubgraph:
@@ -60,10 +66,10 @@ def best_subgraph(
         node_prizes: At least 0, float64 [n].
         edge_prizes: At least 0, float64 [m].
         edge_cost: Cost of each edge, at least 0.
-        limit: Most edges; a connected part is kept. The objective is then that of what is left,
-            and no gap is known.
+        limit: Most edges; a connected part is kept. The objective is then that of what is left.
         priority: Which edges the kept part grows by, smallest first, int64 [m]; None: by prize.
         exact_work: Bound of the exact program.
+        prove: Whether to spend up to two seconds on finding the optimum and proving it.
         use_pcst_fast: Whether pcst_fast competes where it is installed and right.
         deadline: Ends the search for better trees when past.
     """
@@ -85,29 +91,50 @@ def best_subgraph(
         prizes=prizes,
         costs=-gain[rest],
         exact_work=exact_work,
+        bound_work=PROOF_WORK if prove else BOUND_WORK,
         pcst_fast=pcst_fast,
-        deadline=deadline,
+        deadline=_within(deadline, _PROOF_SECONDS) if prove else deadline,
     )
     chosen = np.zeros(n, dtype=bool)
     chosen[tree.nodes] = True
     inside: Bool = chosen[label]
     edge_in = (gain > 0) & inside[head] & inside[tail]
     edge_in[rest[tree.edges]] = True
-    gap = 0.0 if tree.proven else None
+    bound = tree.bound
     cuts: tuple[Cut, ...] = ()
     count = int(edge_in.sum())
     if limit is not None and count > limit:
         inside, edge_in = _trim(region, edge_in, gain, limit, priority)
         cuts = (Cut("items", CutReason.LIMIT, limit, int(edge_in.sum()), count),)
-        gap = None
+        bound = min(bound, _most(node_prizes, limit + 1) + _most(gain, limit))
+    objective = subgraph_objective(inside, edge_in, node_prizes, edge_prizes, edge_cost)
     return FoundSubgraph(
         nodes=np.flatnonzero(inside),
         edges=np.flatnonzero(edge_in),
-        objective=subgraph_objective(inside, edge_in, node_prizes, edge_prizes, edge_cost),
-        gap=gap,
+        objective=objective,
+        gap=_gap(objective, bound),
         solver=tree.solver,
         cuts=cuts,
     )
+
+
+def _within(deadline: Deadline | None, seconds: float) -> Deadline:
+    soon = Deadline.after(seconds)
+    return soon if deadline is None or deadline.left() > seconds else deadline
+
+
+def _most(values: Float64, count: int) -> float:
+    """Returns the most that ``count`` of some values can sum to."""
+    top = np.sort(values[values > 0])[::-1][:count]
+    return float(top.sum())
+
+
+def _gap(objective: float, bound: float) -> float | None:
+    """Returns by what share of the objective the bound is above it, rounded up to 1e-6."""
+    over = bound - objective
+    if over <= 1e-7:
+        return 0.0
+    return math.ceil(1e6 * over / objective) / 1e6 if objective > 0 else None
 
 
 def subgraph_objective(

@@ -215,6 +215,7 @@ class Retriever:
                 relation_filter=_relation_filter(base, laid, request),
                 ranks=ranks,
                 min_score=request.min_score,
+                prove=request.prove,
                 deadline=deadline,
             )
             watch.stages(selection.timings_ms)
