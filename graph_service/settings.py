@@ -40,6 +40,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("vectors", "GRAPH_SERVICE_VECTORS", "", "File that keeps text vectors; in the user's cache folder by default."),
     Setting("cache_dir", "GRAPH_SERVICE_CACHE_DIR", "", "Folder for vectors, and for snapshots of graphs kept on a server."),
     Setting("cache_gb", "GRAPH_SERVICE_CACHE_GB", "4", "Size limit of the snapshot cache in GiB."),
+    Setting("contact", "GRAPH_SERVICE_CONTACT", "", "Mail address or URL that SPARQL endpoints are told in the user agent."),
     Setting("read_timeout_s", "GRAPH_SERVICE_READ_TIMEOUT_S", "30", "Time limit of one read in seconds."),
     Setting("max_hops", "GRAPH_SERVICE_MAX_HOPS", "4", "Most hops that a request may ask for."),
     Setting("max_items", "GRAPH_SERVICE_MAX_ITEMS", "1000", "Most items that a request may ask for."),
@@ -66,6 +67,7 @@ class Settings:
     vectors: str = ""
     cache_dir: str = ""
     cache_gb: float = 4.0
+    contact: str = ""
     read_timeout_s: float = 30.0
     max_hops: int = 4
     max_items: int = 1000

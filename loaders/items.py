@@ -28,6 +28,13 @@ class Reject:
     reason: str
     text: str = ""
 
+    @property
+    def place(self) -> str:
+        """Where it is, for people; answers of endpoints have no lines."""
+        if not (self.line or self.offset):
+            return self.file
+        return f"{self.file}, line {self.line}, byte {self.offset}"
+
     def to_json(self) -> dict[str, Any]:
         """Returns the line that ``rejects.jsonl`` holds."""
         return {
@@ -65,7 +72,9 @@ class Parsed:
         terms_only: Whether ``entities`` add to the terms that are there (RDF, label files)
             instead of replacing them (Wikibase documents).
         skipped: What was left out on purpose, by reason.
-        line: The line reached, for people.
+        line: The line reached, for people; ``note`` says more where there are no lines.
+        incomplete: What the source did not give whole, by reason; also rejects, one each.
+        bytes_read: Bytes that came over the network so far.
     """
 
     position: Mapping[str, Any] = field(default_factory=dict)
@@ -76,3 +85,6 @@ class Parsed:
     rejects: list[Reject] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     line: int = 0
+    note: str = ""
+    incomplete: Counter[str] = field(default_factory=Counter)
+    bytes_read: int = 0

@@ -10,6 +10,7 @@ from typing import Any
 from graph_service.store.protocol import GraphInfo, LoadCounts
 from loaders.items import Reject
 from loaders.source import SourceLimits
+from loaders.sparql.options import EndpointOptions
 
 DEFAULT_BATCH_SIZE = 10_000
 SHOWN_REJECTS = 20
@@ -39,6 +40,7 @@ class LoadOptions:
         limits: What a source may ask of memory.
         max_held_triples: Triples of Wikidata's full RDF that are held at a time, since one
             statement's parts may lie far apart.
+        endpoint: How a source such as ``wikidata:Q42`` is read; only for those.
     """
 
     format: str | None = None
@@ -54,12 +56,16 @@ class LoadOptions:
     batch_size: int = DEFAULT_BATCH_SIZE
     limits: SourceLimits = field(default_factory=SourceLimits)
     max_held_triples: int = 5_000_000
+    endpoint: EndpointOptions | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Returns what decides the result, for the store to compare a resumed load with."""
         payload = asdict(self)
         for key in ("rejects_path", "batch_size", "strict"):
             del payload[key]
+        del payload["endpoint"]
+        if self.endpoint is not None:
+            payload["endpoint"] = self.endpoint.to_json()
         payload["label_file"] = str(self.label_file) if self.label_file else None
         for key in ("columns", "languages", "literal_relations"):
             payload[key] = list(payload[key])
@@ -74,7 +80,7 @@ class Progress:
         file: The file being read; ``format`` its format.
         bytes_read: Bytes taken from disk, of all files so far; ``bytes_total`` of all there
             are, 0 for a pipe.
-        line: Line reached in the file.
+        line: Line reached in the file; ``note`` is where a source without lines stands.
         statements, entities, rejected: Counts so far, as read.
         seconds: Since this run began.
     """
@@ -88,6 +94,7 @@ class Progress:
     entities: int
     rejected: int
     seconds: float
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +112,8 @@ class LoadReport:
         rejects_path: Where all rejects are, if there are any.
         seconds: Of this run.
         resumed: Whether this run went on with an interrupted one.
+        incomplete: What an endpoint did not give whole, by reason; empty where the load is
+            complete.
     """
 
     source: str
@@ -121,11 +130,12 @@ class LoadReport:
     rejects_path: str | None
     seconds: float
     resumed: bool
+    incomplete: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
-        """3 when anything was rejected, else 0."""
-        return EXIT_REJECTS if self.rejected else 0
+        """3 when anything was rejected or did not come whole, else 0."""
+        return EXIT_REJECTS if self.rejected or self.incomplete else 0
 
     def to_json(self) -> dict[str, Any]:
         """Returns the report as the command line's ``--json`` prints it."""
@@ -152,6 +162,8 @@ class LoadReport:
             "rejects_path": self.rejects_path,
             "seconds": round(self.seconds, 3),
             "resumed": self.resumed,
+            "complete": not self.incomplete,
+            "incomplete": dict(sorted(self.incomplete.items())),
             "exit_code": self.exit_code,
         }
 
@@ -178,12 +190,13 @@ class LoadReport:
         lines.extend(
             f"skipped: {number:,} {reason}" for reason, number in sorted(self.skipped.items())
         )
+        lines.extend(
+            f"NOT COMPLETE: {number:,} {reason}"
+            for reason, number in sorted(self.incomplete.items())
+        )
         if self.rejected:
             lines.append(f"rejected: {self.rejected:,}, all of them in {self.rejects_path}")
-            lines.extend(
-                f"  {reject.file}, line {reject.line}, byte {reject.offset}: {reject.reason}"
-                for reject in self.rejects
-            )
+            lines.extend(f"  {reject.place}: {reject.reason}" for reject in self.rejects)
             if self.rejected > len(self.rejects):
                 lines.append(f"  and {self.rejected - len(self.rejects):,} more")
         if self.graph is None:

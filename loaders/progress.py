@@ -39,7 +39,8 @@ class ProgressBar:
         self._bar.set_description_str(progress.format, refresh=False)
         self._bar.set_postfix_str(
             f"{progress.statements:,} statements, {rate:,.0f}/s"
-            + (f", {progress.rejected:,} rejected" if progress.rejected else ""),
+            + (f", {progress.rejected:,} rejected" if progress.rejected else "")
+            + (f"; {progress.note}" if progress.note else ""),
             refresh=False,
         )
         self._bar.update(progress.bytes_read - self._bar.n)

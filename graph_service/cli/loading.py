@@ -7,11 +7,16 @@ import signal
 import sys
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from graph_service.cli.opening import open_from, open_store_from
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
 from graph_service.service import Service
+from graph_service.settings import read_settings
+
+if TYPE_CHECKING:
+    from loaders.sparql.options import EndpointOptions
 
 EXIT_INTERRUPTED = 130
 
@@ -31,6 +36,7 @@ def load(options: argparse.Namespace, output: Output, /) -> int:
         literal_relations=_listed(options.literal_relations),
         strict=options.strict,
         rejects_path=Path(options.rejects) if options.rejects else None,
+        endpoint=_endpoint_options(options),
     )
     stop = threading.Event()
     previous = signal.signal(signal.SIGINT, lambda *_: stop.set())
@@ -54,6 +60,30 @@ def load(options: argparse.Namespace, output: Output, /) -> int:
     for line in report.lines():
         output.line(line)
     return EXIT_INTERRUPTED if report.status == "stopped" else report.exit_code
+
+
+def _endpoint_options(options: argparse.Namespace) -> EndpointOptions | None:
+    from loaders.sparql.options import EndpointOptions, is_endpoint_source
+
+    settings = read_settings()
+    given: dict[str, Any] = {
+        "endpoint": options.endpoint,
+        "hops": options.hops,
+        "direction": options.direction,
+        "max_incoming": options.max_incoming,
+        "max_statements": options.max_statements,
+        "drop_relations": Path(options.drop_relations) if options.drop_relations else None,
+        "interval_s": options.interval,
+        "contact": options.contact,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    if not is_endpoint_source(options.source):
+        # Refused by the load: a file has no hops.
+        return EndpointOptions(**given) if given else None
+    given.setdefault("contact", settings.contact or None)
+    if not options.no_cache:
+        given["cache_dir"] = settings.cache_path / "sparql"
+    return EndpointOptions(**given)
 
 
 def _listed(text: str | None) -> tuple[str, ...]:

@@ -108,7 +108,8 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _add_load(load: argparse.ArgumentParser) -> None:
-    load.add_argument("source", help="a file (.gz .bz2 .xz too), a folder, or - for stdin")
+    load.add_argument("source", help="a file (.gz .bz2 .xz too), a folder, - for stdin, or from "
+                      "an endpoint wikidata:Q42 or dbpedia:Rome")  # fmt: skip
     load.add_argument("--graph", required=True, metavar="NAME", help="name of the graph")
     load.add_argument(
         "--replace", action="store_true", help="replace the graph, at once at the end"
@@ -124,6 +125,21 @@ def _add_load(load: argparse.ArgumentParser) -> None:
     load.add_argument("--strict", action="store_true", help="stop at the first rejected line")
     load.add_argument("--rejects", metavar="FILE", help="where rejected lines go")
     load.add_argument("--quiet", action="store_true", help="no progress bar")
+    endpoint = load.add_argument_group("from an endpoint")
+    endpoint.add_argument("--hops", type=int, metavar="N", help="steps around the entity (1)")
+    endpoint.add_argument("--endpoint", metavar="URL", help="another SPARQL endpoint")
+    endpoint.add_argument("--contact", metavar="MAIL_OR_URL", help="whom its operators can write "
+                          "to; default: GRAPH_SERVICE_CONTACT")  # fmt: skip
+    endpoint.add_argument("--direction", choices=["both", "out", "in"],
+                          help="which statements of an entity (both)")  # fmt: skip
+    endpoint.add_argument("--max-incoming", type=int, metavar="N", help="entities that are the "
+                          "value of more statements are hubs, left out (500)")  # fmt: skip
+    endpoint.add_argument("--max-statements", type=int, metavar="N", help="stop the walk there")
+    endpoint.add_argument("--drop-relations", metavar="FILE", help="relations to leave out, one "
+                          "IRI a line")  # fmt: skip
+    endpoint.add_argument("--interval", type=float, metavar="S", help="pause between requests in "
+                          "seconds (1)")  # fmt: skip
+    endpoint.add_argument("--no-cache", action="store_true", help="keep no answers on disk")
 
 
 def _add_retrieval_options(verb: argparse.ArgumentParser) -> None:

@@ -1,0 +1,10 @@
+"""K-hop subgraphs from SPARQL endpoints.
+
+``options``    what such a load can be told, and which sources mean one
+``terms``      terms and rows of answers; writing IRIs into queries
+``endpoint``   one endpoint: requests, retries, faults, politeness
+``cache``      answers kept on disk
+``paging``     all rows of a pattern, checked for duplicates and gaps
+``dialects``   what Wikidata and DBpedia each need
+``reader``     the walk itself, resumable
+"""

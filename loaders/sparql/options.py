@@ -1,0 +1,106 @@
+"""What a load from an endpoint can be told."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graph_service.errors import InputError
+
+SOURCE = re.compile(r"(wikidata|dbpedia):(.+)", re.DOTALL)
+DIRECTIONS = ("both", "out", "in")
+
+
+def is_endpoint_source(source: str, /) -> bool:
+    """Returns whether a source is read from an endpoint: ``wikidata:...`` or ``dbpedia:...``.
+
+    >>> is_endpoint_source("wikidata:Q42"), is_endpoint_source("./wikidata:Q42")
+    (True, False)
+    """
+    return SOURCE.fullmatch(source) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointOptions:
+    """How a subgraph is taken from an endpoint.
+
+    Attributes:
+        endpoint: Its address; None for the source's public one.
+        hops: Steps around the seeds: the statements of every entity fewer steps away are in.
+        direction: ``out`` for statements that an entity is the head of, ``in`` for those it is
+            the value of, ``both``.
+        max_incoming: An entity that is the value of more statements than this is a hub, and none
+            of those are taken, unless it is a seed.
+        max_statements: Where the walk ends; None for no limit.
+        drop_relations: A file of relations to leave out, one IRI (or, ending in ``*``, the
+            beginning of IRIs) a line; None for the source's own list.
+        contact: A mail address or URL for the user agent.
+        interval_s: Seconds between the end of a request and the next; None for 1, or for 0 where
+            the endpoint is on this machine.
+        timeout_s: Seconds, whole, that one request may take.
+        max_attempts: How often a query is sent before it counts as failed.
+        max_wait_s: The longest pause an endpoint may ask for (Retry-After) before the load stops,
+            to be resumed later.
+        page_rows: Rows a page.
+        entities_per_query: Entities whose statements are asked for together.
+        max_answer_bytes: Size limit of an answer, unpacked.
+        cache_dir: Where answers are kept; None not to keep them.
+        cache_days: How long they are good.
+    """
+
+    endpoint: str | None = None
+    hops: int = 1
+    direction: str = "both"
+    max_incoming: int = 500
+    max_statements: int | None = None
+    drop_relations: Path | None = None
+    contact: str | None = None
+    interval_s: float | None = None
+    timeout_s: int = 70
+    max_attempts: int = 5
+    max_wait_s: float = 300.0
+    page_rows: int = 5_000
+    entities_per_query: int = 40
+    max_answer_bytes: int = 1 << 28
+    cache_dir: Path | None = None
+    cache_days: float = 7.0
+
+    def check(self) -> None:
+        """Raises ``InputError`` for a value out of range."""
+        for name, least in (
+            ("hops", 1),
+            ("max_incoming", 1),
+            ("max_statements", 1),
+            ("timeout_s", 1),
+            ("max_attempts", 1),
+            ("page_rows", 20),
+            ("entities_per_query", 1),
+            ("max_answer_bytes", 1),
+        ):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise InputError(f"{name} is {value}; expected {least} or more", argument=name)
+        if self.direction not in DIRECTIONS:
+            raise InputError(
+                f"direction {self.direction!r}; expected one of {', '.join(DIRECTIONS)}",
+                argument="direction",
+            )
+        if self.interval_s is not None and not 0 <= self.interval_s < math.inf:
+            raise InputError(
+                f"an interval of {self.interval_s} seconds; expected 0 or more",
+                argument="interval_s",
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns what decides the result; how politely it is fetched does not."""
+        return {
+            "endpoint": self.endpoint,
+            "hops": self.hops,
+            "direction": self.direction,
+            "max_incoming": self.max_incoming,
+            "max_statements": self.max_statements,
+            "drop_relations": str(self.drop_relations) if self.drop_relations else None,
+        }

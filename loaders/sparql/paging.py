@@ -1,0 +1,117 @@
+"""All triples of a pattern, page by page, and whether they really are all.
+
+Pages follow one order over all variables and overlap, so that a shift between two requests
+shows. Whatever took more than one page, or ended at a number of rows that looks like a cap, is
+compared with the endpoint's own count; where rows are missing the pages are asked for again,
+and rows of all attempts are put together (each is true) until the count is reached.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loaders.sparql.endpoint import Endpoint, QueryFailedError
+from loaders.sparql.terms import Row
+
+OVERLAP_ROWS = 5
+ATTEMPTS = 3
+# Caps are round numbers (100, 1,000, 10,000): a page that ends at one may have been cut there.
+CAP_STEP = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The distinct triples of a pattern, sorted.
+
+    Attributes:
+        problem: Why they are not all; "" where they are.
+    """
+
+    rows: tuple[Row, ...]
+    problem: str = ""
+
+
+class Pager:
+    """Reads patterns over ``?s ?p ?o`` from one endpoint.
+
+    Args:
+        endpoint: Where from.
+        page_rows: Rows a page; lowered when the endpoint turns out to send fewer.
+        nested_order: Whether the order goes into a subquery: Virtuoso refuses to sort more than
+            10,000 rows where the limit stands beside the order.
+    """
+
+    def __init__(self, endpoint: Endpoint, /, *, page_rows: int, nested_order: bool) -> None:
+        self._endpoint = endpoint
+        self._page_rows = page_rows
+        self._nested_order = nested_order
+
+    def collect(self, pattern: str, /) -> Collected:
+        """Returns all triples of a pattern (a group's inside).
+
+        Raises:
+            QueryFailedError: A page failed; its ``rows`` are what came so far.
+        """
+        found: set[Row] = set()
+        problem = ""
+        for attempt in range(ATTEMPTS):
+            try:
+                sure = self._read_pages(pattern, found, fresh=attempt > 0)
+                if sure:
+                    return Collected(tuple(sorted(found)))
+                count = self.count(pattern, fresh=attempt > 0)
+            except QueryFailedError as error:
+                raise QueryFailedError(
+                    error.reason, tuple(sorted(found.union(error.rows)))
+                ) from error
+            if len(found) >= count:
+                return Collected(tuple(sorted(found)))
+            problem = f"{len(found):,} of {count:,} rows came, in {attempt + 1} attempts"
+        return Collected(tuple(sorted(found)), problem)
+
+    def count(self, pattern: str, /, *, fresh: bool = False) -> int:
+        """Returns how many distinct triples a pattern has."""
+        answer = self._endpoint.ask(
+            "SELECT (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?s ?p ?o WHERE { "
+            f"{pattern} }} }} }}",
+            fresh=fresh,
+        )
+        try:
+            [one] = answer.bindings
+            return int(one["n"].value)
+        except (KeyError, ValueError) as error:
+            raise QueryFailedError("a count that is no number") from error
+
+    def looks_capped(self, rows: int, max_rows: int | None, /) -> bool:
+        """Returns whether an answer of so many rows may have been cut by the endpoint."""
+        return rows > 0 and (rows % CAP_STEP == 0 or (max_rows is not None and rows >= max_rows))
+
+    def _read_pages(self, pattern: str, found: set[Row], *, fresh: bool) -> bool:
+        """Adds the rows of all pages; returns whether one page held them all for certain."""
+        limit = self._page_rows
+        offset = 0
+        last: tuple[Row, ...] = ()
+        while True:
+            start = max(0, offset - OVERLAP_ROWS)
+            answer = self._endpoint.ask(self._page(pattern, limit, start), fresh=fresh)
+            rows = answer.rows()
+            found.update(rows)
+            capped = self.looks_capped(len(rows), answer.max_rows)
+            if offset == 0 and len(rows) < limit and not capped:
+                return True
+            shifted = rows[: offset - start] != last[len(last) - (offset - start) :]
+            if len(rows) <= offset - start or shifted or (len(rows) < limit and not capped):
+                return False
+            if len(rows) < limit:
+                # It sends no more at a time: go on in steps of that size.
+                limit = len(rows)
+            offset, last = start + len(rows), rows
+
+    def _page(self, pattern: str, limit: int, offset: int) -> str:
+        bounds = f"LIMIT {limit}" + (f" OFFSET {offset}" if offset else "")
+        if self._nested_order:
+            return (
+                "SELECT ?s ?p ?o WHERE { { SELECT DISTINCT ?s ?p ?o WHERE { "
+                f"{pattern} }} ORDER BY ?s ?p ?o }} }} {bounds}"
+            )
+        return f"SELECT DISTINCT ?s ?p ?o WHERE {{ {pattern} }} ORDER BY ?s ?p ?o {bounds}"
