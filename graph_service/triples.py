@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import unquote
 
 import numpy as np
 
 from graph_service.model.graph import RANKS, KnowledgeGraph, labels_of
 from graph_service.model.result import EntityRef, RelationRef, Triple, TripleChange
 from graph_service.model.statement import Statement
-from graph_service.model.text import relation_words
+from graph_service.model.text import name_of_id, relation_words
 from graph_service.model.values import (
     EntityValue,
     Value,
@@ -24,15 +23,12 @@ UNCHANGED = TripleChange()
 
 
 def entity_name(id_: str, /) -> str:
-    """Returns what an entity without a label is called: its id, or an IRI's last part in words.
+    """Returns what an entity without a label is called: its id, or the words that the id is made of.
 
     >>> entity_name("http://dbpedia.org/resource/Douglas_Adams"), entity_name("Q42")
     ('Douglas Adams', 'Q42')
     """
-    if "://" not in id_:
-        return id_
-    last = id_.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1]
-    return unquote(last).replace("_", " ") or id_
+    return name_of_id(id_) or id_
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from urllib.parse import unquote
 
 # Scripts written without spaces between words: Thai, Lao, Khmer, Myanmar, CJK, kana.
 _UNSPACED_CLASS = (
@@ -124,3 +125,26 @@ def relation_words(name: str, /) -> str:
         last = re.split(r"[./]", last)[-1]
     spaced = _CAMEL.sub(" ", last).replace("_", " ")
     return " ".join(spaced.split()).lower() if spaced != name else " ".join(name.split())
+
+
+_WIKIDATA_ID = re.compile(r"[QPLEM][1-9]\d*(-[FS][1-9]\d*)?")
+MAX_NAMED_ID = 1_000
+
+
+def name_of_id(id_: str, /) -> str | None:
+    """Returns what an entity without a label is called by its id, or None where an id is no name.
+
+    The last part of an IRI, or a bare id, with underscores as spaces; an opaque id (``Q42``)
+    names nothing.
+
+    >>> name_of_id("http://dbpedia.org/resource/Douglas_Adams"), name_of_id("michael_jackson")
+    ('Douglas Adams', 'michael jackson')
+    >>> name_of_id("Q42") is None
+    True
+    """
+    if len(id_) > MAX_NAMED_ID or _WIKIDATA_ID.fullmatch(id_):
+        return None
+    last = id_
+    if "://" in id_:
+        last = unquote(id_.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1])
+    return " ".join(last.replace("_", " ").split()) or None

@@ -208,6 +208,9 @@ def bare_properties(id_: str, key: int, edition: str, /) -> dict[str, Any]:
     }
     if short != id_:
         properties["long_id"] = id_
+    names = index_text(Entity(id_))
+    if names:
+        properties["search"] = f"{search_token(edition)} {names}"
     return properties
 
 

@@ -12,8 +12,11 @@ from collections.abc import Iterable, Sequence
 from graph_service.errors import InputError
 from graph_service.model.identity import key64
 from graph_service.model.statement import Entity, EntityKind
-from graph_service.model.text import index_tokens, normalise_name, query_tokens
+from graph_service.model.text import index_tokens, name_of_id, normalise_name, query_tokens
 from graph_service.store.protocol import SearchHit
+
+UNDETERMINED = "und"
+"""Language tag of a name that was made from an id (BCP 47)."""
 
 CANDIDATE_LIMIT = 2_000
 """Most candidates that an engine hands over for one query, those of the smallest keys first.
@@ -28,10 +31,16 @@ MAX_QUERY_CHARACTERS = 1_000
 
 
 def entity_names(entity: Entity, /) -> list[tuple[str, str, bool]]:
-    """Returns ``(language, name, is alias)`` for each name of an entity; a redirect has none."""
+    """Returns ``(language, name, is alias)`` for each name of an entity; a redirect has none.
+
+    One without labels is found by the words of its id, where they are words: tables of triples
+    and much RDF name things by nothing else.
+    """
     if entity.redirect is not None:
         return []
     names = [(language, label, False) for language, label in entity.labels.items()]
+    if not names and (name := name_of_id(entity.id)):
+        names.append((UNDETERMINED, name, False))
     names.extend(
         (language, alias, True) for language, aliases in entity.aliases.items() for alias in aliases
     )

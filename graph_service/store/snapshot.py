@@ -182,10 +182,9 @@ def chunks_of_entities(
         longest = 0
         keys = [entity.key for entity in chunk]
         for key, entity in zip(keys, chunk, strict=True):
-            if entity.labels or entity.aliases:
-                of_names, words = name_keys(entity)
-                longest = max(longest, words)
-                found.extend((name_key, key, is_alias) for name_key, is_alias in of_names)
+            of_names, words = name_keys(entity)
+            longest = max(longest, words)
+            found.extend((name_key, key, is_alias) for name_key, is_alias in of_names)
         names.append(
             NameChunk(
                 np.array([row[0] for row in found], dtype=np.int64),

@@ -196,7 +196,7 @@ class Finish:
                     Entity(id_) if bare else entity_of_row(id_, kind, redirect, revision, terms)
                 )
                 hashes.append(entity_content_hash(entity))
-                text = "" if bare else index_text(entity)
+                text = index_text(entity)
                 if text:
                     names.append((key, text))
                     keys_of_names, words = name_keys(entity)
