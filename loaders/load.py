@@ -7,7 +7,6 @@ options). What the report counts travels with the position.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import Counter
@@ -17,9 +16,7 @@ from dataclasses import replace as with_fields
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
-
-import orjson
+from typing import Any, Self
 
 from graph_service.errors import InputError
 from graph_service.model.statement import Entity, Statement
@@ -35,6 +32,7 @@ from loaders.options import (
     LoadReport,
     Progress,
 )
+from loaders.rejects import RejectsFile
 from loaders.source import STANDARD_INPUT, ByteSource, open_source
 from loaders.sparql.endpoint import EndpointError
 from loaders.sparql.options import is_endpoint_source
@@ -56,6 +54,7 @@ _READERS: dict[Format, Reader] = {
     Format.KGTK: kgtk.read_kgtk,
     Format.LABELS: kgtk.read_labels,
 }
+LOST_REJECTS_REASON = "rejects of an interrupted run, whose file is gone or was written to"
 UNRECOGNISED_REASON = "files of no known format in the folder"
 PROGRESS_INTERVAL_S = 0.1
 # What came from an endpoint is committed this often, since it was slow to come.
@@ -181,44 +180,6 @@ def _format_named(name: str | None) -> Format | None:
         ) from error
 
 
-class _Rejects:
-    """The file of rejected pieces: made at the first one, cut back to what was committed."""
-
-    def __init__(self, path: Path, *, committed_bytes: int) -> None:
-        self.path = path
-        self._file: BinaryIO | None = None
-        self.bytes_written = committed_bytes
-
-    def add(self, rejects: list[Reject]) -> None:
-        if self._file is None:
-            try:
-                # What a run wrote after its last commit will be read and rejected again.
-                self._file = open(  # noqa: SIM115 - open as long as the load, closed by it
-                    self.path, "r+b" if self.path.exists() else "w+b"
-                )
-                size = self._file.seek(0, os.SEEK_END)
-                self.bytes_written = min(self.bytes_written, size)
-                self._file.truncate(self.bytes_written)
-                self._file.seek(self.bytes_written)
-            except OSError as error:
-                raise InputError(
-                    f"{self.path} can't be written ({error.strerror or error}), and the source "
-                    "holds pieces that can't be read; name another place for them",
-                    argument="rejects_path",
-                ) from error
-        for reject in rejects:
-            line = orjson.dumps(reject.to_json(), option=orjson.OPT_APPEND_NEWLINE)
-            self.bytes_written += self._file.write(line)
-
-    def flush(self) -> None:
-        if self._file is not None:
-            self._file.flush()
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-
-
 @dataclass(slots=True)
 class _Tally:
     """What the report counts; it travels in the checkpoint."""
@@ -283,10 +244,12 @@ class _Load:
         self._file_index = int(checkpoint.get("file", 0))
         self._position: Mapping[str, Any] = checkpoint.get("position", {})
         self._head = str(checkpoint.get("head", ""))
-        self._rejects = _Rejects(
+        self._rejects = RejectsFile(
             options.rejects_path or DEFAULT_REJECTS_PATH,
-            committed_bytes=int(checkpoint.get("rejects_bytes", 0)),
+            committed=checkpoint.get("rejects", {}),
         )
+        if self._rejects.lost:
+            self._tally.skipped[LOST_REJECTS_REASON] = self._tally.rejected
         self._bytes_before = 0
         self._bytes_total = (
             0 if any(not file.size for file in files) else sum(file.size for file in files)
@@ -452,7 +415,7 @@ class _Load:
                 "position": dict(self._position),
                 "head": self._head,
                 "tally": self._tally.to_json(),
-                "rejects_bytes": self._rejects.bytes_written,
+                "rejects": self._rejects.state(),
             },
         )
         self._clear()

@@ -1,0 +1,119 @@
+"""The file of rejected pieces: that of one load, of all its runs, and of no other load."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from graph_service.errors import InputError
+from loaders.items import Reject
+
+_DIGEST_BYTES = 16
+
+
+class RejectsFile:
+    """One JSON object a line; there is no file where nothing was rejected.
+
+    A load's first run begins it anew. A run that resumes goes on behind what was committed, if
+    the file still begins with that; where it does not (another load wrote there, or it was
+    moved), it begins anew too, and ``lost`` says so.
+
+    Args:
+        path: Where it lies.
+        committed: ``state`` as the last checkpoint has it; empty for a first run.
+
+    Raises:
+        InputError: What is there can't be written, or another load is writing it.
+
+    Attributes:
+        lost: Whether what earlier runs rejected is no longer in it.
+    """
+
+    def __init__(self, path: Path, /, *, committed: Mapping[str, Any]) -> None:
+        self.path = path
+        self.lost = False
+        self._size = int(committed.get("bytes", 0))
+        self._digest = blake2b(digest_size=_DIGEST_BYTES)
+        self._file: BinaryIO | None = None
+        # What another load left there would pass for this one's, were it not cut off now.
+        if self._size or path.is_file():
+            self._open(str(committed.get("digest", "")))
+
+    def state(self) -> dict[str, Any]:
+        """Returns what a checkpoint keeps of the file."""
+        return {"bytes": self._size, "digest": self._digest.hexdigest()}
+
+    def add(self, rejects: Sequence[Reject], /) -> None:
+        """Writes rejects; raises ``InputError`` if the file can't be made."""
+        if self._file is None:
+            self._open("")
+        assert self._file is not None
+        data = b"".join(
+            orjson.dumps(reject.to_json(), option=orjson.OPT_APPEND_NEWLINE) for reject in rejects
+        )
+        self._file.write(data)
+        self._digest.update(data)
+        self._size += len(data)
+
+    def flush(self) -> None:
+        """Hands what was written to the system."""
+        if self._file is not None:
+            self._file.flush()
+
+    def close(self) -> None:
+        """Closes the file; one that is empty is removed."""
+        if self._file is None:
+            return
+        if not self._size and self.path.is_file():
+            self.path.unlink()
+        self._file.close()
+
+    def _open(self, digest: str) -> None:
+        try:
+            if self.path.exists() and not self.path.is_file():
+                # A pipe or a terminal: nothing there to go on with.
+                self._file = open(self.path, "wb")  # noqa: SIM115 - open as long as the load
+                return
+            # Not truncated by opening it, for another load may be writing there.
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+            self._file = open(descriptor, "r+b")  # noqa: SIM115 - open as long as the load
+            if not _lock(self._file):
+                self._file.close()
+                self._file = None
+                raise InputError(
+                    f"another load is writing what it rejects to {self.path}; name another place",
+                    argument="rejects_path",
+                )
+            self._digest.update(self._file.read(self._size))
+            if self._size and self._digest.hexdigest() != digest:
+                self.lost = True
+                self._size, self._digest = 0, blake2b(digest_size=_DIGEST_BYTES)
+            self._file.seek(self._size)
+            self._file.truncate()
+        except OSError as error:
+            raise InputError(
+                f"{self.path} can't be written ({error.strerror or error}), and that is where "
+                "pieces of the source go that can't be read; name another place for them",
+                argument="rejects_path",
+            ) from error
+
+
+def _lock(file: BinaryIO) -> bool:
+    """Takes the file until it is closed; returns whether it was free."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        # Some network file systems know no locks; there loads are the user's to keep apart.
+        pass
+    return True
