@@ -74,7 +74,9 @@ def _decode(kind: Any, data: Any, path: str) -> Any:
             raise InputError(f"{path}: {error}") from error
     if kind is float and isinstance(data, int) and not isinstance(data, bool):
         return float(data)
-    if isinstance(kind, type) and not isinstance(data, kind):
+    if isinstance(kind, type) and (
+        not isinstance(data, kind) or (isinstance(data, bool) and kind is not bool)
+    ):
         raise InputError(f"{path}: expected {kind.__name__}, got {type(data).__name__}")
     return data
 

@@ -70,7 +70,7 @@ def items_text(
 ) -> str:
     """Returns the items of a result as text, one a line."""
     if text_format is not TextFormat.NUMBERED:
-        return "\n".join(item_text(item, text_format=text_format) for item in items)
+        return "\n".join(_one_line(item_text(item, text_format=text_format)) for item in items)
     seen: dict[str, Triple] = {}
     for item in items:
         parts: Sequence[Step | ScoredTriple] = (
@@ -78,7 +78,14 @@ def items_text(
         )
         for part in parts:
             seen.setdefault(part.triple.statement_id, part.triple)
-    return "\n".join(f"[{i}] {triple_line(item)}" for i, item in enumerate(seen.values(), 1))
+    return "\n".join(
+        f"[{i}] {_one_line(triple_line(item))}" for i, item in enumerate(seen.values(), 1)
+    )
+
+
+def _one_line(text: str) -> str:
+    # A label may hold line breaks; it must not look like an item of its own.
+    return " ".join(text.splitlines())
 
 
 def default_format(result: RetrievalResult, /) -> TextFormat:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, get_args, get_type_hints
 
 import orjson
 
@@ -193,11 +194,25 @@ _DECODERS: dict[str, Callable[..., Value]] = {
 
 def decode_value(encoded: str | bytes, /) -> Value:
     """Returns the value of a canonical encoding; raises ``ValueError`` for anything else."""
-    fields = orjson.loads(encoded)
+    parts = orjson.loads(encoded)
     try:
-        return _DECODERS[fields[0]](*fields[1:])
+        value = _DECODERS[parts[0]](*parts[1:])
     except (KeyError, TypeError, IndexError) as error:
         raise ValueError(f"not an encoded value: {encoded!r}") from error
+    for name, kind in _field_types(parts[0]):
+        if not isinstance(getattr(value, name), kind):
+            raise ValueError(f"not an encoded value, for its {name}: {encoded!r}")
+    return value
+
+
+@cache
+def _field_types(tag: str) -> tuple[tuple[str, Any], ...]:
+    hints = get_type_hints(_DECODERS[tag])
+    # JSON from elsewhere may write 51.0 degrees as 51.
+    return tuple(
+        (name, hint | int if float in (hint, *get_args(hint)) else hint)
+        for name, hint in hints.items()
+    )
 
 
 def value_type(value: Value, /) -> str:

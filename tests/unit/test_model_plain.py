@@ -1,0 +1,215 @@
+"""Frozen data to JSON-ready dicts and back (``model.plain``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import entities, references, snaks, statements, texts, values
+
+from graph_service.errors import InputError
+from graph_service.model.identity import Fingerprints
+from graph_service.model.limits import Cut, CutReason
+from graph_service.model.plain import from_plain, to_plain
+from graph_service.model.region import RegionStats
+from graph_service.model.result import (
+    EntityRef,
+    LinkedEntity,
+    PathsResult,
+    Prizes,
+    Provenance,
+    RegionReport,
+    RelationRef,
+    ScoredPath,
+    ScoredTriple,
+    Status,
+    Step,
+    Strategy,
+    SubgraphResult,
+    Tokens,
+    Triple,
+    TripleChange,
+    TripletsResult,
+)
+from graph_service.model.statement import Entity, Rank, Snak, Statement
+from graph_service.model.values import EntityValue
+from graph_service.model.view import ChangeKind, ViewReport
+
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+counts = st.integers(0, 2**40)
+optional_texts = st.none() | texts
+
+
+def tuples(strategy, most: int = 3):
+    return st.lists(strategy, max_size=most).map(tuple)
+
+
+refs = st.builds(EntityRef, texts, texts, optional_texts)
+triples = st.builds(
+    Triple,
+    texts,
+    refs,
+    st.builds(RelationRef, texts, texts),
+    values,
+    texts,
+    st.sampled_from(Rank),
+    tuples(snaks, 2),
+    tuples(references, 2),
+)
+changes = st.builds(TripleChange, st.sampled_from(ChangeKind), st.none() | triples)
+scored = st.builds(
+    ScoredTriple, triples, numbers, st.builds(Prizes, numbers, numbers, numbers), changes
+)
+paths = st.builds(
+    ScoredPath,
+    st.lists(st.builds(Step, triples, st.booleans(), changes), min_size=1, max_size=2).map(tuple),
+    numbers,
+)
+stats = st.builds(RegionStats, counts, counts, numbers, st.none() | numbers, numbers)
+common = {
+    "id": texts,
+    "question": texts,
+    "status": st.sampled_from(Status),
+    "linked": tuples(
+        st.builds(LinkedEntity, refs, texts, counts, counts, numbers, tuples(refs, 2)), 2
+    ),
+    "truncated": tuples(
+        st.builds(Cut, texts, st.sampled_from(CutReason), numbers, counts, st.none() | counts), 2
+    ),
+    "tokens": st.builds(Tokens, counts, texts),
+    "region": st.none() | st.builds(RegionReport, stats, stats),
+    "provenance": st.builds(
+        Provenance,
+        texts,
+        texts,
+        st.builds(Fingerprints, texts, texts),
+        optional_texts,
+        optional_texts,
+        st.sampled_from(Strategy),
+        texts,
+        st.dictionaries(texts, st.none() | st.booleans() | counts | texts | st.lists(texts)),
+        texts,
+        optional_texts,
+        texts,
+    ),
+    "timings_ms": st.dictionaries(texts, numbers, max_size=2),
+}
+results = st.one_of(
+    st.builds(TripletsResult, **common, items=tuples(scored, 2)),
+    st.builds(PathsResult, **common, items=tuples(paths, 2)),
+    st.builds(
+        SubgraphResult,
+        **common,
+        items=tuples(scored, 2),
+        objective=st.none() | numbers,
+        gap=st.none() | numbers,
+    ),
+)
+
+
+def through_json(item: object) -> object:
+    return orjson.loads(orjson.dumps(to_plain(item)))
+
+
+@given(results)
+def test_a_result_comes_back_from_json(
+    result: TripletsResult | PathsResult | SubgraphResult,
+) -> None:
+    back = from_plain(type(result), through_json(result))
+    assert back == result
+    assert back.timings_ms == result.timings_ms
+
+
+@given(statements())
+def test_a_statement_comes_back_from_json(statement: Statement) -> None:
+    assert from_plain(Statement, through_json(statement)) == statement
+
+
+@given(entities)
+def test_an_entity_comes_back_from_json(entity: Entity) -> None:
+    assert from_plain(Entity, through_json(entity)) == entity
+
+
+@given(st.builds(ViewReport, counts, st.none() | numbers, st.none() | numbers,
+                 st.dictionaries(texts, counts), counts, tuples(texts)))  # fmt: skip
+def test_a_report_comes_back_from_json(report: ViewReport) -> None:
+    assert from_plain(ViewReport, through_json(report)) == report
+
+
+def test_what_plain_data_looks_like() -> None:
+    triple = Triple("s", EntityRef("Q1", "a"), RelationRef("P1", "b"), EntityValue("Q2"), "c")
+    assert to_plain(ScoredTriple(triple, 1.5, Prizes(1, 0.5, 0))) == {
+        "triple": {
+            "statement_id": "s",
+            "head": {"id": "Q1", "label": "a", "description": None},
+            "relation": {"id": "P1", "label": "b"},
+            "value": ["e", "Q2"],
+            "value_label": "c",
+            "rank": "normal",
+            "qualifiers": [],
+            "references": [],
+        },
+        "score": 1.5,
+        "prizes": {"head": 1, "edge": 0.5, "tail": 0},
+        "change": {"kind": "unchanged", "base": None},
+    }
+    assert to_plain({1: (Rank.NORMAL, {2})}) == {"1": ["normal", [2]]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "words"),
+    [
+        (Tokens, {"count": 1}, "Tokens.tokenizer: missing"),
+        (Tokens, {"count": "1", "tokenizer": "t"}, "Tokens.count: expected int, got str"),
+        (Tokens, [], "Tokens: expected an object, got list"),
+        (Cut, {"what": "a", "reason": "b", "limit": 1, "kept": 2}, "Cut.reason: 'b' is not"),
+        (RegionReport, {"before": {}, "after": {}}, "RegionReport.before.nodes: missing"),
+        (ScoredPath, {"steps": {}, "score": 1.0}, "ScoredPath.steps: expected a list"),
+        (ScoredPath, {"steps": [{}], "score": 1.0}, r"ScoredPath.steps\[0\].triple: missing"),
+        (EntityRef, {"id": "a", "label": "b", "description": 4}, "EntityRef.description: .*got int"),
+        (ViewReport, {"scope_edges": 1, "level_asked": None, "level_reached": None, "counts": []},
+         "ViewReport.counts: expected an object"),
+        (ViewReport, {"scope_edges": 1, "level_asked": None, "level_reached": None,
+                      "counts": {"a": "b"}}, "ViewReport.counts.a: expected int"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_named_by_its_path(kind: type, data: object, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        from_plain(kind, data)
+
+
+@pytest.mark.parametrize("value", [5, "Q1", [], ["x", 1], ["e"], ["e", 5], {"e": "Q1"}, None])
+def test_a_value_that_is_none_is_named_by_its_path(value: object) -> None:
+    with pytest.raises(InputError, match="Snak.value"):
+        from_plain(Snak, {"relation": "P1", "value": value})
+
+
+@dataclass(frozen=True)
+class Sample:
+    ratio: float
+    many: tuple[int, ...] = ()
+    named: Mapping[str, float] | None = None
+    either: int | str = 0
+
+
+def test_numbers_defaults_and_unions() -> None:
+    assert from_plain(Sample, {"ratio": 1}) == Sample(1.0)
+    assert isinstance(from_plain(Sample, {"ratio": 1}).ratio, float)
+    full = Sample(0.5, (1, 2), {"a": 1.0}, "x")
+    assert from_plain(Sample, json.loads(json.dumps(to_plain(full)))) == full
+    assert from_plain(Sample, {"ratio": 1.0, "unknown": 5}) == Sample(1.0)
+    for wrong in (
+        {"ratio": True},
+        {"ratio": "1"},
+        {"ratio": 1.0, "many": [True]},
+        {"ratio": 1.0, "many": [1.5]},
+        {"ratio": 1.0, "either": 1.5},
+        {"ratio": 1.0, "named": {"a": None}},
+    ):
+        with pytest.raises(InputError, match="Sample"):
+            from_plain(Sample, wrong)
