@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ from graph_service.model.values import EntityValue, StringValue
 from graph_service.store.neo4j import Neo4jStore, open_neo4j
 from graph_service.store.protocol import Batch
 
-pytestmark = pytest.mark.neo4j
+# One process runs them all, so that one further server is started and not one a process.
+pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j-of-its-own")]
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +108,29 @@ def test_out_of_memory_writes_nothing_of_the_batch(server: Neo4jServer, tmp_path
             assert load.finish().written == 200
             assert load.publish().counts.statements == 200
         store.delete_graph("full")
+
+
+def test_a_read_waits_for_a_server_that_comes_back(server: Neo4jServer, tmp_path: Path) -> None:
+    """S1: the server is gone in the middle of reads and back in time; nobody sees an error."""
+    statements = [make_statement("Q1", "P1", EntityValue(f"Q{i}")) for i in range(20)]
+    with _open(server, tmp_path, retry_s=120.0) as store:
+        with store.begin_load("patient", owner="o", source="s") as load:
+            load.write(Batch(statements=statements))
+            load.finish()
+            info = load.publish()
+        server.kill()
+        with ThreadPoolExecutor(3) as pool:
+            reads = [
+                pool.submit(store.graph, "patient"),
+                pool.submit(store.statements_of, info.edition, "Q1"),
+                pool.submit(store.neighbourhood, info.edition, ["Q1"]),
+            ]
+            assert not any(read.done() for read in reads)
+            server.restart()
+            graph, of_head, region = (read.result(timeout=120) for read in reads)
+        assert graph == info
+        assert len(of_head) == len(region.edges) == 20
+        store.delete_graph("patient")
 
 
 def test_a_server_that_dies_and_comes_back(server: Neo4jServer, tmp_path: Path) -> None:
