@@ -447,6 +447,22 @@ def test_search_of_all_names_of_a_large_entity(store: Store, graph_name: str) ->
     assert store.search(edition, " ".join("ab"[i % 2] + str(i) for i in range(200))) == []
 
 
+def test_an_entity_without_labels_is_found_by_the_words_of_its_id(
+    store: Store, graph_name: str
+) -> None:
+    iri = "http://dbpedia.org/resource/Douglas_Adams"
+    triples = [("michael_jackson", "spouse", "Q42"), (iri, "spouse", "michael_jackson")]
+    info = load_graph(store, graph_name, triples, [])
+    for query, expected in (("jackson", ["michael_jackson"]), ("Adams", [iri]), ("Q42", [])):
+        assert [hit.entity.id for hit in store.search(info.edition, query)] == expected
+    names = store.snapshot(info).names
+    assert [len(names.find(name)[0]) for name in ("michael jackson", "douglas adams", "q42")] == [
+        1,
+        1,
+        0,
+    ]
+
+
 def test_an_exact_name_is_found_among_thousands_that_hold_it(store: Store, graph_name: str) -> None:
     crowd = [Entity(f"Q{i}", labels={"en": f"John number{i}"}) for i in range(2500)]
     edition = load_graph(
