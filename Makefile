@@ -24,7 +24,7 @@ check: $(VENV)/.test ## Format, lint, types, import rules
 	$(BIN)/lint-imports
 
 test: check ## All checks, and the tests over both stores
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 2 --dist loadfile
 
 test-models: $(VENV)/.models ## Compare the embedders with sentence-transformers (5 GB with torch)
 	GRAPH_SERVICE_TEST_MODELS=1 $(BIN)/pytest tests/models

@@ -21,8 +21,7 @@ from graph_service.model.values import EntityValue, StringValue
 from graph_service.store.neo4j import Neo4jStore, open_neo4j
 from graph_service.store.protocol import Batch
 
-# One process runs them all, so that one further server is started and not one a process.
-pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j-of-its-own")]
+pytestmark = pytest.mark.neo4j
 
 
 @pytest.fixture(scope="module")
