@@ -36,6 +36,7 @@ from loaders.rejects import RejectsFile
 from loaders.source import STANDARD_INPUT, ByteSource, open_source
 from loaders.sparql.endpoint import EndpointError
 from loaders.sparql.options import is_endpoint_source
+from loaders.sparql.reader import check as check_endpoint
 from loaders.sparql.reader import read as read_endpoint
 
 __all__ = ["Format", "LoadOptions", "LoadReport", "Progress", "load", "recognise"]
@@ -127,6 +128,7 @@ class _File:
 def _files(source: str | Path, options: LoadOptions) -> list[_File]:
     format_ = _format_named(options.format)
     if is_endpoint_source(str(source)):
+        check_endpoint(str(source), options)
         files = [_File(str(source), None, 0, [str(source), 0, 0], endpoint=True)]
     elif options.endpoint is not None:
         raise InputError(

@@ -105,11 +105,18 @@ def _handler(server: SparqlServer) -> type[BaseHTTPRequestHandler]:
             with server.lock:
                 server.running += 1
                 server.most_running = max(server.most_running, server.running)
+            self.counted = True
             try:
                 self.reply(dict(urllib.parse.parse_qsl(encoded)))
             except (BrokenPipeError, ConnectionResetError):
                 self.close_connection = True
             finally:
+                self.leave()
+
+        def leave(self) -> None:
+            # Before the client has the answer, since it may ask again at once.
+            if self.counted:
+                self.counted = False
                 with server.lock:
                     server.running -= 1
 
@@ -176,6 +183,7 @@ def _handler(server: SparqlServer) -> type[BaseHTTPRequestHandler]:
                 self.send_header("Connection", "close")
             else:
                 self.send_header("Content-Length", str(len(body)))
+            self.leave()
             self.end_headers()
             self.wfile.write(body[:cut])
             if cut is not None or undeclared:

@@ -162,6 +162,10 @@ class Endpoint:
             self._cache = AnswerCache(
                 options.cache_dir, days=options.cache_days, max_bytes=options.max_answer_bytes
             )
+
+    def prune_cache(self) -> None:
+        """Deletes answers on disk that are past their time."""
+        if self._cache is not None:
             self._cache.prune()
 
     def ask(self, query: str, /, *, fresh: bool = False) -> Answer:

@@ -54,7 +54,8 @@ class _State:
         coming: The next frontier.
         relations: Relations met.
         seeds: What the walk began at, and what that redirects to.
-        partly: Entities that were asked for and whose statements are not all taken.
+        lacks_outgoing: Entities that were walked and whose own statements are not all taken.
+        lacks_incoming: The same of their incoming ones; hubs are here.
     """
 
     hop: int
@@ -65,7 +66,8 @@ class _State:
     coming: list[str] = field(default_factory=list)
     relations: set[str] = field(default_factory=set)
     seeds: set[str] = field(default_factory=set)
-    partly: set[str] = field(default_factory=set)
+    lacks_outgoing: set[str] = field(default_factory=set)
+    lacks_incoming: set[str] = field(default_factory=set)
     statements: int = 0
 
     def to_json(self) -> dict[str, Any]:
@@ -78,7 +80,8 @@ class _State:
             "coming": list(self.coming),
             "relations": sorted(self.relations),
             "seeds": sorted(self.seeds),
-            "partly": sorted(self.partly),
+            "lacks_outgoing": sorted(self.lacks_outgoing),
+            "lacks_incoming": sorted(self.lacks_incoming),
             "statements": self.statements,
         }
 
@@ -93,7 +96,8 @@ class _State:
             list(payload["coming"]),
             set(payload["relations"]),
             set(payload["seeds"]),
-            set(payload["partly"]),
+            set(payload["lacks_outgoing"]),
+            set(payload["lacks_incoming"]),
             int(payload["statements"]),
         )
 
@@ -118,13 +122,8 @@ def read(
         InputError: The source, the contact or an option is wrong.
         EndpointError: The endpoint refuses or is away; reading can go on later.
     """
-    settings = options.endpoint or EndpointOptions()
-    settings.check()
-    dialect, seeds = dialect_of(
-        source, languages=options.languages, drop_relations=settings.drop_relations
-    )
-    address = settings.endpoint or dialect.endpoint
-    endpoint = Endpoint(address, options=settings, stop=stop)
+    settings, dialect, seeds, endpoint = _prepare(source, options, stop)
+    endpoint.prune_cache()
     state = (
         _State.from_json(start) if start else _State(1, seeds, queued=set(seeds), seeds=set(seeds))
     )
@@ -133,6 +132,23 @@ def read(
         yield from walk.pieces()
     except StoppedError:
         return
+
+
+def check(source: str, options: LoadOptions, /) -> None:
+    """Raises ``InputError`` for what ``read`` would refuse, before anything is asked or begun."""
+    _prepare(source, options, None)
+
+
+def _prepare(
+    source: str, options: LoadOptions, stop: threading.Event | None
+) -> tuple[EndpointOptions, Dialect, list[str], Endpoint]:
+    settings = options.endpoint or EndpointOptions()
+    settings.check()
+    dialect, seeds = dialect_of(
+        source, languages=options.languages, drop_relations=settings.drop_relations
+    )
+    address = settings.endpoint or dialect.endpoint
+    return settings, dialect, seeds, Endpoint(address, options=settings, stop=stop)
 
 
 class _Walk:
@@ -229,7 +245,9 @@ class _Walk:
         found = [one for one in batch if can_write_iri(one)]
         if len(found) < len(batch):
             self._parsed.skipped[UNWRITABLE_REASON] += len(batch) - len(found)
-            self._state.partly.update(set(batch).difference(found))
+            unasked = set(batch).difference(found)
+            self._state.lacks_outgoing |= unasked
+            self._state.lacks_incoming |= unasked
         return found
 
     def _incoming_of_one(self, entities: Sequence[str]) -> str:
@@ -305,17 +323,19 @@ class _Walk:
     def _add_hubs(self, hubs: set[str]) -> None:
         if hubs:
             self._parsed.skipped[hub_reason(self._settings.max_incoming)] += len(hubs)
-            self._state.partly.update(hubs)
+            self._state.lacks_incoming |= hubs
 
     def _is_taken(self, row: Row) -> bool:
         """Returns whether an earlier batch had this statement, from its other end."""
-        direction, partly = self._settings.direction, self._state.partly
-
-        def whole(entity: str) -> bool:
-            return entity in self._taken and entity not in partly
-
-        return (direction != "in" and whole(row.subject.value)) or (
-            direction != "out" and row.object.kind == "uri" and whole(row.object.value)
+        state, direction = self._state, self._settings.direction
+        head, tail = row.subject.value, row.object.value
+        if direction != "in" and head in self._taken and head not in state.lacks_outgoing:
+            return True
+        return (
+            direction != "out"
+            and row.object.kind == "uri"
+            and tail in self._taken
+            and tail not in state.lacks_incoming
         )
 
     def _take(self, rows: list[Row]) -> None:
@@ -392,7 +412,10 @@ class _Walk:
 
     def _incomplete(self, entity: str, reason: str, problem: str, pattern: str) -> None:
         self._parsed.incomplete[reason] += 1
-        self._state.partly.add(entity)
+        if reason == OUTGOING_REASON:
+            self._state.lacks_outgoing.add(entity)
+        elif reason == INCOMING_REASON:
+            self._state.lacks_incoming.add(entity)
         self._parsed.rejects.append(
             Reject(
                 self._source,
