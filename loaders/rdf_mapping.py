@@ -338,29 +338,25 @@ class Mapper:
         return SomeValue()
 
 
-_EMPTY_TAIL = (1).to_bytes(8, "little") + b"0" + (0).to_bytes(8, "little")
-_COUNT = (1).to_bytes(8, "little") + b"0"
+_LENGTHS = tuple(length.to_bytes(8, "little") for length in range(1024))
+_NO_QUALIFIERS = _LENGTHS[1] + b"0"
+_EMPTY_TAIL = _NO_QUALIFIERS + _LENGTHS[0]
+_STATE = blake2b(digest_size=16, person=b"statement")
 
 
 def statement_id(head: str, relation: str, value: str, context: str | None, /) -> str:
     """Returns ``content_statement_id`` of a statement without qualifiers, in a third of its time."""
-    head_bytes, relation_bytes, value_bytes = head.encode(), relation.encode(), value.encode()
-    if context:
-        context_bytes = context.encode()
-        tail = _COUNT + len(context_bytes).to_bytes(8, "little") + context_bytes
-    else:
-        tail = _EMPTY_TAIL
-    return blake2b(
-        b"%b%b%b%b%b%b%b"
-        % (
-            len(head_bytes).to_bytes(8, "little"),
-            head_bytes,
-            len(relation_bytes).to_bytes(8, "little"),
-            relation_bytes,
-            len(value_bytes).to_bytes(8, "little"),
-            value_bytes,
-            tail,
-        ),
-        digest_size=16,
-        person=b"statement",
-    ).hexdigest()
+    a, b, c = head.encode(), relation.encode(), value.encode()
+    tail = _NO_QUALIFIERS + _prefixed(context.encode()) if context else _EMPTY_TAIL
+    state = _STATE.copy()
+    try:
+        state.update(
+            b"".join((_LENGTHS[len(a)], a, _LENGTHS[len(b)], b, _LENGTHS[len(c)], c, tail))
+        )
+    except IndexError:
+        state.update(b"".join((_prefixed(a), _prefixed(b), _prefixed(c), tail)))
+    return state.hexdigest()
+
+
+def _prefixed(data: bytes) -> bytes:
+    return len(data).to_bytes(8, "little") + data

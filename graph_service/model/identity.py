@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from struct import Struct
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,9 @@ _GUID = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 MAX_ID_BYTES = 1_000_000
+# A copy of a state costs less than a new one; a load makes a key for each of its statements.
+_KEY_STATE = blake2b(digest_size=8)
+_SIGNED = Struct("<q")
 
 
 def normalise_entity_id(raw: str, /, *, base_iri: str | None = None) -> str:
@@ -103,7 +107,10 @@ def key64(id_: str, /) -> int:
     >>> key64("Q42") == key64("Q42"), -(2**63) <= key64("Q42") < 2**63
     (True, True)
     """
-    return int.from_bytes(blake2b(id_.encode(), digest_size=8).digest(), "little", signed=True)
+    state = _KEY_STATE.copy()
+    state.update(id_.encode())
+    key: int = _SIGNED.unpack(state.digest())[0]
+    return key
 
 
 def content_statement_id(

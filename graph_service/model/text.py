@@ -47,7 +47,13 @@ def words(text: str, /) -> list[str]:
     >>> words("Who's the Mother of J. F. Kennedy?")
     ['who', 's', 'the', 'mother', 'of', 'j', 'f', 'kennedy']
     """
-    return [found.group() for found in _words(fold(text))]
+    return list(_folded_words(text))
+
+
+@lru_cache(maxsize=8192)
+def _folded_words(text: str) -> tuple[str, ...]:
+    # A name is indexed under its words and as a whole, and languages share many names.
+    return tuple([found.group() for found in _words(fold(text))])
 
 
 def word_spans(text: str, /) -> list[tuple[str, int, int]]:
@@ -65,7 +71,7 @@ def normalise_name(name: str, /) -> str:
     >>> normalise_name("  Saint-Étienne ")
     'saint etienne'
     """
-    return " ".join(words(name))
+    return " ".join(_folded_words(name))
 
 
 def index_tokens(text: str, /) -> list[str]:
@@ -76,7 +82,7 @@ def index_tokens(text: str, /) -> list[str]:
     ['北', '京', '市', '北京', '京市']
     """
     tokens: list[str] = []
-    for word in words(text):
+    for word in _folded_words(text):
         if _UNSPACED.fullmatch(word):
             tokens.extend(word)
             tokens.extend(word[i : i + 2] for i in range(len(word) - 1))
@@ -92,7 +98,7 @@ def query_tokens(text: str, /) -> list[str]:
     (['北京'], ['市'])
     """
     tokens: list[str] = []
-    for word in words(text):
+    for word in _folded_words(text):
         if _UNSPACED.fullmatch(word) and len(word) > 1:
             tokens.extend(word[i : i + 2] for i in range(len(word) - 1))
         else:

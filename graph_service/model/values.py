@@ -136,46 +136,39 @@ def encode_value(value: Value, /) -> str:
     >>> decode_value(encode_value(Quantity("1.96", "Q11573"))) == Quantity("1.96", "Q11573")
     True
     """
-    return orjson.dumps(_fields(value)).decode()
+    return orjson.dumps(_FIELDS[type(value)](value)).decode()
 
 
-def _fields(value: Value) -> list[Any]:
-    match value:
-        case EntityValue(id=id_):
-            return ["e", id_]
-        case StringValue(text=text, datatype=datatype):
-            return ["s", text] if datatype == "string" else ["s", text, datatype]
-        case MonolingualText(text=text, language=language):
-            return ["m", text, language]
-        case Quantity():
-            return ["q", value.amount, value.unit, value.lower, value.upper]
-        case Time():
-            return [
-                "t",
-                value.time,
-                value.precision,
-                value.calendar,
-                value.before,
-                value.after,
-                value.timezone,
-            ]
-        case Coordinates():
-            return [
-                "c",
-                value.latitude,
-                value.longitude,
-                value.altitude,
-                value.precision,
-                value.globe,
-            ]
-        case Iri(iri=iri):
-            return ["i", iri]
-        case SomeValue():
-            return ["some"]
-        case NoValue():
-            return ["none"]
-        case UnknownValue(datatype=datatype, json=json):
-            return ["u", datatype, json]
+# By type, not by matching patterns: every load encodes each of its values twice.
+_FIELDS: dict[type, Callable[[Any], list[Any]]] = {
+    EntityValue: lambda value: ["e", value.id],
+    StringValue: lambda value: (
+        ["s", value.text] if value.datatype == "string" else ["s", value.text, value.datatype]
+    ),
+    MonolingualText: lambda value: ["m", value.text, value.language],
+    Quantity: lambda value: ["q", value.amount, value.unit, value.lower, value.upper],
+    Time: lambda value: [
+        "t",
+        value.time,
+        value.precision,
+        value.calendar,
+        value.before,
+        value.after,
+        value.timezone,
+    ],
+    Coordinates: lambda value: [
+        "c",
+        value.latitude,
+        value.longitude,
+        value.altitude,
+        value.precision,
+        value.globe,
+    ],
+    Iri: lambda value: ["i", value.iri],
+    SomeValue: lambda value: ["some"],
+    NoValue: lambda value: ["none"],
+    UnknownValue: lambda value: ["u", value.datatype, value.json],
+}
 
 
 _DECODERS: dict[str, Callable[..., Value]] = {

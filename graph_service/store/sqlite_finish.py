@@ -11,11 +11,18 @@ import orjson
 
 from graph_service.model.graph import RANKS
 from graph_service.model.identity import fingerprint, key64, sum_hashes
-from graph_service.model.statement import Entity, entity_content_hash
-from graph_service.store.hashes import RANK_BYTES, Uint64, collision, content_sums, statement_hashes
+from graph_service.model.statement import Entity
+from graph_service.store.hashes import (
+    RANK_BYTES,
+    Uint64,
+    collision,
+    content_sums,
+    entity_hash,
+    statement_hashes,
+)
 from graph_service.store.search import index_text, name_keys
 from graph_service.store.sqlite_database import transaction
-from graph_service.store.sqlite_rows import entity_of_row
+from graph_service.store.sqlite_rows import KINDS, entity_of_row
 from graph_service.store.sqlite_schema import (
     HEAD_INDEX,
     KEY_INDEX,
@@ -195,7 +202,7 @@ class Finish:
                 entity = (
                     Entity(id_) if bare else entity_of_row(id_, kind, redirect, revision, terms)
                 )
-                hashes.append(entity_content_hash(entity))
+                hashes.append(entity_hash(id_, KINDS[kind].value, redirect, terms))
                 text = index_text(entity)
                 if text:
                     names.append((key, text))
