@@ -141,7 +141,9 @@ class ResultType:
     def _edition(self) -> str:
         return self.result.provenance.edition
 
-    @strawberry.field(description="Hash of everything but the timings.")
+    @strawberry.field(
+        description="Hash of what was asked and what was found: same request, same answer, same id."
+    )
     def id(self) -> strawberry.ID:
         """The result's id."""
         return strawberry.ID(self.result.id)

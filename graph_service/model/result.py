@@ -170,7 +170,8 @@ class Retrieval:
     """What all retrievals have in common.
 
     Attributes:
-        id: Hash of everything but the timings: same request, same answer, same id.
+        id: Hash of what was asked and what was found: same request, same answer, same id. The
+            timings, the edition's number, qualifiers and references are no part of it.
         truncated: What limits left out.
         timings_ms: Milliseconds by stage; no part of the id.
     """
