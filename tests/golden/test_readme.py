@@ -14,7 +14,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,7 +71,7 @@ def free_port() -> int:
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
+def environment(tmp_path: Path) -> dict[str, str]:
     kept = {
         key: value
         for key, value in os.environ.items()
@@ -80,7 +79,7 @@ def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
     }
     kept["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
     kept["GRAPH_SERVICE_CACHE_DIR"] = str(tmp_path / "cache")
-    yield kept
+    return kept
 
 
 def test_readme_commands_print_what_it_says(tmp_path: Path, environment: dict[str, str]) -> None:
@@ -103,7 +102,10 @@ def test_readme_commands_print_what_it_says(tmp_path: Path, environment: dict[st
                 serve = f"exec {text[:-1].strip()} --port {port}"
                 servers.append(
                     subprocess.Popen(
-                        ["bash", "-c", serve], cwd=folder, env=environment, stderr=subprocess.DEVNULL
+                        ["bash", "-c", serve],
+                        cwd=folder,
+                        env=environment,
+                        stderr=subprocess.DEVNULL,
                     )
                 )
                 wait_for(int(port))

@@ -211,6 +211,32 @@ def test_entities_given_are_not_linked(demo_service: Service) -> None:
     assert all(ARNOLD in ends(path.steps[0]) for path in result.items)
 
 
+@pytest.mark.parametrize(
+    ("question", "meant", "other"),
+    [
+        ("In which state is Cambridge, the headquarters of Harvard University?", "Q49111", "Q350"),
+        (
+            "Who is the mother of Patrick Kennedy, the brother of Kara Kennedy?",
+            "Q948920",
+            "Q3290402",
+        ),
+        ("Which Douglas Adams worked for the BBC?", "Q42", "Q28421831"),
+    ],
+)
+def test_namesakes_are_told_apart_by_their_neighbours_k2(
+    demo_service: Service, question: str, meant: str, other: str
+) -> None:
+    linked = next(
+        item for item in demo_service.retrieve(request(question)).linked if item.alternatives
+    )
+    assert linked.entity.id == meant
+    assert [ref.id for ref in linked.alternatives] == [other]
+    # A person can see which was taken: both are described.
+    assert linked.entity.description
+    assert linked.alternatives[0].description not in (None, linked.entity.description)
+    assert 0.5 < linked.score <= 1.0
+
+
 def test_finding_nothing_is_data(demo_service: Service) -> None:
     nobody = demo_service.retrieve(request("What is the capital of Zorblaxia?"))
     assert (nobody.status, nobody.items, nobody.region) == (Status.NO_ENTITY_LINKED, (), None)
