@@ -40,7 +40,7 @@ class Fault:
 
     Attributes:
         times: For how many matching requests; None for all.
-        when: A text that the query holds.
+        when: A text that the query holds, or a function of the query.
         status, body, media, headers: Sent instead of the answer; ``body`` None keeps the answer.
         cut: Bytes of the body after which the connection is closed.
         undeclared: Whether the cut body is sent without its length.
@@ -51,7 +51,7 @@ class Fault:
     """
 
     times: int | None = 1
-    when: str = ""
+    when: str | Callable[[str], bool] = ""
     status: int = 200
     body: bytes | None = None
     media: str = JSON
@@ -81,7 +81,9 @@ class SparqlServer:
     def fault_for(self, query: str) -> Fault | None:
         with self.lock:
             for fault in self.faults:
-                if fault.when in query and fault.times != 0:
+                when = fault.when
+                matches = when in query if isinstance(when, str) else when(query)
+                if matches and fault.times != 0:
                     if fault.times is not None:
                         fault.times -= 1
                     return fault

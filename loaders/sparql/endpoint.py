@@ -2,12 +2,13 @@
 
 What SPARQLWrapper 2.0 does, and what is done about it here: it raises its own exceptions for
 400, 401, 404, 414 and 500 and loses their headers (the ``HTTPError`` behind them still has
-them), urllib's for the rest; a cut body passes as a short one (so lengths are compared); it
+them, and the message quotes the body as it came, packed or not), urllib's for the rest; a cut body passes as a short one (so lengths are compared); it
 puts ``?`` behind an address that has one; a timeout under one second means none.
 """
 
 from __future__ import annotations
 
+import ast
 import http.client
 import random
 import re
@@ -39,6 +40,8 @@ FIRST_BACKOFF_S, LONGEST_BACKOFF_S = 1.0, 60.0
 # So many failed queries without one that worked: it is the endpoint, not the queries.
 FAILURES_IN_A_ROW = 12
 _CHUNK = 1 << 16
+# An error's words stand at its beginning, within stack traces of some kilobytes.
+_ERROR_BYTES = 1 << 16
 _WIKIMEDIA = re.compile(
     r"(?:^|\.)(?:wikidata|wikimedia|wikipedia|mediawiki|wmflabs|wmcloud|toolforge)\.org$"
 )
@@ -249,7 +252,7 @@ class Endpoint:
         except SPARQLWrapperException as error:
             behind = error.__context__
             if isinstance(behind, urllib.error.HTTPError):
-                return self._refusal(behind, error.args[0] if error.args else "")
+                return self._refusal(behind, quoted_body(error))
             return _Fault(f"{error}", of_query=False)
         except (OSError, http.client.HTTPException) as error:
             return _network_fault(error, self._options.timeout_s)
@@ -305,17 +308,18 @@ class Endpoint:
             raise QueryFailedError("the answer was cut inside its gzip stream")
         return b"".join(pieces)
 
-    def _refusal(self, error: urllib.error.HTTPError, said: object = "") -> _Fault:
+    def _refusal(self, error: urllib.error.HTTPError, body: bytes = b"") -> _Fault:
         """Returns what an HTTP status means, and closes the connection."""
         code = error.code
-        after = retry_after_s(error.headers.get("Retry-After") if error.headers else None)
-        text = str(said).encode()
+        after = retry_after_s(error.headers.get("Retry-After"))
         try:
-            text = text or error.read(4_096)
+            body = body or error.read(_ERROR_BYTES)
         except (OSError, http.client.HTTPException, ValueError):
+            # The status says enough; the body only says more.
             pass
         finally:
             error.close()
+        text = unpacked_beginning(body)
         reason = f"HTTP {code}"
         if code == 414 and not self._post_always:
             self._post_always = True
@@ -381,6 +385,31 @@ class Endpoint:
         if self._cache is not None and (max_rows is None or len(bindings) < max_rows):
             self._cache.put(self.address, query, body)
         return Answer(bindings, max_rows)
+
+
+def quoted_body(error: Exception, /) -> bytes:
+    r"""Returns the body that an exception of SPARQLWrapper's quotes in its message, b"" for none.
+
+    >>> quoted_body(ValueError("EndPointInternalError: 500. \n\nResponse:\nb'\\x1f\\x8b'"))
+    b'\x1f\x8b'
+    """
+    text = str(error.args[0]) if error.args else ""
+    quoted = text.partition("Response:\n")[2]
+    try:
+        body = ast.literal_eval(quoted) if quoted else b""
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return quoted.encode("utf-8", "replace")
+    return body if isinstance(body, bytes) else quoted.encode("utf-8", "replace")
+
+
+def unpacked_beginning(body: bytes, /) -> bytes:
+    """Returns the beginning of an error's body, unpacked where it is gzip."""
+    if not body.startswith(b"\x1f\x8b"):
+        return body[:_ERROR_BYTES]
+    try:
+        return zlib.decompressobj(wbits=31).decompress(body, _ERROR_BYTES)
+    except zlib.error:
+        return b""
 
 
 def _split_address(address: str) -> urllib.parse.SplitResult:
