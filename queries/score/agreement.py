@@ -1,0 +1,380 @@
+"""Agreement of ratings: Cohen's kappa and correlations, with bootstrap intervals (K8, O14, T6).
+
+Ratings come in pairs, one a case; a pair with a missing side is unscored. Every function gives a
+``Score``: a value, or the reason why there is none, with the number of cases beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+
+import numpy as np
+
+from graph_service.errors import InputError
+from queries.score.metric import Float64, Score
+from queries.score.resample import (
+    auroc_rows,
+    bootstrap_score,
+    codes,
+    correlation_rows,
+    kappa_rows,
+    rank_rows,
+    tau_b_rows,
+)
+
+Rating = float | int | str | bool
+NO_PAIR = "no case has both ratings"
+CONSTANT = "a rater gives every case the same value"
+
+
+class KappaWeights(StrEnum):
+    """What a disagreement of two ratings costs: 1, their distance, or its square."""
+
+    NONE = "none"
+    LINEAR = "linear"
+    QUADRATIC = "quadratic"
+
+
+def cohen_kappa(
+    first: Sequence[Rating | None],
+    second: Sequence[Rating | None],
+    /,
+    *,
+    weights: KappaWeights = KappaWeights.NONE,
+    clusters: Sequence[Hashable] | None = None,
+    random_seed: int = 0,
+) -> Score:
+    """Returns Cohen's kappa of two raters (O14: quadratic for 1 to 5, none for binary).
+
+    Weights go by the ratings' distance as numbers, so that a value of the scale that nobody gave
+    changes nothing. None where both raters always give one and the same value.
+
+    Args:
+        first: One rater's ratings, case by case; None for a missing one.
+        second: The other's, in the same order.
+        weights: Other than ``NONE`` they need numbers.
+        clusters: What each case belongs to, for the bootstrap; None draws cases.
+        random_seed: Of the bootstrap.
+
+    >>> score = cohen_kappa([1, 1, 0, 0], [1, 0, 0, 0])  # agreement 3/4, by chance 1/2
+    >>> score.value, score.n
+    (0.5, 4)
+    """
+    left, right, kept, unscored = _paired(first, second, clusters)
+    distinct, places = codes([*left, *right])
+    if weights is KappaWeights.NONE:
+        costs: Float64 = 1.0 - np.eye(len(distinct))
+    else:
+        values = _numbers(distinct)
+        apart = np.abs(values[:, None] - values[None, :])
+        costs = apart if weights is KappaWeights.LINEAR else apart**2
+    half = len(left)
+    return bootstrap_score(
+        lambda drawn: kappa_rows(places[:half], places[half:], costs, drawn),
+        half,
+        clusters=kept,
+        unscored=unscored,
+        empty=NO_PAIR,
+        undefined="both raters give every case one and the same value",
+        random_seed=random_seed,
+    )
+
+
+def pearson(
+    first: Sequence[float | None],
+    second: Sequence[float | None],
+    /,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    random_seed: int = 0,
+) -> Score:
+    """Returns Pearson's correlation; None where a side is constant.
+
+    >>> round(pearson([1, 2, 3], [1, 2, 4]).value, 4)
+    0.982
+    """
+    left, right, kept, unscored = _paired(first, second, clusters)
+    x, y = _numbers(left), _numbers(right)
+    return bootstrap_score(
+        lambda drawn: correlation_rows(x, y, drawn),
+        len(left),
+        clusters=kept,
+        unscored=unscored,
+        empty=NO_PAIR,
+        undefined=CONSTANT,
+        random_seed=random_seed,
+    )
+
+
+def spearman(
+    first: Sequence[float | None],
+    second: Sequence[float | None],
+    /,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    random_seed: int = 0,
+) -> Score:
+    """Returns Spearman's rank correlation, equal values at their mean rank; None as ``pearson``.
+
+    >>> spearman([1, 2, 3], [10, 20, 400]).value
+    1.0
+    """
+    left, right, kept, unscored = _paired(first, second, clusters)
+    x, y = codes(_numbers(left).tolist()), codes(_numbers(right).tolist())
+    return bootstrap_score(
+        lambda drawn: correlation_rows(
+            rank_rows(x[1], len(x[0]), drawn), rank_rows(y[1], len(y[0]), drawn), drawn
+        ),
+        len(left),
+        clusters=kept,
+        unscored=unscored,
+        empty=NO_PAIR,
+        undefined=CONSTANT,
+        random_seed=random_seed,
+    )
+
+
+def kendall_tau_b(
+    first: Sequence[float | None],
+    second: Sequence[float | None],
+    /,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    random_seed: int = 0,
+) -> Score:
+    """Returns Kendall's tau-b, which allows for equal values; None as ``pearson``.
+
+    Of 3 pairs 2 are concordant and 1 is tied on one side: 2 / sqrt(3 * 2).
+
+    >>> round(kendall_tau_b([1, 2, 3], [1, 2, 2]).value, 4)
+    0.8165
+    """
+    left, right, kept, unscored = _paired(first, second, clusters)
+    x, y = codes(_numbers(left).tolist())[1], codes(_numbers(right).tolist())[1]
+    return bootstrap_score(
+        lambda drawn: tau_b_rows(x, y, drawn),
+        len(left),
+        clusters=kept,
+        unscored=unscored,
+        empty=NO_PAIR,
+        undefined=CONSTANT,
+        random_seed=random_seed,
+    )
+
+
+def equal_share(
+    first: Sequence[Rating | None],
+    second: Sequence[Rating | None],
+    /,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    random_seed: int = 0,
+) -> Score:
+    """Returns the share of cases that both raters give the same value.
+
+    >>> equal_share(["yes", "no"], ["yes", "yes"]).value
+    0.5
+    """
+    left, right, kept, unscored = _paired(first, second, clusters)
+    same = np.asarray([a == b for a, b in zip(left, right, strict=True)], dtype=np.float64)
+    return bootstrap_score(
+        lambda drawn: drawn @ same / drawn.sum(axis=1),
+        len(left),
+        clusters=kept,
+        unscored=unscored,
+        empty=NO_PAIR,
+        random_seed=random_seed,
+    )
+
+
+def auroc(
+    labels: Sequence[bool | None],
+    scores: Sequence[float | None],
+    /,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    failed: int = 0,
+    random_seed: int = 0,
+) -> Score:
+    """Returns the area under the ROC curve of scores against yes-or-no labels.
+
+    Args:
+        labels: Whether each case is positive.
+        scores: Higher means more likely positive; None for a case without one.
+        clusters: What each case belongs to, for the bootstrap.
+        failed: Cases that failed, and so are not among the scores.
+        random_seed: Of the bootstrap.
+
+    >>> auroc([True, True, False, False], [0.9, 0.4, 0.4, 0.1]).value  # 3.5 of 4 pairs
+    0.875
+    """
+    left, right, kept, unscored = _paired(labels, scores, clusters)
+    positive = np.asarray([bool(label) for label in left], dtype=np.int64)
+    distinct, places = codes(_numbers(right).tolist())
+    return bootstrap_score(
+        lambda drawn: auroc_rows(positive, places, len(distinct), drawn),
+        len(left),
+        clusters=kept,
+        failed=failed,
+        unscored=unscored,
+        empty="no case has a label and a score",
+        undefined="all cases are positive, or none is",
+        random_seed=random_seed,
+    )
+
+
+def _paired(
+    first: Sequence[Rating | None],
+    second: Sequence[Rating | None],
+    clusters: Sequence[Hashable] | None,
+) -> tuple[list[Rating], list[Rating], list[Hashable] | None, int]:
+    if len(first) != len(second) or (clusters is not None and len(clusters) != len(first)):
+        sizes = [len(first), len(second), *([] if clusters is None else [len(clusters)])]
+        raise InputError(f"one rating of each a case was expected; there are {sizes} of them")
+    left: list[Rating] = []
+    right: list[Rating] = []
+    kept: list[Hashable] = []
+    for i, (a, b) in enumerate(zip(first, second, strict=True)):
+        if a is None or b is None:
+            continue
+        left.append(a)
+        right.append(b)
+        if clusters is not None:
+            kept.append(clusters[i])
+    return left, right, None if clusters is None else kept, len(first) - len(left)
+
+
+def _numbers(values: Sequence[object]) -> Float64:
+    for value in values:
+        if not isinstance(value, int | float) or not np.isfinite(value):
+            raise InputError(f"a finite number was expected as a rating; {value!r} came")
+    return np.asarray(values, dtype=np.float64)
+
+
+MEASURES: Mapping[str, Callable[..., Score]] = {
+    "equal": equal_share,
+    "kappa": cohen_kappa,
+    "kappa-linear": lambda a, b, /, **options: cohen_kappa(
+        a, b, weights=KappaWeights.LINEAR, **options
+    ),
+    "kappa-quadratic": lambda a, b, /, **options: cohen_kappa(
+        a, b, weights=KappaWeights.QUADRATIC, **options
+    ),
+    "pearson": pearson,
+    "spearman": spearman,
+    "tau-b": kendall_tau_b,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RatedCase:
+    """One case as several raters see it.
+
+    Attributes:
+        ratings: By rater: people and judge models alike; a rater may be missing.
+        group: What the case belongs to (a claim, an answer); empty for itself.
+        kind: A word to group scores by.
+    """
+
+    id: str
+    ratings: Mapping[str, Rating]
+    group: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RaterPair:
+    """Agreement of two raters over the cases that every rater rated."""
+
+    first: str
+    second: str
+    scores: Mapping[str, Score]
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementReport:
+    """Agreement of every two raters on one fixed set of cases (K8, O14).
+
+    Attributes:
+        raters: Their names, sorted.
+        cases: Cases that all of them rated; the others are unscored.
+        pairs: Every two raters, in the order of their names.
+    """
+
+    raters: tuple[str, ...]
+    cases: int
+    unscored: int
+    pairs: tuple[RaterPair, ...]
+
+    def lines(self) -> list[str]:
+        """Returns the report for people."""
+        shown = [f"{self.cases} cases rated by {', '.join(self.raters)}"]
+        if self.unscored:
+            shown.append(f"{self.unscored} cases that not all of them rated, in no score")
+        for pair in self.pairs:
+            shown.append(f"{pair.first} and {pair.second}")
+            shown.extend(f"  {name:<15}  {score.text()}" for name, score in pair.scores.items())
+        return shown
+
+
+def default_measures(cases: Sequence[RatedCase], /) -> tuple[str, ...]:
+    """Returns the measures that suit the ratings.
+
+    Texts and two values: share of equal and kappa without weights. Numbers of a scale: kappa with
+    quadratic weights and the correlations too.
+    """
+    values = {value for case in cases for value in case.ratings.values()}
+    if any(isinstance(value, str) for value in values) or len(values) <= 2:
+        return ("equal", "kappa")
+    return ("equal", "kappa", "kappa-quadratic", "pearson", "spearman", "tau-b")
+
+
+def agreement(
+    cases: Sequence[RatedCase],
+    /,
+    *,
+    measures: Sequence[str] = (),
+    random_seed: int = 0,
+) -> AgreementReport:
+    """Returns the agreement of every two raters, all on the cases that every rater rated.
+
+    Args:
+        cases: With the ratings of two or more raters.
+        measures: Names of ``MEASURES``; by default those that suit the ratings.
+        random_seed: Of the bootstrap.
+
+    Raises:
+        InputError: There are fewer than two raters, or there is no such measure.
+
+    >>> rows = [RatedCase("1", {"a": 1, "b": 1}), RatedCase("2", {"a": 0, "b": 1})]
+    >>> agreement(rows).pairs[0].scores["equal"].value
+    0.5
+    """
+    raters = sorted({name for case in cases for name in case.ratings})
+    if len(raters) < 2:
+        raise InputError(
+            f"agreement needs two raters; there are {len(raters)} ({', '.join(raters) or 'none'})",
+            argument="ratings",
+        )
+    chosen = tuple(measures) or default_measures(cases)
+    for name in chosen:
+        if name not in MEASURES:
+            raise InputError(
+                f"unknown measure {name!r}; there are {', '.join(MEASURES)}", argument="measure"
+            )
+    kept = [case for case in cases if len(case.ratings) == len(raters)]
+    # A case is one cluster of its own unless it says what it belongs to.
+    clusters = [case.group and f"group {case.group}" or f"case {case.id}" for case in kept]
+    pairs = []
+    for first, second in combinations(raters, 2):
+        left = [case.ratings[first] for case in kept]
+        right = [case.ratings[second] for case in kept]
+        scores = {
+            name: MEASURES[name](left, right, clusters=clusters, random_seed=random_seed)
+            for name in chosen
+        }
+        pairs.append(RaterPair(first, second, scores))
+    return AgreementReport(tuple(raters), len(kept), len(cases) - len(kept), tuple(pairs))
