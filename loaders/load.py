@@ -34,10 +34,10 @@ from loaders.options import (
 )
 from loaders.rejects import RejectsFile
 from loaders.source import STANDARD_INPUT, ByteSource, open_source
-from loaders.sparql.endpoint import EndpointError
 from loaders.sparql.options import is_endpoint_source
 from loaders.sparql.reader import check as check_endpoint
 from loaders.sparql.reader import read as read_endpoint
+from loaders.web.faults import EndpointError
 
 __all__ = ["Format", "LoadOptions", "LoadReport", "Progress", "load", "recognise"]
 

@@ -2,8 +2,7 @@
 
 ``options``    what such a load can be told, and which sources mean one
 ``terms``      terms and rows of answers; writing IRIs into queries
-``endpoint``   one endpoint: requests, retries, faults, politeness
-``cache``      answers kept on disk
+``endpoint``   one endpoint, asked through SPARQLWrapper
 ``paging``     all rows of a pattern, checked for duplicates and gaps
 ``dialects``   what Wikidata and DBpedia each need
 ``reader``     the walk itself, resumable

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
+from loaders.web.polite import Manners
 
 SOURCE = re.compile(r"(wikidata|dbpedia):(.+)", re.DOTALL)
 DIRECTIONS = ("both", "out", "in")
@@ -93,6 +94,19 @@ class EndpointOptions:
                 f"an interval of {self.interval_s} seconds; expected 0 or more",
                 argument="interval_s",
             )
+
+    def manners(self) -> Manners:
+        """Returns how hosts are asked."""
+        return Manners(
+            contact=self.contact,
+            interval_s=self.interval_s,
+            timeout_s=self.timeout_s,
+            max_attempts=self.max_attempts,
+            max_wait_s=self.max_wait_s,
+            max_answer_bytes=self.max_answer_bytes,
+            cache_dir=self.cache_dir,
+            cache_days=self.cache_days,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Returns what decides the result; how politely it is fetched does not."""

@@ -22,10 +22,11 @@ from loaders.options import LoadOptions
 from loaders.rdf_mapping import Mapper
 from loaders.rdf_values import entity_id
 from loaders.sparql.dialects import Dialect, dialect_of
-from loaders.sparql.endpoint import Endpoint, QueryFailedError, StoppedError
+from loaders.sparql.endpoint import Endpoint, QueryFailedError
 from loaders.sparql.options import EndpointOptions
 from loaders.sparql.paging import Collected, Pager
 from loaders.sparql.terms import Row, can_write_iri
+from loaders.web.faults import StoppedError
 
 INCOMING_PER_QUERY = 10
 TERMS_PER_QUERY = 60

@@ -20,14 +20,17 @@ import pytest
 from sparql_server import Fault, SparqlServer, serve_sparql
 
 import loaders.load
-import loaders.sparql.endpoint as endpoint_module
+import loaders.web.polite as polite_module
 from graph_service.errors import InputError
 from graph_service.store.protocol import Store
 from loaders.load import load
 from loaders.options import LoadOptions, LoadReport, Progress
-from loaders.sparql.endpoint import Endpoint, EndpointError, QueryFailedError, user_agent
+from loaders.sparql.endpoint import Endpoint, QueryFailedError
 from loaders.sparql.options import EndpointOptions
 from loaders.sparql.reader import INCOMING_REASON, OUTGOING_REASON, TERMS_REASON
+from loaders.web.address import user_agent
+from loaders.web.faults import EndpointError
+from loaders.web.transfer import LONGEST_GET
 
 WD = "http://www.wikidata.org/entity/"
 WDT = "http://www.wikidata.org/prop/direct/"
@@ -62,7 +65,7 @@ WHOLE = HEADS * 4
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint_module, "FIRST_BACKOFF_S", 0.01)
+    monkeypatch.setattr(polite_module, "FIRST_BACKOFF_S", 0.01)
 
 
 @pytest.fixture
@@ -189,7 +192,7 @@ def test_retry_after_is_kept(server: SparqlServer, form: str) -> None:
 
 
 def test_pauses_grow_and_have_jitter(server: SparqlServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint_module, "FIRST_BACKOFF_S", 4.0)
+    monkeypatch.setattr(polite_module, "FIRST_BACKOFF_S", 4.0)
     waits: list[float] = []
 
     class Clock(threading.Event):
@@ -396,7 +399,7 @@ def test_long_queries_go_by_post_and_the_address_keeps_its_parameters(
     methods = {one.method for one in server.requests}
     assert methods == {"GET", "POST"}
     for one in server.requests:
-        assert (one.method == "POST") == (len(one.query) > endpoint_module.LONGEST_GET)
+        assert (one.method == "POST") == (len(one.query) > LONGEST_GET)
         assert one.parameters == {"default-graph-uri": "http://dbpedia.org"}
         assert "sparql-results+json" in one.headers["Accept"]
 
