@@ -49,6 +49,7 @@ from graph_service.store.neo4j_load import (
     info_of_row,
     time_text,
 )
+from graph_service.store.neo4j_passages import Neo4jPassages, mark_passages
 from graph_service.store.neo4j_region import read_neighbourhood
 from graph_service.store.neo4j_rows import (
     EDGE_COLUMNS,
@@ -99,6 +100,12 @@ class Neo4jStore:
         self._connection = connection
         self._cache = cache
         self._max_new_types = max_new_types
+        self._passages = Neo4jPassages(connection)
+
+    @property
+    def passages(self) -> Neo4jPassages:
+        """The passages beside its graphs."""
+        return self._passages
 
     @property
     def url(self) -> str:
@@ -481,9 +488,11 @@ class Neo4jStore:
             rows_of(tx, "MATCH (g:Graph {name: $name}) DELETE g", {"name": name})
             found = rows_of(tx, "MATCH (r:GraphRecord {graph: $name}) RETURN r.id", {"name": name})
             _delete_records(tx, [row[0] for row in found])
+            mark_passages(tx, name)
 
         self._connection.transaction(mark, what="deleting a graph")
         drop_editions(self._connection)
+        self._passages.drop_marked()
 
     def ping(self) -> None:
         """Raises ``StoreUnavailableError`` unless the server answers now."""

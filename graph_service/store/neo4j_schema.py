@@ -7,6 +7,8 @@
     (:Relation {key, id, iri, label, type})                one a relation, for all graphs
     (:GraphPage {key, places, rows})                       statement keys to heads, see neo4j_journal
     (:LoadJournal {key, rows}), (:SameAs {key, target}), (:GraphRecord), (:GraphRecordPart)
+    (:PassageSet {number, graph, source, state, ...})      what one load of passages brought
+    (:Passage {key, id, title, source, text, entity, ...}) one a passage, ``key`` its set and key
 
 ``Entity.key`` is ``edition:`` and 16 hexadecimal digits of the 64-bit key plus 2**63: one index
 finds a node, and its order, ASCII of one length, is the order of the keys.
@@ -24,14 +26,22 @@ from graph_service.errors import KeyCollisionError, SchemaVersionError
 from graph_service.model.identity import key64
 from graph_service.store.neo4j_driver import Connection, one_row, rows_of
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 STATEMENT_TYPE = "STATEMENT"
 MAX_NEW_TYPES = 5_000
 """New relationship types a load may make; Neo4j holds 65,536, for ever (trap 23)."""
 
 MAX_INDEXED_ID_BYTES = 1_000
 SEARCH_INDEX = "graph_service_search"
+PASSAGE_INDEX = "graph_service_passages"
 
+_PASSAGE_STATEMENTS = (
+    "CREATE CONSTRAINT graph_service_passage_set IF NOT EXISTS "
+    "FOR (n:PassageSet) REQUIRE n.number IS UNIQUE",
+    "CREATE CONSTRAINT graph_service_passage IF NOT EXISTS FOR (n:Passage) REQUIRE n.key IS UNIQUE",
+    f"CREATE FULLTEXT INDEX {PASSAGE_INDEX} IF NOT EXISTS FOR (n:Passage) ON EACH [n.search] "
+    "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}",
+)
 _STATEMENTS = (
     "CREATE CONSTRAINT graph_service_graph IF NOT EXISTS FOR (n:Graph) REQUIRE n.name IS UNIQUE",
     "CREATE CONSTRAINT graph_service_edition IF NOT EXISTS "
@@ -57,7 +67,10 @@ _STATEMENTS = (
     "CREATE INDEX graph_service_record_part IF NOT EXISTS FOR (n:GraphRecordPart) ON (n.record)",
     f"CREATE FULLTEXT INDEX {SEARCH_INDEX} IF NOT EXISTS FOR (n:Entity) ON EACH [n.search] "
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}",
+    *_PASSAGE_STATEMENTS,
 )
+_MIGRATIONS = {1: _PASSAGE_STATEMENTS}
+"""From version ``n`` to ``n + 1``; each may be run again."""
 
 
 def ensure_schema(connection: Connection, /) -> str:
@@ -85,6 +98,16 @@ def ensure_schema(connection: Connection, /) -> str:
             f"the graphs in Neo4j at {connection.url} have schema {version}, this version reads "
             f"up to {SCHEMA_VERSION}",
             hint="Install a newer graph-service.",
+        )
+    for old in range(version, SCHEMA_VERSION):
+        for statement in _MIGRATIONS[old]:
+            connection.write(statement, what="making the indexes")
+        connection.write("CALL db.awaitIndexes(300)", what="making the indexes")
+        connection.write(
+            "MATCH (m:GraphServiceMeta {id: 'schema'}) WHERE m.version = $old "
+            "SET m.version = $old + 1",
+            what="making the indexes",
+            old=old,
         )
     return str(store_id)
 

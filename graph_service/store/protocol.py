@@ -14,12 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut, Deadline
 from graph_service.model.statement import Entity, Rank, Statement
+
+if TYPE_CHECKING:
+    # ``passages`` builds on ``search``, and that on this module.
+    from graph_service.store.passages import Passages
 
 MAX_BATCH_STATEMENTS = 20_000
 
@@ -336,6 +340,10 @@ class Store(GraphReader, Records, Protocol):
     @property
     def url(self) -> str:
         """Its address without the password."""
+
+    @property
+    def passages(self) -> Passages:
+        """The passages beside its graphs."""
 
     def begin_load(
         self,

@@ -64,6 +64,7 @@ from graph_service.store.sqlite_load import (
     drop_editions,
     graph_info,
 )
+from graph_service.store.sqlite_passages import SqlitePassages
 from graph_service.store.sqlite_region import read_neighbourhood
 from graph_service.store.sqlite_rows import KINDS, entity_of_row
 from graph_service.store.sqlite_schema import of_edition
@@ -88,6 +89,12 @@ class SqliteStore:
     def __init__(self, database: Database, cache: SnapshotCache) -> None:
         self._database = database
         self._cache = cache
+        self._passages = SqlitePassages(database)
+
+    @property
+    def passages(self) -> SqlitePassages:
+        """The passages beside its graphs."""
+        return self._passages
 
     @property
     def url(self) -> str:
@@ -352,10 +359,14 @@ class SqliteStore:
             connection.execute("DELETE FROM graphs WHERE name = ?", (name,))
             connection.execute("DELETE FROM records WHERE graph = ?", (name,))
             connection.execute(
+                "UPDATE passage_sets SET state = 'dropping', token = NULL WHERE graph = ?", (name,)
+            )
+            connection.execute(
                 "UPDATE editions SET state = 'dropping', token = NULL WHERE graph = ?", (name,)
             )
         with mapping_errors(self._database.path):
             drop_editions(self._database.connection())
+        self._passages.drop_marked()
 
     def ping(self) -> None:
         """Raises ``StoreUnavailableError`` unless the file answers now."""

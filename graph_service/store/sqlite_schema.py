@@ -13,10 +13,35 @@ from collections.abc import Callable
 APPLICATION_ID = 0x47524B53
 """``PRAGMA application_id``: says that a file is a store of ours."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """``PRAGMA user_version``. Raise it with each change of a table, and add to ``MIGRATIONS``."""
 
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+PASSAGE_SETS = """CREATE TABLE passage_sets (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    graph TEXT NOT NULL,
+    source TEXT NOT NULL,
+    state TEXT NOT NULL,
+    options TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    token TEXT,
+    lease_expires REAL NOT NULL,
+    checkpoint TEXT,
+    started_at TEXT NOT NULL,
+    published_at TEXT NOT NULL DEFAULT '',
+    passages INTEGER NOT NULL DEFAULT 0,
+    words INTEGER NOT NULL DEFAULT 0,
+    linked INTEGER NOT NULL DEFAULT 0,
+    fingerprint TEXT NOT NULL DEFAULT '',
+    report TEXT NOT NULL DEFAULT '{}',
+    tool_version TEXT NOT NULL
+)"""
+
+
+def _add_passages(connection: sqlite3.Connection) -> None:
+    connection.execute(PASSAGE_SETS)
+
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _add_passages}
 """From version ``n`` to ``n + 1``: called inside the transaction that raises the number."""
 
 STORE_TABLES = (
@@ -66,6 +91,7 @@ STORE_TABLES = (
         updated_at TEXT NOT NULL,
         PRIMARY KEY (kind, key)
     )""",
+    PASSAGE_SETS,
 )
 
 # Rows are appended in the order they come, so that a load writes its pages once and an entity's
@@ -118,6 +144,23 @@ NAME_KEYS_TABLE = """CREATE TABLE name_keys_$n (
     is_alias BLOB NOT NULL,
     longest INTEGER NOT NULL
 )"""
+
+# A set of passages; ``words`` are the tokens of title and text, ``length`` their number.
+PASSAGE_TABLE = """CREATE TABLE passages_$n (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    title TEXT NOT NULL,
+    source TEXT NOT NULL,
+    text TEXT NOT NULL,
+    entity TEXT,
+    words TEXT NOT NULL,
+    length INTEGER NOT NULL
+)"""
+
+PASSAGE_INDEX = """CREATE VIRTUAL TABLE passage_words_$n USING fts5(words, content='passages_$n',
+    content_rowid='key', columnsize=0, detail=none, tokenize='ascii')"""
+
+PASSAGE_DROPS = ("DROP TABLE IF EXISTS passage_words_$n", "DROP TABLE IF EXISTS passages_$n")
 
 KEY_INDEX = "CREATE INDEX IF NOT EXISTS statements_key_$n ON statements_$n (key)"
 HEAD_INDEX = "CREATE INDEX IF NOT EXISTS statements_head_$n ON statements_$n (head, key)"
