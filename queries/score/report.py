@@ -1,0 +1,207 @@
+"""What every family of scores reports: totals, totals by group, and mean and spread over runs.
+
+A group is a question's type, its long-tail level or its number of reference triples (L9, O9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from graph_service.errors import InputError
+from graph_service.model.plain import to_plain
+from queries.score.metric import Score
+
+Scores = Mapping[str, Score]
+MOST_REFERENCES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """What a case is grouped by; what is not known is left empty.
+
+    Attributes:
+        kind: The question's type, such as ``comparative``.
+        level: Its long-tail level, such as ``IV``.
+        references: Its number of reference triples.
+    """
+
+    kind: str = ""
+    level: str = ""
+    references: int | None = None
+
+    def named(self) -> tuple[tuple[str, str], ...]:
+        """Returns ``(axis, group)`` of each that is known; more than 3 references are one group.
+
+        >>> Groups("critical", references=7).named()
+        (('kind', 'critical'), ('references', '>3'))
+        """
+        found = []
+        if self.kind:
+            found.append(("kind", self.kind))
+        if self.level:
+            found.append(("level", self.level))
+        if self.references is not None:
+            many = self.references > MOST_REFERENCES
+            found.append(("references", f">{MOST_REFERENCES}" if many else str(self.references)))
+        return tuple(found)
+
+
+class Row(Protocol):
+    """One scored case; ``failure`` says why it has no score."""
+
+    @property
+    def id(self) -> str:
+        """The case's id."""
+
+    @property
+    def groups(self) -> Groups:
+        """What it is grouped by."""
+
+    @property
+    def failure(self) -> str | None:
+        """Why there is no score; None where there is."""
+
+
+RowType = TypeVar("RowType", bound=Row)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Scores over a set of cases.
+
+    Attributes:
+        title: What was scored.
+        basis: What the scores rest on: judge, prompt, threshold, by name.
+        cases: How many cases there are, those that failed included.
+        failures: How many failed, by reason, most frequent first.
+        scores: Over all cases, by name.
+        by: By axis (``kind``, ``level``, ``references``) and group; axes with one group are left out.
+        notes: What a reader should know.
+    """
+
+    title: str
+    cases: int
+    scores: Scores
+    basis: Mapping[str, str] = field(default_factory=dict)
+    failures: Mapping[str, int] = field(default_factory=dict)
+    by: Mapping[str, Mapping[str, Scores]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def score(self, name: str, /) -> Score:
+        """Returns a score by name; raises ``InputError`` naming those there are."""
+        if name not in self.scores:
+            raise InputError(f"unknown score {name!r}; there are {', '.join(self.scores)}")
+        return self.scores[name]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Returns the report as JSON-ready data."""
+        plain: dict[str, Any] = to_plain(self)
+        return plain
+
+    def lines(self) -> list[str]:
+        """Returns the report for people."""
+        failed = sum(self.failures.values())
+        shown = [f"{self.title}: {self.cases} cases, {failed} failed"]
+        shown.extend(f"{name}: {value}" for name, value in self.basis.items())
+        shown.extend(f"failed {count} times: {why}" for why, count in self.failures.items())
+        shown.extend(self.notes)
+        shown.extend(score_lines(self.scores))
+        for axis, groups in self.by.items():
+            for group, scores in groups.items():
+                shown.append(f"{axis} {group}")
+                shown.extend("  " + line for line in score_lines(scores))
+        return shown
+
+
+def score_lines(scores: Scores, /) -> list[str]:
+    """Returns one line a score, names in one column."""
+    width = max((len(name) for name in scores), default=0)
+    return [f"{name:<{width}}  {score.text()}" for name, score in scores.items()]
+
+
+def make_report(
+    title: str,
+    rows: Sequence[RowType],
+    summarise: Callable[[Sequence[RowType]], Scores],
+    /,
+    *,
+    basis: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+) -> Report:
+    """Returns the scores of some rows, over all of them and over each group.
+
+    Args:
+        title: What was scored.
+        rows: The cases; those that failed are among them.
+        summarise: From rows to scores; called once for all, and once a group.
+        basis: What the scores rest on.
+        notes: What a reader should know.
+    """
+    reasons = [row.failure.partition(":")[0] for row in rows if row.failure is not None]
+    counted = sorted({why: reasons.count(why) for why in reasons}.items(), key=lambda x: (-x[1], x))
+    axes: dict[str, dict[str, list[RowType]]] = {}
+    for row in rows:
+        for axis, group in row.groups.named():
+            axes.setdefault(axis, {}).setdefault(group, []).append(row)
+    return Report(
+        title=title,
+        cases=len(rows),
+        scores=summarise(rows),
+        basis=dict(basis or {}),
+        failures=dict(counted),
+        by={
+            axis: {group: summarise(groups[group]) for group in sorted(groups, key=_group_order)}
+            for axis, groups in axes.items()
+            if len(groups) > 1
+        },
+        notes=tuple(notes),
+    )
+
+
+def _group_order(name: str) -> tuple[bool, str]:
+    return name.startswith(">"), name
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpread:
+    """One score over several runs (O9).
+
+    Attributes:
+        values: Of each run in order; None where it had none.
+        mean: Over the runs that have a value; None where none has.
+        deviation: Sample standard deviation (n - 1); None for fewer than two such runs.
+        failed: Cases that failed, over all runs.
+    """
+
+    values: tuple[float | None, ...]
+    mean: float | None
+    deviation: float | None
+    failed: int
+
+    def text(self) -> str:
+        """Returns ``0.600 +- 0.141 (runs 0.500 0.700)``."""
+        if self.mean is None:
+            return "none (no run has a value)"
+        spread = "" if self.deviation is None else f" +- {self.deviation:.3f}"
+        shown = " ".join("none" if value is None else f"{value:.3f}" for value in self.values)
+        return f"{self.mean:.3f}{spread} (runs {shown})"
+
+
+def over_runs(scores: Sequence[Score], /) -> RunSpread:
+    """Returns mean and deviation of one score over runs.
+
+    >>> over_runs([Score(0.5, 9), Score(0.7, 9)]).text()
+    '0.600 +- 0.141 (runs 0.500 0.700)'
+    """
+    values = [score.value for score in scores]
+    known = np.asarray([value for value in values if value is not None], dtype=np.float64)
+    return RunSpread(
+        tuple(values),
+        float(known.mean()) if len(known) else None,
+        float(known.std(ddof=1)) if len(known) > 1 else None,
+        sum(score.failed for score in scores),
+    )

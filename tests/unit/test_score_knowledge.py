@@ -1,0 +1,213 @@
+"""Knowledge matching, renderings of dates and numbers, relation recall, groups (L8, L9)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_service.errors import InputError
+from queries.score.knowledge import (
+    KnowledgeCase,
+    match_knowledge,
+    relation_recall,
+    score_knowledge,
+)
+from queries.score.matching import names, renderings, text_tokens
+from queries.score.metric import Score
+from queries.score.report import Groups, over_runs
+
+WORDS = st.sampled_from(["rome", "the", "Éva", "1903", "11", "march", "of", "north", "8,848", "-5"])
+TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
+ANSWERS = st.lists(
+    st.lists(st.one_of(TEXTS, st.sampled_from(["1903-03-11", "8848", "-5"])), max_size=3),
+    max_size=4,
+)
+
+
+@given(TEXTS, ANSWERS)
+def test_km_is_at_least_rkm_is_at_least_ekm_l8(text: str, answers: list[list[str]]) -> None:
+    match = match_knowledge(text, answers)
+    if match.km is None:
+        assert not [entity for entity in answers if any(entity)]
+        assert match.rkm is None
+        assert match.ekm is None
+    else:
+        assert match.rkm is not None
+        assert match.ekm is not None
+        assert 1 >= match.km >= match.rkm >= match.ekm >= 0
+
+
+@given(st.lists(st.sampled_from("abcde"), min_size=1, max_size=6), st.data())
+def test_a_name_is_present_where_its_tokens_follow_one_another(
+    tokens: list[str], data: st.DataObject
+) -> None:
+    # "a" is an article: it is in no text and in no name.
+    start = data.draw(st.integers(0, len(tokens) - 1))
+    name = tokens[start : data.draw(st.integers(start + 1, len(tokens)))]
+    text = " ".join(tokens)
+    if set(name) == {"a"}:
+        return
+    assert names(text, " ".join(name))
+    missing = [*name, "f"]
+    assert not names(text, " ".join(missing))
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Born on 11 March 1952 in Cambridge", "1952-03-11"),
+        ("Born on March 11, 1952.", "1952-03-11"),
+        ("Born 11th of March 1952", "1952-03-11T00:00:00Z"),
+        ("(11 Mar. 1952 - 11 May 2001)", "+1952-03-11"),
+        ("1952-03-11", "1952-03-11"),
+        ("on 11/03/1952", "1952-03-11"),
+        ("on 3/11/1952", "1952-03-11"),
+        ("am 11.3.1952", "1952-03-11"),
+        ("in March 1952", "1952-03-00"),
+        ("in 1952, ", "1952-00-00"),
+        ("died in 109 B.C.", "-0109-00-00"),
+        ("died on 1 January 109 BCE", "-0109-01-01"),
+        ("in Sept 1901", "1901-09"),
+        ("8,848.86 m high", "8848.86"),
+        ("8848.860 metres", "8848.86"),
+        ("8\u202f848 m", "8848"),
+        ("8 848 m", "8848"),
+        ("8'848m", "8,848"),
+        ("1.234.567 Einwohner", "1234567"),
+        ("some 1.5 million people", "1500000"),
+        ("two million people", "2000000"),
+        ("twelve children", "12"),
+        ("at -5 degrees", "-5"),
+        ("at minus 5 degrees", "-5"),
+        ("the Hitchhiker's Guide to a Galaxy", "Hitchhiker’s guide to the galaxy"),
+        ("He lived in łódź.", "Lodz"),
+        ("他出生于北京。", "北京"),
+        ("The band !!! played", "!!!"),
+    ],
+)
+def test_an_answer_is_named(text: str, answer: str) -> None:
+    assert names(text, answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("He sang in Romeo and Juliet", "Rome"),
+        ("Born on 11 March 1953", "1952-03-11"),
+        ("Born in March 1952", "1952-03-11"),
+        ("Born on 12 March 1952, aged 11", "1952-03-11"),
+        ("died in 109", "-0109-00-00"),
+        ("8,848 m", "848"),
+        ("8848.86 m", "8848"),
+        ("18848 m", "8848"),
+        ("between 3 and 5 degrees", "-5"),
+        ("from 1990-1995", "-1995"),
+        ("1.5 million", "1.5"[:1]),
+        ("", "Rome"),
+        ("Rome", " "),
+    ],
+)
+def test_an_answer_is_not_named(text: str, answer: str) -> None:
+    assert not names(text, answer)
+
+
+def test_an_answer_of_articles_alone_is_looked_for_as_written() -> None:
+    """The band The The has no tokens: the folded words are looked for as they stand."""
+    assert renderings("The The") == frozenset()
+    assert names("a song by The The in 1983", "The The")
+    assert not names("a song by Then in 1983", "The The")
+
+
+def test_the_three_scores_of_a_hand_made_case_l8() -> None:
+    # Two of three: any is named, two thirds, not all.
+    match = match_knowledge(
+        "Marie Curie was born in Warsaw in 1867.",
+        [["Warsaw", "Warszawa"], ["1867-00-00"], ["Pierre Curie"]],
+    )
+    assert match.found == (True, True, False)
+    assert (match.km, match.rkm, match.ekm) == (1.0, 2 / 3, 0.0)
+    assert text_tokens("On the 3rd at 5 p.m.") == ("on", "3rd", "at", "5", "p", "m")
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from(["p", "-p", "q"])), max_size=8),
+    st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from(["p", "-p", "q"])), max_size=8),
+    st.one_of(st.none(), st.integers(1, 3)),
+)
+def test_relation_recall_is_its_definition_l8(
+    found: list[tuple[str, str]], reference: list[tuple[str, str]], k: int | None
+) -> None:
+    kept = set()
+    for entity in "AB":
+        ranked = list(dict.fromkeys(r for e, r in found if e == entity))
+        kept |= {(entity, relation) for relation in ranked[:k]}
+    result = relation_recall(found, reference, k=k)
+    assert result.reference == len(set(reference))
+    assert result.hit == len(kept & set(reference))
+    assert (result.recall is None) == (not reference)
+
+
+def test_micro_and_macro_recall_and_unscored_cases_l8() -> None:
+    rows, report = score_knowledge(
+        [
+            # 1 of 3 pairs; oracle 2 of 3 among the first relation of each entity.
+            KnowledgeCase(
+                "1",
+                "Rome",
+                (("Rome",),),
+                found=(("Q1", "p"), ("Q9", "q")),
+                oracle=(("Q1", "p"), ("Q2", "q"), ("Q2", "r")),
+                reference=(("Q1", "p"), ("Q2", "q"), ("Q2", "r")),
+            ),
+            KnowledgeCase(
+                "2",
+                "Paris",
+                (("Rome",),),
+                found=(("Q1", "p"),),
+                oracle=(("Q1", "p"),),
+                reference=(("Q1", "p"),),
+            ),
+            KnowledgeCase("3", "Paris"),
+            KnowledgeCase("4", None, (("Rome",),), failure="timeout: no answer in 60 s"),
+        ],
+        ks=(1, 2),
+    )
+    assert [row.id for row in rows] == ["1", "2", "3", "4"]
+    assert report.score("KM") == Score(0.5, 2, 1, 1, None, 0.0, 1.0)
+    # Micro (1 + 1) / (3 + 1); macro (1/3 + 1) / 2.
+    assert report.score("relation recall, micro").value == 0.5
+    assert report.score("relation recall, macro").value == pytest.approx(2 / 3)
+    assert report.score("oracle recall@1, micro").value == 0.75
+    assert report.score("oracle recall@2, micro").value == 1.0
+    assert report.score("oracle recall@2, micro").unscored == 2
+    assert report.failures == {"timeout": 1}
+    with pytest.raises(InputError, match="unknown score 'f1'; there are KM"):
+        report.score("f1")
+
+
+def test_reports_by_level_and_number_of_references_l9() -> None:
+    cases = [
+        KnowledgeCase("1", "Rome", (("Rome",),), groups=Groups("who", "I", 1)),
+        KnowledgeCase("2", "Paris", (("Rome",),), groups=Groups("who", "IV", 4)),
+        KnowledgeCase("3", "Rome", (("Rome",),), groups=Groups("who", "IV", 9)),
+        KnowledgeCase("4", "Rome", (("Rome",),), groups=Groups()),
+    ]
+    _, report = score_knowledge(cases)
+    assert list(report.by) == ["level", "references"]
+    assert report.by["level"]["IV"]["KM"].value == 0.5
+    assert list(report.by["references"]) == ["1", ">3"]
+    assert report.by["references"][">3"]["KM"].n == 2
+    assert any(line.startswith("references >3") for line in report.lines())
+    assert report.to_plain()["by"]["level"]["I"]["KM"]["value"] == 1.0
+
+
+def test_mean_and_deviation_over_runs_o9() -> None:
+    # Mean of .4 and .8; deviation sqrt((.2^2 + .2^2) / 1).
+    spread = over_runs([Score(0.4, 5), Score(0.8, 5, failed=1), Score(None, 0, reason="none")])
+    assert spread.mean == pytest.approx(0.6)
+    assert spread.deviation == pytest.approx(0.08**0.5)
+    assert spread.failed == 1
+    assert spread.values[2] is None
+    assert over_runs([Score(0.4, 5)]).deviation is None
+    assert over_runs([]).text() == "none (no run has a value)"
