@@ -40,6 +40,14 @@ Row = list[Any]
 SCHEMES = frozenset(("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"))
 CONNECT_TIMEOUT_S = 10.0
 RETRY_S = 5.0
+_MADE_MEANWHILE = frozenset(
+    (
+        "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
+        "Neo.ClientError.Schema.IndexAlreadyExists",
+        "Neo.ClientError.Schema.ConstraintAlreadyExists",
+    )
+)
+"""``IF NOT EXISTS`` looks before it takes its lock: of two that make an index at once, one fails."""
 _FULL = ("OutOfMemory", "MemoryPool", "TransactionMemoryLimit", "StackOverFlow")
 _FULL_WORDS = ("No space left", "disk is full", "Java heap space", "MemoryPoolOutOfMemory")
 
@@ -118,7 +126,11 @@ class Connection:
                 cause = _root(error)
                 mapped = map_error(cause, self.url, what, deadline)
                 # A lost reply to a commit is tried again too: every work here may run twice.
-                passing = isinstance(cause, (IncompleteCommit, OSError)) or cause.is_retryable()
+                passing = (
+                    isinstance(cause, (IncompleteCommit, OSError))
+                    or cause.is_retryable()
+                    or (isinstance(cause, Neo4jError) and cause.code in _MADE_MEANWHILE)
+                )
                 left = self._retry_s - (time.monotonic() - began)
                 if deadline is not None:
                     left = min(left, deadline.left())

@@ -9,6 +9,7 @@ import struct
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.store import neo4j_editions, neo4j_load
 from graph_service.store.neo4j import Neo4jStore, open_neo4j
+from graph_service.store.neo4j_driver import Connection
 from graph_service.store.neo4j_schema import STATEMENT_TYPE, type_name
 from graph_service.store.protocol import Batch, GraphInfo
 
@@ -371,3 +373,41 @@ def test_known_ids_are_bounded(
             assert len(load._known) <= 4
         load.finish()
         assert load.publish().counts.entities == 7
+
+
+def test_processes_that_start_at_once_make_the_indexes_together(neo4j_server: Neo4jServer) -> None:
+    """The server looks for an equal index before it takes its lock; the loser of the race goes on."""
+    label = f"Test{uuid.uuid4().hex}"
+    connections = [
+        Connection(
+            neo4j_server.url,
+            username=neo4j_server.username,
+            password=neo4j_server.password,
+            database=neo4j_server.database,
+        )
+        for _ in range(8)
+    ]
+    names = [f"{label}_{number}" for number in range(6)]
+    try:
+        for number, index in enumerate(names):
+            query = f"CREATE INDEX {index} IF NOT EXISTS FOR (n:{label}) ON (n.p{number})"
+            at_once = threading.Barrier(len(connections))
+
+            def make(
+                connection: Connection, query: str = query, at_once: threading.Barrier = at_once
+            ) -> None:
+                at_once.wait(30)
+                connection.write(query, what="making the indexes")
+
+            with ThreadPoolExecutor(len(connections)) as pool:
+                list(pool.map(make, connections))
+        found = connections[0].read(
+            "SHOW INDEXES YIELD name WHERE name STARTS WITH $label RETURN name ORDER BY name",
+            label=label,
+        )
+        assert found == [[index] for index in names]
+    finally:
+        for index in names:
+            connections[0].write(f"DROP INDEX {index} IF EXISTS")
+        for connection in connections:
+            connection.close()
