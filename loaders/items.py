@@ -48,6 +48,8 @@ class Reject:
 
 
 REJECT_TEXT_CHARACTERS = 200
+FULL, TRUTHY = "full", "truthy"
+"""Forms of Wikidata's statements: with ids, ranks, qualifiers and references, or without."""
 
 
 def excerpt(data: bytes | str, /) -> str:
@@ -75,6 +77,7 @@ class Parsed:
         line: The line reached, for people; ``note`` says more where there are no lines.
         incomplete: What the source did not give whole, by reason; also rejects, one each.
         bytes_read: Bytes that came over the network so far.
+        forms: ``FULL`` and ``TRUTHY``, if such statements of Wikidata's are among these.
     """
 
     position: Mapping[str, Any] = field(default_factory=dict)
@@ -88,3 +91,4 @@ class Parsed:
     note: str = ""
     incomplete: Counter[str] = field(default_factory=Counter)
     bytes_read: int = 0
+    forms: set[str] = field(default_factory=set)

@@ -46,7 +46,7 @@ class _TermRows:
     """Gathers the terms of a block's rows."""
 
     def __init__(self, options: LoadOptions) -> None:
-        self._languages = frozenset(options.languages)
+        self._languages = options.term_languages
         self._default = options.label_language.lower()
         self._gathered = TermGatherer()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
 from hashlib import blake2b
@@ -22,8 +22,10 @@ from graph_service.errors import InputError
 from graph_service.model.statement import Entity, Statement
 from graph_service.store.lease import owner_name
 from graph_service.store.protocol import MAX_BATCH_STATEMENTS, Batch, LoadSession, Store
-from loaders import kgtk, rdf, tables, wikibase
-from loaders.formats import Format, recognise, recognise_source
+from loaders import tables
+from loaders.files import SourceFile, source_files
+from loaders.first_pass import check_filters, check_single_pass, select
+from loaders.formats import Format, recognise
 from loaders.items import Parsed, Reject
 from loaders.options import (
     DEFAULT_REJECTS_PATH,
@@ -32,29 +34,15 @@ from loaders.options import (
     LoadReport,
     Progress,
 )
+from loaders.readers import DOCUMENT_FORMATS, read
 from loaders.rejects import RejectsFile
-from loaders.source import STANDARD_INPUT, ByteSource, open_source
-from loaders.sparql.options import is_endpoint_source
-from loaders.sparql.reader import check as check_endpoint
+from loaders.selection import Selection
+from loaders.source import ByteSource, open_source
 from loaders.sparql.reader import read as read_endpoint
 from loaders.web.faults import EndpointError
 
 __all__ = ["Format", "LoadOptions", "LoadReport", "Progress", "load", "recognise"]
 
-Reader = Callable[[ByteSource, LoadOptions, Mapping[str, Any]], Iterator[Parsed]]
-
-_READERS: dict[Format, Reader] = {
-    Format.WIKIBASE_JSON: wikibase.read_whole,
-    Format.WIKIBASE_JSON_LINES: wikibase.read_lines,
-    Format.NTRIPLES: rdf.read_ntriples,
-    Format.NQUADS: rdf.read_nquads,
-    Format.TURTLE: rdf.read_turtle,
-    Format.RDF_XML: rdf.read_rdf_xml,
-    Format.TSV: tables.read_tsv,
-    Format.CSV: tables.read_csv,
-    Format.KGTK: kgtk.read_kgtk,
-    Format.LABELS: kgtk.read_labels,
-}
 LOST_REJECTS_REASON = "rejects of an interrupted run, whose file is gone or was written to"
 UNRECOGNISED_REASON = "files of no known format in the folder"
 PROGRESS_INTERVAL_S = 0.1
@@ -102,8 +90,11 @@ def load(
             f"a batch of {options.batch_size} statements; expected 1 to {MAX_BATCH_STATEMENTS}",
             argument="batch_size",
         )
-    files = _files(source, options)
+    options.check()
+    files = source_files(source, options)
     tables.check_columns(options.columns)
+    check_filters(files, options)
+    forms = set() if replace else _forms_of(store, graph)
     session = store.begin_load(
         graph,
         replace=replace,
@@ -112,74 +103,14 @@ def load(
         lease_s=ENDPOINT_LEASE_S if files[0].endpoint else LEASE_S,
         options={**options.to_json(), "files": [file.identity for file in files]},
     )
-    with session, _Load(str(source), graph, session, files, options, progress, stop) as run:
+    with session, _Load(str(source), graph, session, files, options, forms, progress, stop) as run:
         return run.run()
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    path: str
-    format: Format | None
-    size: int
-    identity: list[Any]
-    endpoint: bool = False
-
-
-def _files(source: str | Path, options: LoadOptions) -> list[_File]:
-    format_ = _format_named(options.format)
-    if is_endpoint_source(str(source)):
-        check_endpoint(str(source), options)
-        files = [_File(str(source), None, 0, [str(source), 0, 0], endpoint=True)]
-    elif options.endpoint is not None:
-        raise InputError(
-            f"{source} is read from disk, and hops, limits and addresses are for endpoints; "
-            "expected a source such as wikidata:Q42 or dbpedia:Rome",
-            argument="source",
-        )
-    elif str(source) == STANDARD_INPUT:
-        files = [_File(STANDARD_INPUT, format_, 0, [STANDARD_INPUT, 0, 0])]
-    else:
-        path = Path(source)
-        if path.is_dir():
-            paths = sorted(
-                (found for found in path.rglob("*") if found.is_file()),
-                key=lambda found: (
-                    found.relative_to(path).as_posix().encode("utf-8", "surrogateescape")
-                ),
-            )
-            if not paths:
-                raise InputError(f"the folder {path} holds no files", argument="source")
-        else:
-            paths = [path]
-        files = [_file(found, format_) for found in paths]
-    if options.label_file is not None:
-        files.append(_file(options.label_file, Format.LABELS))
-    return files
-
-
-def _file(path: Path, format_: Format | None) -> _File:
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise InputError(
-            f"{path} can't be read ({error.strerror or error}); give the path of a file, of a "
-            "folder of files, or - for standard input",
-            argument="source",
-        ) from error
-    return _File(
-        str(path), format_, status.st_size, [path.name, status.st_size, status.st_mtime_ns]
-    )
-
-
-def _format_named(name: str | None) -> Format | None:
-    if name is None:
-        return None
-    try:
-        return Format(name)
-    except ValueError as error:
-        raise InputError(
-            f"{name!r} is no format; known are {', '.join(Format)}", argument="format"
-        ) from error
+def _forms_of(store: Store, graph: str) -> set[str]:
+    """Returns in which forms a graph has Wikidata's statements."""
+    known = next((info for info in store.graphs() if info.name == graph), None)
+    return set() if known is None else set(known.report.get("wikidata_forms", ()))
 
 
 @dataclass(slots=True)
@@ -193,6 +124,7 @@ class _Tally:
     skipped: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
     incomplete: Counter[str] = field(default_factory=Counter)
+    forms: set[str] = field(default_factory=set)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -203,6 +135,7 @@ class _Tally:
             "skipped": dict(self.skipped),
             "formats": dict(self.formats),
             "incomplete": dict(self.incomplete),
+            "forms": sorted(self.forms),
         }
 
     @classmethod
@@ -215,6 +148,7 @@ class _Tally:
             Counter(payload["skipped"]),
             Counter(payload["formats"]),
             Counter(payload.get("incomplete", {})),
+            set(payload.get("forms", ())),
         )
 
 
@@ -226,8 +160,9 @@ class _Load:
         source: str,
         graph: str,
         session: LoadSession,
-        files: list[_File],
+        files: list[SourceFile],
         options: LoadOptions,
+        forms: set[str],
         progress: Callable[[Progress], None] | None,
         stop: threading.Event | None,
     ) -> None:
@@ -235,6 +170,8 @@ class _Load:
         self._session = session
         self._files = files
         self._options = options
+        self._forms = forms
+        self._selection: Selection | None = None
         self._progress = progress
         self._stop = stop
         self._started = time.monotonic()
@@ -278,6 +215,11 @@ class _Load:
         self._rejects.close()
 
     def run(self) -> LoadReport:
+        self._selection = select(
+            self._files, self._options, show=self._show_first_pass, stop=self._stop
+        )
+        if self._stop is not None and self._stop.is_set():
+            return self._report("stopped")
         for index, file in enumerate(self._files):
             if index < self._file_index:
                 self._bytes_before += file.size
@@ -308,7 +250,7 @@ class _Load:
             f" ({'; '.join(said)})" if said else ""
         )
 
-    def _read_file(self, index: int, file: _File) -> bool:
+    def _read_file(self, index: int, file: SourceFile) -> bool:
         """Reads one file; returns whether the load was stopped in it."""
         start = dict(self._position) if index == self._file_index else {}
         self._file_index = index
@@ -325,26 +267,25 @@ class _Load:
                     hint="Run the same command again to load what is there now.",
                 )
             self._head = head
-            format_ = file.format
+            format_ = file.format_of(source)
             if format_ is None:
-                try:
-                    format_ = recognise_source(source)
-                except InputError:
-                    # In a folder, a README is no reason to stop; a single file is.
-                    if len(self._files) == 1 or str(self._source) == file.path:
-                        raise
-                    self._tally.skipped[UNRECOGNISED_REASON] += 1
-                    return False
+                self._tally.skipped[UNRECOGNISED_REASON] += 1
+                return False
+            check_single_pass(file, format_, self._options)
             if not start:
                 self._tally.formats[format_.value] += 1
-            for parsed in _READERS[format_](source, self._options, start):
+            selection = self._selection
+            documents = selection.documents if selection is not None else None
+            for parsed in read(format_, source, self._options, start, documents=documents):
+                if selection is not None and file.selected:
+                    selection.apply(parsed, chosen=format_ in DOCUMENT_FORMATS)
                 self._add(parsed)
                 self._show(source.name, source.consumed_bytes, format_.value, parsed)
                 if self._stop is not None and self._stop.is_set():
                     return True
         return False
 
-    def _read_endpoint(self, file: _File, start: Mapping[str, Any]) -> bool:
+    def _read_endpoint(self, file: SourceFile, start: Mapping[str, Any]) -> bool:
         if not start:
             self._tally.formats["sparql"] += 1
         committed = time.monotonic()
@@ -370,6 +311,8 @@ class _Load:
         self._terms_only = parsed.terms_only
         self._position = parsed.position
         tally = self._tally
+        if parsed.forms:
+            self._check_forms(parsed.forms)
         tally.statements += len(parsed.statements)
         tally.entities += len(parsed.entities)
         tally.skipped.update(parsed.skipped)
@@ -390,6 +333,21 @@ class _Load:
             or len(self._entities) >= self._options.batch_size
         ):
             self._flush()
+
+    def _check_forms(self, forms: set[str]) -> None:
+        tally = self._tally
+        before = self._forms if self._files[0].endpoint else self._forms | tally.forms
+        tally.forms |= forms
+        if self._options.mix_truthy or len(before | forms) < 2:
+            return
+        self._session.abort()
+        there, new = ("full", "truthy") if "truthy" in forms else ("truthy", "full")
+        raise InputError(
+            f"{self._source} has {new} statements of Wikidata, and {there} ones are in the graph "
+            "or came before; truthy statements are copies of full ones under other ids",
+            argument="mix_truthy",
+            hint="Load it into another graph, or say --mix-truthy to have both.",
+        )
 
     def _stop_at(self, reject: Reject) -> None:
         self._rejects.flush()
@@ -421,6 +379,13 @@ class _Load:
             },
         )
         self._clear()
+
+    def _show_first_pass(
+        self, source: ByteSource, file: SourceFile, format_: Format, line: int
+    ) -> None:
+        before = sum(one.size for one in self._files[: self._files.index(file)])
+        parsed = Parsed(line=line, note="first pass")
+        self._show(source.name, before + source.consumed_bytes, format_.value, parsed)
 
     def _show(self, name: str, bytes_read: int, format_: str, parsed: Parsed) -> None:
         if self._progress is None:
@@ -463,4 +428,7 @@ class _Load:
             rejects_path=str(self._rejects.path) if tally.rejected else None,
             seconds=time.monotonic() - self._started,
             resumed=self._resumed,
+            filters=self._options.filters.to_json(),
+            filter_lines=self._options.filters.lines(),
+            wikidata_forms=sorted(self._forms | tally.forms),
         )

@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graph_service.errors import InputError
 from graph_service.store.protocol import GraphInfo, LoadCounts
+from loaders.filters import Filters
 from loaders.items import Reject
 from loaders.source import SourceLimits
 from loaders.sparql.options import EndpointOptions
@@ -16,6 +18,7 @@ DEFAULT_BATCH_SIZE = 10_000
 SHOWN_REJECTS = 20
 EXIT_REJECTS = 3
 DEFAULT_REJECTS_PATH = Path("rejects.jsonl")
+REDIRECTS = ("follow", "resolve", "alias")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +34,17 @@ class LoadOptions:
         label_file: Names of entities: id, label and, if there is a third column, language.
         base_iri: Put before bare names of tables; relative IRIs of Turtle are resolved with it.
         languages: Languages of labels, descriptions and aliases to keep; empty for all.
+        fallback_languages: Where an entity has no label in ``languages``, the one in the first
+            of these that it has one in is kept; so with descriptions and aliases. In RDF and
+            tables, where an entity's names lie apart, all of these are kept.
         label_language: Language of labels that come without one.
         literal_relations: Relations of a table whose tails are text, not entities.
+        filters: Which part of the source is loaded.
+        redirects: What an entity that redirects to another is: ``follow``, a record that look-up
+            follows; ``alias``, besides that a name of the other one; ``resolve``, besides that
+            the other one wherever a statement names it.
+        mix_truthy: Whether Wikidata's truthy statements may be in one graph with full ones, of
+            which they are copies under other ids.
         strict: Stop at the first piece that can't be read, and publish nothing.
         rejects_path: Where rejected pieces go; None for ``rejects.jsonl`` in the current
             folder. The file is made when something is rejected.
@@ -49,8 +61,12 @@ class LoadOptions:
     label_file: Path | None = None
     base_iri: str | None = None
     languages: tuple[str, ...] = ()
+    fallback_languages: tuple[str, ...] = ()
     label_language: str = "en"
     literal_relations: tuple[str, ...] = ()
+    filters: Filters = field(default_factory=Filters)
+    redirects: str = "follow"
+    mix_truthy: bool = False
     strict: bool = False
     rejects_path: Path | None = None
     batch_size: int = DEFAULT_BATCH_SIZE
@@ -58,16 +74,41 @@ class LoadOptions:
     max_held_triples: int = 5_000_000
     endpoint: EndpointOptions | None = None
 
+    @property
+    def term_languages(self) -> frozenset[str]:
+        """Languages of the terms that are kept where an entity's terms lie apart."""
+        return (
+            frozenset((*self.languages, *self.fallback_languages))
+            if self.languages
+            else frozenset()
+        )
+
+    def check(self) -> None:
+        """Raises ``InputError`` for a value out of range, or one that needs another."""
+        if self.fallback_languages and not self.languages:
+            raise InputError(
+                "without languages all are kept, so none is fallen back to",
+                argument="fallback_languages",
+                hint="Say which languages come first, for instance --language en.",
+            )
+        if self.redirects not in REDIRECTS:
+            raise InputError(
+                f"redirects {self.redirects!r}; expected one of {', '.join(REDIRECTS)}",
+                argument="redirects",
+            )
+        self.filters.check()
+
     def to_json(self) -> dict[str, Any]:
         """Returns what decides the result, for the store to compare a resumed load with."""
         payload = asdict(self)
-        for key in ("rejects_path", "batch_size", "strict"):
+        for key in ("rejects_path", "batch_size", "strict", "filters"):
             del payload[key]
+        payload["filters"] = self.filters.to_json()
         del payload["endpoint"]
         if self.endpoint is not None:
             payload["endpoint"] = self.endpoint.to_json()
         payload["label_file"] = str(self.label_file) if self.label_file else None
-        for key in ("columns", "languages", "literal_relations"):
+        for key in ("columns", "languages", "fallback_languages", "literal_relations"):
             payload[key] = list(payload[key])
         return payload
 
@@ -114,6 +155,9 @@ class LoadReport:
         resumed: Whether this run went on with an interrupted one.
         incomplete: What an endpoint did not give whole, by reason; empty where the load is
             complete.
+        filters: Which part of the source was asked for, as ``Filters.to_json``; empty for all.
+        filter_lines: The same for people.
+        wikidata_forms: ``full`` and ``truthy``, if Wikidata's statements are in the graph so.
     """
 
     source: str
@@ -131,6 +175,9 @@ class LoadReport:
     seconds: float
     resumed: bool
     incomplete: Mapping[str, int] = field(default_factory=dict)
+    filters: Mapping[str, Any] = field(default_factory=dict)
+    filter_lines: Sequence[str] = ()
+    wikidata_forms: Sequence[str] = ()
 
     @property
     def exit_code(self) -> int:
@@ -164,6 +211,8 @@ class LoadReport:
             "resumed": self.resumed,
             "complete": not self.incomplete,
             "incomplete": dict(sorted(self.incomplete.items())),
+            "filters": dict(self.filters),
+            "wikidata_forms": list(self.wikidata_forms),
             "exit_code": self.exit_code,
         }
 
@@ -174,6 +223,7 @@ class LoadReport:
             for name, number in sorted(self.formats.items())
         )
         lines = [f"source: {self.source}", f"format: {formats or 'none recognised'}"]
+        lines.extend(self.filter_lines)
         if self.resumed:
             lines.append("resumed: an interrupted load of the same source went on")
         lines.append(

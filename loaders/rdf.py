@@ -15,7 +15,7 @@ from typing import IO, Any, cast
 
 import pyoxigraph as ox
 
-from loaders.items import Parsed, Reject, excerpt
+from loaders.items import FULL, Parsed, Reject, excerpt
 from loaders.options import LoadOptions
 from loaders.rdf_mapping import Mapper
 from loaders.source import (
@@ -42,8 +42,9 @@ def _mapper(source: ByteSource, options: LoadOptions) -> Mapper:
     full = holds_full_statements(source.head)
     return Mapper(
         scope=_scope(source),
-        languages=frozenset(options.languages),
+        languages=options.term_languages,
         label_language=options.label_language,
+        redirect_aliases=options.redirects == "alias",
         nodes=StatementNodes(limit=options.max_held_triples) if full else None,
         wikidata=full or _WIKIDATA.search(source.head) is not None,
     )
@@ -163,6 +164,8 @@ def _node_pieces(mapper: Mapper, options: LoadOptions) -> Iterator[Parsed]:
         piece = Parsed(terms_only=True, statements=statements[first : first + size])
         if first == 0:
             piece.skipped.update(skipped)
+        if piece.statements:
+            piece.forms.add(FULL)
         yield piece
 
 

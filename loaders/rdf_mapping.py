@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from typing import cast
+from urllib.parse import unquote
 
 import pyoxigraph as ox
 
@@ -17,7 +18,7 @@ from graph_service.model.values import (
     Value,
     encode_value,
 )
-from loaders.items import Parsed
+from loaders.items import TRUTHY, Parsed
 from loaders.rdf_values import (
     ENTITY,
     GENID,
@@ -84,6 +85,8 @@ class Mapper:
         scope: Tells one document's blank nodes from another's.
         languages: Languages of terms to keep; empty for all.
         label_language: Language of terms without one.
+        redirect_aliases: Whether an entity that redirects to another gives it its name, which is
+            the last part of its IRI.
         nodes: Where parts of full Wikidata statements go; None for truthy data.
         wikidata: Whether to look for what Wikidata's RDF has of its own.
     """
@@ -96,8 +99,10 @@ class Mapper:
         label_language: str,
         nodes: StatementNodes | None,
         wikidata: bool = True,
+        redirect_aliases: bool = False,
     ) -> None:
         self._wikidata = wikidata
+        self._redirect_aliases = redirect_aliases
         self.nodes = nodes
         self.number_blank_nodes = False
         self.check_text = False
@@ -202,6 +207,8 @@ class Mapper:
             target = entity_id(object_.value)
             if predicate in _REDIRECTS:
                 terms.redirect = target
+                if self._redirect_aliases and target != head:
+                    self._add_alias(target, head)
             elif target != head:
                 terms.same_as[target] = None
             return True
@@ -211,6 +218,14 @@ class Mapper:
             return False
         self._add_term(head, predicate, object_)
         return True
+
+    def _add_alias(self, target: str, redirect: str) -> None:
+        if self._languages and self._label_language not in self._languages:
+            self._parsed.skipped[LANGUAGE_REASON] += 1
+            return
+        name = unquote(redirect.rpartition("/")[2]).replace("_", " ").strip()
+        if name and "\x00" not in name:
+            self._terms.of(target).add_alias(self._label_language, name)
 
     def _add_term(self, head: str, predicate: str, literal: ox.Literal) -> None:
         language = (literal.language or self._label_language).lower()
@@ -235,6 +250,7 @@ class Mapper:
             if nodes is not None:
                 skipped[TRUTHY_COPY_REASON] += 1
             else:
+                self._parsed.forms.add(TRUTHY)
                 self._statement(head, predicate[len(_DIRECT) :], self._wikidata_value(object_))
             return True
         if subject.startswith(_NODES):

@@ -5,53 +5,172 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from loaders.items import Parsed, Reject, excerpt
+from loaders.filters import ENTITY_REASON, Choice, DocumentFilter
+from loaders.items import FULL, Parsed, Reject, excerpt
 from loaders.options import LoadOptions
-from loaders.source import ByteSource, line_blocks
-from loaders.wikibase_json import expand, read_document
+from loaders.source import ByteSource, LineBlock, line_blocks
+from loaders.wikibase_json import Languages, document_id, expand, read_document
 from loaders.wikibase_values import MalformedError
 
 _ESCAPED_TROUBLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
 
-def read_lines(
-    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /
-) -> Iterator[Parsed]:
-    """Yields the entities of JSON lines or of a dump array, a block at a time.
+@dataclass(frozen=True, slots=True)
+class DocumentReader:
+    """How documents are read; it can be sent to another process.
 
-    ``[``, ``]`` and the commas between entities are passed over.
+    Attributes:
+        name: Of the source, for rejects.
+        languages: Languages of terms that are kept.
+        documents: Which documents are wanted; None for all.
+        batch_size: Statements of a piece, more or less.
     """
-    languages = frozenset(options.languages)
-    for block in line_blocks(
-        source, offset=int(start.get("offset", 0)), line=int(start.get("line", 1))
-    ):
+
+    name: str
+    languages: Languages
+    documents: DocumentFilter | None
+    batch_size: int
+
+    def read_block(self, block: LineBlock, /) -> list[Parsed]:
+        """Returns the entities of a block of lines, in pieces that each end at a line."""
         parsed = Parsed()
         offset, line = block.offset, block.line
         if block.problem:
-            parsed.rejects.append(Reject(source.name, line, offset, block.problem))
+            parsed.rejects.append(Reject(self.name, line, offset, block.problem))
             parsed.position, parsed.line = {"offset": offset, "line": line}, line
-            yield parsed
-            continue
+            return [parsed]
+        pieces = [parsed]
         for text in _split(block.data):
+            if len(parsed.statements) >= self.batch_size:
+                parsed.position, parsed.line = {"offset": offset, "line": line}, line
+                parsed = Parsed()
+                pieces.append(parsed)
             piece = text.strip()
             if piece[-1:] == b",":
                 piece = piece[:-1]
             if piece.startswith(b"\xef\xbb\xbf"):
                 piece = piece[3:]
             if piece and piece not in (b"[", b"]"):
-                read_piece(piece, parsed, source.name, line, offset, languages)
+                self.read_piece(piece, parsed, line, offset)
             offset += len(text)
             line += 1
-            if len(parsed.statements) >= options.batch_size:
-                parsed.position, parsed.line = {"offset": offset, "line": line}, line
-                yield parsed
-                parsed = Parsed()
         parsed.position, parsed.line = {"offset": offset, "line": line}, line
-        yield parsed
+        return pieces
+
+    def read_piece(
+        self, piece: bytes, parsed: Parsed, line: int, offset: int, /, *, spans_lines: bool = False
+    ) -> None:
+        """Adds what one JSON text holds to ``parsed``; what can't be read is a reject there.
+
+        A reject stands at the beginning of the text, or, where it ``spans_lines``, at the fault.
+        """
+        name, documents = self.name, self.documents
+
+        def reject(reason: str, at_line: int = line, at_offset: int = offset) -> None:
+            parsed.rejects.append(Reject(name, at_line, at_offset, reason, excerpt(piece)))
+
+        if documents is not None and not documents.may_hold(piece):
+            parsed.skipped[ENTITY_REASON] += 1
+            return
+        suspect = _ESCAPED_TROUBLE.search(piece) is not None
+        try:
+            value = orjson.loads(piece)
+        except orjson.JSONDecodeError as error:
+            if not suspect:
+                if spans_lines:
+                    at = _byte_offset(piece, error)
+                    reject(f"not JSON: {error.msg}", line + error.lineno - 1, offset + at)
+                else:
+                    reject(f"not JSON: {error.msg} (character {error.pos + 1} of the line)")
+                return
+            try:
+                # A lone surrogate spoils one text, not the entity: the standard library reads on.
+                value = json.loads(piece)
+            except (ValueError, RecursionError) as again:
+                reject(f"not JSON: {again}")
+                return
+        try:
+            for document in expand(value):
+                try:
+                    chosen = self._chosen(document)
+                    if chosen is None:
+                        parsed.skipped[ENTITY_REASON] += 1
+                        continue
+                    result = read_document(chosen, languages=self.languages, suspect_text=suspect)
+                except MalformedError as error:
+                    reject(f"{document.get('id', 'document')}: {error}")
+                    continue
+                parsed.entities.extend(result.entities)
+                if result.statements:
+                    parsed.statements.extend(result.statements)
+                    parsed.forms.add(FULL)
+                if result.whole is not None:
+                    parsed.documents.add(result.whole)
+                parsed.skipped.update(result.skipped)
+                for problem in result.problems:
+                    reject(problem)
+        except MalformedError as error:
+            reject(str(error))
+        except RecursionError:
+            reject("JSON nested too deeply")
+
+    def _chosen(self, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Returns what of a document is read: all, its names, or None."""
+        if self.documents is None:
+            return document
+        id_ = document_id(document)
+        if id_ is None:
+            return document
+        choice = self.documents.choice(document, id_)
+        if choice is Choice.LEAVE_OUT:
+            return None
+        if choice is Choice.TAKE or "missing" in document:
+            return document
+        return {key: part for key, part in document.items() if key not in ("claims", "statements")}
+
+
+def read_piece(
+    piece: bytes,
+    parsed: Parsed,
+    name: str,
+    line: int,
+    offset: int,
+    languages: frozenset[str],
+    /,
+) -> None:
+    """Adds what one JSON text holds to ``parsed``, as ``DocumentReader.read_piece`` does."""
+    DocumentReader(name, Languages(languages), None, 0).read_piece(piece, parsed, line, offset)
+
+
+def _reader(
+    source: ByteSource, options: LoadOptions, documents: DocumentFilter | None
+) -> DocumentReader:
+    languages = Languages(frozenset(options.languages), options.fallback_languages)
+    return DocumentReader(source.name, languages, documents, options.batch_size)
+
+
+def read_lines(
+    source: ByteSource,
+    options: LoadOptions,
+    start: Mapping[str, Any],
+    /,
+    *,
+    documents: DocumentFilter | None = None,
+) -> Iterator[Parsed]:
+    """Yields the entities of JSON lines or of a dump array, a block at a time.
+
+    ``[``, ``]`` and the commas between entities are passed over.
+    """
+    reader = _reader(source, options, documents)
+    for block in line_blocks(
+        source, offset=int(start.get("offset", 0)), line=int(start.get("line", 1))
+    ):
+        yield from reader.read_block(block)
 
 
 def _split(data: bytes) -> Iterator[bytes]:
@@ -64,7 +183,12 @@ def _split(data: bytes) -> Iterator[bytes]:
 
 
 def read_whole(
-    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /
+    source: ByteSource,
+    options: LoadOptions,
+    start: Mapping[str, Any],
+    /,
+    *,
+    documents: DocumentFilter | None = None,
 ) -> Iterator[Parsed]:
     """Yields the entities of one JSON document that spans lines; at most the line limit long."""
     parsed = Parsed(position={"done": True})
@@ -77,64 +201,8 @@ def read_whole(
         parsed.rejects.append(Reject(source.name, 1, 0, problem))
     else:
         text = data.removeprefix(b"\xef\xbb\xbf")
-        read_piece(text, parsed, source.name, 1, 0, frozenset(options.languages), spans_lines=True)
+        _reader(source, options, documents).read_piece(text, parsed, 1, 0, spans_lines=True)
     yield parsed
-
-
-def read_piece(
-    piece: bytes,
-    parsed: Parsed,
-    name: str,
-    line: int,
-    offset: int,
-    languages: frozenset[str],
-    /,
-    *,
-    spans_lines: bool = False,
-) -> None:
-    """Adds what one JSON text holds to ``parsed``; what can't be read is a reject there.
-
-    A reject stands at the beginning of the text, or, where it ``spans_lines``, at the fault.
-    """
-
-    def reject(reason: str, at_line: int = line, at_offset: int = offset) -> None:
-        parsed.rejects.append(Reject(name, at_line, at_offset, reason, excerpt(piece)))
-
-    suspect = _ESCAPED_TROUBLE.search(piece) is not None
-    try:
-        value = orjson.loads(piece)
-    except orjson.JSONDecodeError as error:
-        if not suspect:
-            if spans_lines:
-                at = _byte_offset(piece, error)
-                reject(f"not JSON: {error.msg}", line + error.lineno - 1, offset + at)
-            else:
-                reject(f"not JSON: {error.msg} (character {error.pos + 1} of the line)")
-            return
-        try:
-            # A lone surrogate spoils one text, not the entity: the standard library reads on.
-            value = json.loads(piece)
-        except (ValueError, RecursionError) as again:
-            reject(f"not JSON: {again}")
-            return
-    try:
-        for document in expand(value):
-            try:
-                result = read_document(document, languages=languages, suspect_text=suspect)
-            except MalformedError as error:
-                reject(f"{document.get('id', 'document')}: {error}")
-                continue
-            parsed.entities.extend(result.entities)
-            parsed.statements.extend(result.statements)
-            if result.whole is not None:
-                parsed.documents.add(result.whole)
-            parsed.skipped.update(result.skipped)
-            for problem in result.problems:
-                reject(problem)
-    except MalformedError as error:
-        reject(str(error))
-    except RecursionError:
-        reject("JSON nested too deeply")
 
 
 def _byte_offset(piece: bytes, error: orjson.JSONDecodeError) -> int:

@@ -42,6 +42,36 @@ MEDIA_REASON = "media info"
 MISSING_REASON = "missing entities"
 
 
+@dataclass(frozen=True, slots=True)
+class Languages:
+    """Which terms are kept.
+
+    Attributes:
+        kept: Languages; empty for all.
+        fallback: Where an entity has a label (a description, aliases) in none of those, that in
+            the first of these that it has one in is kept, under its own language.
+    """
+
+    kept: frozenset[str] = frozenset()
+    fallback: tuple[str, ...] = ()
+
+    def of(self, terms: Mapping[str, Any], /) -> frozenset[str]:
+        """Returns the languages to keep of an entity's labels, descriptions or aliases."""
+        if not self.kept or not self.fallback:
+            return self.kept
+        if any(language in terms and not _is_borrowed(terms[language]) for language in self.kept):
+            return self.kept
+        for language in self.fallback:
+            if language in terms and not _is_borrowed(terms[language]):
+                return frozenset((language,))
+        return self.kept
+
+
+def _is_borrowed(term: object) -> bool:
+    # The API's fallback repeats another language's term; it is no term of this one.
+    return type(term) is dict and "for-language" in term
+
+
 @dataclass(slots=True)
 class EntityDocument:
     """What one document came to.
@@ -112,11 +142,24 @@ def _with_id(id_: str, document: object) -> Mapping[str, Any]:
     return document if "id" in document or "entity" in document else {**document, "id": id_}
 
 
+ALL_LANGUAGES = Languages()
+
+
+def document_id(document: Mapping[str, Any], /) -> str | None:
+    """Returns the normal id of a document's entity; None for claims alone, and for what
+    ``read_document`` refuses.
+    """
+    id_ = document.get("id", document.get("entity"))
+    if not isinstance(id_, str) or not id_ or "mainsnak" in document:
+        return None
+    return id_ if WIKIDATA_ID.fullmatch(id_) else _entity_id(id_)
+
+
 def read_document(
     document: Mapping[str, Any],
     /,
     *,
-    languages: frozenset[str] = frozenset(),
+    languages: Languages = ALL_LANGUAGES,
     suspect_text: bool = False,
 ) -> EntityDocument:
     """Returns the entity and statements of a document.
@@ -125,7 +168,7 @@ def read_document(
 
     Args:
         document: One that ``expand`` yielded.
-        languages: Languages of terms to keep; empty for all. Statements keep every language.
+        languages: Which terms to keep. Statements keep every language.
         suspect_text: Whether the text may hold what no store can (NUL, lone surrogates), so
             that each statement is looked at.
 
@@ -209,7 +252,7 @@ def _read_entity(
     id_: str,
     type_: object,
     document: Mapping[str, Any],
-    languages: frozenset[str],
+    languages: Languages,
     result: EntityDocument,
     suspect_text: bool,
 ) -> None:
@@ -264,15 +307,15 @@ def _clean_terms(terms: dict[str, str], what: str, result: EntityDocument) -> di
     }
 
 
-def _terms(terms: object, languages: frozenset[str], skipped: Counter[str]) -> dict[str, str]:
+def _terms(terms: object, languages: Languages, skipped: Counter[str]) -> dict[str, str]:
     if not isinstance(terms, Mapping):
         return {}
     found: dict[str, str] = {}
+    wanted = languages.of(terms)
     for language, term in terms.items():
-        # The API's fallback repeats another language's term; it is no term of this one.
-        if type(term) is dict and "for-language" in term:
+        if _is_borrowed(term):
             continue
-        if languages and language not in languages:
+        if wanted and language not in wanted:
             skipped[LANGUAGE_REASON] += 1
             continue
         text = _term_text(term)
@@ -294,11 +337,12 @@ def _term_text(term: object) -> str | None:
 
 
 def _aliases(
-    terms: object, languages: frozenset[str], skipped: Counter[str]
+    terms: object, languages: Languages, skipped: Counter[str]
 ) -> dict[str, tuple[str, ...]]:
     if not isinstance(terms, Mapping):
         return {}
     found: dict[str, tuple[str, ...]] = {}
+    wanted = languages.of(terms)
     for language, names in terms.items():
         if isinstance(names, Mapping):
             names = list(names.values())
@@ -306,7 +350,7 @@ def _aliases(
             names = [names]
         if not isinstance(names, list):
             continue
-        if languages and language not in languages:
+        if wanted and language not in wanted:
             skipped[LANGUAGE_REASON] += len(names)
             continue
         texts = dict.fromkeys(text for name in names if (text := _term_text(name)))

@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graph_service.cli.load_options import load_options_of
 from graph_service.cli.opening import open_from, open_store_from
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
@@ -24,18 +25,12 @@ EXIT_INTERRUPTED = 130
 def load(options: argparse.Namespace, output: Output, /) -> int:
     """Loads a source into a graph; 3 where anything was rejected."""
     from loaders.load import load as run_load
-    from loaders.options import LoadOptions
     from loaders.progress import ProgressBar
+    from loaders.sparql.options import is_endpoint_source
 
-    load_options = LoadOptions(
-        format=options.format,
-        columns=_listed(options.columns),
-        label_file=Path(options.labels) if options.labels else None,
-        base_iri=options.base_iri,
-        languages=tuple(options.language),
-        literal_relations=_listed(options.literal_relations),
-        strict=options.strict,
-        rejects_path=Path(options.rejects) if options.rejects else None,
+    load_options = load_options_of(
+        options,
+        walks=is_endpoint_source(options.source),
         endpoint=_endpoint_options(options),
     )
     stop = threading.Event()
@@ -68,26 +63,26 @@ def _endpoint_options(options: argparse.Namespace) -> EndpointOptions | None:
     settings = read_settings()
     given: dict[str, Any] = {
         "endpoint": options.endpoint,
-        "hops": options.hops,
-        "direction": options.direction,
-        "max_incoming": options.max_incoming,
         "max_statements": options.max_statements,
-        "drop_relations": Path(options.drop_relations) if options.drop_relations else None,
         "interval_s": options.interval,
         "contact": options.contact,
     }
+    walks = is_endpoint_source(options.source)
+    if walks:
+        given |= {
+            "hops": options.hops,
+            "direction": options.direction,
+            "max_incoming": options.max_incoming,
+            "drop_relations": Path(options.drop_relations) if options.drop_relations else None,
+        }
     given = {name: value for name, value in given.items() if value is not None}
-    if not is_endpoint_source(options.source):
-        # Refused by the load: a file has no hops.
+    if not walks:
+        # Refused by the load: a file has no address.
         return EndpointOptions(**given) if given else None
     given.setdefault("contact", settings.contact or None)
     if not options.no_cache:
         given["cache_dir"] = settings.cache_path / "sparql"
     return EndpointOptions(**given)
-
-
-def _listed(text: str | None) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",")) if text else ()
 
 
 def graphs(options: argparse.Namespace, output: Output, /) -> int:

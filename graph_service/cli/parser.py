@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from graph_service import __version__
+from graph_service.cli.load_options import add_filter_options, add_reading_options
 from graph_service.errors import InputError
 
 METHODS = (
@@ -114,28 +115,20 @@ def _add_load(load: argparse.ArgumentParser) -> None:
     load.add_argument(
         "--replace", action="store_true", help="replace the graph, at once at the end"
     )
-    load.add_argument("--format", metavar="NAME", help="when it is not recognised")
-    load.add_argument("--columns", metavar="A,B,C", help="columns of a table, such as "
-                      "head,relation,tail, by order")  # fmt: skip
-    load.add_argument("--labels", metavar="FILE", help="table of id, label and perhaps language")
-    load.add_argument("--base-iri", metavar="IRI", help="put before ids that have none")
-    load.add_argument("--language", action="append", default=[], metavar="CODE",
-                      help="keep only these languages")  # fmt: skip
-    load.add_argument("--literal-relations", metavar="A,B", help="their values are text")
-    load.add_argument("--strict", action="store_true", help="stop at the first rejected line")
-    load.add_argument("--rejects", metavar="FILE", help="where rejected lines go")
-    load.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_reading_options(load)
+    add_filter_options(load)
     endpoint = load.add_argument_group("from an endpoint")
-    endpoint.add_argument("--hops", type=int, metavar="N", help="steps around the entity (1)")
+    walk = load.add_argument_group("around an entity, from an endpoint or with --around")
+    walk.add_argument("--hops", type=int, metavar="N", help="steps around the entity (1)")
     endpoint.add_argument("--endpoint", metavar="URL", help="another SPARQL endpoint")
     endpoint.add_argument("--contact", metavar="MAIL_OR_URL", help="whom its operators can write "
                           "to; default: GRAPH_SERVICE_CONTACT")  # fmt: skip
-    endpoint.add_argument("--direction", choices=["both", "out", "in"],
+    walk.add_argument("--direction", choices=["both", "out", "in"],
                           help="which statements of an entity (both)")  # fmt: skip
-    endpoint.add_argument("--max-incoming", type=int, metavar="N", help="entities that are the "
+    walk.add_argument("--max-incoming", type=int, metavar="N", help="entities that are the "
                           "value of more statements are hubs, left out (500)")  # fmt: skip
     endpoint.add_argument("--max-statements", type=int, metavar="N", help="stop the walk there")
-    endpoint.add_argument("--drop-relations", metavar="FILE", help="relations to leave out, one "
+    walk.add_argument("--drop-relations", metavar="FILE", help="relations to leave out, one "
                           "IRI a line")  # fmt: skip
     endpoint.add_argument("--interval", type=float, metavar="S", help="pause between requests in "
                           "seconds (1)")  # fmt: skip

@@ -19,7 +19,7 @@ import pytest
 from graph_service.errors import InputError
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.store import open_store
-from graph_service.store.protocol import Batch, LoadSession, Store
+from graph_service.store.protocol import Batch, GraphInfo, LoadSession, Store
 from loaders.load import load
 from loaders.options import LoadOptions, Progress
 from loaders.progress import ProgressBar
@@ -251,6 +251,9 @@ class DyingStore:
     def __init__(self, store: Store, batches: int) -> None:
         self._store = store
         self._batches = batches
+
+    def graphs(self) -> list[GraphInfo]:
+        return self._store.graphs()
 
     def begin_load(self, graph: str, /, **options: Any) -> LoadSession:
         session = self._store.begin_load(graph, **options)

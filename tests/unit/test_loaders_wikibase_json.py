@@ -21,7 +21,7 @@ from graph_service.model.values import (
     UnknownValue,
     Value,
 )
-from loaders.wikibase_json import expand, read_document
+from loaders.wikibase_json import Languages, expand, read_document
 from loaders.wikibase_values import MalformedError, read_snak_value
 
 GUID = "Q42$F078E5B3-F9A8-480E-B7AC-D97778CBBEF9"
@@ -206,7 +206,7 @@ def test_terms_by_language_revision_and_datatype() -> None:
 
 def test_languages_not_asked_for_are_counted() -> None:
     terms = {lang: {"language": lang, "value": lang} for lang in ("en", "fr", "mul")}
-    result = read_document(document(labels=terms), languages=frozenset(("en", "mul")))
+    result = read_document(document(labels=terms), languages=Languages(frozenset(("en", "mul"))))
     assert result.entities[0].labels == {"en": "en", "mul": "mul"}
     assert result.skipped == {"terms in languages not asked for": 1}
 

@@ -1,0 +1,115 @@
+"""The files of a source, and what each is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from graph_service.errors import InputError
+from loaders.formats import Format, recognise_source
+from loaders.options import LoadOptions
+from loaders.source import STANDARD_INPUT, ByteSource
+from loaders.sparql.options import is_endpoint_source
+from loaders.sparql.reader import check as check_endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file of a source, standard input or an endpoint.
+
+    Attributes:
+        path: As it is opened.
+        format: As it was named; None to recognise it.
+        size: Bytes on disk, 0 for a pipe.
+        identity: What tells it from another file of its name, for the store to compare a
+            resumed load with.
+        endpoint: Whether it is an endpoint's.
+        optional: Whether it is passed over where its format is not known: in a folder.
+        selected: Whether filters are for it; not for a file of names given beside the source.
+    """
+
+    path: str
+    format: Format | None
+    size: int
+    identity: list[Any]
+    endpoint: bool = False
+    optional: bool = False
+    selected: bool = True
+
+    def format_of(self, source: ByteSource, /) -> Format | None:
+        """Returns the format of the opened file; None where it is passed over.
+
+        Raises:
+            InputError: It is in no format that is known here.
+        """
+        if self.format is not None:
+            return self.format
+        try:
+            return recognise_source(source)
+        except InputError:
+            # In a folder, a README is no reason to stop; a single file is.
+            if not self.optional:
+                raise
+            return None
+
+
+def source_files(source: str | Path, options: LoadOptions, /) -> list[SourceFile]:
+    """Returns the files of a source in the order they are read.
+
+    Raises:
+        InputError: There is none, or one can't be read.
+    """
+    format_ = _format_named(options.format)
+    if is_endpoint_source(str(source)):
+        check_endpoint(str(source), options)
+        files = [SourceFile(str(source), None, 0, [str(source), 0, 0], endpoint=True)]
+    elif options.endpoint is not None:
+        raise InputError(
+            f"{source} is read from disk, and hops, limits and addresses are for endpoints; "
+            "expected a source such as wikidata:Q42 or dbpedia:Rome",
+            argument="source",
+        )
+    elif str(source) == STANDARD_INPUT:
+        files = [SourceFile(STANDARD_INPUT, format_, 0, [STANDARD_INPUT, 0, 0])]
+    else:
+        path = Path(source)
+        if path.is_dir():
+            paths = sorted(
+                (found for found in path.rglob("*") if found.is_file()),
+                key=lambda found: (
+                    found.relative_to(path).as_posix().encode("utf-8", "surrogateescape")
+                ),
+            )
+            if not paths:
+                raise InputError(f"the folder {path} holds no files", argument="source")
+        else:
+            paths = [path]
+        files = [_file(found, format_, optional=len(paths) > 1) for found in paths]
+    if options.label_file is not None:
+        files.append(replace(_file(options.label_file, Format.LABELS), selected=False))
+    return files
+
+
+def _file(path: Path, format_: Format | None, *, optional: bool = False) -> SourceFile:
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise InputError(
+            f"{path} can't be read ({error.strerror or error}); give the path of a file, of a "
+            "folder of files, or - for standard input",
+            argument="source",
+        ) from error
+    identity = [path.name, status.st_size, status.st_mtime_ns]
+    return SourceFile(str(path), format_, status.st_size, identity, optional=optional)
+
+
+def _format_named(name: str | None) -> Format | None:
+    if name is None:
+        return None
+    try:
+        return Format(name)
+    except ValueError as error:
+        raise InputError(
+            f"{name!r} is no format; known are {', '.join(Format)}", argument="format"
+        ) from error

@@ -1,0 +1,62 @@
+"""The reader of each format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from loaders import kgtk, rdf, tables, wikibase
+from loaders.filters import DocumentFilter
+from loaders.formats import Format
+from loaders.items import Parsed
+from loaders.options import LoadOptions
+from loaders.source import ByteSource
+
+DOCUMENT_FORMATS = frozenset((Format.WIKIBASE_JSON, Format.WIKIBASE_JSON_LINES))
+"""Formats that hold an entity with all its statements in one place."""
+
+
+class Reader(Protocol):
+    """Reads a source of one format, from the beginning or right after a position."""
+
+    def __call__(
+        self, source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /
+    ) -> Iterator[Parsed]:
+        """Yields the source in blocks."""
+
+
+_READERS: dict[Format, Reader] = {
+    Format.NTRIPLES: rdf.read_ntriples,
+    Format.NQUADS: rdf.read_nquads,
+    Format.TURTLE: rdf.read_turtle,
+    Format.RDF_XML: rdf.read_rdf_xml,
+    Format.TSV: tables.read_tsv,
+    Format.CSV: tables.read_csv,
+    Format.KGTK: kgtk.read_kgtk,
+    Format.LABELS: kgtk.read_labels,
+}
+
+
+def read(
+    format_: Format,
+    source: ByteSource,
+    options: LoadOptions,
+    start: Mapping[str, Any],
+    /,
+    *,
+    documents: DocumentFilter | None = None,
+) -> Iterator[Parsed]:
+    """Yields a source in blocks.
+
+    Args:
+        format_: Its format.
+        source: Open, at its beginning.
+        options: How to read it.
+        start: The position of the last block that was taken; empty for the beginning.
+        documents: Which of Wikibase's documents are wanted; other formats have none.
+    """
+    if format_ is Format.WIKIBASE_JSON:
+        return wikibase.read_whole(source, options, start, documents=documents)
+    if format_ is Format.WIKIBASE_JSON_LINES:
+        return wikibase.read_lines(source, options, start, documents=documents)
+    return _READERS[format_](source, options, start)
