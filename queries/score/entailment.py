@@ -1,18 +1,30 @@
-"""The seam of entailment: does a premise entail a hypothesis?
+"""The seam of entailment: does a premise entail a hypothesis? (K5, K6, L8)
 
-The direction is part of the type: K5 asks whether a sentence entails a citation, L8 whether
-knowledge entails a sentence, and nothing here turns a pair round.
+The direction is part of the type: K5 asks whether a sentence entails a citation, L8 whether a
+generation entails its reference, and nothing here turns a pair round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 from graph_service.model.result import Triple
 from graph_service.model.text import words
 from queries.generate.citations import one_line
+from queries.llm import Usage
+from queries.score.judge import Judge, ask, read_choice
+from queries.score.prompts import load_score_prompt
+
+
+class Relation(StrEnum):
+    """How a hypothesis stands to its premise."""
+
+    ENTAILMENT = "entailment"
+    NEUTRAL = "neutral"
+    CONTRADICTION = "contradiction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +35,36 @@ class Pair:
     hypothesis: str
 
 
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is said of one pair.
+
+    Attributes:
+        entailed: Whether the premise entails the hypothesis; None where the judge failed.
+        score: How much, 0 to 1: a probability, a share of words, or 1 and 0 of a verdict.
+        shares: Probability of each relation, summing to 1; empty where only entailment is judged.
+        cut: Whether the premise was too long for the model and lost its end.
+        usage: Tokens, where a model of words was asked.
+        failure: Why there is no judgement.
+    """
+
+    entailed: bool | None
+    score: float | None
+    shares: Mapping[str, float] = field(default_factory=dict)
+    cut: bool = False
+    usage: Usage = field(default_factory=Usage)
+    failure: str | None = None
+
+
 class Entailment(Protocol):
-    """Judges pairs in batches. Implementations: word overlap; later a cross-encoder, an LLM."""
+    """Judges pairs in batches. Implementations: word overlap, a chat model, a cross-encoder."""
 
     @property
     def name(self) -> str:
         """Which model, and how; part of every score that rests on it."""
 
-    def entails(self, pairs: Sequence[Pair], /) -> list[bool]:
-        """Returns for each pair whether the premise entails the hypothesis."""
+    def judge(self, pairs: Sequence[Pair], /) -> list[Judgement]:
+        """Returns one judgement a pair, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +82,61 @@ class WordOverlap:
         """``word overlap`` with its threshold."""
         return f"word overlap >= {self.threshold:g}"
 
-    def scores(self, pairs: Sequence[Pair], /) -> list[float]:
+    def judge(self, pairs: Sequence[Pair], /) -> list[Judgement]:
         """Returns the share of each pair, 0 to 1; 0 for a hypothesis without words.
 
-        >>> WordOverlap().scores([Pair("She was born in Rome.", "place of birth: Rome")])
-        [0.25]
+        >>> WordOverlap().judge([Pair("She was born in Rome.", "place of birth: Rome")])[0].score
+        0.25
         """
-        shares: list[float] = []
+        judged: list[Judgement] = []
         for pair in pairs:
             wanted = set(words(pair.hypothesis))
             found = wanted & set(words(pair.premise))
-            shares.append(len(found) / len(wanted) if wanted else 0.0)
-        return shares
+            share = len(found) / len(wanted) if wanted else 0.0
+            judged.append(Judgement(share >= self.threshold, share))
+        return judged
 
-    def entails(self, pairs: Sequence[Pair], /) -> list[bool]:
-        """Returns for each pair whether the share reaches the threshold."""
-        return [share >= self.threshold for share in self.scores(pairs)]
+
+@dataclass(frozen=True, slots=True)
+class ChatEntailment:
+    """A chat model as the judge, one request for each distinct pair.
+
+    Attributes:
+        by: Whom to ask, and how.
+    """
+
+    by: Judge
+
+    @property
+    def name(self) -> str:
+        """The model with the prompt's version."""
+        return f"{self.by.label}, prompt {load_score_prompt('entailment').label}"
+
+    def judge(self, pairs: Sequence[Pair], /) -> list[Judgement]:
+        """Returns the model's verdicts; a reply without one is a failure of its pairs."""
+        prompt = load_score_prompt("entailment")
+        choices = [relation.value for relation in Relation]
+        known: dict[Pair, Judgement] = {}
+        judged: list[Judgement] = []
+        for pair in pairs:
+            found = known.get(pair)
+            if found is not None:
+                # Its tokens were counted where it came first.
+                judged.append(Judgement(found.entailed, found.score, found.shares))
+                continue
+            verdict = ask(
+                self.by,
+                prompt.render(premise=one_line(pair.premise), hypothesis=one_line(pair.hypothesis)),
+                lambda text: read_choice(text, choices),
+            )
+            if verdict.value is None:
+                judged.append(Judgement(None, None, usage=verdict.usage, failure=verdict.failure))
+                continue
+            shares = {choice: float(choice == verdict.value) for choice in choices}
+            yes = verdict.value == Relation.ENTAILMENT
+            known[pair] = Judgement(yes, float(yes), shares, usage=verdict.usage)
+            judged.append(known[pair])
+        return judged
 
 
 def triple_hypothesis(triple: Triple, /) -> str:

@@ -28,7 +28,7 @@ class NotAvailableRow:
         beside: Others that do not answer the question at all; None without a judge.
         hit: Absent triples that an ``[NA]`` sentence entails.
         absent: Absent triples of the question.
-        failure: Why there is no answer.
+        failure: Why there is no answer, or no judgement of it.
     """
 
     question_id: str
@@ -86,7 +86,11 @@ def not_available_row(
         return NotAvailableRow(item.question_id, 0, 0, None, 0, len(absent), item.failure)
     marked = [part.text for part in item.sentences if part.not_available]
     pairs = [Pair(text, hypothesis(triple)) for text in marked for triple in absent]
-    judged = entailment.entails(pairs) if pairs else []
+    judgements = entailment.judge(pairs) if pairs else []
+    failures = [judgement.failure for judgement in judgements if judgement.failure is not None]
+    if failures:
+        return NotAvailableRow(item.question_id, 0, 0, None, 0, len(absent), failures[0])
+    judged = [judgement.entailed is True for judgement in judgements]
     width = len(absent)
     table = [judged[i * width : (i + 1) * width] for i in range(len(marked))]
     right = [any(row) for row in table]

@@ -9,7 +9,7 @@ from query_samples import triple
 
 from queries.generate.answer import Answer
 from queries.generate.reader import parse_answer
-from queries.score.entailment import Pair, WordOverlap, triple_hypothesis
+from queries.score.entailment import Judgement, Pair, WordOverlap, triple_hypothesis
 from queries.score.not_available import score_not_available
 
 K = {f"k{i}": triple(f"k{i}", f"Q{i}", f"relation {i}", f"value {i}") for i in range(1, 10)}
@@ -24,9 +24,9 @@ class Says:
         self.pairs = {Pair(*pair) for pair in pairs}
         self.asked: list[Pair] = []
 
-    def entails(self, pairs: Sequence[Pair], /) -> list[bool]:
+    def judge(self, pairs: Sequence[Pair], /) -> list[Judgement]:
         self.asked.extend(pairs)
-        return [pair in self.pairs for pair in pairs]
+        return [Judgement(pair in self.pairs, float(pair in self.pairs)) for pair in pairs]
 
 
 FIGURE_3 = "First thing [1][NA]. Second thing [3][6][NA]. Third thing [6][9]."
@@ -93,10 +93,20 @@ def test_failures_and_nothing_absent_k6() -> None:
 def test_word_overlap_has_a_direction() -> None:
     overlap = WordOverlap(threshold=1.0)
     long, short = "The place of birth of Ada is Rome.", "place of birth: Rome"
-    assert overlap.entails([Pair(long, short), Pair(short, long), Pair(long, "")]) == [
-        True,
-        False,
-        False,
-    ]
+    judged = overlap.judge([Pair(long, short), Pair(short, long), Pair(long, "")])
+    assert [item.entailed for item in judged] == [True, False, False]
     # "place", "of", "birth", "rome": 1 of 4 in "She was born in Rome".
-    assert WordOverlap().scores([Pair("She was born in Rome", short)]) == [0.25]
+    assert WordOverlap().judge([Pair("She was born in Rome", short)])[0].score == 0.25
+
+
+def test_an_answer_whose_judge_failed_is_failed_k6() -> None:
+    class Fails:
+        name = "fails"
+
+        def judge(self, pairs: Sequence[Pair], /) -> list[Judgement]:
+            return [Judgement(None, None, failure="timeout: no answer in 60 s") for _ in pairs]
+
+    report = score_not_available([figure_3()], {"a": [K["k2"]]}, entailment=Fails())
+    assert report.recall.value is None
+    assert report.recall.failed == 1
+    assert report.rows[0].failure == "timeout: no answer in 60 s"

@@ -1,0 +1,182 @@
+"""JSON lines with typed access: each error names the file, the line, the field and what was expected."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, TypeVar, cast
+
+import orjson
+
+from graph_service.errors import InputError
+
+T = TypeVar("T")
+
+
+def _open(path: Path) -> IO[bytes]:
+    if path.suffix == ".xz":
+        return lzma.open(path)
+    if path.suffix == ".gz":
+        return cast(IO[bytes], gzip.open(path))
+    if path.suffix == ".bz2":
+        return cast(IO[bytes], bz2.open(path))
+    return path.open("rb")
+
+
+def kind_of(value: object, /) -> str:
+    """Returns what a JSON value is, for messages.
+
+    >>> kind_of([1]), kind_of(None)
+    ('a list', 'null')
+    """
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
+    return names.get(type(value), "null" if value is None else "a number")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One JSON object of a file.
+
+    Attributes:
+        where: ``file, line 3`` for messages.
+        number: Its line, from 1.
+        fields: The object.
+    """
+
+    where: str
+    number: int
+    fields: Mapping[str, Any]
+
+    def error(self, name: str, expected: str, /) -> InputError:
+        """Returns the error of a field that is not as expected."""
+        came = kind_of(self.fields[name]) if name in self.fields else "nothing"
+        return InputError(
+            f"{self.where}, field {name}: {expected} was expected; {came} came", argument=name
+        )
+
+    def has(self, name: str, /) -> bool:
+        """Returns whether the field is there and not null."""
+        return self.fields.get(name) is not None
+
+    def text(self, name: str, /, *, default: str | None = None, filled: bool = True) -> str:
+        """Returns a text; a number stands for its digits where the field is an ``id``."""
+        value = self.fields.get(name)
+        if value is None and default is not None:
+            return default
+        if name == "id" and isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if not isinstance(value, str) or (filled and not value.strip()):
+            raise self.error(name, "a text" if not isinstance(value, str) else "a filled text")
+        return value
+
+    def number_in(self, name: str, /) -> float | None:
+        """Returns a number, or None where the field is missing or null."""
+        value = self.fields.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.error(name, "a number")
+        return float(value)
+
+    def count(self, name: str, /) -> int | None:
+        """Returns a whole number from 0 up, or None where the field is missing or null."""
+        value = self.fields.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise self.error(name, "a whole number from 0 up")
+        return value
+
+    def texts(self, name: str, /) -> tuple[str, ...]:
+        """Returns a list of texts; none where the field is missing."""
+        value = self.fields.get(name, [])
+        if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
+            raise self.error(name, "a list of texts")
+        return tuple(value)
+
+    def pairs(self, name: str, /) -> tuple[tuple[str, str], ...]:
+        """Returns a list of pairs of texts; none where the field is missing."""
+        value = self.fields.get(name, [])
+        if not isinstance(value, list) or not all(
+            isinstance(part, list) and len(part) == 2 and all(isinstance(x, str) for x in part)
+            for part in value
+        ):
+            raise self.error(name, "a list of pairs of texts")
+        return tuple((first, second) for first, second in value)
+
+    def mapping(self, name: str, /) -> Mapping[str, Any]:
+        """Returns an object; an empty one where the field is missing."""
+        value = self.fields.get(name, {})
+        if not isinstance(value, dict):
+            raise self.error(name, "an object")
+        return value
+
+    def choice(self, name: str, choices: Sequence[str], /, *, default: str | None = None) -> str:
+        """Returns one of some words."""
+        value = self.fields.get(name, default)
+        if value not in choices:
+            expected = f"one of {', '.join(choices)}"
+            if isinstance(value, str):
+                raise InputError(
+                    f"{self.where}, field {name}: {expected} was expected; {value!r} came",
+                    argument=name,
+                )
+            raise self.error(name, expected)
+        return str(value)
+
+
+def read_records(path: str | Path, /) -> Iterator[Record]:
+    """Yields the objects of a file of JSON lines (``.xz``, ``.gz`` and ``.bz2`` too); blank lines are skipped.
+
+    Raises:
+        InputError: The file cannot be read, or a line is no JSON object.
+    """
+    file = Path(path)
+    try:
+        with _open(file) as opened:
+            for number, line in enumerate(opened, 1):
+                if number == 1:
+                    line = line.removeprefix(b"\xef\xbb\xbf")
+                if line.strip():
+                    yield _record(line, f"{file.name}, line {number}", number)
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise InputError(
+            f"a file of JSON lines was expected at {file}; {error}", argument="file"
+        ) from error
+
+
+def _record(line: bytes, where: str, number: int) -> Record:
+    try:
+        fields = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"{where}: a JSON object was expected; {error}") from error
+    if not isinstance(fields, dict):
+        raise InputError(f"{where}: a JSON object was expected; {kind_of(fields)} came")
+    return Record(where, number, fields)
+
+
+def read_cases(path: str | Path, make: Callable[[Record], T], /) -> tuple[T, ...]:
+    """Returns what ``make`` makes of each record.
+
+    Raises:
+        InputError: As ``read_records``; or there is no record at all, or two have one id.
+    """
+    found: list[T] = []
+    seen: dict[str, str] = {}
+    for record in read_records(path):
+        made = make(record)
+        id_ = str(getattr(made, "id", ""))
+        if id_ and id_ in seen:
+            raise InputError(f"{record.where}, field id: {id_!r} is also the id of {seen[id_]}")
+        seen[id_] = record.where
+        found.append(made)
+    if not found:
+        raise InputError(
+            f"{Path(path).name} holds no case; one JSON object a line was expected",
+            argument="file",
+        )
+    return tuple(found)

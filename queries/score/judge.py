@@ -1,0 +1,137 @@
+"""Asking a chat model for a verdict that must be readable, or is a recorded failure.
+
+A reply that cannot be read is sent back once with the reason. A second one, and a request without
+any usable reply, make the case failed: counted, averaged nowhere, never guessed at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from queries.llm import ChatModel, Message, ReplyError, Usage
+from queries.score.prompts import load_score_prompt
+
+T = TypeVar("T")
+
+# Models that think aloud put it first; a verdict weighed in there is not the verdict.
+_THOUGHTS = re.compile(r"^\s*<think>.*?</think>\s*", re.DOTALL)
+_VERDICT = re.compile(r"\[\[\s*([^\[\]\n]+?)\s*\]\]")
+
+UNREADABLE = "unreadable"
+
+
+class UnreadableReply(Exception):
+    """A reply is not in the form that was asked for; the message says what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A model that judges, and how it is asked.
+
+    Attributes:
+        model: The model.
+        temperature: 0 for the likeliest words; None leaves it to the endpoint.
+        max_tokens: Tokens of a reply at most.
+        random_seed: Passed on to endpoints that take one.
+    """
+
+    model: ChatModel
+    temperature: float | None = 0.0
+    max_tokens: int = 512
+    random_seed: int | None = None
+
+    @property
+    def label(self) -> str:
+        """The model and how it is asked, as reports show it."""
+        seed = "" if self.random_seed is None else f", random seed {self.random_seed}"
+        warmth = "default" if self.temperature is None else f"{self.temperature:g}"
+        return f"{self.model.name} (temperature {warmth}{seed})"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(Generic[T]):
+    """What a judge said.
+
+    Attributes:
+        value: What was read; None where nothing could be.
+        reply: The last reply, thoughts left out.
+        usage: Tokens of all tries.
+        failure: Why there is no value.
+    """
+
+    value: T | None
+    reply: str = ""
+    usage: Usage = field(default_factory=Usage)
+    failure: str | None = None
+
+
+def ask(
+    judge: Judge,
+    messages: Sequence[Message],
+    read: Callable[[str], T],
+    /,
+    *,
+    temperature: float | None = None,
+    random_seed: int | None = None,
+) -> Verdict[T]:
+    """Returns what a judge's reply says, asked again once where it cannot be read.
+
+    Args:
+        judge: Whom to ask.
+        messages: The rendered prompt.
+        read: From the reply to the value; raises ``UnreadableReply``.
+        temperature: Instead of the judge's own.
+        random_seed: Instead of the judge's own.
+
+    Raises:
+        SetupError: The model's key, address or name is wrong.
+        LimitError: The run's tokens are spent.
+    """
+    usage = Usage()
+    said = list(messages)
+    text = ""
+    for attempt in range(2):
+        try:
+            reply = judge.model.complete(
+                said,
+                temperature=judge.temperature if temperature is None else temperature,
+                max_tokens=judge.max_tokens,
+                random_seed=judge.random_seed if random_seed is None else random_seed,
+            )
+        except ReplyError as error:
+            return Verdict(None, text, usage, f"{error.fault.value}: {error.message}")
+        usage += reply.usage
+        text = _THOUGHTS.sub("", reply.text)
+        try:
+            return Verdict(read(text), text, usage)
+        except UnreadableReply as error:
+            reason = str(error)
+            if reply.finish_reason == "length":
+                reason += f" (the reply was cut at {judge.max_tokens} tokens)"
+            if attempt:
+                return Verdict(None, text, usage, f"{UNREADABLE}: {reason}")
+            said += [
+                Message("assistant", reply.text),
+                *load_score_prompt("retry").render(reason=reason),
+            ]
+    raise AssertionError("a reply is asked for twice at most")
+
+
+def read_choice(text: str, choices: Sequence[str], /) -> str:
+    """Returns the choice that a reply ends on: its last one in double square brackets.
+
+    Raises:
+        UnreadableReply: There is none.
+
+    >>> read_choice("It is not [[B]], so: [[A]]", ["A", "B"])
+    'A'
+    """
+    for found in reversed(_VERDICT.findall(text)):
+        for choice in choices:
+            if found.casefold() == choice.casefold():
+                return choice
+    listed = " or ".join(f"[[{choice}]]" for choice in choices)
+    raise UnreadableReply(f"it has to end with {listed}, and has neither")

@@ -1,0 +1,26 @@
+"""The prompts of the judges: text files beside this module, in this project's own words."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+from graph_service.errors import InputError
+from queries.generate.prompt import Prompt, parse_prompt
+
+
+def score_prompt_names() -> tuple[str, ...]:
+    """Returns the names of the judges' prompts that come with the package, sorted."""
+    folder = resources.files("queries.score") / "prompts"
+    return tuple(sorted(item.name[:-4] for item in folder.iterdir() if item.name.endswith(".txt")))
+
+
+@cache
+def load_score_prompt(name: str, /) -> Prompt:
+    """Returns a judge's prompt; raises ``InputError`` naming those there are."""
+    if name not in score_prompt_names():
+        raise InputError(
+            f"there is no judge's prompt {name!r}; there are {', '.join(score_prompt_names())}"
+        )
+    file = resources.files("queries.score") / "prompts" / f"{name}.txt"
+    return parse_prompt(name, file.read_text(encoding="utf-8"))
