@@ -91,7 +91,7 @@ def ask(
         LimitError: The run's tokens are spent.
     """
     usage = Usage()
-    said = list(messages)
+    said = messages
     text = ""
     for attempt in range(2):
         try:
@@ -113,7 +113,8 @@ def ask(
                 reason += f" (the reply was cut at {judge.max_tokens} tokens)"
             if attempt:
                 return Verdict(None, text, usage, f"{UNREADABLE}: {reason}")
-            said += [
+            said = [
+                *messages,
                 Message("assistant", reply.text),
                 *load_score_prompt("retry").render(reason=reason),
             ]

@@ -1,0 +1,195 @@
+"""Taking a text apart into facts and checking each: FActScore's way and SAFE's way (O9).
+
+FActScore: facts of each sentence, each checked against the evidence that a search by its own words finds.
+SAFE: each fact is first made to stand alone and asked whether it bears on the question; then the model
+itself words several searches before it is rated. The evidence is the user's passages or triples
+in both, and a fact is checked by a chat model or by any ``Entailment``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from graph_service.model.sentences import split_sentences
+from queries.generate.citations import one_line
+from queries.llm import Usage
+from queries.score.case import TextCase
+from queries.score.entailment import Entailment, Pair
+from queries.score.evidence import Evidence, evidence_of
+from queries.score.facts import Fact, FactsRow
+from queries.score.judge import Judge, UnreadableReply, Verdict, ask, read_choice
+from queries.score.prompts import load_score_prompt
+
+T = TypeVar("T")
+
+PASSAGES = 5
+SEARCHES = 3
+NO_EVIDENCE = "no evidence: the case has no passages or triples to check against"
+
+_LINE = re.compile(r"^\s*[-*\u2022]\s+(.+?)\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class FactChecker:
+    """How facts are made and checked.
+
+    Attributes:
+        judge: Extracts facts; checks them too where there is no ``verifier``.
+        verifier: Checks a fact as the hypothesis of its evidence; None asks the judge.
+        safe: SAFE's way; else FActScore's.
+        passages: Texts of evidence at most, a search.
+        searches: SAFE's searches a fact.
+    """
+
+    judge: Judge
+    verifier: Entailment | None = None
+    safe: bool = False
+    passages: int = PASSAGES
+    searches: int = SEARCHES
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """Names of the prompts that are asked."""
+        names = ["facts-extract"]
+        if self.safe:
+            names += ["safe-standalone", "safe-relevance", "safe-query"]
+        if self.verifier is None:
+            names.append("facts-verify")
+        return tuple(names)
+
+    @property
+    def label(self) -> str:
+        """Who checks, and by which prompts, as reports show it."""
+        asked = ", ".join(load_score_prompt(name).label for name in self.prompts)
+        by = self.judge.label
+        if self.verifier is not None:
+            by = f"{self.verifier.name}, facts by {by}"
+        searches = f", {self.searches} searches" if self.safe else ""
+        return f"{by}; {self.passages} texts a search{searches}; prompts {asked}"
+
+
+def read_facts(text: str, /) -> tuple[str, ...]:
+    r"""Returns the facts of a reply, one a line; none where it says ``none``.
+
+    Raises:
+        UnreadableReply: It is neither a list nor that word.
+
+    >>> read_facts("- Ada sang.\n- Ada was born in London.")
+    ('Ada sang.', 'Ada was born in London.')
+    """
+    found = tuple(dict.fromkeys(_LINE.findall(text)))
+    if found:
+        return found
+    if text.strip().strip(".").casefold() == "none":
+        return ()
+    raise UnreadableReply('every fact has to be on a line of its own that begins with "- "')
+
+
+def read_line(text: str, /) -> str:
+    """Returns a reply of one line; raises ``UnreadableReply`` for none and for several."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) != 1:
+        raise UnreadableReply(f"it has to be one line, and has {len(lines)}")
+    return lines[0].removeprefix("- ").strip('"')
+
+
+def check_facts(case: TextCase, /, *, by: FactChecker) -> FactsRow:
+    """Returns a text's facts, each supported by the case's evidence or not (O9).
+
+    A sentence whose facts cannot be extracted fails the case; a fact that cannot be judged is
+    kept as such. A text without facts has not responded.
+
+    Args:
+        case: The text with its evidence.
+        by: How facts are made and checked.
+    """
+    if case.failure is not None:
+        return FactsRow(case.id, case.groups, (), failure=case.failure)
+    if not case.evidence:
+        return FactsRow(case.id, case.groups, (), failure=NO_EVIDENCE)
+    run = _Run(case, by)
+    facts: list[Fact] = []
+    for number, sentence in enumerate(split_sentences(case.text)):
+        verdict = run.ask("facts-extract", read_facts, text=case.text, sentence=sentence)
+        if verdict.value is None:
+            return FactsRow(case.id, case.groups, (), usage=run.usage, failure=verdict.failure)
+        facts.extend(run.check(Fact(text, number, None)) for text in verdict.value)
+    return FactsRow(case.id, case.groups, tuple(facts), bool(facts), run.usage)
+
+
+class _Run:
+    """One case's requests, and the tokens they took."""
+
+    def __init__(self, case: TextCase, by: FactChecker) -> None:
+        self.case = case
+        self.by = by
+        self.evidence: Evidence = evidence_of(case.evidence)
+        self.usage = Usage()
+
+    def ask(self, name: str, read: Callable[[str], T], **texts: str) -> Verdict[T]:
+        prompt = load_score_prompt(name)
+        messages = prompt.render(**{key: one_line(text) for key, text in texts.items()})
+        verdict = ask(self.by.judge, messages, read)
+        self.usage += verdict.usage
+        return verdict
+
+    def check(self, fact: Fact) -> Fact:
+        if not self.by.safe:
+            return self.rate(fact, self.evidence.search(fact.text, limit=self.by.passages))
+        alone = self.ask("safe-standalone", read_line, text=self.case.text, fact=fact.text)
+        if alone.value is None:
+            return replace(fact, failure=alone.failure)
+        fact = replace(fact, text=alone.value)
+        relevance = self.ask(
+            "safe-relevance",
+            lambda text: read_choice(text, ("relevant", "irrelevant")),
+            question=self.case.question,
+            text=self.case.text,
+            fact=fact.text,
+        )
+        if relevance.value is None:
+            return replace(fact, failure=relevance.failure)
+        fact = replace(fact, relevant=relevance.value == "relevant")
+        found: dict[str, None] = {}
+        searches: list[str] = []
+        for _ in range(self.by.searches):
+            query = self.ask_query(fact.text, searches, tuple(found))
+            if query.value is None:
+                return replace(fact, failure=query.failure)
+            searches.append(query.value)
+            found.update(dict.fromkeys(self.evidence.search(query.value, limit=self.by.passages)))
+        return self.rate(fact, tuple(found))
+
+    def ask_query(self, fact: str, searches: list[str], found: tuple[str, ...]) -> Verdict[str]:
+        messages = load_score_prompt("safe-query").render(
+            fact=one_line(fact), searches=_listed(searches), evidence=_listed(found)
+        )
+        verdict = ask(self.by.judge, messages, read_line)
+        self.usage += verdict.usage
+        return verdict
+
+    def rate(self, fact: Fact, evidence: tuple[str, ...]) -> Fact:
+        if self.by.verifier is not None:
+            pair = Pair(" ".join(evidence), fact.text)
+            judgement = self.by.verifier.judge([pair])[0]
+            self.usage += judgement.usage
+            return replace(fact, supported=judgement.entailed, failure=judgement.failure)
+        messages = load_score_prompt("facts-verify").render(
+            evidence=_listed(evidence), fact=one_line(fact.text)
+        )
+        verdict = ask(
+            self.by.judge,
+            messages,
+            lambda text: read_choice(text, ("supported", "unsupported")),
+        )
+        self.usage += verdict.usage
+        if verdict.value is None:
+            return replace(fact, failure=verdict.failure)
+        return replace(fact, supported=verdict.value == "supported")
+
+
+def _listed(texts: list[str] | tuple[str, ...]) -> str:
+    return "\n".join(f"- {one_line(text)}" for text in texts) or "(none)"

@@ -1,0 +1,198 @@
+"""FActScore and SAFE from judged facts (O9): supported over all extracted facts, and more columns.
+
+FActScore (Min et al., 2023) and SAFE (Wei et al., 2024) break a text into atomic facts and check
+each. Both are reported as OKGQA does: supported facts over all of them. What those papers add
+stands beside it: the share without irrelevant facts, the length penalty, the respond ratio, F1@K.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from queries.llm import Usage
+from queries.score.metric import Score, mean_score, ratio_score
+from queries.score.report import Groups, Report, make_report
+
+GAMMA = 10
+NO_FACT = "no text has a fact"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One atomic fact of a text.
+
+    Attributes:
+        sentence: Number of its sentence in the text, from 0.
+        supported: Whether the evidence supports it; None where that could not be judged.
+        relevant: Whether it bears on the question; None where nobody asked.
+        failure: Why it is not judged.
+    """
+
+    text: str
+    sentence: int
+    supported: bool | None
+    relevant: bool | None = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactsRow:
+    """One text's facts.
+
+    Attributes:
+        responded: Whether the text answers at all.
+        failure: Why there are none: the model failed, or the facts could not be extracted.
+    """
+
+    id: str
+    groups: Groups
+    facts: tuple[Fact, ...]
+    responded: bool = True
+    usage: Usage = field(default_factory=Usage)
+    failure: str | None = None
+
+    @property
+    def judged(self) -> tuple[Fact, ...]:
+        """The facts that could be judged."""
+        return tuple(fact for fact in self.facts if fact.supported is not None)
+
+    @property
+    def relevant(self) -> tuple[Fact, ...]:
+        """The judged facts that are not said to be irrelevant."""
+        return tuple(fact for fact in self.judged if fact.relevant is not False)
+
+
+def supported_share(facts: Sequence[Fact], /) -> float | None:
+    """Returns the share of facts that are supported; None without facts.
+
+    >>> supported_share([Fact("a", 0, True), Fact("b", 0, False)])
+    0.5
+    """
+    return sum(fact.supported is True for fact in facts) / len(facts) if facts else None
+
+
+def length_penalty(facts: int, /, *, gamma: int = GAMMA) -> float:
+    """Returns FActScore's factor for short texts: 1 from ``gamma`` facts on, else exp(1 - gamma/n).
+
+    >>> length_penalty(10), round(length_penalty(5), 4)
+    (1.0, 0.3679)
+    """
+    if facts >= gamma:
+        return 1.0
+    return math.exp(1 - gamma / facts) if facts else 0.0
+
+
+def f1_at_k(facts: Sequence[Fact], k: int, /) -> float | None:
+    """Returns SAFE's F1@K over relevant facts: precision S/(S+N) and recall min(S/K, 1).
+
+    0 where no fact is supported; None without a relevant fact.
+
+    >>> round(f1_at_k([Fact("a", 0, True), Fact("b", 0, False)], 2), 4)  # precision and recall 1/2
+    0.5
+    """
+    kept = [fact for fact in facts if fact.relevant is not False and fact.supported is not None]
+    if not kept:
+        return None
+    supported = sum(fact.supported is True for fact in kept)
+    if not supported:
+        return 0.0
+    precision, recall = supported / len(kept), min(supported / k, 1.0)
+    return 2 * precision * recall / (precision + recall)
+
+
+def middle_count(rows: Sequence[FactsRow], /) -> int:
+    """Returns the median number of relevant facts of the texts that have any, rounded up; at least 1."""
+    counts = sorted(len(row.relevant) for row in rows if row.relevant)
+    if not counts:
+        return 1
+    half = len(counts) // 2
+    return counts[half] if len(counts) % 2 else math.ceil((counts[half - 1] + counts[half]) / 2)
+
+
+def facts_report(
+    rows: Sequence[FactsRow],
+    /,
+    *,
+    title: str = "factscore",
+    checked_by: str = "people",
+    k: int | None = None,
+    gamma: int = GAMMA,
+    random_seed: int = 0,
+) -> Report:
+    """Returns the scores of texts whose facts are judged (O9).
+
+    ``macro`` is the mean over texts, ``micro`` over facts. A fact that could not be judged is
+    counted as failed in the micro figures and is in no figure; a text without any judged fact
+    has no share, and is failed where its facts failed, else unscored.
+
+    Args:
+        rows: One a text.
+        title: ``factscore`` or ``safe``.
+        checked_by: Who judged the facts.
+        k: Of F1@K; by default the median number of relevant facts in these texts.
+        gamma: Facts from which a text is not short.
+        random_seed: Of the bootstrap.
+
+    >>> rows = [FactsRow("1", Groups(), (Fact("a", 0, True), Fact("b", 0, False)))]
+    >>> facts_report(rows).score("supported, macro").value
+    0.5
+    """
+    chosen = middle_count(rows) if k is None else k
+
+    def summarise(part: Sequence[FactsRow]) -> dict[str, Score]:
+        lost = [row for row in part if row.failure is not None or (row.facts and not row.judged)]
+        done = [row for row in part if row.failure is None and (row.judged or not row.facts)]
+        unjudged = sum(len(row.facts) - len(row.judged) for row in part)
+
+        def macro(values: Sequence[float | None]) -> Score:
+            return mean_score(values, failed=len(lost), empty=NO_FACT, random_seed=random_seed)
+
+        def micro(facts: Sequence[Sequence[Fact]]) -> Score:
+            return ratio_score(
+                [sum(fact.supported is True for fact in listed) for listed in facts],
+                [len(listed) for listed in facts],
+                failed=unjudged,
+                empty=NO_FACT,
+                random_seed=random_seed,
+            )
+
+        every = [row.judged for row in done]
+        kept = [row.relevant for row in done]
+        shares = [supported_share(facts) for facts in every]
+        answered = [row for row in part if row.failure is None]
+        scores = {
+            "supported, macro": macro(shares),
+            "supported, micro": micro(every),
+            "with length penalty": macro(
+                [
+                    None if share is None else share * length_penalty(len(facts), gamma=gamma)
+                    for share, facts in zip(shares, every, strict=True)
+                ]
+            ),
+            "respond ratio": mean_score(
+                [float(row.responded) for row in answered],
+                failed=len(part) - len(answered),
+                random_seed=random_seed,
+            ),
+            "facts a text": mean_score(
+                [float(len(row.facts)) if row.facts else None for row in answered],
+                failed=len(part) - len(answered),
+                empty=NO_FACT,
+                random_seed=random_seed,
+            ),
+            f"F1@{chosen}": macro([f1_at_k(facts, chosen) for facts in every]),
+        }
+        if any(fact.relevant is not None for row in rows for fact in row.facts):
+            scores["supported of relevant, macro"] = macro([supported_share(x) for x in kept])
+            scores["supported of relevant, micro"] = micro(kept)
+        return scores
+
+    notes = []
+    if k is None:
+        notes.append(f"F1@{chosen}: {chosen} is the median number of relevant facts here")
+    unjudged = sum(len(row.facts) - len(row.judged) for row in rows)
+    if unjudged:
+        notes.append(f"{unjudged} facts could not be judged, in no figure")
+    return make_report(title, rows, summarise, basis={"checked by": checked_by}, notes=notes)

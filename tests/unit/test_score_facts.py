@@ -1,0 +1,280 @@
+"""FActScore and SAFE: aggregation against people's labels, extraction, checking (O9)."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hand_chat import Asked, HandChat, refuses, script
+from hypothesis import given
+from hypothesis import strategies as st
+from query_samples import triple
+
+from graph_service.errors import InputError
+from queries.datasets.factbench import COLUMNS, factbench_cases, read_factbench
+from queries.datasets.factscore import read_factscore
+from queries.generate.answer import Answer
+from queries.generate.reader import parse_answer
+from queries.score.case import TextCase, case_of_answer
+from queries.score.entailment import WordOverlap
+from queries.score.entailment_score import entailment_report, judge_pairs
+from queries.score.evidence import Evidence
+from queries.score.fact_check import NO_EVIDENCE, FactChecker, check_facts, read_facts, read_line
+from queries.score.facts import (
+    Fact,
+    FactsRow,
+    f1_at_k,
+    facts_report,
+    length_penalty,
+    middle_count,
+    supported_share,
+)
+from queries.score.judge import Judge, UnreadableReply
+from queries.score.report import Groups
+
+FACTS = st.lists(
+    st.builds(
+        Fact,
+        st.just("x"),
+        st.just(0),
+        st.sampled_from([True, False, None]),
+        st.sampled_from([True, False, None]),
+    ),
+    max_size=12,
+)
+
+
+def facts(labels: str) -> tuple[Fact, ...]:
+    """``S`` supported, ``N`` not, ``I`` irrelevant and not, ``?`` could not be judged."""
+    table = {"S": (True, True), "N": (False, True), "I": (False, False), "?": (None, None)}
+    return tuple(Fact(f"fact {i}", 0, *table[label]) for i, label in enumerate(labels))
+
+
+def test_micro_macro_and_the_further_columns_o9() -> None:
+    rows = [
+        FactsRow("1", Groups(), facts("SSNI")),
+        FactsRow("2", Groups(), facts("S")),
+        FactsRow("3", Groups(), (), responded=False),
+        FactsRow("4", Groups(), (), failure="timeout: no answer"),
+        FactsRow("5", Groups(), facts("??")),
+    ]
+    report = facts_report(rows, k=2)
+    # Macro (2/4 + 1/1) / 2; micro 3 of 5; without the irrelevant one (2/3 + 1) / 2 and 3 of 4.
+    assert report.score("supported, macro").value == 0.75
+    assert report.score("supported, micro").value == 0.6
+    assert report.score("supported of relevant, macro").value == pytest.approx(5 / 6)
+    assert report.score("supported of relevant, micro").value == 0.75
+    # Penalties exp(1 - 10/4) and exp(1 - 10/1).
+    wanted = (0.5 * math.exp(-1.5) + math.exp(-9)) / 2
+    assert report.score("with length penalty").value == pytest.approx(wanted)
+    assert report.score("respond ratio").value == 0.75
+    assert report.score("respond ratio").failed == 1
+    # F1@2: precision 2/3 and recall 1 give .8; precision 1 and recall 1/2 give 2/3.
+    assert report.score("F1@2").value == pytest.approx((0.8 + 2 / 3) / 2)
+    macro = report.score("supported, macro")
+    assert (macro.n, macro.failed, macro.unscored) == (2, 2, 1)
+    assert report.score("supported, micro").failed == 2
+    assert any("2 facts could not be judged" in note for note in report.notes)
+
+
+@given(FACTS, st.integers(1, 8))
+def test_f1_at_k_is_between_its_parts_o9(listed: list[Fact], k: int) -> None:
+    kept = [f for f in listed if f.supported is not None and f.relevant is not False]
+    found = f1_at_k(listed, k)
+    if not kept:
+        assert found is None
+        return
+    supported = sum(f.supported is True for f in kept)
+    precision, recall = supported / len(kept), min(supported / k, 1)
+    assert found is not None
+    assert min(precision, recall) - 1e-12 <= found <= max(precision, recall) + 1e-12
+    assert supported_share(kept) == precision
+
+
+def test_penalty_and_median() -> None:
+    assert length_penalty(0) == 0.0
+    assert length_penalty(12) == 1.0
+    assert length_penalty(9) == pytest.approx(math.exp(1 - 10 / 9))
+    rows = [FactsRow(str(n), Groups(), facts("S" * n)) for n in (1, 4, 0)]
+    assert middle_count(rows) == 3
+    assert middle_count([]) == 1
+
+
+@pytest.mark.data
+def test_people_labels_of_instructgpt_give_the_known_figures(data_dir: Path) -> None:
+    """183 biographies: .428 macro and .444 micro over all facts, .474 and .516 of the relevant."""
+    rows = read_factscore(data_dir / "factscore_human" / "InstructGPT.jsonl.xz")
+    report = facts_report(rows)
+    shown = {name: round(score.value or 0, 3) for name, score in report.scores.items()}
+    assert shown["supported, macro"] == 0.428
+    assert shown["supported, micro"] == 0.444
+    assert shown["supported of relevant, macro"] == 0.474
+    assert shown["supported of relevant, micro"] == 0.516
+    assert report.score("supported, macro").n == 181
+    assert report.score("supported, micro").n == 2100 + 1971 + 655
+    assert report.score("respond ratio").value == pytest.approx(182 / 183)
+
+
+def test_faults_of_a_factscore_file_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "bios.jsonl"
+    good = {"topic": "Ada", "cat": ["rare", "Europe"], "annotations": [
+        {"human-atomic-facts": [{"text": "x", "label": "S"}]}, {"human-atomic-facts": None}]}  # fmt: skip
+    file.write_text(
+        json.dumps(good) + "\n" + json.dumps({**good, "topic": "B", "annotations": None})
+    )
+    first, second = read_factscore(file)
+    assert first.groups.level == "rare"
+    assert len(first.facts) == 1
+    assert not second.responded
+    bad = {**good, "annotations": [{"human-atomic-facts": [{"text": "x", "label": "yes"}]}]}
+    file.write_text(json.dumps(bad))
+    with pytest.raises(InputError, match="line 1, field annotations: facts with .* S, NS, IR"):
+        read_factscore(file)
+    file.write_text(json.dumps(good) + "\n" + json.dumps(good))
+    with pytest.raises(InputError, match="line 2, field id: 'Ada' is also the id of .* line 1"):
+        read_factscore(file)
+
+
+def test_evidence_is_ranked_by_shared_words_and_ties_by_order() -> None:
+    evidence = Evidence(["Ada was born in London.", "Ada sang.", "Charles sang.", "", "Ada sang."])
+    assert len(evidence.texts) == 3
+    assert evidence.search("In London Ada was born")[0] == "Ada was born in London."
+    assert evidence.search("sang", limit=5) == ("Ada sang.", "Charles sang.")
+    assert evidence.search("nothing shared") == ()
+    assert Evidence([]).search("Ada") == ()
+
+
+CASE = TextCase(
+    "1",
+    "Who was Ada?",
+    "Ada was born in London. She sang.",
+    evidence=("Ada Lovelace | place of birth | London", "Ada Lovelace | occupation | writer"),
+)
+
+
+def says(asked: Asked) -> str:
+    """A judge that finds one fact a sentence and believes what names London."""
+    task, text = asked.messages[0].content, asked.last
+    if "apart" in task:
+        return "- Ada was born in London." if "Sentence: Ada" in text else "- She sang."
+    if "rewrite" in task:
+        return (
+            "Ada Lovelace sang."
+            if text.endswith("She sang.")
+            else "Ada Lovelace was born in London."
+        )
+    if "bears on" in task:
+        return "[[relevant]]" if "born" in text.split("Statement")[1] else "[[irrelevant]]"
+    if "searching" in task:
+        return "birth place of Ada" if "Searches so far:\n(none)" in text else "songs by Ada"
+    return "[[supported]]" if "Statement: Ada" in text and "born" in text else "[[unsupported]]"
+
+
+def test_factscore_extracts_and_checks_each_fact_o9() -> None:
+    model = HandChat(says)
+    row = check_facts(CASE, by=FactChecker(Judge(model)))
+    assert [(fact.text, fact.sentence, fact.supported) for fact in row.facts] == [
+        ("Ada was born in London.", 0, True),
+        ("She sang.", 1, False),
+    ]
+    assert row.usage.total == 4 * 15
+    # The evidence shown is what the fact's own words find, the best first.
+    shown = model.asked[1].last
+    assert shown.startswith("Evidence:\n- Ada Lovelace | place of birth | London\n- Ada Lovelace |")
+    assert "(none)" in model.asked[3].last
+
+
+def test_safe_makes_facts_stand_alone_asks_relevance_and_searches_o9() -> None:
+    model = HandChat(says)
+    row = check_facts(CASE, by=FactChecker(Judge(model), safe=True, searches=2))
+    assert [(fact.text, fact.supported, fact.relevant) for fact in row.facts] == [
+        ("Ada Lovelace was born in London.", True, True),
+        ("Ada Lovelace sang.", False, False),
+    ]
+    # A sentence: extract, rewrite, relevance, two searches, rating.
+    assert len(model.asked) == 12
+    second = model.asked[4].last
+    assert "Searches so far:\n- birth place of Ada" in second
+    assert "- Ada Lovelace | place of birth | London" in second
+    report = facts_report([row], title="safe", k=1)
+    assert report.score("supported, micro").value == 0.5
+    assert report.score("supported of relevant, micro").value == 1.0
+
+
+def test_an_entailment_verifier_takes_the_evidence_as_premise() -> None:
+    checker = FactChecker(Judge(HandChat(says)), verifier=WordOverlap(0.4))
+    row = check_facts(CASE, by=checker)
+    assert [fact.supported for fact in row.facts] == [True, False]
+    assert "word overlap >= 0.4, facts by hand-1" in checker.label
+    assert "facts-verify" not in checker.label
+
+
+def test_what_fails_is_counted_and_never_guessed() -> None:
+    assert check_facts(CASE, by=FactChecker(Judge(HandChat(refuses)))).failure == (
+        "timeout: no answer in 60 s"
+    )
+    bare = replace(CASE, evidence=())
+    assert check_facts(bare, by=FactChecker(Judge(HandChat(says)))).failure == NO_EVIDENCE
+    failed = replace(CASE, failure="no model")
+    assert check_facts(failed, by=FactChecker(Judge(HandChat(says)))).failure == "no model"
+    lists = FactChecker(Judge(HandChat(script("1. Ada sang"))))
+    assert (check_facts(CASE, by=lists).failure or "").startswith("unreadable: every fact")
+    # The facts are read, the ratings are not: the facts stay, unjudged.
+    mute = FactChecker(Judge(HandChat(lambda asked: says(asked).replace("[", ""))))
+    row = check_facts(CASE, by=mute)
+    assert row.failure is None
+    assert [fact.supported for fact in row.facts] == [None, None]
+    assert facts_report([row]).score("supported, macro").failed == 1
+    none = check_facts(CASE, by=FactChecker(Judge(HandChat(script("None.")))))
+    assert not none.responded
+    with pytest.raises(UnreadableReply, match="has 2"):
+        read_line("one\ntwo")
+    assert read_facts("* a\n* b\n* a") == ("a", "b")
+
+
+def test_an_answer_becomes_a_case_without_its_citations() -> None:
+    knowledge = (triple("s1", "Q1", "place of birth", "London", label="Ada"),)
+    text = "Ada was born in London [1]. She sang [NA]."
+    item = Answer("a", "Who?", text, parse_answer(text, knowledge), knowledge, None, "hand")
+    case = case_of_answer(item, groups=Groups(kind="who"))
+    assert case.text == "Ada was born in London. She sang."
+    assert case.evidence == ("Ada | place of birth | London",)
+    assert case.cited == text
+    assert case_of_answer(item, evidence=("A passage.",)).evidence == ("A passage.",)
+
+
+def bench(tmp_path: Path, rows: list[tuple[str, ...]]) -> Path:
+    file = tmp_path / "facts.tsv"
+    file.write_text("\n".join("\t".join(row) for row in [COLUMNS, *rows]), encoding="utf-8")
+    return file
+
+
+def test_factbench_facts_are_checked_against_the_true_ones(tmp_path: Path) -> None:
+    row = ("train", "correct", "award", "u", "Ada", "p", "o", "Medal", "1901", "1901", "f")
+    wrong = ("train", "wrong_range", "award", "u", "Ada", "p", "o", "Cup", "1901", "1901", "g")
+    cases = factbench_cases(read_factbench(bench(tmp_path, [row, wrong])))
+    assert cases[0].pair.premise == "Ada | award | Medal | from 1901 | to 1901"
+    assert cases[0].pair.hypothesis == "Ada, award: Medal (1901)"
+    assert [case.entailed for case in cases] == [True, False]
+    assert cases[1].pair.premise == cases[0].pair.premise
+    with pytest.raises(InputError, match="line 2: 11 fields were expected; 10 came"):
+        read_factbench(bench(tmp_path, [row[:10]]))
+    file = tmp_path / "other.tsv"
+    file.write_text("a\tb\n")
+    with pytest.raises(InputError, match="line 1: the columns split, label"):
+        read_factbench(file)
+
+
+@pytest.mark.data
+def test_word_overlap_on_factbench(data_dir: Path) -> None:
+    """A tenth of the train split: the baseline tells true from wrong facts, far from perfectly."""
+    listed = read_factbench(data_dir / "factbench" / "facts-train.tsv")
+    assert len(listed) == 6030
+    cases = factbench_cases(listed[::10])
+    rows = list(judge_pairs(cases, entailment=WordOverlap()))
+    area = entailment_report(rows, judged_by="word overlap").score("AUROC of entailed").value
+    assert area is not None
+    assert 0.8 < area < 0.95
