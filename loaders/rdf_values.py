@@ -139,6 +139,37 @@ def read_date(text: str, /, *, astronomical: bool = False) -> Time | None:
     )
 
 
+_STAMP = re.compile(r"(-?)(\d+)-(\d\d)-(\d\d)(T.*)")
+
+
+def julian_time(time: str, /) -> str:
+    """Returns a day of the Gregorian calendar as the Julian calendar has it.
+
+    Wikibase's RDF gives days in the Gregorian one, whatever calendar they are said to be in.
+    Years before Christ count as in the JSON: there is no year 0.
+
+    >>> julian_time("1582-10-15T00:00:00Z"), julian_time("-0045-12-30T00:00:00Z")
+    ('1582-10-05T00:00:00Z', '-0044-01-01T00:00:00Z')
+    """
+    found = _STAMP.fullmatch(time)
+    if not found or "00" in (found[3], found[4]):
+        return time
+    year = -int(found[2]) + 1 if found[1] else int(found[2])
+    late = (14 - int(found[3])) // 12
+    count, month = year + 4800 - late, int(found[3]) + 12 * late - 3
+    number = int(found[4]) + (153 * month + 2) // 5 + 365 * count
+    number += count // 4 - count // 100 + count // 400 - 32045
+    # From the number of the day, counted from 4713 BC, to the Julian calendar.
+    rest = number + 32082
+    years = (4 * rest + 3) // 1461
+    rest -= 1461 * years // 4
+    month = (5 * rest + 2) // 153
+    day = rest - (153 * month + 2) // 5 + 1
+    year = years - 4800 + month // 10
+    shown = f"{year:04d}" if year > 0 else f"-{1 - year:04d}"
+    return f"{shown}-{month + 3 - 12 * (month // 10):02d}-{day:02d}{found[5]}"
+
+
 def literal_value(
     text: str, datatype: str, language: str | None, /, *, wikidata: bool = False
 ) -> Value:

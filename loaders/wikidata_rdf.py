@@ -18,6 +18,7 @@ from graph_service.model.statement import Rank, Reference, Snak, Statement, make
 from graph_service.model.values import (
     EARTH,
     GREGORIAN,
+    JULIAN,
     Coordinates,
     NoValue,
     Quantity,
@@ -34,6 +35,7 @@ from loaders.rdf_values import (
     WIKIDATA,
     decimal_text,
     entity_id,
+    julian_time,
     literal_value,
     read_date,
     wikidata_resource_value,
@@ -56,6 +58,7 @@ _FULL = re.compile(
     rb"|^\s*ps:P\d|[;.]\s+ps:P\d",
     re.M,
 )
+_DAY = 11
 _NO_UNIT = frozenset((ENTITY + "Q199", WIKIBASE + "unitOne"))
 
 _Term = ox.NamedNode | ox.BlankNode | ox.Literal
@@ -274,11 +277,12 @@ def _time(texts: dict[str, str]) -> Value | None:
     time = read_date(texts["timeValue"], astronomical=True)
     if time is None:
         return StringValue(texts["timeValue"], "http://www.w3.org/2001/XMLSchema#dateTime")
-    # Wikibase's RDF writes 1 January for a year; the JSON's form has no day there.
+    precision = int(texts.get("timePrecision", "11"))
+    calendar = entity_id(texts.get("timeCalendarModel", ENTITY + GREGORIAN))
     return Time(
-        time.time,
-        int(texts.get("timePrecision", "11")),
-        entity_id(texts.get("timeCalendarModel", ENTITY + GREGORIAN)),
+        julian_time(time.time) if calendar == JULIAN and precision >= _DAY else time.time,
+        precision,
+        calendar,
         timezone=int(texts.get("timeTimezone", "0")),
     )
 
