@@ -38,6 +38,12 @@ from graph_service.api.inputs import (
 )
 from graph_service.api.items import Context, ItemType, entity_item
 from graph_service.api.loading import OperationContext
+from graph_service.api.passages import (
+    PassageSetType,
+    PassagesResultType,
+    passage_set_type,
+    passages_type,
+)
 from graph_service.api.results import (
     ComparisonType,
     PathsResultType,
@@ -51,6 +57,7 @@ from graph_service.errors import (
     ReadOnlyError,
     ViewNotFoundError,
 )
+from graph_service.model.passage import PassageRanking
 from graph_service.model.result import (
     PathsResult,
     Strategy,
@@ -184,6 +191,37 @@ class Query:
         )
         return SubgraphResultType(result=result)
 
+    @strawberry.field(description="Passages of text beside a graph that answer a query best.")
+    def passages(
+        self,
+        info: Context,
+        query: str,
+        graph: strawberry.ID | None = None,
+        k: int = 10,
+        by: PassageRanking = PassageRanking.BOTH,
+        min_score: float | None = None,
+        language_codes: list[str] | None = None,
+    ) -> PassagesResultType:
+        """The best passages."""
+        service = info.context.service
+        edition = service.graph(graph).edition
+        result = service.passages(
+            query,
+            graph=graph,
+            k=k,
+            by=by,
+            min_score=min_score,
+            languages=language_codes or ("en",),
+        )
+        return passages_type(info.context, edition, result)
+
+    @strawberry.field(description="What was loaded as passages of a graph, by load.")
+    def passage_sets(
+        self, info: Context, graph: strawberry.ID | None = None
+    ) -> list[PassageSetType]:
+        """The sets of passages."""
+        return [passage_set_type(one) for one in info.context.service.passage_sets(graph=graph)]
+
     @strawberry.field(description="The stored views of a graph, oldest first.")
     def views(
         self,
@@ -243,6 +281,16 @@ class Mutation:
         _check_writable(info.context)
         info.context.service.delete_graph(name)
         return name
+
+    @strawberry.mutation(
+        description="Deletes a graph's passages, or those of one source; returns how many."
+    )
+    def delete_passages(
+        self, info: Context, graph: strawberry.ID | None = None, source: str | None = None
+    ) -> int:
+        """Deletes passages."""
+        _check_writable(info.context)
+        return info.context.service.delete_passages(graph=graph, source=source)
 
 
 def _check_writable(context: OperationContext) -> None:

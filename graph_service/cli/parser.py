@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from graph_service import __version__
 from graph_service.cli.load_options import add_filter_options, add_reading_options
+from graph_service.cli.longtail_options import add_passages
 from graph_service.errors import InputError
 
 METHODS = (
@@ -78,6 +79,8 @@ def make_parser() -> argparse.ArgumentParser:
     item.add_argument("--relation", metavar="ID", help="only this relation")
     item.add_argument("--language", action="append", default=[], metavar="CODE")
     item.add_argument("--limit", type=int, default=100, metavar="N")
+    add_passages(add("passages", "passages:passages", "load, search, list or delete passages of "
+                     "text beside a graph", graph))  # fmt: skip
     _add_retrieve(add("retrieve", "reading:retrieve", "get triplets, paths or a subgraph", graph))
     view = add("view", "views:view", "make, list, show, compare or delete views", graph)
     _add_view(view)

@@ -16,7 +16,9 @@ from types import TracebackType
 from typing import Self, TypeVar, Unpack
 
 from graph_service.client import calls
+from graph_service.client import passages as passage_calls
 from graph_service.client.calls import Call, RetrieveOptions, View
+from graph_service.client.passages import ClientPassageSet
 from graph_service.client.transport import Http, InProcess, Transport
 from graph_service.client.types import (
     ClientComparison,
@@ -25,6 +27,7 @@ from graph_service.client.types import (
     ItemStatement,
     ViewChanges,
 )
+from graph_service.model.passage import PassageRanking, PassagesResult
 from graph_service.model.result import (
     PathsResult,
     RetrievalResult,
@@ -175,6 +178,32 @@ class Client:
                 id_, graph=graph, view=view, hops=hops, limit=limit, languages=languages
             )
         )
+
+    def passages(
+        self,
+        query: str,
+        /,
+        *,
+        graph: str | None = None,
+        k: int = 10,
+        by: PassageRanking = PassageRanking.BOTH,
+        min_score: float | None = None,
+        languages: Sequence[str] = ("en",),
+    ) -> PassagesResult:
+        """Returns the passages of a graph that answer a query best."""
+        return self._run(
+            passage_calls.passages(
+                query, graph=graph, k=k, by=by, min_score=min_score, languages=languages
+            )
+        )
+
+    def passage_sets(self, *, graph: str | None = None) -> tuple[ClientPassageSet, ...]:
+        """Returns what was loaded as passages of a graph."""
+        return self._run(passage_calls.passage_sets(graph))
+
+    def delete_passages(self, *, graph: str | None = None, source: str | None = None) -> int:
+        """Deletes a graph's passages, or those of one source; returns how many."""
+        return self._run(passage_calls.delete_passages(graph, source))
 
     def views(self, *, graph: str | None = None) -> tuple[StoredView, ...]:
         """Returns the stored views of a graph, oldest first."""
@@ -355,6 +384,32 @@ class AsyncClient:
                 id_, graph=graph, view=view, hops=hops, limit=limit, languages=languages
             )
         )
+
+    async def passages(
+        self,
+        query: str,
+        /,
+        *,
+        graph: str | None = None,
+        k: int = 10,
+        by: PassageRanking = PassageRanking.BOTH,
+        min_score: float | None = None,
+        languages: Sequence[str] = ("en",),
+    ) -> PassagesResult:
+        """Returns the passages of a graph that answer a query best."""
+        return await self._run(
+            passage_calls.passages(
+                query, graph=graph, k=k, by=by, min_score=min_score, languages=languages
+            )
+        )
+
+    async def passage_sets(self, *, graph: str | None = None) -> tuple[ClientPassageSet, ...]:
+        """Returns what was loaded as passages of a graph."""
+        return await self._run(passage_calls.passage_sets(graph))
+
+    async def delete_passages(self, *, graph: str | None = None, source: str | None = None) -> int:
+        """Deletes a graph's passages, or those of one source; returns how many."""
+        return await self._run(passage_calls.delete_passages(graph, source))
 
     async def views(self, *, graph: str | None = None) -> tuple[StoredView, ...]:
         """Returns the stored views of a graph, oldest first."""

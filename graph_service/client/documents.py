@@ -307,6 +307,59 @@ DELETE_VIEW = "mutation DeleteView($id: ID!, $graph: ID) { id: deleteView(id: $i
 
 DELETE_GRAPH = "mutation DeleteGraph($name: ID!) { name: deleteGraph(name: $name) }"
 
+PASSAGES = """
+query Passages(
+  $query: String!, $graph: ID, $k: Int!, $by: PassageRanking!, $minScore: Float,
+  $languages: [String!]
+) {
+  result: passages(
+    query: $query, graph: $graph, k: $k, by: $by, minScore: $minScore, languageCodes: $languages
+  ) {
+    id
+    query
+    graph
+    by
+    k
+    minScore
+    items {
+      passage { id title source text item { id label } }
+      score
+      wordScore
+      vectorScore
+    }
+    searched
+    fingerprint
+    embedder
+    version
+    truncated { what reason limit kept total }
+    timings
+  }
+}
+"""
+
+PASSAGE_SETS = """
+query PassageSets($graph: ID) {
+  sets: passageSets(graph: $graph) {
+    source
+    published
+    passages
+    words
+    linked
+    fingerprint
+    options
+    report
+    startedAt
+    publishedAt
+  }
+}
+"""
+
+DELETE_PASSAGES = """
+mutation DeletePassages($graph: ID, $source: String) {
+  deleted: deletePassages(graph: $graph, source: $source)
+}
+"""
+
 DOCUMENTS = {
     "triplets": TRIPLETS,
     "paths": PATHS,
@@ -324,4 +377,7 @@ DOCUMENTS = {
     "create_view": CREATE_VIEW,
     "delete_view": DELETE_VIEW,
     "delete_graph": DELETE_GRAPH,
+    "passages": PASSAGES,
+    "passage_sets": PASSAGE_SETS,
+    "delete_passages": DELETE_PASSAGES,
 }

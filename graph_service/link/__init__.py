@@ -22,5 +22,6 @@ No mention is an answer: nothing is guessed.
 """
 
 from graph_service.link.linker import Candidate, Mention, link
+from graph_service.link.title import link_title
 
-__all__ = ["Candidate", "Mention", "link"]
+__all__ = ["Candidate", "Mention", "link", "link_title"]

@@ -15,14 +15,22 @@ from graph_service.embed import Vectors
 from graph_service.errors import GraphNotFoundError, InputError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
+from graph_service.model.passage import PassageRanking, PassagesResult
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import RetrievalResult, SubgraphResult
 from graph_service.model.statement import Statement
 from graph_service.model.view import ChangeKind, Overlay, StoredView, ViewSpec
 from graph_service.service.lookup import edges_from, find_relations, read_id, relations_of
+from graph_service.service.passages import (
+    EmbeddingProgress,
+    PassageSearch,
+    TitleLinker,
+    check_query,
+)
 from graph_service.service.retrieval import OpenGraph, Retriever, Stopwatch
 from graph_service.service.shaping import statement_changes
 from graph_service.settings import Settings
+from graph_service.store.passages import PassageSet
 from graph_service.store.protocol import EntityLookup, GraphInfo, SearchHit, Store
 from graph_service.triples import ShownEdge, TripleMaker
 from graph_service.view_store import ViewStore
@@ -100,6 +108,7 @@ class Service:
         self._retriever = Retriever(
             store, views=self._views, vectors=lambda: self.vectors, settings=settings
         )
+        self._passages = PassageSearch(store, vectors=lambda: self.vectors)
         self._graphs_lock = Lock()
         self._vectors_lock = Lock()
 
@@ -311,6 +320,67 @@ class Service:
             languages=tuple(languages),
             deadline=self._deadline(),
         )
+
+    # Passages
+
+    def passages(
+        self,
+        query: str,
+        /,
+        *,
+        graph: str | None = None,
+        k: int = 10,
+        by: PassageRanking = PassageRanking.BOTH,
+        min_score: float | None = None,
+        languages: Sequence[str] = ("en",),
+    ) -> PassagesResult:
+        """Returns the passages of a graph that answer a query best (L6); views leave them alone.
+
+        Args:
+            query: Words or a question.
+            graph: Its name.
+            k: Passages at most.
+            by: ``words`` ranks by BM25, as a share of the most a passage could have; ``vectors``
+                by the cosine with the embedder's vectors; ``both`` by the mean of the two.
+            min_score: Passages below it are left out.
+            languages: Languages of the entities' labels.
+
+        Raises:
+            InputError: An argument is at fault.
+            DeadlineError: The read's time limit ran out. Vectors that were computed are kept.
+        """
+        check_query(query, k=k, most=self.settings.max_items, min_score=min_score)
+        return self._passages.search(
+            self.graph(graph),
+            query,
+            by=by,
+            k=k,
+            min_score=min_score,
+            languages=tuple(languages),
+            deadline=self._deadline(),
+        )
+
+    def passage_sets(self, *, graph: str | None = None) -> list[PassageSet]:
+        """Returns what was loaded as passages of a graph, unfinished loads too."""
+        return self.store.passages.sets(graph=self.graph(graph).name)
+
+    def delete_passages(self, *, graph: str | None = None, source: str | None = None) -> int:
+        """Deletes a graph's passages, or those of one source; returns how many."""
+        return self.store.passages.delete(self.graph(graph).name, source=source)
+
+    def embed_passages(
+        self,
+        *,
+        graph: str | None = None,
+        progress: Callable[[EmbeddingProgress], None] | None = None,
+    ) -> int:
+        """Computes the vectors that a graph's passages lack; returns how many have one then."""
+        return self._passages.embed(self.graph(graph).name, progress=progress)
+
+    def passage_linker(self, *, graph: str | None = None) -> TitleLinker:
+        """Returns what finds the entity that a document is about."""
+        base = self._open(graph)
+        return TitleLinker(self.store, base.info, base.arrays)
 
     @property
     def vectors(self) -> Vectors:

@@ -1,0 +1,190 @@
+"""passages: load, search, list, delete."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from graph_service.cli.opening import open_from
+from graph_service.cli.output import Output
+from graph_service.errors import InputError, SetupError
+from graph_service.model.passage import PassageRanking, ScoredPassage
+from graph_service.service import Service
+
+EXIT_INTERRUPTED = 130
+
+
+def passages(options: argparse.Namespace, output: Output, /) -> int:
+    """Loads, searches, lists or deletes passages."""
+    action = {"load": _load, "search": _search, "list": _list, "delete": _delete}[options.action]
+    with open_from(options, output) as service:
+        return action(service, options, output)
+
+
+def _load(service: Service, options: argparse.Namespace, output: Output) -> int:
+    from loaders.passages.load import PassageOptions, load_passages
+
+    if not options.what:
+        raise InputError("name the file or folder to load", argument="source")
+    stop = threading.Event()
+    previous = signal.signal(signal.SIGINT, lambda *_: stop.set())
+    bar = _Bar(shown=not options.quiet and sys.stderr.isatty())
+    try:
+        report = load_passages(
+            options.what,
+            store=service.store,
+            graph=service.graph(options.graph).name,
+            linker=service.passage_linker(graph=options.graph),
+            options=PassageOptions(
+                format=options.format,
+                title=options.title,
+                max_words=options.max_words,
+                link_titles=not options.no_linking,
+                strict=options.strict,
+                rejects_path=Path(options.rejects) if options.rejects else None,
+            ),
+            progress=lambda state: bar.show(
+                state.bytes_read, state.bytes_total, f"{state.passages:,} passages", "B"
+            ),
+            stop=stop,
+        )
+    finally:
+        bar.close()
+        signal.signal(signal.SIGINT, previous)
+    vectors: int | None = None
+    if report.set is not None and not options.no_vectors:
+        vectors = _embed(service, options, output)
+    output.object({**report.to_json(), "vectors": vectors})
+    for line in report.lines():
+        output.line(line)
+    if vectors is not None:
+        output.line(f"vectors: {vectors:,}, by {service.vectors.embedder.name}")
+    return EXIT_INTERRUPTED if report.set is None else report.exit_code
+
+
+def _embed(service: Service, options: argparse.Namespace, output: Output) -> int | None:
+    bar = _Bar(shown=not options.quiet and sys.stderr.isatty())
+    try:
+        return service.embed_passages(
+            graph=options.graph,
+            progress=lambda state: bar.show(state.done, state.total, "vectors", ""),
+        )
+    except SetupError as error:
+        # The passages are in, and words find them; only vectors wait for the embedder.
+        output.note(f"no vectors yet: {error}")
+        return None
+    finally:
+        bar.close()
+
+
+def _search(service: Service, options: argparse.Namespace, output: Output) -> int:
+    if not options.what:
+        raise InputError("say what to search for", argument="query")
+    result = service.passages(
+        options.what,
+        graph=options.graph,
+        k=options.k,
+        by=PassageRanking(options.by),
+        min_score=options.min_score,
+        languages=tuple(options.language) or ("en",),
+    )
+    output.object(result)
+    if options.text:
+        for item in result.items:
+            output.line(prompt_text(item))
+        return 0
+    for number, item in enumerate(result.items, 1):
+        parts = [
+            f"{name} {value:.4f}"
+            for name, value in (("words", item.word_score), ("vector", item.vector_score))
+            if value is not None
+        ]
+        entity = item.passage.entity
+        linked = f"  {item.entity_label or entity} ({entity})" if entity else ""
+        output.line(f"{number:3}. {item.score:.4f}  [{', '.join(parts)}]{linked}")
+        output.line(f"     {item.passage.title or '-'}  <{item.passage.source}>")
+        output.line(f"     {item.passage.text}")
+    for cut in result.truncated:
+        output.line(
+            f"     cut: {cut.what} by {cut.reason.value} {cut.limit:g}, kept {cut.kept}"
+            + (f" of {cut.total}" if cut.total is not None else "")
+        )
+    if not result.items:
+        output.line(
+            "nothing found"
+            if result.searched
+            else "the graph has no passages yet: graph-service passages load FILE"
+        )
+    return 0
+
+
+def prompt_text(item: ScoredPassage, /) -> str:
+    """Returns a passage as it stands in a prompt: title and text in one line."""
+    title = item.passage.title
+    return f"{title}: {item.passage.text}" if title else item.passage.text
+
+
+def _list(service: Service, options: argparse.Namespace, output: Output) -> int:
+    sets = service.passage_sets(graph=options.graph)
+    output.object({"sets": sets})
+    published = [one for one in sets if one.published]
+    rows = [["source", "passages", "words", "linked", "published"]]
+    rows.extend(
+        [
+            one.source,
+            f"{one.passages:,}",
+            f"{one.words:,}",
+            f"{one.linked:,}",
+            one.published_at,
+        ]
+        for one in published
+    )
+    if published:
+        output.table(rows)
+    else:
+        output.line("no passages yet; load some: graph-service passages load FILE")
+    for one in sets:
+        if not one.published:
+            output.line(f"unfinished: {one.source}, begun {one.started_at} by {one.owner}")
+    return 0
+
+
+def _delete(service: Service, options: argparse.Namespace, output: Output) -> int:
+    if bool(options.what) == options.all:
+        raise InputError("name a source, or say --all", argument="source")
+    known = sorted({one.source for one in service.passage_sets(graph=options.graph)})
+    if options.what and options.what not in known:
+        raise InputError(
+            f"no passages of {options.what!r}; there are those of {', '.join(known) or 'no source'}",
+            argument="source",
+        )
+    gone = service.delete_passages(graph=options.graph, source=options.what)
+    output.object({"deleted": gone, "source": options.what})
+    output.line(f"deleted {gone:,} passages of {options.what or 'all sources'}")
+    return 0
+
+
+class _Bar:
+    """A bar on stderr, made when it is first shown."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self._shown = shown
+        self._bar: Any = None
+
+    def show(self, done: int, total: int, text: str, unit: str) -> None:
+        if not self._shown:
+            return
+        if self._bar is None:
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total or None, unit=unit, unit_scale=bool(unit), file=sys.stderr)
+        self._bar.set_postfix_str(text, refresh=False)
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()

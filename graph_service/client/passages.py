@@ -1,0 +1,118 @@
+"""The calls for passages: what is sent, and how the answer is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graph_service.client import documents
+from graph_service.client.calls import Call
+from graph_service.model.limits import Cut, CutReason
+from graph_service.model.passage import Passage, PassageRanking, PassagesResult, ScoredPassage
+
+
+@dataclass(frozen=True, slots=True)
+class ClientPassageSet:
+    """What one load of one source brought; ``published_at`` is None until readers see it."""
+
+    source: str
+    published: bool
+    passages: int
+    words: int
+    linked: int
+    fingerprint: str
+    options: Mapping[str, Any]
+    report: Mapping[str, Any]
+    started_at: str
+    published_at: str | None
+
+
+def passages(
+    query: str,
+    /,
+    *,
+    graph: str | None,
+    k: int,
+    by: PassageRanking,
+    min_score: float | None,
+    languages: Sequence[str],
+) -> Call[PassagesResult]:
+    """Asks for the passages of a query."""
+    variables = {
+        "query": query,
+        "graph": graph,
+        "k": k,
+        "by": PassageRanking(by).name,
+        "minScore": min_score,
+        "languages": list(languages),
+    }
+    return Call(documents.PASSAGES, variables, lambda data: decode_passages(data["result"]))
+
+
+def passage_sets(graph: str | None, /) -> Call[tuple[ClientPassageSet, ...]]:
+    """Asks for what was loaded as passages of a graph."""
+    return Call(
+        documents.PASSAGE_SETS,
+        {"graph": graph},
+        lambda data: tuple(decode_passage_set(row) for row in data["sets"]),
+    )
+
+
+def delete_passages(graph: str | None, source: str | None, /) -> Call[int]:
+    """Asks for passages to be deleted."""
+    return Call(
+        documents.DELETE_PASSAGES,
+        {"graph": graph, "source": source},
+        lambda data: int(data["deleted"]),
+    )
+
+
+def decode_passages(data: Mapping[str, Any], /) -> PassagesResult:
+    """Returns the result of a search."""
+    return PassagesResult(
+        id=data["id"],
+        query=data["query"],
+        graph=data["graph"],
+        by=PassageRanking[data["by"]],
+        k=data["k"],
+        min_score=data["minScore"],
+        items=tuple(_scored(row) for row in data["items"]),
+        searched=data["searched"],
+        fingerprint=data["fingerprint"],
+        embedder=data["embedder"],
+        version=data["version"],
+        truncated=tuple(
+            Cut(cut["what"], CutReason(cut["reason"]), cut["limit"], cut["kept"], cut["total"])
+            for cut in data["truncated"]
+        ),
+        timings_ms=data["timings"],
+    )
+
+
+def _scored(data: Mapping[str, Any]) -> ScoredPassage:
+    row = data["passage"]
+    item = row["item"]
+    return ScoredPassage(
+        Passage(row["id"], row["title"], row["source"], row["text"], item["id"] if item else None),
+        data["score"],
+        data["wordScore"],
+        data["vectorScore"],
+        item["label"] if item else None,
+    )
+
+
+def decode_passage_set(data: Mapping[str, Any], /) -> ClientPassageSet:
+    """Returns a set."""
+    return ClientPassageSet(
+        source=data["source"],
+        published=data["published"],
+        passages=data["passages"],
+        words=data["words"],
+        linked=data["linked"],
+        fingerprint=data["fingerprint"],
+        options=data["options"],
+        report=data["report"],
+        started_at=data["startedAt"],
+        published_at=data["publishedAt"],
+    )

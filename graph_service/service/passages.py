@@ -1,0 +1,334 @@
+"""Passages of a graph: found by words, by vectors or by both; linked to the graph's entities."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from threading import Lock
+from urllib.parse import quote
+
+import numpy as np
+import orjson
+
+from graph_service import __version__
+from graph_service.embed import Vectors
+from graph_service.embed.cosines import cosine
+from graph_service.embed.protocol import Float32
+from graph_service.errors import InputError
+from graph_service.link import link_title
+from graph_service.model.graph import Bool, Int64, KnowledgeGraph
+from graph_service.model.identity import key64
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.passage import PassageRanking, PassagesResult, ScoredPassage
+from graph_service.store.passages import (
+    MATCH_LIMIT,
+    PassagePlace,
+    PassageSet,
+    embedded_text,
+    passage_terms,
+    word_scores,
+)
+from graph_service.store.protocol import GraphInfo, Store
+from graph_service.triples import entity_name
+
+KEPT_BYTES = 2**30
+"""Vectors of passages that are kept in memory at most."""
+
+_DIGITS = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SetVectors:
+    """A set's vectors: keys int64 [n] ascending, vectors float32 [n, d], whether there is one."""
+
+    keys: Int64
+    vectors: Float32
+    known: Bool
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingProgress:
+    """How many passages have a vector, of how many."""
+
+    done: int
+    total: int
+
+
+class PassageSearch:
+    """Searches the passages of a store. Safe to use from several threads."""
+
+    def __init__(self, store: Store, /, *, vectors: Callable[[], Vectors]) -> None:
+        self._store = store
+        self._vectors = vectors
+        self._kept: OrderedDict[tuple[int, str], _SetVectors] = OrderedDict()
+        self._lock = Lock()
+        self._reading = Lock()
+
+    def search(
+        self,
+        info: GraphInfo,
+        query: str,
+        /,
+        *,
+        by: PassageRanking,
+        k: int,
+        min_score: float | None,
+        languages: Sequence[str],
+        deadline: Deadline,
+    ) -> PassagesResult:
+        """Returns the best passages of a graph; see ``Service.passages``."""
+        timings: dict[str, float] = {}
+        began = time.perf_counter()
+
+        def stage(name: str) -> None:
+            nonlocal began
+            now = time.perf_counter()
+            timings[name] = round((now - began) * 1000, 3)
+            began = now
+
+        sets = [one for one in self._store.passages.sets(graph=info.name) if one.published]
+        stage("open")
+        cuts: list[Cut] = []
+        words: dict[PassagePlace, float] | None = None
+        cosines: dict[PassagePlace, float] | None = None
+        if by is not PassageRanking.VECTORS:
+            words = self._by_words(sets, query, deadline, cuts)
+            stage("words")
+        if by is not PassageRanking.WORDS:
+            # Of the passages that words found, each needs its cosine; of the others, the best do.
+            cosines = self._by_vectors(sets, query, k, list(words or ()), deadline, cuts)
+            stage("vectors")
+        ranked = _ranked(words, cosines)
+        if min_score is not None:
+            ranked = [entry for entry in ranked if entry[1] >= min_score]
+        chosen: dict[int, tuple[PassagePlace, float]] = {}
+        for place, score in ranked:
+            # One source may repeat another: the same passage is given once.
+            if len(chosen) == k:
+                break
+            chosen.setdefault(place.key, (place, score))
+        texts = self._store.passages.read([place for place, _ in chosen.values()])
+        labels = self._labels(
+            info, sorted({one.entity for one in texts.values() if one.entity}), languages
+        )
+        items = tuple(
+            ScoredPassage(
+                passage=texts[place],
+                score=score,
+                word_score=None if words is None else words.get(place, 0.0),
+                vector_score=None if cosines is None else cosines.get(place),
+                entity_label=labels.get(texts[place].entity or ""),
+            )
+            for place, score in chosen.values()
+            if place in texts
+        )
+        stage("read")
+        embedder = None if by is PassageRanking.WORDS else self._vectors().embedder.name
+        fingerprint = joint_fingerprint(sets)
+        said = [query, info.name, by.value, k, min_score, list(languages), fingerprint, embedder]
+        found = [[item.passage.id, item.passage.entity, item.score] for item in items]
+        return PassagesResult(
+            id=blake2b(orjson.dumps([*said, found]), digest_size=16).hexdigest(),
+            query=query,
+            graph=info.name,
+            by=by,
+            k=k,
+            min_score=min_score,
+            items=items,
+            searched=sum(one.passages for one in sets),
+            fingerprint=fingerprint,
+            embedder=embedder,
+            version=__version__,
+            truncated=tuple(cuts),
+            timings_ms=timings,
+        )
+
+    def embed(
+        self, name: str, /, *, progress: Callable[[EmbeddingProgress], None] | None = None
+    ) -> int:
+        """Computes the vectors that a graph's passages lack; returns how many passages have one.
+
+        What is computed is kept as it comes, so that a call broken off loses nothing.
+        """
+        sets = [one for one in self._store.passages.sets(graph=name) if one.published]
+        total = sum(one.passages for one in sets)
+        done = 0
+        for one in sets:
+            for chunk in self._store.passages.scan(one.number):
+                # In portions, so that progress is seen: a passage takes some 10 to 30 ms.
+                for start in range(0, len(chunk), 128):
+                    part = chunk[start : start + 128]
+                    self._vectors().encode([embedded_text(item) for item in part])
+                    done += len(part)
+                    if progress is not None:
+                        progress(EmbeddingProgress(done, total))
+        return done
+
+    def _by_words(
+        self, sets: Sequence[PassageSet], query: str, deadline: Deadline, cuts: list[Cut]
+    ) -> dict[PassagePlace, float]:
+        terms = passage_terms(query)
+        if not terms or not sets:
+            return {}
+        matches = self._store.passages.match(sets, terms, deadline=deadline)
+        if not matches.complete:
+            cuts.append(
+                Cut("passages", CutReason.WORK_BUDGET, float(MATCH_LIMIT), len(matches.matches))
+            )
+        return word_scores(matches)
+
+    def _by_vectors(
+        self,
+        sets: Sequence[PassageSet],
+        query: str,
+        k: int,
+        wanted: Sequence[PassagePlace],
+        deadline: Deadline,
+        cuts: list[Cut],
+    ) -> dict[PassagePlace, float]:
+        """Returns the cosines of the best passages and of those that are wanted anyway."""
+        vector = self._vectors().encode([query], deadline=deadline)[0]
+        found: dict[PassagePlace, float] = {}
+        known = total = 0
+        for one in sets:
+            held = self._set_vectors(one, deadline)
+            known += int(held.known.sum())
+            total += len(held.keys)
+            scores = cosine(held.vectors, vector)
+            scores[~held.known] = -np.inf
+            # As many as all sets together can give, for one set may repeat another.
+            best = np.lexsort((held.keys, -scores))[: k * len(sets)]
+            asked = np.array([place.key for place in wanted if place.number == one.number])
+            places = np.searchsorted(held.keys, asked) if len(asked) else np.array([], dtype=int)
+            for place in {*best.tolist(), *places.tolist()}:
+                if place < len(held.keys) and held.known[place]:
+                    found[PassagePlace(one.number, int(held.keys[place]))] = float(scores[place])
+        if known < total:
+            cuts.append(Cut("embedded", CutReason.DEADLINE, float(known), known, total))
+        return found
+
+    def _set_vectors(self, one: PassageSet, deadline: Deadline) -> _SetVectors:
+        vectors = self._vectors()
+        key = (one.number, one.fingerprint)
+        with self._lock:
+            held = self._kept.get(key)
+            if held is not None:
+                self._kept.move_to_end(key)
+                return held
+        # One at a time: two that compute the same vectors would only hinder each other.
+        with self._reading:
+            with self._lock:
+                held = self._kept.get(key)
+            if held is None:
+                held = self._read_vectors(one.number, vectors, deadline)
+                if held.known.all():
+                    self._keep(key, held)
+        return held
+
+    def _read_vectors(self, number: int, vectors: Vectors, deadline: Deadline) -> _SetVectors:
+        keys, parts, known = [], [], []
+        for chunk in self._store.passages.scan(number):
+            some = vectors.encode_some([embedded_text(item) for item in chunk], deadline=deadline)
+            keys.append(np.array([key64(item.id) for item in chunk], dtype=np.int64))
+            parts.append(some.vectors)
+            known.append(some.known)
+        empty = np.zeros((0, vectors.embedder.dimension), dtype=np.float32)
+        return _SetVectors(
+            np.concatenate([np.zeros(0, dtype=np.int64), *keys]),
+            np.concatenate([empty, *parts]),
+            np.concatenate([np.zeros(0, dtype=np.bool_), *known]),
+        )
+
+    def _keep(self, key: tuple[int, str], held: _SetVectors) -> None:
+        with self._lock:
+            self._kept[key] = held
+            size = sum(one.vectors.nbytes for one in self._kept.values())
+            while size > KEPT_BYTES and len(self._kept) > 1:
+                _, oldest = self._kept.popitem(last=False)
+                size -= oldest.vectors.nbytes
+
+    def _labels(
+        self, info: GraphInfo, ids: Sequence[str], languages: Sequence[str]
+    ) -> dict[str, str]:
+        found = self._store.entities(info.edition, ids).found if ids else {}
+        labels: dict[str, str] = {}
+        for id_, entity in found.items():
+            order = [*languages, "mul", "en", *sorted(entity.labels)]
+            label = next((entity.labels[code] for code in order if code in entity.labels), None)
+            labels[id_] = label or entity_name(id_)
+        return labels
+
+
+def _ranked(
+    words: dict[PassagePlace, float] | None, cosines: dict[PassagePlace, float] | None
+) -> list[tuple[PassagePlace, float]]:
+    """Returns places with their scores, best first; ties by key, then by the older set.
+
+    By both, the score is the mean of the share of words and the cosine, the latter at least 0.
+    """
+    if words is None:
+        scores = dict(cosines or {})
+    elif cosines is None:
+        scores = words
+    else:
+        scores = {
+            place: round((words.get(place, 0.0) + max(0.0, cosines.get(place, 0.0))) / 2, _DIGITS)
+            for place in {*words, *cosines}
+        }
+    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0].key, pair[0].number))
+
+
+def joint_fingerprint(sets: Sequence[PassageSet], /) -> str:
+    """Returns one fingerprint of several sets, in whatever order they were loaded."""
+    sums = [0, 0, 0]
+    for one in sets:
+        for place in range(3):
+            sums[place] += int(one.fingerprint[16 * place : 16 * place + 16], 16)
+    return "".join(f"{total % 2**64:016x}" for total in sums)
+
+
+class TitleLinker:
+    """Finds the entity that a document is about (``loaders.passages.load.DocumentLinker``).
+
+    A title is first the name of an article: of an entity that DBpedia's resource or English
+    Wikipedia's page of that name is, or is the same as. Then it is a name among others
+    (``link.link_title``).
+    """
+
+    def __init__(self, store: Store, info: GraphInfo, graph: KnowledgeGraph, /) -> None:
+        self._store = store
+        self._info = info
+        self._graph = graph
+
+    def given(self, id_: str, /) -> str | None:
+        """Returns the entity of an id, redirects followed; None if the graph lacks it."""
+        found = self._store.entities(self._info.edition, [id_]).found
+        return found[id_].id if id_ in found else None
+
+    def titled(self, title: str, context: str, /) -> str | None:
+        """Returns the entity that a title names, or None."""
+        article = title.replace(" ", "_")
+        ids = [
+            f"http://dbpedia.org/resource/{article}",
+            f"https://en.wikipedia.org/wiki/{article}",
+            f"https://en.wikipedia.org/wiki/{quote(article, safe='/:(),')}",
+        ]
+        found = self._store.entities(self._info.edition, list(dict.fromkeys(ids))).found
+        for id_ in ids:
+            if id_ in found:
+                return found[id_].id
+        node = link_title(title, self._graph, context=context)
+        return None if node is None else self._graph.node_ids[node]
+
+
+def check_query(query: str, /, *, k: int, most: int, min_score: float | None) -> None:
+    """Raises ``InputError`` for an empty query, or a number out of range."""
+    if not query.strip():
+        raise InputError("the search is empty", argument="query")
+    if not 1 <= k <= most:
+        raise InputError(f"k must be 1 to {most}, got {k}", argument="k")
+    if min_score is not None and not -1.0 <= min_score <= 1.0:
+        raise InputError(f"min_score must be -1 to 1, got {min_score}", argument="min_score")

@@ -1,0 +1,296 @@
+"""Documents of a source, in parts, so that none has to be held whole.
+
+Formats, told by the first bytes unless named:
+
+``text``       a file is a document, its name the title (``Douglas_Adams.txt``: Douglas Adams).
+               So are plain-text extracts of Wikipedia, a page a file, where the equals signs of
+               ``== Headings ==`` go and their words stay.
+``jsonl``      an object a line: ``text`` (a text, or a list of paragraphs), and where they are
+               known ``title``, ``source`` (or ``url``) and ``entity``. ``wikipedia_title`` and
+               ``wikidata_info.wikidata_id`` are read too, as KILT's knowledge source names them.
+``wikipedia``  what WikiExtractor writes: ``<doc id=.. url=.. title="..">`` lines, text, ``</doc>``.
+               A first line that repeats the title goes; character references are resolved.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from pathlib import PurePath
+from typing import Any
+
+import orjson
+
+from graph_service.errors import InputError
+from graph_service.model.identity import check_text, normalise_entity_id
+from loaders.items import Reject, excerpt
+from loaders.source import STANDARD_INPUT, ByteSource, line_blocks
+
+_BOM = b"\xef\xbb\xbf"
+_DOC = re.compile(r"<doc\s+(.*)>\s*")
+_TITLE = re.compile(r'\btitle="(.*)"\s*$')
+_URL = re.compile(r'\burl="([^"]*)"')
+_HEADING = re.compile(r"(={2,6})\s*(.*?)\s*\1\s*")
+# What a position says besides: in an extract, whether nothing but empty lines came since <doc>, so
+# that the title may still be repeated, or that lines go with a document that was rejected; of a
+# text file, that its document has ended.
+_FRESH, _LOST, _ENDED = "fresh", "lost", "ended"
+_MAX_TITLE_CHARACTERS = 1_000
+
+
+class PassageFormat(StrEnum):
+    """How the documents of a file are written."""
+
+    TEXT = "text"
+    JSONL = "jsonl"
+    WIKIPEDIA = "wikipedia"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What is known of a document besides its text; ``entity`` as the source gives it."""
+
+    title: str = ""
+    source: str = ""
+    entity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a document, or something rejected.
+
+    Attributes:
+        document: What the text belongs to.
+        text: Whole lines.
+        begins, ends: Whether this is the document's first part, and its last.
+        position: JSON-ready; given back to ``read_documents``, reading goes on right after this.
+    """
+
+    document: Document
+    text: str = ""
+    begins: bool = False
+    ends: bool = False
+    position: Mapping[str, Any] = field(default_factory=dict)
+    rejects: tuple[Reject, ...] = ()
+
+
+def recognise(source: ByteSource, /) -> PassageFormat:
+    """Returns the format of an open source.
+
+    Raises:
+        InputError: It is no text.
+    """
+    head = source.head.removeprefix(_BOM).lstrip()
+    if b"\x00" in head:
+        raise InputError(
+            f"{source.name} is no text (it holds NUL bytes); expected text, JSON lines or "
+            "WikiExtractor's output",
+            argument="source",
+        )
+    if head.startswith(b"{"):
+        return PassageFormat.JSONL
+    return PassageFormat.WIKIPEDIA if head.startswith(b"<doc ") else PassageFormat.TEXT
+
+
+def read_documents(
+    source: ByteSource, format_: PassageFormat, start: Mapping[str, Any], /, *, title: str | None
+) -> Iterator[Part]:
+    """Yields the documents of a file in parts.
+
+    Args:
+        source: An open source at its beginning.
+        format_: How it is written.
+        start: ``position`` of the part to go on behind; empty to begin.
+        title: Title of a text file's document; None to make it from the file's name.
+    """
+    document = Document(**start["document"]) if start.get("document") else None
+    offset, line = int(start.get("offset", 0)), int(start.get("line", 1))
+    if format_ is PassageFormat.JSONL:
+        yield from _json_lines(source, offset, line)
+    elif format_ is PassageFormat.WIKIPEDIA:
+        yield from _extract(source, offset, line, document, str(start.get("state", "")))
+    elif start.get("state") != _ENDED:
+        if title is None:
+            name = PurePath(source.name)
+            title = "" if source.name == STANDARD_INPUT else name.stem.replace("_", " ").strip()
+        yield from _plain_text(source, offset, line, document, title)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    text: str
+    raw: bytes
+    offset: int
+    number: int
+    end: int
+    reject: Reject | None = None
+
+
+def _lines(source: ByteSource, offset: int, line: int) -> Iterator[_Line]:
+    for block in line_blocks(source, offset=offset, line=line):
+        if block.problem:
+            problem = Reject(source.name, block.line, block.offset, block.problem)
+            yield _Line("", b"", block.offset, block.line, block.offset, problem)
+            continue
+        at, number = block.offset, block.line
+        for raw in io.BytesIO(block.data):
+            bare = raw.removeprefix(_BOM) if at == 0 else raw
+            found = ""
+            reject: Reject | None = None
+            try:
+                found = bare.decode().rstrip("\r\n")
+                check_text(found, what="a line")
+            except UnicodeDecodeError as error:
+                reason = f"not UTF-8: byte {error.start} of the line"
+                reject = Reject(source.name, number, at, reason, excerpt(raw))
+            except InputError as error:
+                found = ""
+                reject = Reject(source.name, number, at, error.message, excerpt(raw))
+            yield _Line(found, raw, at, number, at + len(raw), reject)
+            at += len(raw)
+            number += 1
+
+
+def _position(line: _Line, document: Document | None = None) -> dict[str, Any]:
+    return {
+        "offset": line.end,
+        "line": line.number + 1,
+        "document": asdict(document) if document else None,
+    }
+
+
+def _plain_text(
+    source: ByteSource, offset: int, line: int, document: Document | None, title: str
+) -> Iterator[Part]:
+    begins = document is None
+    here = document or Document(title=title, source=source.name)
+    last: _Line | None = None
+    for one in _lines(source, offset, line):
+        last = one
+        heading = _HEADING.fullmatch(one.text)
+        text = heading[2] if heading else one.text
+        rejects = (one.reject,) if one.reject else ()
+        yield Part(here, text, begins, False, _position(one, here), rejects)
+        begins = False
+    end = last or _Line("", b"", offset, line - 1, offset)
+    yield Part(here, "", begins, True, {**_position(end), "state": _ENDED})
+
+
+def _extract(
+    source: ByteSource, offset: int, line: int, document: Document | None, state: str
+) -> Iterator[Part]:
+    last: _Line | None = None
+    for one in _lines(source, offset, line):
+        last = one
+        rejects = [one.reject] if one.reject else []
+        text, begins, ends = "", False, False
+        here = document or Document()
+        if one.text.startswith("<doc "):
+            if document is not None:
+                rejects.append(_reject(source, one, "a document begins before </doc> ended one"))
+                yield Part(document, ends=True, position=_position(one))
+            made = _document(one.text, source.name)
+            if isinstance(made, Document):
+                document, state, begins, here = made, _FRESH, True, made
+            else:
+                rejects.append(_reject(source, one, made))
+                document, state, here = None, _LOST, Document()
+        elif one.text.strip() == "</doc>":
+            if document is None and state != _LOST:
+                rejects.append(_reject(source, one, "</doc> where no document was begun"))
+            ends = document is not None
+            document, state = None, ""
+        elif document is not None:
+            text = html.unescape(one.text)
+            repeated = state == _FRESH and " ".join(text.split()) == document.title
+            if text.strip():
+                state = ""
+            heading = _HEADING.fullmatch(text)
+            text = "" if repeated else heading[2] if heading else text
+        elif one.text.strip() and state != _LOST:
+            rejects.append(_reject(source, one, "text outside of <doc> and </doc>"))
+        position = {**_position(one, document), "state": state}
+        yield Part(here, text, begins, ends, position, tuple(rejects))
+    if document is not None and last is not None:
+        reject = _reject(source, last, "the file ends before </doc>; what came of it is kept")
+        yield Part(document, ends=True, position=_position(last), rejects=(reject,))
+
+
+def _document(line: str, source: str) -> Document | str:
+    """Returns the document of a ``<doc>`` line, or why there is none."""
+    found = _DOC.fullmatch(line)
+    # WikiExtractor puts the title last and leaves quotes in it as they are.
+    title = _TITLE.search(found[1]) if found else None
+    if found is None or title is None:
+        return 'expected <doc id=".." url=".." title="..">'
+    url = _URL.search(found[1])
+    return _checked(html.unescape(title[1]), html.unescape(url[1]) if url else source, None)
+
+
+def _json_lines(source: ByteSource, offset: int, line: int) -> Iterator[Part]:
+    for one in _lines(source, offset, line):
+        if one.reject is not None:
+            yield Part(Document(), position=_position(one), rejects=(one.reject,))
+            continue
+        if not one.text.strip():
+            continue
+        made = _of_json(one.text, source.name)
+        if isinstance(made, str):
+            reject = _reject(source, one, made)
+            yield Part(Document(), position=_position(one), rejects=(reject,))
+        else:
+            document, text = made
+            yield Part(document, text, True, True, _position(one))
+
+
+def _of_json(line: str, source: str) -> tuple[Document, str] | str:
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        return f"not JSON: {error}"
+    if not isinstance(row, dict):
+        return f"expected a JSON object, got {type(row).__name__}"
+    text = row.get("text")
+    if isinstance(text, list) and all(isinstance(part, str) for part in text):
+        text = "\n".join(text)
+    if not isinstance(text, str):
+        return 'expected "text": a text or a list of texts'
+    linked = row.get("wikidata_info")
+    given = {
+        "title": row.get("title", row.get("wikipedia_title")),
+        "source": row.get("source", row.get("url")),
+        "entity": row.get(
+            "entity", linked.get("wikidata_id") if isinstance(linked, dict) else None
+        ),
+    }
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str):
+            return f'expected "{name}" to be a text, got {type(value).__name__}'
+    try:
+        check_text(text, what="the text")
+    except InputError as error:
+        return error.message
+    made = _checked(given["title"] or "", given["source"] or source, given["entity"] or None)
+    return made if isinstance(made, str) else (made, text)
+
+
+def _checked(title: str, source: str, entity: str | None) -> Document | str:
+    try:
+        for text in (title, source):
+            check_text(text, what="a title or source")
+        if entity is not None:
+            entity = normalise_entity_id(entity)
+    except InputError as error:
+        return error.message
+    title = " ".join(title.split())
+    if len(title) > _MAX_TITLE_CHARACTERS:
+        return f"a title of {len(title)} characters; at most {_MAX_TITLE_CHARACTERS} are kept"
+    return Document(title, source, entity)
+
+
+def _reject(source: ByteSource, line: _Line, reason: str) -> Reject:
+    return Reject(source.name, line.number, line.offset, reason, excerpt(line.raw))
