@@ -35,7 +35,8 @@ class Setting:
 SETTINGS: tuple[Setting, ...] = (
     Setting("store", "GRAPH_SERVICE_STORE", "", "Address of the store: sqlite:///file, bolt://, neo4j://."),
     Setting("graph", "GRAPH_SERVICE_GRAPH", "", "Graph to use where none is named."),
-    Setting("embedder", "GRAPH_SERVICE_EMBEDDER", "minilm", "Embedder: minilm, or the name of a sentence-transformers model."),
+    Setting("embedder", "GRAPH_SERVICE_EMBEDDER", "minilm", "Embedder: minilm, openai:MODEL for an endpoint, or the name of a sentence-transformers model."),
+    Setting("embedder_url", "GRAPH_SERVICE_EMBEDDER_URL", "", "Base address of an OpenAI-compatible endpoint of embeddings."),
     Setting("model_dir", "GRAPH_SERVICE_MODEL_DIR", "", "Folder with MiniLM's model.safetensors and tokenizer.json."),
     Setting("vectors", "GRAPH_SERVICE_VECTORS", "", "File that keeps text vectors; in the user's cache folder by default."),
     Setting("cache_dir", "GRAPH_SERVICE_CACHE_DIR", "", "Folder for vectors, and for snapshots of graphs kept on a server."),
@@ -48,7 +49,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("threads", "GRAPH_SERVICE_THREADS", "8", "Worker threads of the server."),
     Setting("model_url", "GRAPH_SERVICE_MODEL_URL", "", "Base address of an OpenAI-compatible endpoint."),
     Setting("model_name", "GRAPH_SERVICE_MODEL", "", "Name of the chat model."),
-    Setting("model_key", "OPENAI_API_KEY", "", "Key of the chat endpoint."),
+    Setting("model_key", "OPENAI_API_KEY", "", "Key of the chat and embedding endpoints."),
     Setting("neo4j_uri", "NEO4J_URI", "", "Address of Neo4j, where GRAPH_SERVICE_STORE is not set."),
     Setting("neo4j_username", "NEO4J_USERNAME", "neo4j", "Neo4j user."),
     Setting("neo4j_password", "NEO4J_PASSWORD", "", "Neo4j password."),
@@ -63,6 +64,7 @@ class Settings:
     store: str = ""
     graph: str = ""
     embedder: str = "minilm"
+    embedder_url: str = ""
     model_dir: str = ""
     vectors: str = ""
     cache_dir: str = ""

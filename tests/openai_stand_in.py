@@ -1,16 +1,28 @@
-"""A local server that speaks the chat completions protocol, with faults by script.
+"""A local server that speaks the protocol of chat completions and embeddings, with faults by script.
 
-Each request takes the next reply of the script; past its end the last one repeats. It speaks
-HTTP from a thread of its own, so that the real client code runs against it.
+Each request takes the next reply of the script; past its end the last one repeats. A reply may be
+a function of the request. It speaks HTTP from a thread of its own, so that the real client code
+runs against it. As a program (``python tests/openai_stand_in.py --port 8001``) it answers every
+chat by rule until it is interrupted, and every embedding by hash:
+
+- facts that are numbered are cited, the first two; blocks of facts by their first line;
+- a prompt that wants its reasoning first gets one sentence of it, then the answer;
+- a JSON form is answered by the smallest JSON of that form.
+
+Faults by rule: ``--faults 7`` gives every seventh request, in turn, 429 with Retry-After, 500, an
+empty choice, wrong JSON, a stream that is cut, and a reply that the content filter withheld.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
+import hashlib
 import json
+import re
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -25,6 +37,7 @@ class Scripted:
         delay_s: Seconds before anything is sent.
         cut: Bytes of the body after which the connection is closed; None sends all of it.
         drop: Whether the connection is closed without any reply.
+        drip_s: Seconds between single bytes of the body; 0 sends it at once.
     """
 
     status: int = 200
@@ -33,6 +46,10 @@ class Scripted:
     delay_s: float = 0.0
     cut: int | None = None
     drop: bool = False
+    drip_s: float = 0.0
+
+
+Rule = Callable[[dict[str, Any]], Scripted]
 
 
 def completion(
@@ -42,6 +59,7 @@ def completion(
     usage: Mapping[str, int] | None = None,
     model: str = "stand-in-1",
     refusal: str | None = None,
+    logprobs: Sequence[tuple[str, float, Sequence[tuple[str, float]]]] | None = None,
 ) -> dict[str, Any]:
     """A chat completion as an endpoint sends it."""
     body: dict[str, Any] = {
@@ -57,6 +75,20 @@ def completion(
             }
         ],
     }
+    if logprobs is not None:
+        body["choices"][0]["logprobs"] = {
+            "content": [
+                {
+                    "token": token,
+                    "logprob": chance,
+                    "bytes": None,
+                    "top_logprobs": [
+                        {"token": other, "logprob": its, "bytes": None} for other, its in top
+                    ],
+                }
+                for token, chance, top in logprobs
+            ]
+        }
     if usage is not None:
         body["usage"] = {
             **usage,
@@ -81,21 +113,50 @@ def error(
     return Scripted(status, body, headers or {})
 
 
-class StandIn:
-    """What the server was told, and what it was asked."""
+def vector_of(text: str, dimension: int = 8) -> list[float]:
+    """A vector of a text's words by hash: texts that share words are near each other."""
+    summed = [0.0] * dimension
+    for word in re.findall(r"\w+", text.lower()):
+        drawn = hashlib.blake2b(word.encode(), digest_size=dimension).digest()
+        summed = [have + (byte - 127.5) / 127.5 for have, byte in zip(summed, drawn, strict=True)]
+    return summed if any(summed) else [1.0] + [0.0] * (dimension - 1)
 
-    def __init__(self, url: str, script: Sequence[Scripted]) -> None:
+
+def embeddings(body: dict[str, Any]) -> Scripted:
+    """The vectors of a request, as an endpoint sends them."""
+    data = [
+        {"object": "embedding", "index": i, "embedding": vector_of(text)}
+        for i, text in enumerate(body["input"])
+    ]
+    usage = {"prompt_tokens": len(data), "total_tokens": len(data)}
+    return Scripted(200, {"object": "list", "data": data, "model": body["model"], "usage": usage})
+
+
+class StandIn:
+    """What the server was told, and what it was asked.
+
+    Attributes:
+        script: Replies to come; each request takes one, the last one repeats.
+        requests: Bodies of what was asked, in order; ``paths`` and ``headers`` go with them.
+        answered: Bodies of what was answered in full.
+    """
+
+    def __init__(self, url: str, script: Sequence[Scripted | Rule]) -> None:
         self.url = url
         self.script = list(script)
+        self.paths: list[str] = []
+        self.answered: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.lock = threading.Lock()
 
-    def next(self, body: dict[str, Any], headers: dict[str, str]) -> Scripted:
+    def next(self, path: str, body: dict[str, Any], headers: dict[str, str]) -> Scripted:
         with self.lock:
+            self.paths.append(path)
             self.requests.append(body)
             self.headers.append(headers)
-            return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+            reply = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        return reply if isinstance(reply, Scripted) else reply(body)
 
 
 class _Server(ThreadingHTTPServer):
@@ -116,11 +177,14 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", "0"))
         raw = self.rfile.read(length)
-        if self.path != "/v1/chat/completions":
+        if self.path not in ("/v1/chat/completions", "/v1/embeddings"):
             self._send(error(404, f"no such path {self.path}"))
             return
         sent = {name.lower(): value for name, value in self.headers.items()}
-        self._send(self.server.stand_in.next(json.loads(raw), sent))
+        body = json.loads(raw)
+        self._send(self.server.stand_in.next(self.path, body, sent))
+        with self.server.stand_in.lock:
+            self.server.stand_in.answered.append(body)
 
     def _send(self, reply: Scripted) -> None:
         if reply.delay_s:
@@ -135,16 +199,23 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("content-length", str(len(raw)))
         self.end_headers()
-        self.wfile.write(raw if reply.cut is None else raw[: reply.cut])
-        self.wfile.flush()
+        whole = raw if reply.cut is None else raw[: reply.cut]
+        if reply.drip_s:
+            for i in range(len(whole)):
+                self.wfile.write(whole[i : i + 1])
+                self.wfile.flush()
+                time.sleep(reply.drip_s)
+        else:
+            self.wfile.write(whole)
+            self.wfile.flush()
         if reply.cut is not None:
             self.close_connection = True
 
 
 @contextlib.contextmanager
-def stand_in(*script: Scripted) -> Iterator[StandIn]:
-    """Runs the server on a free port of this machine until the block ends."""
-    server = _Server(("127.0.0.1", 0), _Handler)
+def stand_in(*script: Scripted | Rule, port: int = 0) -> Iterator[StandIn]:
+    """Runs the server on a port of this machine, by default a free one, until the block ends."""
+    server = _Server(("127.0.0.1", port), _Handler)
     server.stand_in = StandIn(f"http://127.0.0.1:{server.server_address[1]}/v1", script)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
@@ -154,3 +225,87 @@ def stand_in(*script: Scripted) -> Iterator[StandIn]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def _smallest(form: Mapping[str, Any]) -> Any:
+    if "enum" in form:
+        return form["enum"][0]
+    kind = form.get("type")
+    if kind == "object":
+        return {name: _smallest(part) for name, part in form.get("properties", {}).items()}
+    return {"array": [], "string": "", "integer": 0, "number": 0.0, "boolean": False}.get(str(kind))
+
+
+def by_rule(body: dict[str, Any]) -> Scripted:
+    """Answers any request, always in the same words; see the module's docstring."""
+    if "input" in body:
+        return embeddings(body)
+    asked = body["messages"][-1]["content"]
+    whole = "\n".join(part["content"] for part in body["messages"])
+    numbered = re.findall(r"^\[(\d+)\] (.+?) \(.+?\) \| (.+?) \| (.+)$", asked, re.MULTILINE)
+    block = re.search(r"^(\S+) (.+)\n  (.+?): (.+)$", asked, re.MULTILINE)
+    if body.get("response_format", {}).get("type") == "json_schema":
+        text = json.dumps(_smallest(body["response_format"]["json_schema"]["schema"]))
+    elif numbered:
+        text = " ".join(f"{head}: {name} {value} [{i}]." for i, head, name, value in numbered[:2])
+    elif block:
+        id_, head, name, value = block.groups()
+        text = f"{head}: {name} {value} [{id_}, {name}: {value}]."
+    else:
+        text = (
+            f"I know {len(asked.split())} words of this question. Of the rest I know nothing [NA]."
+        )
+    if "ANSWER:" in whole:
+        text = f"The question asks for one thing.\nANSWER: {text}"
+    count = len(whole) // 4
+    usage = {"prompt_tokens": count, "completion_tokens": len(text) // 4}
+    return Scripted(200, completion(text, usage=usage), {"x-request-id": "req-rule"})
+
+
+def with_faults(every: int) -> Rule:
+    """Returns ``by_rule`` with every so many requests a fault, in turn."""
+    faults = (
+        error(429, "slow down", headers={"retry-after": "0"}),
+        error(500, "on fire"),
+        Scripted(200, {"choices": []}),
+        Scripted(200, b"{ no JSON"),
+        Scripted(200, completion("cut off in the middle"), cut=40),
+        Scripted(200, completion(None, finish="content_filter")),
+    )
+    count = 0
+    lock = threading.Lock()
+
+    def rule(body: dict[str, Any]) -> Scripted:
+        nonlocal count
+        with lock:
+            count += 1
+            now = count
+        if now % every == 0:
+            return faults[(now // every - 1) % len(faults)]
+        return by_rule(body)
+
+    return rule
+
+
+def _main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--port", type=int, default=8001)
+    parser.add_argument("--faults", type=int, metavar="N", help="a fault every N requests")
+    parser.add_argument("--delay", type=float, default=0.0, metavar="S", help="before a reply")
+    options = parser.parse_args()
+    answer = with_faults(options.faults) if options.faults else by_rule
+
+    def rule(body: dict[str, Any]) -> Scripted:
+        time.sleep(options.delay)
+        return answer(body)
+
+    with stand_in(rule, port=options.port) as server:
+        print(f"listening on {server.url}", flush=True)
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            print(f"asked {len(server.requests)} times", flush=True)
+
+
+if __name__ == "__main__":
+    _main()

@@ -35,7 +35,13 @@ def open_service(
 
     def vectors() -> Vectors:
         return open_vectors(
-            embedder or open_embedder(chosen.embedder, model_dir=chosen.model_dir or None),
+            embedder
+            or open_embedder(
+                chosen.embedder,
+                model_dir=chosen.model_dir or None,
+                base_url=chosen.embedder_url or None,
+                api_key=chosen.model_key or None,
+            ),
             chosen.vector_file,
         )
 

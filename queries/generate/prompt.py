@@ -20,7 +20,7 @@ from graph_service.model.identity import digest
 from graph_service.model.plain import to_plain
 from graph_service.model.result import Triple
 from queries.generate.citations import one_line
-from queries.llm import Message
+from queries.llm import Message, Rendered
 
 _PART = re.compile(r"^\[\[(system|user|assistant)\]\]\n", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
@@ -47,7 +47,7 @@ class Prompt:
         """Name and version, ``kalma@0f3c...``, as answers record it."""
         return f"{self.name}@{self.version}"
 
-    def render(self, **texts: str) -> tuple[Message, ...]:
+    def render(self, **texts: str) -> Rendered:
         """Returns the messages with the texts put in.
 
         Raises:
@@ -60,12 +60,15 @@ class Prompt:
                 f"prompt {self.name!r} takes {', '.join(self.placeholders) or 'nothing'}; "
                 f"missing: {', '.join(missing) or 'none'}; unknown: {', '.join(extra) or 'none'}"
             )
-        return tuple(
-            Message(
-                part.role,
-                _PLACEHOLDER.sub(lambda found: texts[found.group(1)], part.content),
-            )
-            for part in self.parts
+        return Rendered(
+            (
+                Message(
+                    part.role,
+                    _PLACEHOLDER.sub(lambda found: texts[found.group(1)], part.content),
+                )
+                for part in self.parts
+            ),
+            label=self.label,
         )
 
 

@@ -1,9 +1,10 @@
-"""The seam to language models: a chat endpoint, or replies that were recorded.
+"""The seam to language models: a chat endpoint, or replies that were kept.
 
 ``OpenAIChat`` speaks to any endpoint of the chat completions protocol through the openai
-package, which is imported when the first question is asked. ``RecordedChat`` keeps replies in a
-file of JSON lines, keyed by the whole request, and gives them again without any endpoint. An
-answer without a model is made by ``queries.generate.verbalise``.
+package, which is imported when the first question is asked. ``CachedChat`` keeps replies in a
+SQLite file, keyed by the whole request, and replays them without any endpoint; ``RecordedChat``
+does so from a file of JSON lines that people can read. An answer without a model is made by
+``queries.generate.verbalise``.
 
 What goes wrong is told apart by who can act: ``SetupError`` (wrong key, unknown model or
 address), ``LimitError`` (the run's tokens or the account's credit are spent), and ``ReplyError``
@@ -12,32 +13,48 @@ for one request that got no usable reply: it becomes a recorded failure of that 
 
 from __future__ import annotations
 
+from graph_service.model.retry import RetryPolicy, retry_after_s
+from queries.llm.cache import CachedChat, ReplyCache, open_cache
 from queries.llm.chat import (
     ChatModel,
+    JsonForm,
     Message,
+    Rendered,
     Reply,
     ReplyError,
     ReplyFault,
+    TokenChance,
+    TokenChoice,
     TokenMeter,
     Usage,
     estimate_tokens,
 )
-from queries.llm.endpoint import OpenAIChat, RetryPolicy, retry_after_s
-from queries.llm.recorded import ChatRequest, RecordedChat, open_recorded
+from queries.llm.endpoint import OpenAIChat
+from queries.llm.pace import Pace
+from queries.llm.recorded import RecordedChat, open_recorded
+from queries.llm.request import ChatRequest
 
 __all__ = [
+    "CachedChat",
     "ChatModel",
     "ChatRequest",
+    "JsonForm",
     "Message",
     "OpenAIChat",
+    "Pace",
     "RecordedChat",
+    "Rendered",
     "Reply",
+    "ReplyCache",
     "ReplyError",
     "ReplyFault",
     "RetryPolicy",
+    "TokenChance",
+    "TokenChoice",
     "TokenMeter",
     "Usage",
     "estimate_tokens",
+    "open_cache",
     "open_recorded",
     "retry_after_s",
 ]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from graph_service.errors import GraphServiceError, InputError, LimitError
 
@@ -17,6 +17,57 @@ class Message:
 
     role: str
     content: str
+
+
+class Rendered(tuple[Message, ...]):
+    """Messages made of a prompt file, and which one: a tuple of messages, with ``label``.
+
+    Attributes:
+        label: Name and version of the prompt, ``kalma@0f3c...``; empty where it is no file.
+    """
+
+    label: str
+
+    def __new__(cls, messages: Iterable[Message], /, *, label: str = "") -> Rendered:
+        """Returns the messages with their label."""
+        made = super().__new__(cls, messages)
+        made.label = label
+        return made
+
+
+def label_of(messages: Sequence[Message], /) -> str:
+    """Returns name and version of the prompt that messages were made of; empty where unknown."""
+    return messages.label if isinstance(messages, Rendered) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonForm:
+    """The form of a structured reply: a JSON Schema that the endpoint holds the model to.
+
+    Attributes:
+        name: Letters, digits, ``_`` and ``-``, as the protocol wants it.
+        schema: The JSON Schema.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenChance:
+    """A token and its natural logarithm of probability."""
+
+    token: str
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class TokenChoice:
+    """One token of a reply, and the likeliest ones at its place, best first."""
+
+    token: str
+    logprob: float
+    top: tuple[TokenChance, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +105,7 @@ class Reply:
         request_id: The endpoint's id of the request, where it gives one.
         seconds: From the first try to the reply, waits included; no part of its identity.
         tries: How often the request was sent.
+        logprobs: One a token of the text, where they were asked for and the endpoint gives them.
     """
 
     text: str
@@ -63,6 +115,7 @@ class Reply:
     request_id: str | None = None
     seconds: float = field(default=0.0, compare=False)
     tries: int = field(default=1, compare=False)
+    logprobs: tuple[TokenChoice, ...] = ()
 
 
 class ReplyFault(StrEnum):
@@ -112,6 +165,8 @@ class ChatModel(Protocol):
         max_tokens: int = 1024,
         random_seed: int | None = None,
         stop: Sequence[str] = (),
+        top_logprobs: int | None = None,
+        form: JsonForm | None = None,
     ) -> Reply:
         """Returns the reply.
 
@@ -121,6 +176,9 @@ class ChatModel(Protocol):
             max_tokens: Tokens of the reply at most.
             random_seed: Passed on to endpoints that take one.
             stop: Texts at which the reply ends.
+            top_logprobs: How many of the likeliest tokens to give at each place, 0 to 20; None
+                for no log-probabilities.
+            form: The JSON that the reply has to be; its text is still the caller's to read.
 
         Raises:
             SetupError: The key, the address or the model's name is wrong.

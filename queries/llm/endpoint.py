@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import random
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-import orjson
-
 from graph_service.errors import InputError, LimitError, SetupError
+from graph_service.model.retry import RetryPolicy, retry_after_s
 from queries.llm.chat import (
+    JsonForm,
     Message,
     Reply,
     ReplyError,
@@ -23,73 +21,13 @@ from queries.llm.chat import (
     Usage,
     estimate_tokens,
 )
+from queries.llm.completion import Passing, read_completion, said
+from queries.llm.pace import Pace
 
 if TYPE_CHECKING:
     import openai
 
 OPENAI_URL = "https://api.openai.com/v1"
-
-
-def retry_after_s(headers: Mapping[str, str], /, *, now: float) -> float | None:
-    """Returns the seconds that an endpoint asks to wait, or None where it does not say.
-
-    Reads ``retry-after-ms``, and ``retry-after`` as seconds or as an HTTP date (RFC 9110, 10.2.3).
-
-    Args:
-        headers: Names in lower case, or a mapping that ignores case.
-        now: Seconds since 1970.
-
-    >>> retry_after_s({"retry-after": "1.5"}, now=0)
-    1.5
-    >>> retry_after_s({"retry-after": "Thu, 01 Jan 1970 00:01:00 GMT"}, now=50)
-    10.0
-    """
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        asked = (headers.get(name) or "").strip()
-        if not asked:
-            continue
-        try:
-            seconds = float(asked) / unit
-        except ValueError:
-            try:
-                moment = parsedate_to_datetime(asked)
-            except (ValueError, TypeError):
-                continue
-            if moment.tzinfo is None:
-                moment = moment.replace(tzinfo=UTC)
-            seconds = moment.timestamp() - now
-        if seconds == seconds and seconds != float("inf"):
-            return max(0.0, seconds)
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """When and how long to wait before asking again.
-
-    Attributes:
-        max_retries: Further tries after the first.
-        first_wait_s: Wait before the second try; doubled each time, and drawn between half
-            of it and all of it, so that many clients do not come back at once.
-        max_wait_s: No wait is longer: an endpoint that asks for more has failed the request.
-    """
-
-    max_retries: int = 4
-    first_wait_s: float = 0.5
-    max_wait_s: float = 60.0
-
-    def wait_s(self, retry: int, /, *, asked: float | None, draw: float) -> float | None:
-        """Returns the wait before a retry, or None where the endpoint asks for too long a one.
-
-        Args:
-            retry: 1 for the first retry.
-            asked: What the endpoint asks for, in seconds.
-            draw: A random number, 0 to 1.
-        """
-        if asked is not None:
-            return asked if asked <= self.max_wait_s else None
-        full = min(self.max_wait_s, self.first_wait_s * 2.0 ** (retry - 1))
-        return full * (0.5 + 0.5 * draw)
 
 
 class OpenAIChat:
@@ -102,8 +40,11 @@ class OpenAIChat:
         model: Name of the model.
         base_url: Address of the endpoint; OpenAI's own where it is empty.
         api_key: Its key; local servers mostly need none.
-        timeout_s: Seconds without an answer after which one try has failed.
+        timeout_s: Seconds after which one try has failed, however much of its reply is there.
+        call_limit_s: Seconds for one request with all its tries and waits; None for no limit.
         retry: When to ask again.
+        pace: Requests at once, requests and tokens a minute; shared by several models where
+            one limit is for all.
         meter: Counts tokens, and stops a run that has used up its own; shared by several models
             where one limit is for all.
         token_field: ``max_completion_tokens`` for models that refuse ``max_tokens``.
@@ -119,7 +60,9 @@ class OpenAIChat:
         base_url: str | None = None,
         api_key: str | None = None,
         timeout_s: float = 60.0,
-        retry: RetryPolicy = RetryPolicy(),
+        call_limit_s: float | None = None,
+        retry: RetryPolicy | None = None,
+        pace: Pace | None = None,
         meter: TokenMeter | None = None,
         token_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens",
         sleep: Callable[[float], None] = time.sleep,
@@ -137,7 +80,9 @@ class OpenAIChat:
         self._base_url = base_url or OPENAI_URL
         self._api_key = api_key
         self._timeout_s = timeout_s
-        self._retry = retry
+        self._call_limit_s = call_limit_s
+        self._retry = retry or RetryPolicy()
+        self._pace = pace or Pace()
         self._token_field = token_field
         self._sleep = sleep
         self._clock = clock
@@ -176,10 +121,16 @@ class OpenAIChat:
         max_tokens: int = 1024,
         random_seed: int | None = None,
         stop: Sequence[str] = (),
+        top_logprobs: int | None = None,
+        form: JsonForm | None = None,
     ) -> Reply:
         """Returns the reply; see ``ChatModel.complete``."""
         if not messages:
             raise InputError("a request needs at least one message", argument="messages")
+        if top_logprobs is not None and not 0 <= top_logprobs <= 20:
+            raise InputError(
+                f"top_logprobs must be 0 to 20, got {top_logprobs}", argument="top_logprobs"
+            )
         body: dict[str, Any] = {
             "model": self._model,
             "messages": [{"role": item.role, "content": item.content} for item in messages],
@@ -191,52 +142,78 @@ class OpenAIChat:
             body["seed"] = random_seed
         if stop:
             body["stop"] = list(stop)
+        if top_logprobs is not None:
+            body["logprobs"] = True
+            if top_logprobs:
+                body["top_logprobs"] = top_logprobs
+        if form is not None:
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": form.name, "schema": dict(form.schema), "strict": True},
+            }
         prompt_tokens = sum(estimate_tokens(item.content) for item in messages)
+        wanted = prompt_tokens + max_tokens
         started = time.monotonic()
         tries = 0
         while True:
-            # Checked before each try: another thread may have spent the rest meanwhile.
-            self.meter.check(prompt_tokens + max_tokens)
             tries += 1
             try:
-                status, headers, content = self._send(body)
-                text, model, finish, usage = _read_reply(status, headers, content)
-            except _Passing as fault:
-                asked = retry_after_s(fault.headers, now=self._clock())
-                wait = self._retry.wait_s(tries, asked=asked, draw=self._random.random())
-                if tries > self._retry.max_retries or wait is None:
-                    why = fault.message
-                    if wait is None:
-                        why += (
-                            f"; it asks to wait {asked:.0f} s, more than the "
-                            f"{self._retry.max_wait_s:.0f} s allowed"
-                        )
-                    raise ReplyError(
-                        f"{self._model} gave no usable reply in {tries} "
-                        f"{'try' if tries == 1 else 'tries'}: {why}",
-                        fault=fault.fault,
-                        tries=tries,
-                    ) from fault.__cause__
-                self._sleep(wait)
+                with self._pace.slot(wanted) as slot:
+                    # Checked before each try: another thread may have spent the rest meanwhile.
+                    self.meter.check(wanted)
+                    read = read_completion(*self._send(body, started))
+                    usage = read.usage
+                    if usage is None:
+                        usage = Usage(prompt_tokens, estimate_tokens(read.text), True)
+                    slot.settle(usage.total)
+            except Passing as fault:
+                self._sleep(self._wait_s(fault, tries, started))
                 continue
-            if usage is None:
-                usage = Usage(prompt_tokens, estimate_tokens(text), True)
             self.meter.add(usage)
-            if finish == "content_filter":
+            if read.finish == "content_filter":
                 raise ReplyError(
                     f"{self._model}'s reply was withheld by the endpoint's content filter",
                     fault=ReplyFault.CONTENT_FILTER,
                     tries=tries,
                 )
             return Reply(
-                text,
-                model or self._model,
-                finish,
+                read.text,
+                read.model or self._model,
+                read.finish,
                 usage,
-                headers.get("x-request-id"),
+                read.request_id,
                 time.monotonic() - started,
                 tries,
+                read.logprobs,
             )
+
+    def _wait_s(self, fault: Passing, tries: int, started: float) -> float:
+        """Returns how long to wait before the next try; raises where there is none."""
+        asked = retry_after_s(fault.headers, now=self._clock())
+        wait = self._retry.wait_s(tries, asked=asked, draw=self._random.random())
+        why = ""
+        if wait is None:
+            why = (
+                f"; it asks to wait {asked:.0f} s, more than the "
+                f"{self._retry.max_wait_s:.0f} s allowed"
+            )
+        elif (
+            tries <= self._retry.max_retries
+            and self._call_limit_s is not None
+            and time.monotonic() - started + wait >= self._call_limit_s
+        ):
+            why = f"; the {self._call_limit_s:g} s of a call are over"
+        if tries > self._retry.max_retries or why or wait is None:
+            raise ReplyError(
+                f"{self._model} gave no usable reply in {tries} "
+                f"{'try' if tries == 1 else 'tries'}: {fault.message}{why}",
+                fault=fault.fault,
+                tries=tries,
+            ) from fault.__cause__
+        if asked is not None and fault.fault is ReplyFault.RATE_LIMIT:
+            # The limit is the account's: the other threads would only be refused as well.
+            self._pace.hold(asked)
+        return wait
 
     def _connect(self) -> openai.OpenAI:
         with self._lock:
@@ -253,126 +230,90 @@ class OpenAIChat:
                 )
             return self._client
 
-    def _send(self, body: dict[str, Any]) -> tuple[int, Mapping[str, str], bytes]:
+    def _send(self, body: dict[str, Any], started: float) -> tuple[int, Mapping[str, str], bytes]:
         client = self._connect()
         import openai
 
+        limit_s = self._timeout_s
+        if self._call_limit_s is not None:
+            left_s = self._call_limit_s - (time.monotonic() - started)
+            limit_s = max(min(limit_s, left_s), 0.001)
+        until = time.monotonic() + limit_s
+        late = Passing(ReplyFault.TIMEOUT, f"no answer in {limit_s:g} s")
         try:
-            response = client.chat.completions.with_raw_response.create(**body)
+            with client.chat.completions.with_streaming_response.create(
+                **body, timeout=limit_s
+            ) as response:
+                return self._read(response, until, late)
         except openai.APITimeoutError as error:
-            raise _Passing(ReplyFault.TIMEOUT, f"no answer in {self._timeout_s:g} s") from error
+            raise late from error
         except openai.APIStatusError as error:
             raise self._status_error(error) from error
         except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            raise _Passing(
-                ReplyFault.UNREACHABLE,
-                f"the connection to {self._base_url} failed ({type(cause).__name__}: {cause})",
-            ) from error
+            raise self._unreachable(error.__cause__ or error) from error
+
+    def _read(
+        self, response: Any, until: float, late: Passing
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """Reads a body piece by piece: the package's own limit is for each piece, and an endpoint
+        that sends a byte now and then would hold a run for ever.
+        """
         http = response.http_response
-        return http.status_code, http.headers, http.content
+        # The package has changed its HTTP library between releases; a body that breaks off
+        # raises that library's errors, unmapped.
+        library = sys.modules[type(http).__module__.partition(".")[0]]
+        pieces: list[bytes] = []
+        try:
+            for piece in response.iter_bytes():
+                pieces.append(piece)
+                if time.monotonic() > until:
+                    raise late
+        except library.TimeoutException as error:
+            raise late from error
+        except library.HTTPError as error:
+            raise self._unreachable(error) from error
+        return http.status_code, http.headers, b"".join(pieces)
+
+    def _unreachable(self, cause: BaseException) -> Passing:
+        return Passing(
+            ReplyFault.UNREACHABLE,
+            f"the connection to {self._base_url} failed ({type(cause).__name__}: {cause})",
+        )
 
     def _status_error(self, error: openai.APIStatusError) -> Exception:
         status = error.status_code
-        said = _said(error.body) or error.message
+        words = said(error.body) or error.message
         code = str(error.code or "")
         if status in (401, 403):
             return SetupError(
-                f"{self._base_url} refuses the key (HTTP {status}: {said})",
+                f"{self._base_url} refuses the key (HTTP {status}: {words})",
                 hint="Set OPENAI_API_KEY to a key of this endpoint.",
             )
         if status == 404:
             return SetupError(
                 f"{self._base_url} knows no model {self._model!r}, or is no chat endpoint "
-                f"(HTTP 404: {said})",
+                f"(HTTP 404: {words})",
                 hint="Check GRAPH_SERVICE_MODEL and GRAPH_SERVICE_MODEL_URL; the address mostly "
                 "ends in /v1.",
             )
         if status == 402 or code == "insufficient_quota":
             return LimitError(
-                f"the account at {self._base_url} has no credit left (HTTP {status}: {said})"
+                f"the account at {self._base_url} has no credit left (HTTP {status}: {words})"
             )
         if status in (408, 409, 425, 429) or status >= 500:
             fault = ReplyFault.RATE_LIMIT if status == 429 else ReplyFault.SERVER
-            passing = _Passing(fault, f"HTTP {status}: {said}", error.response.headers)
+            passing = Passing(fault, f"HTTP {status}: {words}", error.response.headers)
             passing.__cause__ = error
             return passing
-        if "content_filter" in code or "content_filter" in said:
+        if "content_filter" in code or "content_filter" in words:
             return ReplyError(
-                f"the endpoint's content filter refused the prompt (HTTP {status}: {said})",
+                f"the endpoint's content filter refused the prompt (HTTP {status}: {words})",
                 fault=ReplyFault.CONTENT_FILTER,
             )
         hint = ""
-        if self._token_field == "max_tokens" and "max_completion_tokens" in said:
+        if self._token_field == "max_tokens" and "max_completion_tokens" in words:
             hint = " (give token_field='max_completion_tokens' for this model)"
         return ReplyError(
-            f"the endpoint refused the request (HTTP {status}: {said}){hint}",
+            f"the endpoint refused the request (HTTP {status}: {words}){hint}",
             fault=ReplyFault.REFUSED,
         )
-
-
-class _Passing(Exception):
-    """A fault after which the same request may be asked again."""
-
-    def __init__(
-        self, fault: ReplyFault, message: str, headers: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.fault = fault
-        self.message = message
-        self.headers: Mapping[str, str] = headers if headers is not None else {}
-
-
-def _said(body: object) -> str:
-    """What an error's body says, in one short line."""
-    if isinstance(body, Mapping):
-        inner = body.get("error", body)
-        if isinstance(inner, Mapping):
-            body = inner.get("message", inner)
-        else:
-            body = inner
-    return " ".join(str(body).split())[:300] if body else ""
-
-
-def _read_reply(
-    status: int, headers: Mapping[str, str], content: bytes
-) -> tuple[str, str, str, Usage | None]:
-    """Reads the body strictly: the package builds its types without checking them."""
-    try:
-        body = orjson.loads(content)
-    except orjson.JSONDecodeError as error:
-        shown = content[:80].decode("utf-8", "replace")
-        raise _Passing(
-            ReplyFault.MALFORMED, f"expected JSON, got {shown!r} (HTTP {status})", headers
-        ) from error
-    choices = body.get("choices") if isinstance(body, dict) else None
-    if not isinstance(choices, list):
-        said = _said(body) if isinstance(body, dict) and "error" in body else ""
-        raise _Passing(
-            ReplyFault.MALFORMED, f"expected a list of choices, got none {said}".strip(), headers
-        )
-    if not choices:
-        raise _Passing(ReplyFault.EMPTY, "the reply has no choice", headers)
-    first = choices[0]
-    message = first.get("message") if isinstance(first, dict) else None
-    if not isinstance(message, dict):
-        raise _Passing(ReplyFault.MALFORMED, "the choice holds no message", headers)
-    finish = str(first.get("finish_reason") or "stop")
-    text = message.get("content")
-    if isinstance(text, list):
-        text = "".join(str(part.get("text", "")) for part in text if isinstance(part, dict))
-    refusal = message.get("refusal")
-    if finish != "content_filter" and (text is None or not str(text).strip()):
-        if refusal:
-            raise ReplyError(
-                f"the model refuses to answer: {' '.join(str(refusal).split())[:300]}",
-                fault=ReplyFault.REFUSED,
-            )
-        raise _Passing(ReplyFault.EMPTY, f"the reply holds no text (finish: {finish})", headers)
-    counted = body.get("usage")
-    usage = None
-    if isinstance(counted, dict):
-        prompt, reply = counted.get("prompt_tokens"), counted.get("completion_tokens")
-        if isinstance(prompt, int) and isinstance(reply, int) and prompt >= 0 and reply >= 0:
-            usage = Usage(prompt, reply)
-    return str(text or ""), str(body.get("model") or ""), finish, usage

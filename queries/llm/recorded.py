@@ -6,32 +6,14 @@ import contextlib
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
 from graph_service.errors import InputError
-from graph_service.model.identity import digest
 from graph_service.model.plain import from_plain, to_plain
-from queries.llm.chat import ChatModel, Message, Reply
-
-
-@dataclass(frozen=True, slots=True)
-class ChatRequest:
-    """A whole request, as recorded replies are kept under."""
-
-    model: str
-    messages: tuple[Message, ...]
-    temperature: float | None
-    max_tokens: int
-    random_seed: int | None
-    stop: tuple[str, ...]
-
-    def key(self) -> str:
-        """Returns 32 hexadecimal digits of everything in the request."""
-        encoded = orjson.dumps(to_plain(self), option=orjson.OPT_SORT_KEYS).decode()
-        return digest((encoded,), person=b"chat").hex()
+from queries.llm.chat import ChatModel, JsonForm, Message, Reply
+from queries.llm.request import ChatRequest
 
 
 class RecordedChat:
@@ -68,14 +50,23 @@ class RecordedChat:
         max_tokens: int = 1024,
         random_seed: int | None = None,
         stop: Sequence[str] = (),
+        top_logprobs: int | None = None,
+        form: JsonForm | None = None,
     ) -> Reply:
         """Returns the recorded reply; see ``ChatModel.complete``.
 
         Raises:
             InputError: It was not recorded, and no model stands behind the file.
         """
-        request = ChatRequest(
-            self._name, tuple(messages), temperature, max_tokens, random_seed, tuple(stop)
+        request = ChatRequest.of(
+            self._name,
+            messages,
+            temperature=temperature,
+            max_tokens=max_tokens,
+            random_seed=random_seed,
+            stop=stop,
+            top_logprobs=top_logprobs,
+            form=form,
         )
         key = request.key()
         with self._lock:
@@ -91,13 +82,7 @@ class RecordedChat:
                 argument="recorded",
                 hint="Record it again with an endpoint.",
             )
-        reply = self._inner.complete(
-            messages,
-            temperature=temperature,
-            max_tokens=max_tokens,
-            random_seed=random_seed,
-            stop=stop,
-        )
+        reply = request.send(self._inner, messages)
         line = orjson.dumps({"key": key, "request": to_plain(request), "reply": to_plain(reply)})
         with self._lock:
             self.asked += 1

@@ -12,11 +12,15 @@ from openai_stand_in import Scripted, completion, error, ok, stand_in
 
 from graph_service.errors import InputError, LimitError, SetupError
 from queries.llm import (
+    JsonForm,
     Message,
     OpenAIChat,
+    Pace,
     ReplyError,
     ReplyFault,
     RetryPolicy,
+    TokenChance,
+    TokenChoice,
     TokenMeter,
     Usage,
     retry_after_s,
@@ -277,3 +281,90 @@ def test_openai_is_imported_with_the_first_request_only() -> None:
         "assert 'openai' not in sys.modules and 'httpx' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_log_probabilities_are_asked_for_and_read() -> None:
+    logprobs = [("5", -0.1, [("5", -0.1), ("4", -2.5)]), (".", -0.5, [])]
+    with (
+        stand_in(ok("5.", logprobs=logprobs), ok("5.")) as server,
+        chat(server.url) as model,
+    ):
+        reply = model.complete(ASK, top_logprobs=2)
+        assert reply.logprobs == (
+            TokenChoice("5", -0.1, (TokenChance("5", -0.1), TokenChance("4", -2.5))),
+            TokenChoice(".", -0.5),
+        )
+        assert model.complete(ASK, top_logprobs=0).logprobs == (), "the endpoint gives none"
+        with pytest.raises(InputError, match="0 to 20, got 21"):
+            model.complete(ASK, top_logprobs=21)
+    assert server.requests[0]["logprobs"] is True
+    assert server.requests[0]["top_logprobs"] == 2
+    assert "top_logprobs" not in server.requests[1]
+
+
+def test_damaged_log_probabilities_are_a_malformed_reply() -> None:
+    body = completion("5")
+    body["choices"][0]["logprobs"] = {"content": [{"token": "5"}]}
+    with (
+        stand_in(Scripted(200, body)) as server,
+        chat(server.url) as model,
+        pytest.raises(ReplyError, match="log-probabilities can't be read") as caught,
+    ):
+        model.complete(ASK, top_logprobs=1)
+    assert caught.value.fault is ReplyFault.MALFORMED
+
+
+def test_a_structured_reply_is_asked_for() -> None:
+    form = JsonForm("verdict", {"type": "object", "properties": {"a": {"type": "string"}}})
+    with stand_in(ok('{"a": "b"}')) as server, chat(server.url) as model:
+        assert model.complete(ASK, form=form).text == '{"a": "b"}'
+    assert server.requests[0]["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {
+            "name": "verdict",
+            "schema": {"type": "object", "properties": {"a": {"type": "string"}}},
+            "strict": True,
+        },
+    }
+
+
+def test_an_endpoint_that_drips_is_a_time_out() -> None:
+    """Every byte comes in time, the whole never does."""
+    drip = Scripted(200, completion("a long answer"), drip_s=0.05)
+    began = time.monotonic()
+    with (
+        stand_in(drip) as server,
+        chat(server.url, timeout_s=0.3, retry=RetryPolicy(max_retries=0)) as model,
+        pytest.raises(ReplyError, match=r"no answer in 0\.3 s") as caught,
+    ):
+        model.complete(ASK)
+    assert caught.value.fault is ReplyFault.TIMEOUT
+    assert time.monotonic() - began < 8.0, "the whole would take more than 10 s"
+
+
+def test_the_time_limit_of_a_call_covers_its_tries_and_waits() -> None:
+    with (
+        stand_in(error(500)) as server,
+        chat(
+            server.url,
+            call_limit_s=30.0,
+            retry=RetryPolicy(max_retries=9, first_wait_s=50.0),
+        ) as model,
+        pytest.raises(ReplyError, match="in 1 try: HTTP 500: .*; the 30 s of a call are over"),
+    ):
+        model.complete(ASK)
+    assert len(server.requests) == 1
+
+
+def test_a_429_holds_back_all_that_share_the_pace() -> None:
+    waits = Waits()
+    moments = iter([0.0] * 50)
+    pace = Pace(clock=lambda: next(moments), sleep=waits)
+    held: list[float] = []
+    pace.hold = held.append  # type: ignore[method-assign]
+    with (
+        stand_in(error(429, headers={"retry-after": "7"}), ok("later")) as server,
+        chat(server.url, waits, pace=pace) as model,
+    ):
+        assert model.complete(ASK).text == "later"
+    assert held == [7.0]

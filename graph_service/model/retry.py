@@ -1,0 +1,70 @@
+"""When to ask an endpoint again: waits that double, and the waits that endpoints ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+
+
+def retry_after_s(headers: Mapping[str, str], /, *, now: float) -> float | None:
+    """Returns the seconds that an endpoint asks to wait, or None where it does not say.
+
+    Reads ``retry-after-ms``, and ``retry-after`` as seconds or as an HTTP date (RFC 9110, 10.2.3).
+
+    Args:
+        headers: Names in lower case, or a mapping that ignores case.
+        now: Seconds since 1970.
+
+    >>> retry_after_s({"retry-after": "1.5"}, now=0)
+    1.5
+    >>> retry_after_s({"retry-after": "Thu, 01 Jan 1970 00:01:00 GMT"}, now=50)
+    10.0
+    """
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        asked = (headers.get(name) or "").strip()
+        if not asked:
+            continue
+        try:
+            seconds = float(asked) / unit
+        except ValueError:
+            try:
+                moment = parsedate_to_datetime(asked)
+            except (ValueError, TypeError):
+                continue
+            if moment.tzinfo is None:
+                moment = moment.replace(tzinfo=UTC)
+            seconds = moment.timestamp() - now
+        if seconds == seconds and seconds != float("inf"):
+            return max(0.0, seconds)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """When and how long to wait before asking again.
+
+    Attributes:
+        max_retries: Further tries after the first.
+        first_wait_s: Wait before the second try; doubled each time, and drawn between half
+            of it and all of it, so that many clients do not come back at once.
+        max_wait_s: No wait is longer: an endpoint that asks for more has failed the request.
+    """
+
+    max_retries: int = 4
+    first_wait_s: float = 0.5
+    max_wait_s: float = 60.0
+
+    def wait_s(self, retry: int, /, *, asked: float | None, draw: float) -> float | None:
+        """Returns the wait before a retry, or None where the endpoint asks for too long a one.
+
+        Args:
+            retry: 1 for the first retry.
+            asked: What the endpoint asks for, in seconds.
+            draw: A random number, 0 to 1.
+        """
+        if asked is not None:
+            return asked if asked <= self.max_wait_s else None
+        full = min(self.max_wait_s, self.first_wait_s * 2.0 ** (retry - 1))
+        return full * (0.5 + 0.5 * draw)

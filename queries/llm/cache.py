@@ -1,0 +1,288 @@
+"""Replies kept in one SQLite file, keyed by the whole request: nothing is asked twice.
+
+The key covers the model, every message, every parameter, and name and version of the prompt; the
+address of the endpoint is no part of it, so that a run can be replayed where there is none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from graph_service.errors import (
+    InputError,
+    SchemaVersionError,
+    StoreCorruptError,
+    StoreError,
+    StoreUnavailableError,
+)
+from graph_service.model.plain import from_plain, to_plain
+from queries.llm.chat import (
+    ChatModel,
+    JsonForm,
+    Message,
+    Reply,
+    ReplyError,
+    ReplyFault,
+)
+from queries.llm.request import ChatRequest
+
+_APPLICATION_ID = 0x67737263
+_SCHEMA = 1
+_BUSY_MS = 30_000
+
+
+class ReplyCache:
+    """One SQLite file of replies, shared by threads and processes; opened by ``open_cache``.
+
+    Beside replies it keeps the failures of requests and the timings of cases, so that a replay
+    can tell both as they were.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, /) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        """How many replies there are, failures not counted."""
+        rows = self._query("SELECT count(*) FROM reply WHERE failure IS NULL", ())
+        return int(rows[0][0])
+
+    def reply(self, key: str, /) -> Reply | ReplyError | None:
+        """Returns the reply under a key, the failure it ended in, or None where there is neither.
+
+        Raises:
+            StoreCorruptError: What is kept there is no reply.
+        """
+        rows = self._query("SELECT reply, failure FROM reply WHERE key = ?", (bytes.fromhex(key),))
+        if not rows:
+            return None
+        reply, failure = rows[0]
+        try:
+            if failure is not None:
+                told = orjson.loads(failure)
+                return ReplyError(
+                    told["message"], fault=ReplyFault(told["fault"]), tries=told["tries"]
+                )
+            return from_plain(Reply, orjson.loads(reply))
+        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, InputError) as error:
+            raise StoreCorruptError(
+                f"{self.path} holds no readable reply under key {key}: {error}",
+                hint="Delete the file; what is needed is asked again.",
+            ) from error
+
+    def add(self, request: ChatRequest, found: Reply | ReplyError, /) -> None:
+        """Keeps what came of a request; a reply is never replaced, a failure is."""
+        reply = failure = None
+        if isinstance(found, Reply):
+            reply = orjson.dumps(to_plain(found)).decode()
+        else:
+            failure = orjson.dumps(
+                {"message": found.message, "fault": found.fault.value, "tries": found.tries}
+            ).decode()
+        self._change(
+            "INSERT INTO reply (key, model, prompt, request, reply, failure, created) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
+            "reply = excluded.reply, failure = excluded.failure, created = excluded.created "
+            "WHERE reply.failure IS NOT NULL",
+            (
+                bytes.fromhex(request.key()),
+                request.model,
+                request.prompt,
+                orjson.dumps(to_plain(request)).decode(),
+                reply,
+                failure,
+                time.time(),
+            ),
+        )
+
+    def models(self) -> tuple[str, ...]:
+        """Returns the models whose replies it holds, sorted."""
+        return tuple(row[0] for row in self._query("SELECT DISTINCT model FROM reply ORDER BY 1"))
+
+    def timings(self, key: str, /) -> Mapping[str, Any] | None:
+        """Returns the timings kept under a key of 32 hexadecimal digits; None where there are none."""
+        rows = self._query("SELECT timings FROM timing WHERE key = ?", (bytes.fromhex(key),))
+        if not rows:
+            return None
+        found: Mapping[str, Any] = orjson.loads(rows[0][0])
+        return found
+
+    def keep_timings(self, key: str, timings: Mapping[str, Any], /) -> None:
+        """Keeps timings; the first ones stay."""
+        self._change(
+            "INSERT OR IGNORE INTO timing VALUES (?, ?)",
+            (bytes.fromhex(key), orjson.dumps(to_plain(timings)).decode()),
+        )
+
+    def _query(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._lock, _mapped(self.path):
+            return self._connection.execute(statement, values).fetchall()
+
+    def _change(self, statement: str, values: Sequence[Any]) -> None:
+        with self._lock, _mapped(self.path), self._connection:
+            self._connection.execute(statement, values)
+
+
+@contextlib.contextmanager
+def open_cache(path: str | Path, /, *, must_exist: bool = False) -> Iterator[ReplyCache]:
+    """Opens or makes a file of replies.
+
+    Args:
+        path: The file.
+        must_exist: Whether a missing file is an error, as for a replay.
+
+    Raises:
+        InputError: There is no such file, or it cannot be made.
+        StoreCorruptError: It is no file of replies, or is damaged.
+        SchemaVersionError: A newer version of this package made it.
+    """
+    file = Path(path)
+    if must_exist and not file.exists():
+        raise InputError(f"there is no file of replies at {file}", argument="cache")
+    try:
+        connection = sqlite3.connect(file, timeout=_BUSY_MS / 1000, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise InputError(f"can't open {file}: {error}", argument="cache") from error
+    try:
+        with _mapped(file):
+            _prepare(file, connection)
+        yield ReplyCache(file, connection)
+    finally:
+        connection.close()
+
+
+def _prepare(file: Path, connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    # A reply has cost money: it is on the disk before anything is made of it.
+    connection.execute("PRAGMA synchronous = FULL")
+    made = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if tables and made != _APPLICATION_ID:
+        raise StoreCorruptError(
+            f"{file} is a SQLite file, but none of replies", hint="Name another file."
+        )
+    if version > _SCHEMA:
+        raise SchemaVersionError(
+            f"{file} has schema {version}; this version reads up to {_SCHEMA}",
+            hint="Install a newer version.",
+        )
+    with connection:
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS reply (key BLOB PRIMARY KEY, model TEXT NOT NULL, "
+            "prompt TEXT NOT NULL, request TEXT NOT NULL, reply TEXT, failure TEXT, "
+            "created REAL NOT NULL) WITHOUT ROWID"
+        )
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS timing (key BLOB PRIMARY KEY, timings TEXT NOT NULL) "
+            "WITHOUT ROWID"
+        )
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {_SCHEMA}")
+
+
+@contextlib.contextmanager
+def _mapped(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        kind = StoreUnavailableError if "locked" in str(error) else StoreError
+        raise kind(f"the file of replies {file} can't be used: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise StoreCorruptError(
+            f"{file} is no file of replies, or is damaged: {error}",
+            hint="Name another file, or delete it; what is needed is asked again.",
+        ) from error
+
+
+class CachedChat:
+    """A model whose replies are kept: each request is asked once and given again. Thread-safe.
+
+    Args:
+        cache: Where replies are kept.
+        name: The model whose replies these are.
+        inner: The model to ask for what is not kept; None for a replay, which asks nobody.
+    """
+
+    def __init__(self, cache: ReplyCache, name: str, /, *, inner: ChatModel | None = None) -> None:
+        self._cache = cache
+        self._name = name
+        self._inner = inner
+        self._lock = threading.Lock()
+        self._under_way: dict[str, threading.Lock] = {}
+        self.asked = 0
+        self.given = 0
+
+    @property
+    def name(self) -> str:
+        """The model asked for."""
+        return self._name
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        /,
+        *,
+        temperature: float | None = 0.0,
+        max_tokens: int = 1024,
+        random_seed: int | None = None,
+        stop: Sequence[str] = (),
+        top_logprobs: int | None = None,
+        form: JsonForm | None = None,
+    ) -> Reply:
+        """Returns the reply; see ``ChatModel.complete``.
+
+        A request that failed before is asked again, but in a replay, where it fails as it did.
+
+        Raises:
+            InputError: In a replay, the request was never asked.
+        """
+        request = ChatRequest.of(
+            self._name,
+            messages,
+            temperature=temperature,
+            max_tokens=max_tokens,
+            random_seed=random_seed,
+            stop=stop,
+            top_logprobs=top_logprobs,
+            form=form,
+        )
+        key = request.key()
+        with self._lock:
+            own = self._under_way.setdefault(key, threading.Lock())
+        # Two threads with one question: the second waits for the first one's reply.
+        with own:
+            found = self._cache.reply(key)
+            if isinstance(found, Reply):
+                with self._lock:
+                    self.given += 1
+                return found
+            if self._inner is None:
+                if found is not None:
+                    raise found
+                last = messages[-1].content if messages else ""
+                raise InputError(
+                    f"{self._cache.path.name} holds no reply of {self._name} to this request "
+                    f"(key {key}, which ends {last[-80:]!r}); the prompt, the model, a parameter "
+                    "or the knowledge has changed since the run",
+                    argument="replay",
+                    hint="Run it again with an endpoint, without --replay.",
+                )
+            try:
+                reply = request.send(self._inner, messages)
+            except ReplyError as error:
+                self._cache.add(request, error)
+                raise
+            self._cache.add(request, reply)
+            with self._lock:
+                self.asked += 1
+            return reply
