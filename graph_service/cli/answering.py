@@ -1,4 +1,4 @@
-"""answer, score."""
+"""answer."""
 
 from __future__ import annotations
 
@@ -12,12 +12,9 @@ from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.result import Strategy
 from graph_service.settings import Settings
-from queries.datasets.demo_set import demo_questions
-from queries.datasets.gold import read_gold_questions
-from queries.generate.answer import Answer, read_answers, resume_answers
+from queries.generate.answer import Answer, resume_answers
 from queries.generate.answer import answer as make_answer
 from queries.llm import ChatModel, OpenAIChat
-from queries.score.run import score_answers
 
 
 def chat_model(options: argparse.Namespace, settings: Settings, /) -> ChatModel | None:
@@ -118,16 +115,3 @@ def answer_lines(item: Answer, /) -> list[str]:
     lines.extend(f"  not in what was given: {raw}" for raw in unmatched)
     lines.append(f"({item.model})")
     return lines
-
-
-def score(options: argparse.Namespace, output: Output, /) -> int:
-    """Scores answers against gold questions."""
-    gold = read_gold_questions(options.gold) if options.gold else demo_questions()
-    path = Path(options.answers)
-    if not path.exists():
-        raise InputError(f"there is no file {path}", argument="answers")
-    report = score_answers(read_answers(path), gold)
-    output.object(report.to_plain())
-    for line in report.lines():
-        output.line(line)
-    return 0

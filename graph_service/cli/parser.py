@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from graph_service import __version__
 from graph_service.cli.load_options import add_filter_options, add_reading_options
 from graph_service.cli.longtail_options import add_passages
+from graph_service.cli.score_options import add_score
 from graph_service.errors import InputError
 
 METHODS = (
@@ -85,11 +86,8 @@ def make_parser() -> argparse.ArgumentParser:
     view = add("view", "views:view", "make, list, show, compare or delete views", graph)
     _add_view(view)
     _add_answer(add("answer", "answering:answer", "answer questions with citations", graph))
-    score = add("score", "answering:score", "score answers", graph)
-    score.add_argument("what", choices=["citations"], help="citations: KaLMA's scores")
-    score.add_argument("answers", help="JSON lines that `answer --out` wrote")
-    score.add_argument("--gold", metavar="FILE", help="questions with minimum sets; default: the "
-                       "50 that ship with the package")  # fmt: skip
+    score = verbs.add_parser("score", help="score answers", description="score answers")
+    add_score(score, _verb, common)
     serve = add("serve", "serving:serve", "serve GraphQL over HTTP", graph)
     _add_serve(serve)
     doctor = add("doctor", "checking:doctor", "check the installation", graph)

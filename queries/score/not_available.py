@@ -10,8 +10,12 @@ from dataclasses import dataclass
 
 from graph_service.model.result import Triple
 from queries.generate.answer import Answer
+from queries.generate.citations import one_line
+from queries.llm import ReplyError, ReplyFault
 from queries.score.entailment import Entailment, Pair, triple_hypothesis
+from queries.score.judge import Judge, ask, read_choice
 from queries.score.metric import Score, mean_score, ratio_score
+from queries.score.prompts import load_score_prompt
 
 NO_NA = "no sentence is marked [NA]"
 NO_ABSENT = "nothing is absent"
@@ -96,10 +100,13 @@ def not_available_row(
     right = [any(row) for row in table]
     beside = None
     if beside_question is not None:
-        beside = sum(
-            not found and beside_question(item.question, text)
-            for text, found in zip(marked, right, strict=True)
-        )
+        try:
+            beside = sum(
+                not found and beside_question(item.question, text)
+                for text, found in zip(marked, right, strict=True)
+            )
+        except ReplyError as error:
+            return NotAvailableRow(item.question_id, 0, 0, None, 0, width, error.message)
     return NotAvailableRow(
         question_id=item.question_id,
         sentences=len(marked),
@@ -169,3 +176,23 @@ def score_not_available(
         ),
         entailment=entailment.name,
     )
+
+
+def beside_judge(judge: Judge, /) -> Callable[[str, str], bool]:
+    """Returns a judge of whether a sentence does not answer its question at all (K6, lenient).
+
+    The function that is returned raises ``ReplyError`` where the judge's reply cannot be read.
+    """
+    prompt = load_score_prompt("answers-question")
+
+    def beside(question: str, sentence: str) -> bool:
+        verdict = ask(
+            judge,
+            prompt.render(question=one_line(question), sentence=one_line(sentence)),
+            lambda text: read_choice(text, ("answers", "beside")),
+        )
+        if verdict.value is None:
+            raise ReplyError(str(verdict.failure), fault=ReplyFault.MALFORMED)
+        return verdict.value == "beside"
+
+    return beside

@@ -257,7 +257,7 @@ def test_a_graph_may_be_left_out_where_there_is_one(cli: Cli, store: str) -> Non
         (("graphs", "delete", "demo"), 2, None),
         (("answer", QUESTION, "--model-url", "http://x"), 2, "model"),
         (("answer", QUESTION, "--out", "no/such/folder.jsonl"), 2, "out"),
-        (("score", "citations", "none.jsonl"), 2, "answers"),
+        (("score", "citations", "none.jsonl"), 2, "file"),
         (("serve", "--threads", "-1"), 2, "threads"),
         (("search", "x", "--store", "mysql://x"), 2, "store"),
         (("nonsense",), 2, None),

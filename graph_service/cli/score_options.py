@@ -1,0 +1,123 @@
+"""The options of score: one verb with a word for each family of scores."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+Verb = Callable[[str], Callable[..., int]]
+
+
+def add_score(
+    score: argparse.ArgumentParser, verb: Verb, common: argparse.ArgumentParser, /
+) -> None:
+    """Adds the families of scores.
+
+    Args:
+        score: The parser of ``score``.
+        verb: From ``module:function`` to a function that imports its module when it is called.
+        common: The options that every verb has.
+    """
+    families = score.add_subparsers(title="scores", metavar="WHAT", required=True)
+
+    def add(name: str, text: str, file: str, run: str = "scoring") -> argparse.ArgumentParser:
+        family: argparse.ArgumentParser = families.add_parser(
+            name, help=text, description=text, parents=[common]
+        )
+        family.set_defaults(run=verb(f"{run}:{name}"))
+        if file:
+            family.add_argument("file", metavar="FILE", help=file)
+        return family
+
+    answers = "JSON lines that `answer --out` wrote"
+    texts = f"{answers}, or with id, question and text"
+
+    citations = add("citations", "citations against minimum sets (KaLMA)", answers)
+    _add_gold(citations)
+
+    na = add("na", "[NA] against what was withheld (KaLMA)", answers)
+    na.add_argument("--absent", metavar="FILE", help="what was withheld: JSON lines with id and "
+                    "absent, a list of entity, relation, value")  # fmt: skip
+    na.add_argument("--view", metavar="V", help="or the stored view that withheld it from the "
+                    "questions' minimum sets")  # fmt: skip
+    na.add_argument("--store", metavar="URL", help="the view's store")
+    na.add_argument("--graph", metavar="NAME", help="the view's graph")
+    na.add_argument("--lenient", action="store_true", help="ask the model too whether a sentence "
+                    "answers its question at all")  # fmt: skip
+    _add_gold(na)
+    _add_entailment(na)
+    _add_model(na)
+
+    knowledge = add("knowledge", "answer entities named, relations found (LTGen)",
+                    "JSON lines with id, text, answers; found, oracle, reference")  # fmt: skip
+    knowledge.add_argument("--k", type=int, action="append", default=[], metavar="N",
+                           help="oracle recall at N; may be repeated (1 and 5)")  # fmt: skip
+    knowledge.add_argument("--out", metavar="FILE", help="write the cases as JSON lines")
+
+    entailment = add("entailment", "pairs that are entailed; of answers, their citations' alignment",
+                     f"{answers}, or with premise and hypothesis, or generation and "
+                     "reference; WiCE; or FactBench's facts.tsv")  # fmt: skip
+    _add_entailment(entailment)
+    _add_model(entailment)
+    _add_gold(entailment)
+    _add_run(entailment)
+
+    for name, text in (
+        ("factscore", "atomic facts supported by passages or triples (FActScore)"),
+        ("safe", "atomic facts, relevance and searches (SAFE)"),
+    ):
+        facts = add(name, text, f"{texts}; or FActScore's labelled biographies")
+        facts.add_argument("--passages", metavar="FILE", help="what facts are checked against: JSON "
+                           "lines with id and passages; default: the answer's triples")  # fmt: skip
+        facts.add_argument("--verifier", choices=["model", "overlap", "cross-encoder"],
+                           default="model", help="who checks a fact (the model)")  # fmt: skip
+        facts.add_argument("--cross-encoder", metavar="NAME", help="its name or folder")
+        facts.add_argument("--labels", metavar="A,B,C", help="its labels by order, where its "
+                           "configuration does not say")  # fmt: skip
+        facts.add_argument("--threshold", type=float, default=0.6, metavar="X",
+                           help="of word overlap (0.6)")  # fmt: skip
+        facts.add_argument("--texts", type=int, default=5, metavar="N",
+                           help="texts of evidence a search (5)")  # fmt: skip
+        facts.add_argument("--k", type=int, metavar="N", help="of F1@K; default: the median number "
+                           "of relevant facts")  # fmt: skip
+        if name == "safe":
+            facts.add_argument("--searches", type=int, default=3, metavar="N",
+                               help="searches a fact (3)")  # fmt: skip
+        _add_model(facts)
+        _add_gold(facts)
+        _add_run(facts)
+
+    agreement = add("agreement", "raters against one another: kappa and correlations",
+                    "JSON lines with id and ratings, an object by rater")  # fmt: skip
+    agreement.add_argument("--measure", action="append", default=[], metavar="M",
+                           help="equal, kappa, kappa-linear, kappa-quadratic, pearson, spearman, "
+                           "tau-b; default: those that suit the ratings")  # fmt: skip
+
+
+def _add_gold(family: argparse.ArgumentParser) -> None:
+    family.add_argument("--gold", metavar="FILE", help="questions with minimum sets and kinds; "
+                        "default: the 50 that ship with the package")  # fmt: skip
+
+
+def _add_entailment(family: argparse.ArgumentParser) -> None:
+    family.add_argument("--judge", choices=["overlap", "model", "cross-encoder"],
+                        default="overlap", help="who says what is entailed (word overlap)")  # fmt: skip
+    family.add_argument("--cross-encoder", metavar="NAME", help="its name or folder")
+    family.add_argument("--labels", metavar="A,B,C", help="its labels by order, where its "
+                        "configuration does not say")  # fmt: skip
+    family.add_argument("--threshold", type=float, default=0.6, metavar="X",
+                        help="of word overlap (0.6)")  # fmt: skip
+
+
+def _add_model(family: argparse.ArgumentParser) -> None:
+    family.add_argument("--model", metavar="NAME", help="the chat model that judges")
+    family.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible endpoint")
+    family.add_argument("--temperature", type=float, default=0.0, metavar="X", help="(0)")
+    family.add_argument("--random-seed", type=int, metavar="S", help="passed on to the model")
+
+
+def _add_run(family: argparse.ArgumentParser) -> None:
+    family.add_argument("--out", metavar="FILE", help="write the cases as JSON lines; goes on by "
+                        "id, nothing is asked twice")  # fmt: skip
+    family.add_argument("--again", action="store_true", help="score again the cases that failed")
+    family.add_argument("--jobs", type=int, default=1, metavar="N", help="cases at once (1)")

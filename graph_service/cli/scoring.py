@@ -1,0 +1,364 @@
+"""score: citations, na, knowledge, entailment, factscore, safe, agreement."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import orjson
+
+from graph_service.cli.answering import chat_model
+from graph_service.cli.opening import open_from
+from graph_service.cli.output import Output
+from graph_service.client import Client
+from graph_service.errors import InputError
+from graph_service.model.plain import to_plain
+from graph_service.model.result import Triple
+from graph_service.settings import read_settings
+from queries.datasets.demo_set import demo_questions
+from queries.datasets.factbench import factbench_cases, read_factbench
+from queries.datasets.factscore import factscore_row, is_factscore
+from queries.datasets.gold import GoldQuestion, read_gold_questions
+from queries.datasets.records import Record, read_cases, read_records
+from queries.datasets.scored import (
+    answer_of,
+    entailment_case,
+    is_answer,
+    knowledge_case,
+    rated_case,
+    read_absent,
+    read_text_cases,
+    read_texts_by_id,
+)
+from queries.generate.answer import Answer, read_answers
+from queries.score.agreement import agreement as make_agreement
+from queries.score.case import TextCase
+from queries.score.cross_encoder import CrossEncoder
+from queries.score.entailment import ChatEntailment, Entailment, WordOverlap
+from queries.score.entailment_score import (
+    AlignmentRow,
+    EntailmentRow,
+    alignment_report,
+    alignment_row,
+    entailment_report,
+    judge_pairs,
+)
+from queries.score.fact_check import FactChecker, check_facts
+from queries.score.facts import FactsRow, facts_report
+from queries.score.judge import Judge
+from queries.score.knowledge import score_knowledge
+from queries.score.not_available import NotAvailableReport, beside_judge, score_not_available
+from queries.score.report import Groups, Report, Row
+from queries.score.rows import RowFile, score_cases
+from queries.score.run import score_answers
+
+RowType = TypeVar("RowType", bound=Row)
+Case = TypeVar("Case")
+
+PAGE = 500
+QUIET_S = 2.0
+
+
+def file_of(options: argparse.Namespace, /) -> Path:
+    """Returns the file that is scored; raises ``InputError`` where there is none."""
+    path = Path(options.file)
+    if not path.is_file():
+        raise InputError(f"there is no file {path}", argument="file")
+    return path
+
+
+def gold_of(options: argparse.Namespace, /) -> tuple[GoldQuestion, ...]:
+    """Returns the gold questions of the options, by default those that ship with the package."""
+    return read_gold_questions(options.gold) if options.gold else demo_questions()
+
+
+def groups_by_id(options: argparse.Namespace, /) -> Callable[[str], Groups]:
+    """Returns what a question's answers are grouped by: its kind in the gold questions."""
+    kinds = {question.id: question.kind for question in gold_of(options)}
+    return lambda id_: Groups(kind=kinds.get(id_, ""))
+
+
+def judge_of(options: argparse.Namespace, /) -> Judge:
+    """Returns the chat model that judges.
+
+    Raises:
+        InputError: None is named.
+    """
+    model = chat_model(options, read_settings())
+    if model is None:
+        raise InputError(
+            "this score needs a chat model",
+            argument="model",
+            hint="Name one: --model NAME [--model-url URL], or GRAPH_SERVICE_MODEL.",
+        )
+    return Judge(model, temperature=options.temperature, random_seed=options.random_seed)
+
+
+def entailment_of(options: argparse.Namespace, who: str, /) -> Entailment:
+    """Returns the judge of entailment that is named: ``overlap``, ``model`` or ``cross-encoder``."""
+    if who == "overlap":
+        return WordOverlap(options.threshold)
+    if who == "model":
+        return ChatEntailment(judge_of(options))
+    if not options.cross_encoder:
+        raise InputError(
+            "a cross-encoder needs a name or a folder",
+            argument="cross_encoder",
+            hint="Such as --cross-encoder FOLDER; none is downloaded unless it is named.",
+        )
+    labels = tuple(options.labels.split(",")) if options.labels else ()
+    return CrossEncoder(options.cross_encoder, labels=labels)
+
+
+def show(report: Report, output: Output, rows: Sequence[Any] = (), /) -> int:
+    """Prints a report; returns 1 where cases failed, else 0."""
+    output.object({**report.to_plain(), "rows": rows})
+    for line in report.lines():
+        output.line(line)
+    return 1 if report.failures else 0
+
+
+def write_rows(path: str | None, rows: Iterable[Any], /) -> None:
+    """Writes rows as JSON lines where a file is named; raises ``InputError`` where it can't."""
+    if path is None:
+        return
+    try:
+        Path(path).write_bytes(b"".join(orjson.dumps(to_plain(row)) + b"\n" for row in rows))
+    except OSError as error:
+        raise InputError(f"can't write {path}: {error.strerror}", argument="out") from error
+
+
+def run_cases(
+    options: argparse.Namespace,
+    output: Output,
+    cases: Sequence[Case],
+    score: Callable[[Case], RowType],
+    kind: type[RowType],
+    basis: str,
+    id_of: Callable[[Case], str],
+    /,
+) -> tuple[RowType, ...]:
+    """Returns one row a case, kept in ``--out`` and gone on with from there.
+
+    Prints the progress on stderr, with the tokens so far.
+    """
+    if options.jobs < 1:
+        raise InputError(f"at least one case at once was expected, got {options.jobs}",
+                         argument="jobs")  # fmt: skip
+    file = RowFile(Path(options.out) if options.out else None, kind, basis)
+    tokens = 0
+    last = time.monotonic()
+
+    def tell(done: int, total: int, row: RowType) -> None:
+        nonlocal tokens, last
+        usage = getattr(row, "usage", None)
+        tokens += usage.total if usage is not None else 0
+        if done == total or time.monotonic() - last >= QUIET_S:
+            last = time.monotonic()
+            output.note(f"{done} of {total} cases, {tokens} tokens so far")
+
+    before = sum(id_of(case) in file.rows for case in cases)
+    if before:
+        output.note(f"{before} cases were scored in {options.out} before")
+    return score_cases(
+        cases,
+        score,
+        file,
+        id_of=id_of,
+        again=lambda row: options.again and row.failure is not None,
+        jobs=options.jobs,
+        progress=tell,
+    )
+
+
+def citations(options: argparse.Namespace, output: Output, /) -> int:
+    """Scores citations against gold questions (K4)."""
+    report = score_answers(read_answers(file_of(options)), gold_of(options))
+    output.object(report.to_plain())
+    for line in report.lines():
+        output.line(line)
+    return 0
+
+
+def na(options: argparse.Namespace, output: Output, /) -> int:
+    """Scores ``[NA]`` against what was withheld (K6)."""
+    if (options.absent is None) == (options.view is None):
+        raise InputError("give either --absent FILE or --view V", argument="absent")
+    answers = read_answers(file_of(options))
+    absent = read_absent(options.absent) if options.absent else _withheld(options, output, answers)
+    entailment = entailment_of(options, options.judge)
+    beside = beside_judge(judge_of(options)) if options.lenient else None
+    report = score_not_available(answers, absent, entailment=entailment, beside_question=beside)
+    output.object(report)
+    for line in not_available_lines(report):
+        output.line(line)
+    return 1 if any(row.failure is not None for row in report.rows) else 0
+
+
+def not_available_lines(report: NotAvailableReport, /) -> list[str]:
+    """Returns the report for people."""
+    absent = sum(row.absent for row in report.rows)
+    shown = [
+        f"[NA]: {len(report.rows)} answers, {absent} withheld triples",
+        f"judge: {report.entailment}",
+    ]
+    for title, score in (
+        ("precision, strict", report.precision_strict),
+        ("precision, lenient", report.precision_lenient),
+        ("recall", report.recall),
+        ("precision, strict, macro", report.precision_strict_macro),
+        ("recall, macro", report.recall_macro),
+    ):
+        shown.append(f"{title:<24}  {score.text()}")
+    return shown
+
+
+def _withheld(
+    options: argparse.Namespace, output: Output, answers: Sequence[Answer]
+) -> Mapping[str, tuple[Triple, ...]]:
+    """What a stored view takes from each question's minimum sets."""
+    removed: dict[str, Triple] = {}
+    with open_from(options, output) as service:
+        client = Client.over(service)
+        after: str | None = None
+        while True:
+            page = client.view_diff(options.view, graph=options.graph, first=PAGE, after=after)
+            if page is None:
+                raise InputError(f"there is no view {options.view!r}", argument="view")
+            for change in page.changes:
+                if change.kind == "removed" and change.before is not None:
+                    removed[change.before.statement_id] = change.before
+            after = page.next
+            if after is None:
+                break
+    wanted = {
+        question.id: [id_ for listed in question.minimum_sets for id_ in listed]
+        for question in gold_of(options)
+    }
+    return {
+        item.question_id: tuple(
+            removed[id_]
+            for id_ in dict.fromkeys(wanted.get(item.question_id, ()))
+            if id_ in removed
+        )
+        for item in answers
+    }
+
+
+def knowledge(options: argparse.Namespace, output: Output, /) -> int:
+    """Scores which answer entities are named and which relations were found (L8, L9)."""
+    ks = tuple(sorted(set(options.k))) or (1, 5)
+    if ks[0] < 1:
+        raise InputError(f"recall is taken at 1 or more, got {ks[0]}", argument="k")
+    rows, report = score_knowledge(read_cases(file_of(options), knowledge_case), ks=ks)
+    write_rows(options.out, rows)
+    show(report, output, rows)
+    return 0
+
+
+def entailment(options: argparse.Namespace, output: Output, /) -> int:
+    """Scores pairs, or the alignment of answers' citations (K5, L8)."""
+    path = file_of(options)
+    judge = entailment_of(options, options.judge)
+    if path.suffix == ".tsv":
+        cases = factbench_cases(read_factbench(path))
+    else:
+        first = next(iter(read_records(path)), None)
+        if first is not None and is_answer(first):
+            return _alignment(options, output, read_cases(path, _answer_with_id), judge)
+        cases = read_cases(path, entailment_case)
+    rows = run_cases(
+        options,
+        output,
+        cases,
+        lambda case: next(iter(judge_pairs([case], entailment=judge))),
+        EntailmentRow,
+        f"entailment by {judge.name}",
+        lambda case: case.id,
+    )
+    return show(entailment_report(rows, judged_by=judge.name), output, rows)
+
+
+def _answer_with_id(record: Record) -> Answer:
+    return answer_of(record)
+
+
+def _alignment(
+    options: argparse.Namespace, output: Output, answers: Sequence[Answer], judge: Entailment
+) -> int:
+    groups = groups_by_id(options)
+    rows = run_cases(
+        options,
+        output,
+        answers,
+        lambda item: alignment_row(item, entailment=judge, groups=groups(item.question_id)),
+        AlignmentRow,
+        f"alignment by {judge.name}",
+        lambda item: item.question_id,
+    )
+    return show(alignment_report(rows, judged_by=judge.name), output, rows)
+
+
+def text_cases(options: argparse.Namespace, /) -> tuple[TextCase, ...]:
+    """Returns the texts to be judged, with the kinds of their questions."""
+    groups = groups_by_id(options)
+    return tuple(
+        case if case.groups != Groups() else replace(case, groups=groups(case.id))
+        for case in read_text_cases(file_of(options))
+    )
+
+
+def factscore(options: argparse.Namespace, output: Output, /) -> int:
+    """Scores atomic facts as FActScore does, or people's labels of them (O9)."""
+    path = file_of(options)
+    first = next(iter(read_records(path)), None)
+    if first is not None and is_factscore(first):
+        rows = read_cases(path, factscore_row)
+        return show(facts_report(rows, k=options.k), output, rows)
+    return _facts(options, output, safe=False)
+
+
+def safe(options: argparse.Namespace, output: Output, /) -> int:
+    """Scores atomic facts as SAFE does (O9)."""
+    return _facts(options, output, safe=True)
+
+
+def _facts(options: argparse.Namespace, output: Output, *, safe: bool) -> int:
+    judge = judge_of(options)
+    checker = FactChecker(
+        judge,
+        verifier=None if options.verifier == "model" else entailment_of(options, options.verifier),
+        safe=safe,
+        passages=options.texts,
+        searches=options.searches if safe else 1,
+    )
+    cases = text_cases(options)
+    if options.passages:
+        passages = read_texts_by_id(options.passages, "passages")
+        cases = tuple(replace(case, evidence=passages.get(case.id, ())) for case in cases)
+    title = "safe" if safe else "factscore"
+    rows = run_cases(
+        options,
+        output,
+        cases,
+        lambda case: check_facts(case, by=checker),
+        FactsRow,
+        f"{title} by {checker.label}",
+        lambda case: case.id,
+    )
+    report = facts_report(rows, title=title, checked_by=checker.label, k=options.k)
+    return show(report, output, rows)
+
+
+def agreement(options: argparse.Namespace, output: Output, /) -> int:
+    """Scores the agreement of raters (K8, O14)."""
+    cases = read_cases(file_of(options), rated_case)
+    report = make_agreement(cases, measures=tuple(options.measure))
+    output.object(report)
+    for line in report.lines():
+        output.line(line)
+    return 0

@@ -1,0 +1,238 @@
+"""score from the command line: files in, figures out, faults named, runs gone on with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from demo_graph import copy_store
+from openai_stand_in import StandIn, ok, stand_in
+
+from graph_service.cli import main
+from graph_service.settings import SETTINGS, Settings
+from queries.datasets.demo_set import demo_questions
+
+
+@dataclass(frozen=True)
+class Run:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Cli = Callable[..., Run]
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys, demo_settings: Settings, tmp_path: Path) -> Cli:  # type: ignore[no-untyped-def]
+    """Runs the command line in this process, in an empty folder, with an empty environment."""
+    for row in SETTINGS:
+        monkeypatch.delenv(row.variable, raising=False)
+    monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Run:
+        capsys.readouterr()
+        code = main(arguments)
+        captured = capsys.readouterr()
+        return Run(code, captured.out, captured.err)
+
+    return run
+
+
+def lines(path: Path, *rows: object) -> str:
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def of(server: StandIn) -> tuple[str, ...]:
+    return ("--model", "judge", "--model-url", server.url)
+
+
+def test_agreement_of_raters_o14(cli: Cli, tmp_path: Path) -> None:
+    file = lines(
+        tmp_path / "r.jsonl",
+        *(
+            {"id": i, "ratings": {"a": x, "b": y}}
+            for i, (x, y) in enumerate([(1, 1), (5, 4), (3, 3)])
+        ),
+    )
+    done = cli("score", "agreement", file)
+    assert done.code == 0
+    assert "a and b" in done.out
+    assert "tau-b" in done.out
+    found = cli("score", "agreement", file, "--measure", "equal", "--json").json
+    assert found["pairs"][0]["scores"]["equal"]["value"] == pytest.approx(2 / 3)
+
+
+def test_knowledge_by_level_l8_l9(cli: Cli, tmp_path: Path) -> None:
+    file = lines(
+        tmp_path / "k.jsonl",
+        {"id": "1", "text": "In Rome.", "answers": [["Rome", "Roma"]], "level": "I", "references": 1},
+        {"id": "2", "text": "In Oslo.", "answers": ["Rome"], "level": "IV", "references": [1, 2],
+         "oracle": [["Q1", "P19"]], "reference": [["Q1", "P19"]]},
+    )  # fmt: skip
+    done = cli("score", "knowledge", file, "--k", "1", "--out", "rows.jsonl")
+    assert done.code == 0
+    assert "level IV" in done.out
+    assert "oracle recall@1, micro" in done.out
+    assert len(Path("rows.jsonl").read_text().splitlines()) == 2
+    assert cli("score", "knowledge", file, "--json").json["scores"]["KM"]["value"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("what", "row", "message"),
+    [
+        (
+            "agreement",
+            {"ratings": [1]},
+            "line 1, field ratings: an object was expected; a list came",
+        ),
+        (
+            "knowledge",
+            {"id": 1, "text": 3},
+            "line 1, field text: a text was expected; a number came",
+        ),
+        ("knowledge", {"text": "x", "answers": [3]}, "field answers: a list of names, or of lists"),
+        ("entailment", {"premise": "x"}, "field hypothesis: a text was expected; nothing came"),
+        ("entailment", {"premise": "x", "hypothesis": "y", "label": "no"}, "field label: one of"),
+        ("citations", {"id": 1}, "line 1"),
+    ],
+)
+def test_bad_files_are_told_by_line_and_field(
+    cli: Cli, tmp_path: Path, what: str, row: object, message: str
+) -> None:
+    done = cli("score", what, lines(tmp_path / "bad.jsonl", row))
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+def test_pairs_by_word_overlap_and_by_a_model(cli: Cli, tmp_path: Path) -> None:
+    pairs = [
+        {"id": "1", "premise": "Ada was born in Rome.", "hypothesis": "born in Rome", "label": "entailment"},
+        {"id": "2", "generation": "Ada sang.", "reference": "Ada was born in Rome.", "label": "neutral"},
+    ]  # fmt: skip
+    file = lines(tmp_path / "p.jsonl", *pairs)
+    found = cli("score", "entailment", file, "--json").json
+    assert found["scores"]["AUROC of entailed"]["value"] == 1.0
+    with stand_in(ok("Yes. [[entailment]]"), ok("No. [[contradiction]]")) as server:
+        judged = cli("score", "entailment", file, "--judge", "model", *of(server), "--json")
+    assert judged.code == 0
+    assert judged.json["scores"]["E - C"]["value"] == 0.0
+    assert "Premise: Ada sang." in server.requests[1]["messages"][-1]["content"]
+    missing = cli("score", "entailment", file, "--judge", "model")
+    assert missing.code == 2
+    assert "--model NAME" in missing.err
+    assert cli("score", "entailment", file, "--judge", "cross-encoder").code == 2
+
+
+def test_a_killed_run_goes_on_by_id_and_asks_nothing_twice(cli: Cli, tmp_path: Path) -> None:
+    rows = [
+        {"id": str(i), "question": "Who?", "text": f"Ada sang {i}.", "evidence": [f"Ada sang {i}."]}
+        for i in range(3)
+    ]
+    file, out = tmp_path / "c.jsonl", tmp_path / "rows.jsonl"
+    lines(file, *rows[:2])
+    with stand_in(ok("- Ada sang."), ok("[[supported]]"), ok("- Ada sang."), ok("?")) as server:
+        first = cli("score", "factscore", str(file), "--out", str(out), *of(server), "--json")
+        # The second fact's rating could not be read: asked twice, counted.
+        assert first.json["scores"]["supported, micro"]["failed"] == 1
+        asked = len(server.requests)
+    written = out.read_bytes()
+    assert asked == 5
+    out.write_bytes(written + b'{"basis": "cut')
+    lines(file, *rows)
+    with stand_in(ok("- Ada sang."), ok("[[supported]]")) as server:
+        second = cli("score", "factscore", str(file), "--out", str(out), *of(server))
+    assert len(server.requests) == 2
+    assert "2 cases were scored in" in second.err
+    assert "3 of 3 cases, 30 tokens so far" in second.err
+    assert out.read_bytes().startswith(written)
+    assert len(out.read_bytes().splitlines()) == 3
+    with stand_in(ok("never")) as server:
+        third = cli("score", "factscore", str(file), "--out", str(out), *of(server), "--json")
+        assert server.requests == []
+        assert third.json["cases"] == 3
+        clash = cli(
+            "score", "factscore", str(file), "--out", str(out), *of(server), "--temperature", "1"
+        )
+    assert clash.code == 2
+    assert "Write to another file." in clash.err
+
+
+def test_failed_cases_are_scored_again_where_asked(cli: Cli, tmp_path: Path) -> None:
+    file = lines(
+        tmp_path / "c.jsonl", {"id": "1", "question": "?", "text": "Ada.", "evidence": ["Ada."]}
+    )
+    out = tmp_path / "rows.jsonl"
+    with stand_in(ok("no list")) as server:
+        first = cli("score", "safe", file, "--out", str(out), *of(server))
+    assert first.code == 1
+    assert "failed 1 times: unreadable" in first.out
+    with stand_in(ok("none")) as server:
+        again = cli("score", "safe", file, "--out", str(out), "--again", *of(server))
+    assert again.code == 0
+    assert "respond ratio" in again.out
+    assert len(out.read_text().splitlines()) == 2
+
+
+def test_several_cases_at_once_keep_their_order(cli: Cli, tmp_path: Path) -> None:
+    pairs = [{"id": str(i), "premise": f"p{i}", "hypothesis": "h"} for i in range(6)]
+    file = lines(tmp_path / "p.jsonl", *pairs)
+    with stand_in(ok("[[neutral]]")) as server:
+        found = cli(
+            "score", "entailment", file, "--judge", "model", "--jobs", "3", *of(server), "--json"
+        )
+    assert [row["id"] for row in found.json["rows"]] == [str(i) for i in range(6)]
+    assert len(server.requests) == 6
+
+
+def test_answers_on_a_withholding_view_k5_k6(
+    cli: Cli, demo_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The view's delta is the truth: what it takes from a question's minimum set is absent."""
+    (tmp_path / "own").mkdir()
+    store = copy_store(demo_file, tmp_path / "own")
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", store)
+    question = next(item for item in demo_questions() if len(item.statement_ids) == 2)
+    withheld = question.statement_ids[1]
+    made = cli("view", "create", "--method", "withholding", "--statement", withheld, "--name", "w")
+    assert made.code == 0, made.err
+    file = lines(tmp_path / "q.jsonl", {"id": question.id, "question": question.question})
+    assert cli("answer", "--questions", file, "--view", "w", "--out", "a.jsonl").code == 0
+    found = cli("score", "na", "a.jsonl", "--view", "w", "--json")
+    assert found.code == 0, found.err
+    assert [row["absent"] for row in found.json["rows"]] == [1]
+    assert found.json["recall"]["n"] == 1
+    aligned = cli("score", "entailment", "a.jsonl", "--json").json
+    assert aligned["title"] == "alignment"
+    assert aligned["scores"]["alignment, micro"]["n"] > 0
+    absent = lines(
+        tmp_path / "absent.jsonl",
+        {"id": question.id, "absent": [{"entity": "Q1", "relation": "r", "value": "v"}]},
+    )
+    assert "1 withheld triples" in cli("score", "na", "a.jsonl", "--absent", absent).out
+    with stand_in(ok("[[answers]]")) as server:
+        lenient = cli("score", "na", "a.jsonl", "--absent", absent, "--lenient", *of(server))
+    assert lenient.code == 0, lenient.err
+    assert cli("score", "na", "a.jsonl").code == 2
+    assert cli("score", "na", "a.jsonl", "--view", "none").code == 2
+
+
+@pytest.mark.data
+def test_published_files_are_scored_as_they_are(cli: Cli, data_dir: Path) -> None:
+    wice = data_dir / "wice" / "oracle_chunks_claim_dev.jsonl.xz"
+    found = cli("score", "entailment", str(wice), "--json").json
+    assert found["scores"]["AUROC of entailed"]["value"] == pytest.approx(0.76, abs=0.005)
+    people = data_dir / "factscore_human" / "InstructGPT.jsonl.xz"
+    scores = cli("score", "factscore", str(people), "--json").json["scores"]
+    assert round(scores["supported, macro"]["value"], 3) == 0.428
