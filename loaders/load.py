@@ -38,6 +38,7 @@ from loaders.readers import DOCUMENT_FORMATS, read
 from loaders.rejects import RejectsFile
 from loaders.selection import Selection
 from loaders.source import ByteSource, open_source
+from loaders.sparql.reader import check as check_endpoint
 from loaders.sparql.reader import read as read_endpoint
 from loaders.web.faults import EndpointError
 
@@ -287,7 +288,7 @@ class _Load:
 
     def _read_endpoint(self, file: SourceFile, start: Mapping[str, Any]) -> bool:
         if not start:
-            self._tally.formats["sparql"] += 1
+            self._tally.formats.update(check_endpoint(file.path, self._options))
         committed = time.monotonic()
         try:
             for parsed in read_endpoint(file.path, self._options, start, stop=self._stop):
@@ -298,6 +299,9 @@ class _Load:
                     committed = time.monotonic()
         except EndpointError:
             self._flush()
+            if not (start or self._position):
+                # Nothing came: there is nothing to go on with.
+                self._session.abort()
             raise
         return self._stop is not None and self._stop.is_set()
 

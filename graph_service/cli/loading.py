@@ -6,18 +6,13 @@ import argparse
 import signal
 import sys
 import threading
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from graph_service.cli.endpoint_options import endpoint_options_of
 from graph_service.cli.load_options import load_options_of
 from graph_service.cli.opening import open_from, open_store_from
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
 from graph_service.service import Service
-from graph_service.settings import read_settings
-
-if TYPE_CHECKING:
-    from loaders.sparql.options import EndpointOptions
 
 EXIT_INTERRUPTED = 130
 
@@ -31,7 +26,7 @@ def load(options: argparse.Namespace, output: Output, /) -> int:
     load_options = load_options_of(
         options,
         walks=is_endpoint_source(options.source),
-        endpoint=_endpoint_options(options),
+        endpoint=endpoint_options_of(options),
     )
     stop = threading.Event()
     previous = signal.signal(signal.SIGINT, lambda *_: stop.set())
@@ -55,34 +50,6 @@ def load(options: argparse.Namespace, output: Output, /) -> int:
     for line in report.lines():
         output.line(line)
     return EXIT_INTERRUPTED if report.status == "stopped" else report.exit_code
-
-
-def _endpoint_options(options: argparse.Namespace) -> EndpointOptions | None:
-    from loaders.sparql.options import EndpointOptions, is_endpoint_source
-
-    settings = read_settings()
-    given: dict[str, Any] = {
-        "endpoint": options.endpoint,
-        "max_statements": options.max_statements,
-        "interval_s": options.interval,
-        "contact": options.contact,
-    }
-    walks = is_endpoint_source(options.source)
-    if walks:
-        given |= {
-            "hops": options.hops,
-            "direction": options.direction,
-            "max_incoming": options.max_incoming,
-            "drop_relations": Path(options.drop_relations) if options.drop_relations else None,
-        }
-    given = {name: value for name, value in given.items() if value is not None}
-    if not walks:
-        # Refused by the load: a file has no address.
-        return EndpointOptions(**given) if given else None
-    given.setdefault("contact", settings.contact or None)
-    if not options.no_cache:
-        given["cache_dir"] = settings.cache_path / "sparql"
-    return EndpointOptions(**given)
 
 
 def graphs(options: argparse.Namespace, output: Output, /) -> int:
@@ -110,6 +77,9 @@ def graphs(options: argparse.Namespace, output: Output, /) -> int:
                 for info in known
             )
             output.table(rows)
+        for info in known:
+            for reason, number in sorted(info.report.get("incomplete", {}).items()):
+                output.line(f"NOT COMPLETE: {info.edition}: {number:,} {reason}")
         for started in unfinished:
             output.line(
                 f"unfinished: {started.edition} from {started.source}, {started.statements:,} "

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from graph_service import __version__
+from graph_service.cli.endpoint_options import add_endpoint_options
 from graph_service.cli.load_options import add_filter_options, add_reading_options
 from graph_service.cli.longtail_options import add_passages
 from graph_service.cli.score_options import add_score
@@ -118,22 +119,7 @@ def _add_load(load: argparse.ArgumentParser) -> None:
     )
     add_reading_options(load)
     add_filter_options(load)
-    endpoint = load.add_argument_group("from an endpoint")
-    walk = load.add_argument_group("around an entity, from an endpoint or with --around")
-    walk.add_argument("--hops", type=int, metavar="N", help="steps around the entity (1)")
-    endpoint.add_argument("--endpoint", metavar="URL", help="another SPARQL endpoint")
-    endpoint.add_argument("--contact", metavar="MAIL_OR_URL", help="whom its operators can write "
-                          "to; default: GRAPH_SERVICE_CONTACT")  # fmt: skip
-    walk.add_argument("--direction", choices=["both", "out", "in"],
-                          help="which statements of an entity (both)")  # fmt: skip
-    walk.add_argument("--max-incoming", type=int, metavar="N", help="entities that are the "
-                          "value of more statements are hubs, left out (500)")  # fmt: skip
-    endpoint.add_argument("--max-statements", type=int, metavar="N", help="stop the walk there")
-    walk.add_argument("--drop-relations", metavar="FILE", help="relations to leave out, one "
-                          "IRI a line")  # fmt: skip
-    endpoint.add_argument("--interval", type=float, metavar="S", help="pause between requests in "
-                          "seconds (1)")  # fmt: skip
-    endpoint.add_argument("--no-cache", action="store_true", help="keep no answers on disk")
+    add_endpoint_options(load)
 
 
 def _add_retrieval_options(verb: argparse.ArgumentParser) -> None:

@@ -5,5 +5,7 @@
 ``endpoint``   one endpoint, asked through SPARQLWrapper
 ``paging``     all rows of a pattern, checked for duplicates and gaps
 ``dialects``   what Wikidata and DBpedia each need
-``reader``     the walk itself, resumable
+``walk``       the walk itself, resumable, over truthy statements
+``documents``  the walk over whole documents of Wikidata's entities
+``reader``     which of them reads a source
 """

@@ -61,6 +61,39 @@ class Drops:
             parts.insert(0, f"?p NOT IN ({', '.join(write_iri(one) for one in self.iris)})")
         return " && ".join(parts)
 
+    def holds(self, iri: str, /) -> bool:
+        """Returns whether this relation is left out."""
+        return iri in self.iris or iri.startswith(self.beginnings)
+
+    def keeping(self, names: Sequence[str], /) -> Drops:
+        """Returns the same list without some of its lines.
+
+        Args:
+            names: IRIs as the list has them, or their last parts, such as ``wikiPageWikiLink``.
+
+        Raises:
+            InputError: The list has none such.
+        """
+        kept: set[str] = set()
+        for name in names:
+            found = {
+                one
+                for one in (*self.iris, *(beginning + "*" for beginning in self.beginnings))
+                if one == name or re.split(r"[/#]", one)[-1] == name
+            }
+            if not found:
+                raise InputError(
+                    f"{name!r} is not among the relations that are left out, so there is nothing "
+                    "to keep",
+                    argument="keep_relations",
+                    hint="The list: graph-service load --dropped-relations",
+                )
+            kept |= found
+        return Drops(
+            tuple(one for one in self.iris if one not in kept),
+            tuple(one for one in self.beginnings if one + "*" not in kept),
+        )
+
 
 def read_drops(path: Path, /) -> Drops:
     """Reads a list of relations: an IRI, a Wikidata property id or an IRI's beginning and ``*``
@@ -112,6 +145,10 @@ class Dialect(Protocol):
     def languages(self) -> tuple[str, ...]:
         """Languages of names, in lower case."""
 
+    @property
+    def drops(self) -> Drops:
+        """Relations that are left out."""
+
     def seeds(self, names: str, /) -> list[str]:
         """Returns the IRIs of what follows the source's prefix; raises ``InputError``."""
 
@@ -138,7 +175,12 @@ class Dialect(Protocol):
 
 
 def dialect_of(
-    source: str, /, *, languages: Sequence[str], drop_relations: Path | None
+    source: str,
+    /,
+    *,
+    languages: Sequence[str],
+    drop_relations: Path | None,
+    keep_relations: Sequence[str] = (),
 ) -> tuple[Dialect, list[str]]:
     """Returns the dialect of a source and the IRIs of its seeds; raises ``InputError``."""
     found = SOURCE.fullmatch(source)
@@ -153,11 +195,12 @@ def dialect_of(
             raise InputError(f"{language!r} is no language tag", argument="languages")
     dialect: Dialect
     if found[1] == "wikidata":
-        drops = read_drops(drop_relations) if drop_relations else Drops()
+        drops = (read_drops(drop_relations) if drop_relations else Drops()).keeping(keep_relations)
         # Names that are the same in all languages are kept once, as mul.
         dialect = _Wikidata(tuple(dict.fromkeys((*asked, "mul"))), drops)
     else:
-        dialect = _DBpedia(asked, read_drops(drop_relations or BOOKKEEPING_FILE))
+        drops = read_drops(drop_relations or BOOKKEEPING_FILE).keeping(keep_relations)
+        dialect = _DBpedia(asked, drops)
     return dialect, dialect.seeds(found[2])
 
 

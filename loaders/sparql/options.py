@@ -13,6 +13,8 @@ from loaders.web.polite import Manners
 
 SOURCE = re.compile(r"(wikidata|dbpedia):(.+)", re.DOTALL)
 DIRECTIONS = ("both", "out", "in")
+FULL, TRUTHY = "full", "truthy"
+STATEMENTS = (FULL, TRUTHY)
 
 
 def is_endpoint_source(source: str, /) -> bool:
@@ -38,6 +40,13 @@ class EndpointOptions:
         max_statements: Where the walk ends; None for no limit.
         drop_relations: A file of relations to leave out, one IRI (or, ending in ``*``, the
             beginning of IRIs) a line; None for the source's own list.
+        keep_relations: Of the relations that the list leaves out, those to keep: IRIs, or their
+            last parts.
+        statements: Of Wikidata, ``full`` for whole statements, from entities' documents, or
+            ``truthy`` for the best ones without rank, qualifiers and references, by SPARQL
+            alone; None for full ones from Wikidata's own endpoint, truthy ones from another.
+        entity_data: Where documents come from: the address of a Wikibase's ``api.php`` or
+            ``Special:EntityData``; None for Wikidata's API.
         contact: A mail address or URL for the user agent.
         interval_s: Seconds between the end of a request and the next; None for 1, or for 0 where
             the endpoint is on this machine.
@@ -58,6 +67,9 @@ class EndpointOptions:
     max_incoming: int = 500
     max_statements: int | None = None
     drop_relations: Path | None = None
+    keep_relations: tuple[str, ...] = ()
+    statements: str | None = None
+    entity_data: str | None = None
     contact: str | None = None
     interval_s: float | None = None
     timeout_s: int = 70
@@ -89,6 +101,17 @@ class EndpointOptions:
                 f"direction {self.direction!r}; expected one of {', '.join(DIRECTIONS)}",
                 argument="direction",
             )
+        if self.statements is not None and self.statements not in STATEMENTS:
+            raise InputError(
+                f"statements {self.statements!r}; expected one of {', '.join(STATEMENTS)}",
+                argument="statements",
+            )
+        if self.statements == TRUTHY and self.entity_data is not None:
+            raise InputError(
+                "truthy statements come from the SPARQL endpoint alone, and an address of "
+                "entities' documents is given; leave one of the two out",
+                argument="entity_data",
+            )
         if self.interval_s is not None and not 0 <= self.interval_s < math.inf:
             raise InputError(
                 f"an interval of {self.interval_s} seconds; expected 0 or more",
@@ -117,4 +140,7 @@ class EndpointOptions:
             "max_incoming": self.max_incoming,
             "max_statements": self.max_statements,
             "drop_relations": str(self.drop_relations) if self.drop_relations else None,
+            "keep_relations": list(self.keep_relations),
+            "statements": self.statements,
+            "entity_data": self.entity_data,
         }

@@ -1,106 +1,25 @@
-"""K hops around some entities, from an endpoint, batch by batch and resumable.
-
-Hop by hop, the statements of every entity reached one hop earlier are asked for: those it is
-the head of for many entities in one query, those it is the value of in one subquery an entity,
-cut just above the hub limit. Then the names of all that was reached. A query that fails is
-asked again in halves; what fails for one entity alone is a reject, and the load says that it
-is not complete.
-"""
+"""A subgraph from an endpoint: which walk reads it, and with what."""
 
 from __future__ import annotations
 
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from hashlib import blake2b
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graph_service.model.statement import EntityKind
-from loaders.items import Parsed, Reject, excerpt
+from graph_service.errors import InputError
+from loaders.entity_data import WIKIDATA_API, EntityData
+from loaders.formats import Format
+from loaders.items import Parsed
 from loaders.options import LoadOptions
-from loaders.rdf_mapping import Mapper
-from loaders.rdf_values import entity_id
 from loaders.sparql.dialects import Dialect, dialect_of
-from loaders.sparql.endpoint import Endpoint, QueryFailedError
-from loaders.sparql.options import EndpointOptions
-from loaders.sparql.paging import Collected, Pager
-from loaders.sparql.terms import Row, can_write_iri
+from loaders.sparql.documents import DocumentWalk
+from loaders.sparql.endpoint import Endpoint
+from loaders.sparql.options import FULL, TRUTHY, EndpointOptions
+from loaders.sparql.walk import State, Walk
+from loaders.web.address import split_address
 from loaders.web.faults import StoppedError
 
-INCOMING_PER_QUERY = 10
-TERMS_PER_QUERY = 60
-OUTGOING_REASON = "entities whose own statements are not complete"
-INCOMING_REASON = "entities whose incoming statements are not complete"
-TERMS_REASON = "entities whose names are not complete"
-UNWRITABLE_REASON = "entities whose IRI SPARQL can't hold, so that nothing was asked of them"
-LIMIT_REASON = "entities not asked for, because the limit on statements was reached"
-BEYOND_REASON = "statements beyond the limit on statements"
-
-
-def hub_reason(limit: int, /) -> str:
-    """Returns how the report counts hubs."""
-    return f"hubs whose incoming statements were left out (more than {limit:,} each)"
-
-
-@dataclass(slots=True)
-class _State:
-    """Where the walk stands: all that a resumed one needs.
-
-    Attributes:
-        hop: From 1; beyond the last one, the names are read.
-        frontier: Entities whose statements this hop takes; ``done`` of them are taken.
-        known: Entities and relations met, by the order they were met in.
-        queued: Entities of this and earlier frontiers, and of the next.
-        coming: The next frontier.
-        relations: Relations met.
-        seeds: What the walk began at, and what that redirects to.
-        lacks_outgoing: Entities that were walked and whose own statements are not all taken.
-        lacks_incoming: The same of their incoming ones; hubs are here.
-    """
-
-    hop: int
-    frontier: list[str]
-    done: int = 0
-    known: dict[str, None] = field(default_factory=dict)
-    queued: set[str] = field(default_factory=set)
-    coming: list[str] = field(default_factory=list)
-    relations: set[str] = field(default_factory=set)
-    seeds: set[str] = field(default_factory=set)
-    lacks_outgoing: set[str] = field(default_factory=set)
-    lacks_incoming: set[str] = field(default_factory=set)
-    statements: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "hop": self.hop,
-            "frontier": list(self.frontier),
-            "done": self.done,
-            "known": list(self.known),
-            "queued": sorted(self.queued),
-            "coming": list(self.coming),
-            "relations": sorted(self.relations),
-            "seeds": sorted(self.seeds),
-            "lacks_outgoing": sorted(self.lacks_outgoing),
-            "lacks_incoming": sorted(self.lacks_incoming),
-            "statements": self.statements,
-        }
-
-    @classmethod
-    def from_json(cls, payload: Mapping[str, Any]) -> _State:
-        return cls(
-            int(payload["hop"]),
-            list(payload["frontier"]),
-            int(payload["done"]),
-            dict.fromkeys(payload["known"]),
-            set(payload["queued"]),
-            list(payload["coming"]),
-            set(payload["relations"]),
-            set(payload["seeds"]),
-            set(payload["lacks_outgoing"]),
-            set(payload["lacks_incoming"]),
-            int(payload["statements"]),
-        )
+SPARQL_FORMAT = "sparql"
 
 
 def read(
@@ -123,306 +42,72 @@ def read(
         InputError: The source, the contact or an option is wrong.
         EndpointError: The endpoint refuses or is away; reading can go on later.
     """
-    settings, dialect, seeds, endpoint = _prepare(source, options, stop)
-    endpoint.prune_cache()
-    state = (
-        _State.from_json(start) if start else _State(1, seeds, queued=set(seeds), seeds=set(seeds))
-    )
-    walk = _Walk(source, options, settings, dialect, endpoint, state)
+    walk = _prepare(source, options, start, stop)
+    walk.prune_cache()
     try:
         yield from walk.pieces()
     except StoppedError:
         return
 
 
-def check(source: str, options: LoadOptions, /) -> None:
-    """Raises ``InputError`` for what ``read`` would refuse, before anything is asked or begun."""
-    _prepare(source, options, None)
+def check(source: str, options: LoadOptions, /) -> list[str]:
+    """Returns the names of the formats that will be read; asks and begins nothing.
+
+    Raises:
+        InputError: What ``read`` would refuse.
+    """
+    walk = _prepare(source, options, {}, None)
+    documents = [Format.WIKIBASE_JSON.value] if isinstance(walk, DocumentWalk) else []
+    return [SPARQL_FORMAT, *documents]
+
+
+def statements_of(settings: EndpointOptions, dialect: Dialect, /) -> str:
+    """Returns which statements are read, ``full`` or ``truthy``.
+
+    Raises:
+        InputError: Full ones are asked for of what is not Wikidata.
+    """
+    if not dialect.wikidata:
+        if settings.entity_data is not None or settings.statements == FULL:
+            raise InputError(
+                "full statements, with ranks, qualifiers and references, are Wikidata's; "
+                "DBpedia has none",
+                argument="statements",
+            )
+        return TRUTHY
+    if settings.statements is not None:
+        return settings.statements
+    # Another endpoint may hold other data than Wikidata's own API: it is not guessed.
+    own = settings.endpoint is None or (
+        split_address(settings.endpoint).hostname == split_address(dialect.endpoint).hostname
+    )
+    return FULL if own or settings.entity_data is not None else TRUTHY
 
 
 def _prepare(
-    source: str, options: LoadOptions, stop: threading.Event | None
-) -> tuple[EndpointOptions, Dialect, list[str], Endpoint]:
+    source: str,
+    options: LoadOptions,
+    start: Mapping[str, Any],
+    stop: threading.Event | None,
+) -> Walk:
     settings = options.endpoint or EndpointOptions()
     settings.check()
     dialect, seeds = dialect_of(
-        source, languages=options.languages, drop_relations=settings.drop_relations
+        source,
+        languages=(*options.languages, *options.fallback_languages),
+        drop_relations=settings.drop_relations,
+        keep_relations=settings.keep_relations,
     )
-    address = settings.endpoint or dialect.endpoint
-    return settings, dialect, seeds, Endpoint(address, options=settings, stop=stop)
-
-
-class _Walk:
-    def __init__(
-        self,
-        source: str,
-        options: LoadOptions,
-        settings: EndpointOptions,
-        dialect: Dialect,
-        endpoint: Endpoint,
-        state: _State,
-    ) -> None:
-        self._source = source
-        self._settings = settings
-        self._dialect = dialect
-        self._endpoint = endpoint
-        self._state = state
-        self._taken = state.queued.difference(state.coming, state.frontier[state.done :])
-        self._pager = Pager(
-            endpoint, page_rows=settings.page_rows, nested_order=dialect.nested_order
-        )
-        self._mapper = Mapper(
-            scope=blake2b(source.encode(), digest_size=16).digest(),
-            languages=frozenset(dialect.languages),
-            label_language=options.label_language,
-            nodes=None,
-            wikidata=dialect.wikidata,
-        )
-        self._parsed = Parsed(terms_only=True)
-
-    def pieces(self) -> Iterator[Parsed]:
-        """Yields every piece from the state on."""
-        state = self._state
-        while state.hop <= self._settings.hops:
-            yield from self._hop()
-            state.hop += 1
-            state.frontier, state.coming = sorted(state.coming), []
-            state.done = 0
-        if state.hop == self._settings.hops + 1:
-            relations = {self._dialect.relation_iri(one) for one in state.relations}
-            wanted = [*state.known, *relations, *state.queued]
-            state.frontier = sorted({one for one in wanted if self._dialect.has_terms(one)})
-            state.hop += 1
-        yield from self._names()
-
-    def _begin(self) -> None:
-        self._parsed = Parsed(terms_only=True)
-        self._mapper.begin(self._parsed, check_text=True)
-
-    def _end(self, stage: str) -> Parsed:
-        self._mapper.end()
-        parsed, state = self._parsed, self._state
-        traffic = self._endpoint.traffic
-        parsed.position = state.to_json()
-        parsed.bytes_read = traffic.bytes_read
-        parsed.note = (
-            f"{stage}: {min(state.done, len(state.frontier)):,} of {len(state.frontier):,} "
-            f"entities, {traffic.requests:,} requests"
-            + (f", {traffic.retries:,} again" if traffic.retries else "")
-            + (f", {traffic.from_cache:,} answers from disk" if traffic.from_cache else "")
-        )
-        return parsed
-
-    def _hop(self) -> Iterator[Parsed]:
-        state, size = self._state, self._settings.entities_per_query
-        while state.done < len(state.frontier):
-            batch = state.frontier[state.done : state.done + size]
-            self._begin()
-            limit = self._settings.max_statements
-            if limit is not None and state.statements >= limit:
-                self._parsed.skipped[LIMIT_REASON] += len(state.frontier) - state.done
-                state.done = len(state.frontier)
-            else:
-                rows = self._rows_around(batch)
-                state.done += len(batch)
-                self._take(rows)
-                self._taken.update(batch)
-            yield self._end(f"hop {state.hop}")
-
-    def _rows_around(self, batch: Sequence[str]) -> list[Row]:
-        askable = self._askable(batch)
-        found: set[Row] = set()
-        if self._settings.direction != "in":
-            found.update(self._all_of(askable, self._dialect.outgoing, OUTGOING_REASON))
-        if self._settings.direction != "out":
-            for seed in [one for one in askable if one in self._state.seeds]:
-                found.update(self._all_of([seed], self._incoming_of_one, INCOMING_REASON))
-            others = [one for one in askable if one not in self._state.seeds]
-            for first in range(0, len(others), INCOMING_PER_QUERY):
-                found.update(self._incoming(others[first : first + INCOMING_PER_QUERY]))
-        return sorted(found)
-
-    def _askable(self, batch: Sequence[str]) -> list[str]:
-        found = [one for one in batch if can_write_iri(one)]
-        if len(found) < len(batch):
-            self._parsed.skipped[UNWRITABLE_REASON] += len(batch) - len(found)
-            unasked = set(batch).difference(found)
-            self._state.lacks_outgoing |= unasked
-            self._state.lacks_incoming |= unasked
-        return found
-
-    def _incoming_of_one(self, entities: Sequence[str]) -> str:
-        [entity] = entities
-        return self._dialect.incoming(entity)
-
-    def _all_of(
-        self, entities: Sequence[str], pattern_of: Callable[[Sequence[str]], str], reason: str
-    ) -> tuple[Row, ...]:
-        """Returns the rows of a pattern, asked for in halves where it fails."""
-        if not entities:
-            return ()
-        try:
-            collected = self._pager.collect(pattern_of(entities))
-        except QueryFailedError as error:
-            collected = Collected(error.rows, error.reason)
-        if not collected.problem:
-            return collected.rows
-        if len(entities) == 1:
-            self._incomplete(entities[0], reason, collected.problem, pattern_of(entities))
-            return collected.rows
-        middle = len(entities) // 2
-        return (
-            *self._all_of(entities[:middle], pattern_of, reason),
-            *self._all_of(entities[middle:], pattern_of, reason),
-        )
-
-    def _incoming(self, entities: Sequence[str]) -> list[Row]:
-        """Returns the incoming statements of entities, none of those of hubs."""
-        limit = self._settings.max_incoming
-        if not entities:
-            return []
-        parts = [
-            f"{{ SELECT DISTINCT ?s ?p ?o WHERE {{ {self._dialect.incoming(one)} }} "
-            f"LIMIT {limit + 1} }}"
-            for one in entities
-        ]
-        try:
-            answer = self._endpoint.ask(f"SELECT ?s ?p ?o WHERE {{ {' UNION '.join(parts)} }}")
-            rows = answer.rows()
-            capped = self._pager.looks_capped(len(rows), answer.max_rows)
-        except QueryFailedError as error:
-            if len(entities) == 1:
-                pattern = self._dialect.incoming(entities[0])
-                self._incomplete(entities[0], INCOMING_REASON, error.reason, pattern)
-                return list(error.rows) if len(error.rows) <= limit else []
-            rows, capped = (), True
-        if capped and len(entities) > 1:
-            middle = len(entities) // 2
-            return [*self._incoming(entities[:middle]), *self._incoming(entities[middle:])]
-        counts = Counter(row.object.value for row in rows)
-        if capped and counts[entities[0]] <= limit:
-            rows = self._counted(entities[0], limit)
-            counts = Counter(row.object.value for row in rows)
-        hubs = {one for one, number in counts.items() if number > limit}
-        self._add_hubs(hubs)
-        return [row for row in rows if row.object.value not in hubs]
-
-    def _counted(self, entity: str, limit: int) -> tuple[Row, ...]:
-        """Returns the incoming statements of an entity whose answer looks cut; more than the
-        limit where it is a hub.
-        """
-        pattern = self._dialect.incoming(entity)
-        try:
-            if self._pager.count(pattern) > limit:
-                self._add_hubs({entity})
-                return ()
-        except QueryFailedError as error:
-            self._incomplete(entity, INCOMING_REASON, error.reason, pattern)
-            return ()
-        return self._all_of([entity], self._incoming_of_one, INCOMING_REASON)
-
-    def _add_hubs(self, hubs: set[str]) -> None:
-        if hubs:
-            self._parsed.skipped[hub_reason(self._settings.max_incoming)] += len(hubs)
-            self._state.lacks_incoming |= hubs
-
-    def _is_taken(self, row: Row) -> bool:
-        """Returns whether an earlier batch had this statement, from its other end."""
-        state, direction = self._state, self._settings.direction
-        head, tail = row.subject.value, row.object.value
-        if direction != "in" and head in self._taken and head not in state.lacks_outgoing:
-            return True
-        return (
-            direction != "out"
-            and row.object.kind == "uri"
-            and tail in self._taken
-            and tail not in state.lacks_incoming
-        )
-
-    def _take(self, rows: list[Row]) -> None:
-        """Maps statements and notes what they lead to."""
-        state, dialect = self._state, self._dialect
-        limit = self._settings.max_statements
-        frontier = set(state.frontier)
-        for row in rows:
-            target = dialect.redirect_of(row)
-            if target is not None:
-                self._add(row)
-                # A redirect is no hop: its target is walked in this one.
-                if row.subject.value in frontier and not (
-                    target in self._taken or target in frontier
-                ):
-                    if target in state.queued:
-                        state.coming = [one for one in state.coming if one != target]
-                    state.queued.add(target)
-                    state.frontier.append(target)
-                    frontier.add(target)
-                if row.subject.value in state.seeds:
-                    state.seeds.add(target)
-                continue
-            if self._is_taken(row):
-                continue
-            if limit is not None and state.statements >= limit:
-                self._parsed.skipped[BEYOND_REASON] += 1
-                continue
-            before = len(self._parsed.statements)
-            self._add(row)
-            taken = len(self._parsed.statements) - before
-            if not taken:
-                continue
-            state.statements += taken
-            state.relations.add(row.predicate.value)
-            for term in (row.subject, row.object):
-                if term.kind != "uri":
-                    continue
-                state.known.setdefault(term.value)
-                if term.value not in state.queued and dialect.walks_through(term.value):
-                    state.queued.add(term.value)
-                    state.coming.append(term.value)
-
-    def _add(self, row: Row) -> None:
-        try:
-            quad = row.quad()
-            problem = self._mapper.add_checked(quad)
-        except ValueError as error:
-            problem = f"a term that RDF forbids: {error}"
-        if problem:
-            self._parsed.rejects.append(Reject(self._source, 0, 0, problem, excerpt(str(row))))
-
-    def _names(self) -> Iterator[Parsed]:
-        state, dialect = self._state, self._dialect
-        relations = {entity_id(dialect.relation_iri(one)) for one in state.relations}
-        asked = set(state.frontier)
-        while state.done < len(state.frontier):
-            batch = state.frontier[state.done : state.done + TERMS_PER_QUERY]
-            self._begin()
-            rows = sorted(self._all_of(self._askable(batch), dialect.terms, TERMS_REASON))
-            for row in rows:
-                self._add(row)
-                target = dialect.redirect_of(row)
-                if target is not None and target not in asked and dialect.has_terms(target):
-                    asked.add(target)
-                    state.frontier.append(target)
-            state.done += len(batch)
-            parsed = self._end("names")
-            parsed.entities = [
-                replace(one, kind=EntityKind.PROPERTY) if one.id in relations else one
-                for one in parsed.entities
-            ]
-            yield parsed
-
-    def _incomplete(self, entity: str, reason: str, problem: str, pattern: str) -> None:
-        self._parsed.incomplete[reason] += 1
-        if reason == OUTGOING_REASON:
-            self._state.lacks_outgoing.add(entity)
-        elif reason == INCOMING_REASON:
-            self._state.lacks_incoming.add(entity)
-        self._parsed.rejects.append(
-            Reject(
-                self._source,
-                0,
-                0,
-                f"{entity_id(entity)}, of the {reason}: {problem}",
-                excerpt(pattern),
-            )
-        )
+    endpoint = Endpoint(settings.endpoint or dialect.endpoint, options=settings, stop=stop)
+    state = (
+        State.from_json(start) if start else State(1, seeds, queued=set(seeds), seeds=set(seeds))
+    )
+    if statements_of(settings, dialect) == TRUTHY:
+        return Walk(source, options, settings, dialect, endpoint, state)
+    entities = EntityData(
+        settings.entity_data or WIKIDATA_API,
+        manners=settings.manners(),
+        languages=dialect.languages,
+        stop=stop,
+    )
+    return DocumentWalk(source, options, settings, dialect, endpoint, state, entities)

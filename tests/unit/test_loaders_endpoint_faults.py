@@ -27,7 +27,7 @@ from loaders.load import load
 from loaders.options import LoadOptions, LoadReport, Progress
 from loaders.sparql.endpoint import Endpoint, QueryFailedError
 from loaders.sparql.options import EndpointOptions
-from loaders.sparql.reader import INCOMING_REASON, OUTGOING_REASON, TERMS_REASON
+from loaders.sparql.walk import INCOMING_REASON, OUTGOING_REASON, TERMS_REASON
 from loaders.web.address import user_agent
 from loaders.web.faults import EndpointError
 from loaders.web.transfer import LONGEST_GET

@@ -29,7 +29,8 @@ from graph_service.store.protocol import Store
 from loaders.load import load
 from loaders.options import LoadOptions, Progress
 from loaders.sparql.options import EndpointOptions
-from loaders.sparql.reader import LIMIT_REASON, hub_reason, read
+from loaders.sparql.reader import read
+from loaders.sparql.walk import LIMIT_REASON, hub_reason
 
 WD = "http://www.wikidata.org/entity/"
 WDT = "http://www.wikidata.org/prop/direct/"
@@ -440,7 +441,7 @@ def test_command_line(
     capsys.readouterr()
     file = tmp_path / "x.nt"
     file.write_text("")
-    assert main(["load", str(file), "--graph", "g", "--hops", "2"]) == 2
+    assert main(["load", str(file), "--graph", "g", "--endpoint", dbpedia.url]) == 2
     assert "are for endpoints" in capsys.readouterr().err
 
 

@@ -1,0 +1,321 @@
+"""The walk over Wikidata's whole documents: full statements, with ranks, qualifiers, references.
+
+An entity's own statements come with its document, and lead on by its best ones, as the truthy
+triples do. What leads to it only the SPARQL endpoint knows: of each head outside the walked part,
+those statements are taken from its document that lead inside, at every rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from graph_service.model.statement import Entity, EntityKind, Rank, Statement
+from graph_service.model.values import EntityValue, Quantity, Value
+from loaders.entity_data import ENTITIES_PER_REQUEST, EntityData, Fetched
+from loaders.items import Parsed
+from loaders.options import LoadOptions
+from loaders.rdf_values import ENTITY, WIKIDATA, entity_id
+from loaders.sparql.dialects import Dialect
+from loaders.sparql.endpoint import Endpoint
+from loaders.sparql.options import EndpointOptions
+from loaders.sparql.terms import Row
+from loaders.sparql.walk import (
+    BEYOND_REASON,
+    LIMIT_REASON,
+    OUTGOING_REASON,
+    TERMS_REASON,
+    State,
+    Walk,
+)
+from loaders.web.polite import Traffic
+from loaders.wikibase import DocumentReader
+from loaders.wikibase_json import MISSING_REASON, Languages
+
+_DIRECT = WIKIDATA + "prop/direct/"
+HEADS_REASON = "entities outside whose statements that lead inside did not come"
+EDITED_REASON = "statements that the endpoint has and the entity's document has not (any more)"
+OTHER_KINDS_REASON = "statements of what is neither item nor property (lexemes, media)"
+DROPPED_REASON = "statements of relations that were to be left out"
+
+
+class DocumentWalk(Walk):
+    """The walk over whole documents.
+
+    Args:
+        entities: Where documents come from; the rest is as ``Walk`` has it.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        options: LoadOptions,
+        settings: EndpointOptions,
+        dialect: Dialect,
+        endpoint: Endpoint,
+        state: State,
+        entities: EntityData,
+    ) -> None:
+        super().__init__(source, options, settings, dialect, endpoint, state)
+        self._entities = entities
+        # Names that are the same in all languages are kept once, as mul.
+        asked = [one.lower() for one in options.languages] or ["en"]
+        kept = frozenset((*asked, "mul"))
+        languages = Languages(kept, options.fallback_languages)
+        self._reader = DocumentReader(source, languages, None, options.batch_size)
+        self._piece_statements = options.batch_size
+        self._wanted_statements = sum(map(len, state.wanted.values()))
+
+    def prune_cache(self) -> None:
+        """Deletes answers on disk that are past their time; both caches are one folder."""
+        self._entities.prune_cache()
+
+    def _traffic(self) -> Traffic:
+        one, other = self._endpoint.traffic, self._entities.traffic
+        return Traffic(
+            one.requests + other.requests,
+            one.retries + other.retries,
+            one.from_cache + other.from_cache,
+            one.bytes_read + other.bytes_read,
+        )
+
+    def _hop(self) -> Iterator[Parsed]:
+        state = self._state
+        while state.done < len(state.frontier):
+            batch = state.frontier[state.done : state.done + ENTITIES_PER_REQUEST]
+            if self._is_full():
+                self._begin(terms_only=False)
+                self._leave_rest()
+                yield self._end(f"hop {state.hop}")
+                return
+            fetched = Fetched()
+            if self._settings.direction != "in":
+                fetched = self._entities.fetch([entity_id(one) for one in batch])
+            pieces = {one: self._piece(entity_id(one), fetched) for one in batch}
+            while batch:
+                # As many as go into one transaction.
+                part, size = batch[:1], len(pieces[batch[0]].statements)
+                for one in batch[1:]:
+                    size += len(pieces[one].statements)
+                    if size > self._piece_statements:
+                        break
+                    part.append(one)
+                batch = batch[len(part) :]
+                self._begin(terms_only=False)
+                self._take_part(part, pieces, fetched)
+                yield self._end(f"hop {state.hop}")
+
+    def _take_part(
+        self, part: Sequence[str], pieces: Mapping[str, Parsed], fetched: Fetched
+    ) -> None:
+        state = self._state
+        incoming: dict[str, list[Row]] = {}
+        if self._settings.direction != "out":
+            for row in sorted(self._incoming_rows(self._askable(part))):
+                incoming.setdefault(row.object.value, []).append(row)
+        for iri in part:
+            if self._is_full():
+                self._leave_rest()
+                return
+            if self._settings.direction != "in":
+                self._take_document(iri, pieces[iri], fetched)
+            self._taken.add(iri)
+            self._take_incoming(incoming.get(iri, ()))
+            state.done += 1
+
+    def _is_full(self) -> bool:
+        limit = self._settings.max_statements
+        return limit is not None and self._state.statements + self._wanted_statements >= limit
+
+    def _leave_rest(self) -> None:
+        state = self._state
+        self._parsed.skipped[LIMIT_REASON] += len(state.frontier) - state.done
+        state.done = len(state.frontier)
+
+    def _piece(self, id_: str, fetched: Fetched) -> Parsed:
+        """Returns what an entity's document holds, nothing where it has none."""
+        piece = Parsed()
+        if id_ in fetched.documents:
+            self._reader.read_piece(fetched.documents[id_], piece, 0, 0)
+        if id_ in fetched.redirects and all(one.id != id_ for one in piece.entities):
+            kind = EntityKind.PROPERTY if id_.startswith("P") else EntityKind.ITEM
+            piece.entities.append(Entity(id_, kind, redirect=fetched.redirects[id_]))
+        return piece
+
+    def _take_document(self, iri: str, piece: Parsed, fetched: Fetched) -> None:
+        id_ = entity_id(iri)
+        parsed = self._parsed
+        if id_ in fetched.failed:
+            self._incomplete(iri, OUTGOING_REASON, fetched.failed[id_])
+            return
+        told = self._forget_wanted(iri)
+        if id_ in fetched.missing:
+            parsed.skipped[MISSING_REASON] += 1
+            if told:
+                parsed.skipped[EDITED_REASON] += told
+            return
+        if id_ in fetched.redirects:
+            parsed.entities.extend(one for one in piece.entities if one.id == id_)
+            self._follow(iri, ENTITY + fetched.redirects[id_])
+            return
+        kept = [one for one in piece.statements if not self._is_dropped(one)]
+        if len(kept) < len(piece.statements):
+            parsed.skipped[DROPPED_REASON] += len(piece.statements) - len(kept)
+        else:
+            # A document that lost statements is no whole one: it must not remove any.
+            parsed.documents |= piece.documents
+        self._add_piece(piece, kept)
+        for one in self._best(kept):
+            if isinstance(one.value, EntityValue):
+                self._reach(ENTITY + one.value.id)
+
+    def _follow(self, iri: str, target: str) -> None:
+        """A redirect is no hop: its target is walked in this one."""
+        state = self._state
+        if not (target in self._taken or target in state.frontier):
+            if target in state.queued:
+                state.coming = [one for one in state.coming if one != target]
+            state.queued.add(target)
+            state.frontier.append(target)
+        if iri in state.seeds:
+            state.seeds.add(target)
+
+    def _take_incoming(self, rows: Sequence[Row]) -> None:
+        state = self._state
+        for row in rows:
+            head, tail = row.subject.value, row.object.value
+            if head in self._taken and self._settings.direction != "in":
+                continue
+            if not self._dialect.walks_through(head):
+                self._parsed.skipped[OTHER_KINDS_REASON] += 1
+                continue
+            if self._is_full():
+                self._parsed.skipped[BEYOND_REASON] += 1
+                continue
+            pairs = state.wanted.setdefault(head, set())
+            pair = (row.predicate.value.removeprefix(_DIRECT), entity_id(tail))
+            if pair not in pairs:
+                pairs.add(pair)
+                self._wanted_statements += 1
+            state.relations.add(row.predicate.value)
+            self._reach(head)
+
+    def _forget_wanted(self, iri: str) -> int:
+        number = len(self._state.wanted.pop(iri, ()))
+        self._wanted_statements -= number
+        return number
+
+    def _reach(self, iri: str) -> None:
+        state = self._state
+        if iri not in state.queued and self._dialect.walks_through(iri):
+            state.queued.add(iri)
+            state.coming.append(iri)
+
+    def _is_dropped(self, statement: Statement) -> bool:
+        return self._dialect.drops.holds(_DIRECT + statement.relation)
+
+    def _best(self, statements: Sequence[Statement]) -> Iterator[Statement]:
+        """Yields the statements that truthy triples are made of."""
+        preferred = {one.relation for one in statements if one.rank is Rank.PREFERRED}
+        for one in statements:
+            best = Rank.PREFERRED if one.relation in preferred else Rank.NORMAL
+            if one.rank is best:
+                yield one
+
+    def _add_piece(self, piece: Parsed, statements: Sequence[Statement]) -> None:
+        parsed, state = self._parsed, self._state
+        parsed.entities.extend(piece.entities)
+        parsed.statements.extend(statements)
+        # Places in one answer of many mean nothing to people: the reason names the entity.
+        parsed.rejects.extend(replace(one, line=0, offset=0) for one in piece.rejects)
+        parsed.skipped.update(piece.skipped)
+        parsed.forms |= piece.forms
+        state.statements += len(statements)
+        for statement in statements:
+            for id_ in _mentioned(statement):
+                state.known.setdefault(ENTITY + id_)
+
+    def _to_name(self) -> list[str]:
+        """Returns the heads outside whose statements are wanted, then what else has names."""
+        state = self._state
+        whole = self._taken.difference(state.lacks_outgoing)
+        if self._settings.direction == "in":
+            whole = set()
+        met = super()._to_name()
+        heads = [one for one in met if one in state.wanted]
+        return heads + [one for one in met if one not in state.wanted and one not in whole]
+
+    def _names(self) -> Iterator[Parsed]:
+        state, dialect = self._state, self._dialect
+        # What is queued and not in the frontier has its names from its document.
+        asked = state.queued.union(state.frontier)
+        while state.done < len(state.frontier):
+            batch = state.frontier[state.done : state.done + ENTITIES_PER_REQUEST]
+            heads = [one for one in batch if one in state.wanted]
+            batch = heads or batch
+            fetched = self._entities.fetch([entity_id(one) for one in batch], whole=bool(heads))
+            self._begin()
+            for iri in batch:
+                self._take_outside(iri, fetched)
+            state.done += len(batch)
+            if heads:
+                # Their statements may name what was not met before, in qualifiers say.
+                new = [one for one in state.known if one not in asked and dialect.has_terms(one)]
+                asked.update(new)
+                state.frontier.extend(new)
+            yield self._end("names")
+
+    def _take_outside(self, iri: str, fetched: Fetched) -> None:
+        """Takes the names of an entity outside, and those of its statements that lead inside."""
+        id_ = entity_id(iri)
+        parsed = self._parsed
+        pairs = self._state.wanted.get(iri)
+        if id_ in fetched.failed:
+            if iri not in self._state.lacks_outgoing:
+                reason = HEADS_REASON if pairs else TERMS_REASON
+                self._incomplete(iri, reason, fetched.failed[id_])
+            return
+        if id_ in fetched.missing:
+            parsed.skipped[MISSING_REASON] += 1
+            if pairs:
+                parsed.skipped[EDITED_REASON] += len(pairs)
+            return
+        piece = self._piece(id_, fetched)
+        statements = [
+            one
+            for one in piece.statements
+            if pairs
+            and isinstance(one.value, EntityValue)
+            and (one.relation, one.value.id) in pairs
+        ]
+        if pairs:
+            found = {(one.relation, _id_of(one.value)) for one in statements}
+            lost = len(pairs - found)
+            if lost:
+                parsed.skipped[EDITED_REASON] += lost
+            self._forget_wanted(iri)
+        # Not its whole document: it must not pass for that revision.
+        piece.entities = [replace(one, revision=None) for one in piece.entities]
+        self._add_piece(piece, statements)
+
+
+def _id_of(value: Value) -> str:
+    return value.id if isinstance(value, EntityValue) else ""
+
+
+def _mentioned(statement: Statement) -> Iterator[str]:
+    """Yields the items and properties that a statement names, in any of its parts."""
+    yield statement.relation
+    values: list[Value] = [statement.value]
+    for snak in statement.qualifiers:
+        yield snak.relation
+        values.append(snak.value)
+    for reference in statement.references:
+        for snak in reference.parts:
+            yield snak.relation
+            values.append(snak.value)
+    for value in values:
+        if isinstance(value, EntityValue):
+            yield value.id
+        elif isinstance(value, Quantity) and value.unit is not None:
+            yield value.unit
