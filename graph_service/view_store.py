@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -15,48 +16,26 @@ from graph_service.model.limits import Deadline
 from graph_service.model.plain import from_plain, to_plain
 from graph_service.model.request import ViewRef
 from graph_service.model.view import (
-    Method,
+    Deviation,
     Overlay,
     StoredView,
     ViewDelta,
     ViewReport,
     ViewSpec,
+    ViewState,
 )
 from graph_service.store.protocol import Record, Records
 from graph_service.views.codec import decode_delta, encode_delta
 from graph_service.views.delta import make_delta
+from graph_service.views.deviation import measure
 from graph_service.views.overlay import lay
-from graph_service.views.pairs import PairIndex
-from graph_service.views.scorer import CountScorer
+from graph_service.views.prepared import PreparedBase
 
 KIND = "view"
 MAX_VIEW_NAME = 200
 BASES_KEPT = 4
-NO_INDEX = (Method.WITHHOLDING, Method.CUSTOM)
-
-
-class _Base:
-    """What drawing needs of a base graph, made when first asked for and kept while it is used."""
-
-    def __init__(self, graph: KnowledgeGraph) -> None:
-        self._graph = graph
-        self._lock = threading.RLock()
-        self._index: PairIndex | None = None
-        self._scorer: CountScorer | None = None
-
-    @property
-    def index(self) -> PairIndex:
-        with self._lock:
-            if self._index is None:
-                self._index = PairIndex.build(self._graph)
-            return self._index
-
-    @property
-    def scorer(self) -> CountScorer:
-        with self._lock:
-            if self._scorer is None:
-                self._scorer = CountScorer.build(self._graph, index=self.index)
-            return self._scorer
+ABANDONED_S = 120.0
+"""Silence after which a view that is being made counts as failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +59,9 @@ class ViewStore:
 
     def __init__(self, records: Records, /, *, cache_size: int = 32) -> None:
         self._records = records
-        self._cache: OrderedDict[str, LaidView] = OrderedDict()
+        self._cache: OrderedDict[tuple[tuple[str, str], str], LaidView] = OrderedDict()
         self._cache_size = cache_size
-        self._bases: OrderedDict[str, _Base] = OrderedDict()
+        self._bases: OrderedDict[tuple[str, str], PreparedBase] = OrderedDict()
         self._lock = threading.Lock()
 
     def create(
@@ -94,15 +73,65 @@ class ViewStore:
         name: str | None = None,
         note: str = "",
         deadline: Deadline | None = None,
+        progress: Callable[[float], None] | None = None,
     ) -> StoredView:
-        """Makes a view and stores it; the same specification again gives the same view.
+        """Makes a view, measures how far it is from its base, and stores it.
 
-        A name or note then given replaces the one it had. A name that only a stale view has may
-        be given to a new one.
+        The same specification again gives the same view. A name or note then given replaces the
+        one it had. A name that only a stale view has may be given to a new one.
+
+        Args:
+            graph: The base.
+            spec: What is asked.
+            name: A person's name for it.
+            note: Anything a person wants to remember.
+            deadline: When to give up; nothing is stored then.
+            progress: Told the share of the work done.
 
         Raises:
             InputError: The specification does not hold, depends on a question, or the name is
                 taken by another view of the graph.
+        """
+        edges = graph.fingerprints.edges
+        known = self.known(graph.name, spec, edges=edges, name=name, note=note)
+        if known is not None and known.state is ViewState.DONE:
+            return known
+        laid = self.lay_spec(graph, spec, deadline=deadline)
+        if progress is not None:
+            progress(0.6)
+        base = self.prepared(graph).measure(deadline=deadline)
+        if progress is not None:
+            progress(0.8)
+        stored = StoredView(
+            id=laid.id,
+            name=name or (known.name if known else None),
+            graph=graph.name,
+            edges=edges,
+            spec=spec,
+            report=laid.report,
+            note=note or (known.note if known else ""),
+            created_at=_now(),
+            deviation=measure(graph, laid.overlay, base, deadline=deadline),
+        )
+        if progress is not None:
+            progress(1.0)
+        self._save(stored, encode_delta(graph, laid.delta))
+        return stored
+
+    def known(
+        self,
+        graph: str,
+        spec: ViewSpec,
+        /,
+        *,
+        edges: str,
+        name: str | None = None,
+        note: str = "",
+    ) -> StoredView | None:
+        """Returns the stored view of a specification, with a name and note if they are given.
+
+        Raises:
+            InputError: The specification can't be stored, or the name is another view's.
         """
         spec.validate()
         if spec.scope.of_question:
@@ -115,46 +144,69 @@ class ViewStore:
                 f"a view's name has 1 to {MAX_VIEW_NAME} characters, got {len(name)}",
                 argument="name",
             )
-        edges = graph.fingerprints.edges
         view_id = spec.identity(edges)
         if name is not None:
-            for other in self.list(graph.name, edges=edges):
+            for other in self.list(graph, edges=edges):
                 if other.name == name and other.id != view_id and not other.stale:
                     raise InputError(
-                        f"graph {graph.name!r} has another view named {name!r} ({other.id})",
+                        f"graph {graph!r} has another view named {name!r} ({other.id})",
                         argument="name",
                         hint="Choose another name, or delete that view first.",
                     )
-        known = self._records.get_record(KIND, _key(graph.name, view_id))
-        if known is not None:
-            stored = _stored(known, edges)
-            renamed = replace(stored, name=name or stored.name, note=note or stored.note)
-            if renamed != stored:
-                self._records.save_record(
-                    Record(KIND, known.key, graph.name, _fields(renamed), known.data)
-                )
-            return renamed
-        laid = self.lay_spec(graph, spec, deadline=deadline)
-        stored = StoredView(
-            id=view_id,
-            name=name,
-            graph=graph.name,
+        record = self._records.get_record(KIND, _key(graph, view_id))
+        if record is None:
+            return None
+        stored = _stored(record, edges)
+        renamed = replace(stored, name=name or stored.name, note=note or stored.note)
+        if renamed != stored:
+            self._save(renamed, record.data)
+        return renamed
+
+    def begin(
+        self, graph: str, spec: ViewSpec, /, *, edges: str, name: str | None, note: str
+    ) -> StoredView:
+        """Stores that a view is being made; ``create`` replaces that by the view."""
+        known = self.known(graph, spec, edges=edges, name=name, note=note)
+        begun = StoredView(
+            id=spec.identity(edges),
+            name=name or (known.name if known else None),
+            graph=graph,
             edges=edges,
             spec=spec,
-            report=laid.report,
-            note=note,
-            created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            report=ViewReport(0, spec.level, None, {}),
+            note=note or (known.note if known else ""),
+            created_at=_now(),
+            state=ViewState.RUNNING,
+            progress=0.0,
         )
-        self._records.save_record(
-            Record(
-                KIND,
-                _key(graph.name, view_id),
-                graph.name,
-                _fields(stored),
-                encode_delta(graph, laid.delta),
-            )
+        self._save(begun, b"")
+        return begun
+
+    def update(self, view: StoredView, /, **changes: Any) -> bool:
+        """Notes how far the making of a view has come; False if it is no longer being made."""
+        record = self._records.get_record(KIND, _key(view.graph, view.id))
+        if record is None or record.json["state"] != ViewState.RUNNING:
+            return False
+        self._save(replace(_stored(record, view.edges), **changes), b"")
+        return True
+
+    def _save(self, view: StoredView, data: bytes) -> None:
+        key = _key(view.graph, view.id)
+        self._records.save_record(Record(KIND, key, view.graph, _fields(view), data))
+
+    def measured(self, graph: KnowledgeGraph, view: StoredView, /) -> StoredView:
+        """Returns a view with its deviation, measured and stored if it was made without."""
+        if view.deviation is not None or view.stale or view.state is not ViewState.DONE:
+            return view
+        laid = self.lay(graph, ViewRef(id=view.id))
+        record = self._records.get_record(KIND, _key(view.graph, view.id))
+        assert laid is not None
+        whole = replace(
+            view, deviation=measure(graph, laid.overlay, self.prepared(graph).measure())
         )
-        return stored
+        if record is not None:
+            self._save(whole, record.data)
+        return whole
 
     def list(self, graph: str, /, *, edges: str) -> list[StoredView]:
         """Returns the views of a graph by creation, then id.
@@ -190,8 +242,6 @@ class ViewStore:
         """Deletes a view and returns its id; raises ``ViewNotFoundError`` if there is none."""
         view = self.get(graph, reference, edges=edges)
         self._records.delete_record(KIND, _key(graph, view.id))
-        with self._lock:
-            self._cache.pop(view.id, None)
         return view.id
 
     def lay(
@@ -227,7 +277,9 @@ class ViewStore:
                 hint=f"Make it anew: graph-service view create --graph {graph.name} "
                 f"--from-view {view.id}",
             )
-        cached = self._cached(view.id)
+        if view.state is not ViewState.DONE:
+            raise _unfinished(view)
+        cached = self._cached(view.id, graph)
         if cached is not None:
             return cached
         record = self._records.get_record(KIND, _key(graph.name, view.id))
@@ -235,7 +287,7 @@ class ViewStore:
             raise ViewNotFoundError(f"view {view.id} was deleted meanwhile", argument="view")
         delta = decode_delta(graph, record.data)
         laid = LaidView(view.id, view.spec, delta, lay(graph, delta, view_id=view.id), view.report)
-        self._keep(laid)
+        self._keep(laid, graph)
         return laid
 
     def lay_spec(
@@ -250,44 +302,71 @@ class ViewStore:
         """Returns the view of a specification laid over its base, without storing it."""
         view_id = spec.identity(graph.fingerprints.edges)
         if not spec.scope.of_question:
-            cached = self._cached(view_id)
+            cached = self._cached(view_id, graph)
             if cached is not None:
                 return cached
-        base = self._base(graph)
         delta, report = make_delta(
             graph,
             spec,
-            scorer=base.scorer if spec.method is Method.RELATION_REPLACEMENT else None,
+            prepared=self.prepared(graph),
             question_edges=question_edges,
-            index=None if spec.method in NO_INDEX else base.index,
             deadline=deadline,
         )
         laid = LaidView(view_id, spec, delta, lay(graph, delta, view_id=view_id), report)
         if not spec.scope.of_question:
-            self._keep(laid)
+            self._keep(laid, graph)
         return laid
 
-    def _base(self, graph: KnowledgeGraph) -> _Base:
-        key = graph.fingerprints.edges
+    def prepared(self, graph: KnowledgeGraph, /) -> PreparedBase:
+        """Returns what the views of a base share, kept for the last few bases."""
+        key = _numbering(graph)
         with self._lock:
-            base = self._bases.setdefault(key, _Base(graph))
+            base = self._bases.setdefault(key, PreparedBase(graph))
             self._bases.move_to_end(key)
             while len(self._bases) > BASES_KEPT:
                 self._bases.popitem(last=False)
             return base
 
-    def _cached(self, view_id: str) -> LaidView | None:
+    def _cached(self, view_id: str, graph: KnowledgeGraph) -> LaidView | None:
+        key = _numbering(graph), view_id
         with self._lock:
-            laid = self._cache.get(view_id)
+            laid = self._cache.get(key)
             if laid is not None:
-                self._cache.move_to_end(view_id)
+                self._cache.move_to_end(key)
             return laid
 
-    def _keep(self, laid: LaidView) -> None:
+    def _keep(self, laid: LaidView, graph: KnowledgeGraph) -> None:
         with self._lock:
-            self._cache[laid.id] = laid
+            self._cache[_numbering(graph), laid.id] = laid
             while len(self._cache) > self._cache_size:
                 self._cache.popitem(last=False)
+
+
+def _numbering(graph: KnowledgeGraph) -> tuple[str, str]:
+    """What a graph's numbers follow from: entities that only have labels take numbers too."""
+    return graph.fingerprints.edges, graph.fingerprints.content
+
+
+def _unfinished(view: StoredView) -> InputError:
+    shown = view.name or view.id
+    if view.state is ViewState.RUNNING:
+        return InputError(
+            f"view {shown} is still being made ({view.progress:.0%})",
+            argument="view",
+            hint="Ask again when its state is done.",
+        )
+    reason = f": {view.error}" if view.error else ""
+    return InputError(
+        f"the making of view {shown} was {view.state.value}{reason}"
+        if view.state is ViewState.CANCELLED
+        else f"the making of view {shown} has failed{reason}",
+        argument="view",
+        hint=f"Make it anew: graph-service view create --graph {view.graph} --from-view {view.id}",
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _key(graph: str, view_id: str) -> str:
@@ -303,14 +382,20 @@ def _fields(view: StoredView) -> dict[str, Any]:
         "report": to_plain(view.report),
         "note": view.note,
         "created_at": view.created_at,
-        "state": view.state,
+        "state": view.state.value,
         "progress": view.progress,
-        "deviation": view.deviation,
+        "deviation": to_plain(view.deviation),
+        "error": view.error,
+        "beat": time.time(),
     }
 
 
 def _stored(record: Record, edges: str) -> StoredView:
     fields: Mapping[str, Any] = record.json
+    state, error = ViewState(fields["state"]), str(fields.get("error", ""))
+    if state is ViewState.RUNNING and time.time() - fields.get("beat", 0.0) > ABANDONED_S:
+        state, error = ViewState.FAILED, "the process that made it has gone"
+    deviation = fields["deviation"]
     return StoredView(
         id=record.key.rpartition("/")[2],
         name=fields["name"],
@@ -320,8 +405,9 @@ def _stored(record: Record, edges: str) -> StoredView:
         report=from_plain(ViewReport, fields["report"]),
         note=fields["note"],
         created_at=fields["created_at"],
-        state=fields["state"],
+        state=state,
         progress=fields["progress"],
-        deviation=fields["deviation"],
+        deviation=None if deviation is None else from_plain(Deviation, deviation),
         stale=fields["edges"] != edges,
+        error=error,
     )

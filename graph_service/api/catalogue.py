@@ -107,12 +107,15 @@ class ViewType:
     method: Method
     edges_fingerprint: str = strawberry.field(description="Of the base it was made for.")
     spec: JSON
-    state: str
+    state: str = strawberry.field(description="running, done, failed or cancelled.")
     progress: float
     level_reached: float | None
     counts: JSON
     report: JSON
-    deviation: JSON | None
+    deviation: JSON | None = strawberry.field(
+        description="ats, ats_base, sc2d and sd2: how far it is from its base."
+    )
+    error: str = strawberry.field(description="Why making it has failed.")
     note: str
     created_at: str
     stale: bool = strawberry.field(description="Whether the base has changed since.")
@@ -174,12 +177,13 @@ def view_type(view: StoredView, /) -> ViewType:
         method=view.spec.method,
         edges_fingerprint=view.edges,
         spec=orjson.loads(view.spec.to_json()),
-        state=view.state,
+        state=view.state.value,
         progress=view.progress,
         level_reached=view.report.level_reached,
         counts=to_plain(view.report.counts),
         report=to_plain(view.report),
         deviation=to_plain(view.deviation) if view.deviation else None,
+        error=view.error,
         note=view.note,
         created_at=view.created_at,
         stale=view.stale,

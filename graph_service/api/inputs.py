@@ -163,6 +163,9 @@ class CreateViewInput:
     spec: ViewSpecInput
     name: str | None = None
     note: str = ""
+    wait: bool = strawberry.field(
+        default=True, description="False returns at once, with state running; ask view(id) then."
+    )
 
 
 def to_request(given: RetrieveInput, strategy: Strategy, /, *, details: bool) -> RetrieveRequest:

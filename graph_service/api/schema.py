@@ -263,9 +263,23 @@ class Mutation:
         """Makes a view."""
         _check_writable(info.context)
         view = info.context.service.create_view(
-            to_spec(input.spec), graph=input.graph, name=input.name, note=input.note
+            to_spec(input.spec),
+            graph=input.graph,
+            name=input.name,
+            note=input.note,
+            wait=input.wait,
         )
         return view_type(view)
+
+    @strawberry.mutation(
+        description="Cancels the making of a view and returns it; one that is done stays."
+    )
+    def cancel_job(
+        self, info: Context, id: strawberry.ID, graph: strawberry.ID | None = None
+    ) -> ViewType:
+        """Cancels the making of a view."""
+        _check_writable(info.context)
+        return view_type(info.context.service.cancel_view(id, graph=graph))
 
     @strawberry.mutation(description="Deletes a stored view and returns its id.")
     def delete_view(

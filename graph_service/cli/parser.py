@@ -13,12 +13,8 @@ from graph_service.cli.endpoint_options import add_endpoint_options
 from graph_service.cli.load_options import add_filter_options, add_reading_options
 from graph_service.cli.longtail_options import add_passages
 from graph_service.cli.score_options import add_score
+from graph_service.cli.view_options import add_view_options
 from graph_service.errors import InputError
-
-METHODS = (
-    "relation-swapping (rs), relation-replacement (rr), edge-rewiring (er), edge-deletion (ed), "
-    "withholding"
-)
 
 
 def _verb(name: str) -> Callable[..., int]:
@@ -85,7 +81,7 @@ def make_parser() -> argparse.ArgumentParser:
                      "text beside a graph", graph))  # fmt: skip
     _add_retrieve(add("retrieve", "reading:retrieve", "get triplets, paths or a subgraph", graph))
     view = add("view", "views:view", "make, list, show, compare or delete views", graph)
-    _add_view(view)
+    add_view_options(view)
     _add_answer(add("answer", "answering:answer", "answer questions with citations", graph))
     score = verbs.add_parser("score", help="score answers", description="score answers")
     add_score(score, _verb, common)
@@ -151,26 +147,6 @@ def _add_answer(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--model", metavar="NAME", help="chat model; without one, template text")
     verb.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible endpoint")
     verb.add_argument("--out", metavar="FILE", help="write answers as JSON lines; resumes by id")
-
-
-def _add_view(view: argparse.ArgumentParser) -> None:
-    view.add_argument("action", choices=["create", "list", "show", "diff", "delete"])
-    view.add_argument("view", nargs="?", help="the view's name or id")
-    view.add_argument("--method", metavar="M", help=METHODS)
-    view.add_argument("--level", type=float, metavar="X", help="share of the edges, 0 to 1")
-    view.add_argument("--count", type=int, metavar="N", help="number of edges")
-    view.add_argument("--random-seed", type=int, default=0, metavar="S")
-    view.add_argument("--sampling", choices=["exact", "okgqa"], default="exact")
-    view.add_argument("--statement", action="append", default=[], metavar="ID",
-                      help="withholding: the statements, in order")  # fmt: skip
-    view.add_argument("--relation", action="append", default=[], metavar="ID", help="scope")
-    view.add_argument("--around", action="append", default=[], metavar="ID", help="scope")
-    view.add_argument("--hops", type=int, default=2, metavar="N", help="with --around")
-    view.add_argument("--from", dest="changes", metavar="FILE", help="your own changes")
-    view.add_argument("--from-view", metavar="V", help="the spec of another view, made anew")
-    view.add_argument("--name", metavar="NAME")
-    view.add_argument("--note", default="", metavar="TEXT")
-    view.add_argument("--limit", type=int, default=20, metavar="N", help="changes shown by diff")
 
 
 def _add_serve(serve: argparse.ArgumentParser) -> None:

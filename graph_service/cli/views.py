@@ -1,19 +1,30 @@
-"""view create, list, show, diff, delete."""
+"""view create, list, show, diff, cancel, delete."""
 
 from __future__ import annotations
 
 import argparse
+import time
 from pathlib import Path
 
 from graph_service.cli.opening import open_from, view_ref
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
-from graph_service.model.view import Method, Sampling, Scope, StoredView, ViewSpec, parse_method
+from graph_service.model.view import (
+    Method,
+    Sampling,
+    Scope,
+    StoredView,
+    ViewSpec,
+    ViewState,
+    parse_method,
+)
 from graph_service.service import Service
 from graph_service.service.lookup import read_id
 from graph_service.views.changes_file import read_changes
-from graph_service.views.describe import describe_report
+from graph_service.views.describe import describe_deviation, describe_report
+
+SILENT_S = 1.0
 
 
 def view(options: argparse.Namespace, output: Output, /) -> int:
@@ -23,6 +34,7 @@ def view(options: argparse.Namespace, output: Output, /) -> int:
         "list": _list,
         "show": _show,
         "diff": _diff,
+        "cancel": _cancel,
         "delete": _delete,
     }
     with open_from(options, output) as service:
@@ -31,8 +43,25 @@ def view(options: argparse.Namespace, output: Output, /) -> int:
 
 
 def _create(service: Service, options: argparse.Namespace, output: Output) -> None:
+    if options.view:
+        raise InputError(
+            f"a view is made of a base graph, not of a view ({options.view!r})",
+            argument="view",
+            hint="For a name: --name NAME. For the same specification on the graph as it is now: "
+            "--from-view VIEW.",
+        )
+    began = time.monotonic()
+
+    def say(share: float) -> None:
+        if time.monotonic() - began > SILENT_S:
+            output.note(f"{share:.0%} done")
+
     stored = service.create_view(
-        _spec(service, options), graph=options.graph, name=options.name, note=options.note
+        _spec(service, options),
+        graph=options.graph,
+        name=options.name,
+        note=options.note,
+        progress=say,
     )
     output.object({"view": stored})
     _print_view(stored, output)
@@ -67,7 +96,7 @@ def _list(service: Service, options: argparse.Namespace, output: Output) -> None
     if not views:
         output.line("no views; make one: graph-service view create --method rr --level 0.3")
         return
-    rows = [["id", "name", "method", "level", "seed", "made", ""]]
+    rows = [["id", "name", "method", "level", "seed", "ats", "sc2d", "sd2", "made", ""]]
     for stored in views:
         level = stored.report.level_reached
         rows.append(
@@ -77,8 +106,9 @@ def _list(service: Service, options: argparse.Namespace, output: Output) -> None
                 stored.spec.method.value,
                 f"{level:.3f}" if level is not None else "",
                 str(stored.spec.random_seed),
+                *_three(stored),
                 stored.created_at,
-                "stale" if stored.stale else "",
+                "stale" if stored.stale else _state(stored),
             ]
         )
     output.table(rows)
@@ -91,9 +121,28 @@ def _named(options: argparse.Namespace) -> str:
 
 
 def _show(service: Service, options: argparse.Namespace, output: Output) -> None:
-    stored = service.get_view(_named(options), graph=options.graph)
+    stored = service.measured_view(_named(options), graph=options.graph)
     output.object({"view": stored})
     _print_view(stored, output)
+
+
+def _cancel(service: Service, options: argparse.Namespace, output: Output) -> None:
+    stored = service.cancel_view(_named(options), graph=options.graph)
+    output.object({"view": stored})
+    output.line(f"view {stored.id} is {stored.state.value}")
+
+
+def _three(stored: StoredView) -> list[str]:
+    found = stored.deviation
+    return [f"{x:.3f}" for x in (found.ats, found.sc2d, found.sd2)] if found else ["", "", ""]
+
+
+def _state(stored: StoredView) -> str:
+    if stored.state is ViewState.DONE:
+        return ""
+    if stored.state is ViewState.RUNNING:
+        return f"{stored.state.value} {stored.progress:.0%}"
+    return stored.state.value
 
 
 def _diff(service: Service, options: argparse.Namespace, output: Output) -> None:
@@ -117,6 +166,11 @@ def _print_view(stored: StoredView, output: Output) -> None:
     output.line(f"view {stored.id}" + (f"  {stored.name}" if stored.name else ""))
     output.line(f"  graph {stored.graph}, edges {stored.edges[:16]}{' (stale)' * stored.stale}")
     output.line(f"  spec {stored.spec.to_json()}")
-    output.line(f"  {describe_report(stored.report)}")
+    if stored.state is not ViewState.DONE:
+        output.line(f"  {_state(stored)}{': ' * bool(stored.error)}{stored.error}")
+    else:
+        output.line(f"  {describe_report(stored.report)}")
+    if stored.deviation:
+        output.line(f"  {describe_deviation(stored.deviation)}")
     if stored.note:
         output.line(f"  note: {stored.note}")

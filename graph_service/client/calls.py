@@ -402,10 +402,21 @@ def view_diff(
     return Call(documents.VIEW_DIFF, variables, read)
 
 
-def create_view(spec: ViewSpec, /, *, graph: str, name: str | None, note: str) -> Call[StoredView]:
+def create_view(
+    spec: ViewSpec, /, *, graph: str, name: str | None, note: str, wait: bool
+) -> Call[StoredView]:
     """Asks for a view to be made."""
-    fields = {"graph": graph, "spec": spec_input(spec), "name": name, "note": note}
+    fields = {"graph": graph, "spec": spec_input(spec), "name": name, "note": note, "wait": wait}
     return Call(documents.CREATE_VIEW, {"input": fields}, lambda data: decode_view(data["view"]))
+
+
+def cancel_job(reference: str, /, *, graph: str | None) -> Call[StoredView]:
+    """Asks for the making of a view to be cancelled."""
+    return Call(
+        documents.CANCEL_JOB,
+        {"id": reference, "graph": graph},
+        lambda data: decode_view(data["view"]),
+    )
 
 
 def delete_view(reference: str, /, *, graph: str | None) -> Call[str]:

@@ -226,10 +226,24 @@ class Client:
         return self._run(calls.view_diff(reference, graph=graph, first=first, after=after))
 
     def create_view(
-        self, spec: ViewSpec, /, *, graph: str, name: str | None = None, note: str = ""
+        self,
+        spec: ViewSpec,
+        /,
+        *,
+        graph: str,
+        name: str | None = None,
+        note: str = "",
+        wait: bool = True,
     ) -> StoredView:
-        """Makes a view and stores it; the same specification gives the same view."""
-        return self._run(calls.create_view(spec, graph=graph, name=name, note=note))
+        """Makes a view and stores it; the same specification gives the same view.
+
+        Without ``wait`` it returns at once, and ``view`` says how far it has come.
+        """
+        return self._run(calls.create_view(spec, graph=graph, name=name, note=note, wait=wait))
+
+    def cancel_job(self, reference: str, /, *, graph: str | None = None) -> StoredView:
+        """Cancels the making of a view and returns it; one that is done stays."""
+        return self._run(calls.cancel_job(reference, graph=graph))
 
     def delete_view(self, reference: str, /, *, graph: str | None = None) -> str:
         """Deletes a stored view and returns its id."""
@@ -432,10 +446,26 @@ class AsyncClient:
         return await self._run(calls.view_diff(reference, graph=graph, first=first, after=after))
 
     async def create_view(
-        self, spec: ViewSpec, /, *, graph: str, name: str | None = None, note: str = ""
+        self,
+        spec: ViewSpec,
+        /,
+        *,
+        graph: str,
+        name: str | None = None,
+        note: str = "",
+        wait: bool = True,
     ) -> StoredView:
-        """Makes a view and stores it; the same specification gives the same view."""
-        return await self._run(calls.create_view(spec, graph=graph, name=name, note=note))
+        """Makes a view and stores it; the same specification gives the same view.
+
+        Without ``wait`` it returns at once, and ``view`` says how far it has come.
+        """
+        return await self._run(
+            calls.create_view(spec, graph=graph, name=name, note=note, wait=wait)
+        )
+
+    async def cancel_job(self, reference: str, /, *, graph: str | None = None) -> StoredView:
+        """Cancels the making of a view and returns it; one that is done stays."""
+        return await self._run(calls.cancel_job(reference, graph=graph))
 
     async def delete_view(self, reference: str, /, *, graph: str | None = None) -> str:
         """Deletes a stored view and returns its id."""

@@ -51,7 +51,14 @@ from graph_service.model.values import (
     UnknownValue,
     Value,
 )
-from graph_service.model.view import ChangeKind, StoredView, ViewReport, ViewSpec
+from graph_service.model.view import (
+    ChangeKind,
+    Deviation,
+    StoredView,
+    ViewReport,
+    ViewSpec,
+    ViewState,
+)
 from graph_service.store.protocol import GraphCounts, GraphInfo, UnfinishedLoad
 
 Json = Mapping[str, Any]
@@ -276,10 +283,11 @@ def decode_view(data: Json, /) -> StoredView:
         report=from_plain(ViewReport, data["report"]),
         note=data["note"],
         created_at=data["createdAt"],
-        state=data["state"],
+        state=ViewState(data["state"]),
         progress=data["progress"],
         stale=data["stale"],
-        deviation=data["deviation"],
+        deviation=from_plain(Deviation, data["deviation"]) if data["deviation"] else None,
+        error=data["error"],
     )
 
 

@@ -251,6 +251,7 @@ fragment ViewFields on View {
   progress
   report
   deviation
+  error
   note
   createdAt
   stale
@@ -300,6 +301,11 @@ query ViewDiff($id: ID!, $graph: ID, $first: Int!, $after: String, $details: Boo
 
 CREATE_VIEW = (
     "mutation CreateView($input: CreateViewInput!) { view: createView(input: $input) "
+    "{ ...ViewFields } }" + VIEW_FIELDS
+)
+
+CANCEL_JOB = (
+    "mutation CancelJob($id: ID!, $graph: ID) { view: cancelJob(id: $id, graph: $graph) "
     "{ ...ViewFields } }" + VIEW_FIELDS
 )
 
@@ -375,6 +381,7 @@ DOCUMENTS = {
     "view": VIEW,
     "view_diff": VIEW_DIFF,
     "create_view": CREATE_VIEW,
+    "cancel_job": CANCEL_JOB,
     "delete_view": DELETE_VIEW,
     "delete_graph": DELETE_GRAPH,
     "passages": PASSAGES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -406,15 +406,48 @@ def parse_method(name: str, /) -> Method:
 
 
 @dataclass(frozen=True, slots=True)
+class Deviation:
+    """How far a view has gone from its base (O11); all three are 0 to 1, higher is closer.
+
+    Attributes:
+        ats: Mean plausibility of the view's edges.
+        ats_base: The same of the base's own edges: what no change at all would give.
+        ats_edges: How many edges ``ats`` is the mean of.
+        unscored: Edges left out of it, because the base lacks their entity or relation.
+        scorer: Name of the scorer.
+        sc2d: Likeness of the clustering coefficients.
+        sd2: Likeness of the degrees.
+    """
+
+    ats: float
+    ats_base: float
+    ats_edges: int
+    unscored: int
+    scorer: str
+    sc2d: float
+    sd2: float
+
+
+class ViewState(StrEnum):
+    """How far the making of a stored view has come."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
 class StoredView:
     """A view as the store keeps it.
 
     Attributes:
         edges: ``edges`` fingerprint of the base it was made for.
-        state: ``done``; making a view is immediate so far.
+        state: Only a view that is ``done`` can be asked.
         progress: Share of the work done, 0 to 1.
         stale: Whether the base has changed since.
-        deviation: Deviation metrics by name, where they were computed.
+        deviation: How far it is from its base; None until it is done.
+        error: Why it failed.
     """
 
     id: str
@@ -425,7 +458,8 @@ class StoredView:
     report: ViewReport
     note: str
     created_at: str
-    state: str = "done"
+    state: ViewState = ViewState.DONE
     progress: float = 1.0
     stale: bool = False
-    deviation: Mapping[str, float | None] | None = None
+    deviation: Deviation | None = None
+    error: str = ""

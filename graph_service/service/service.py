@@ -19,7 +19,7 @@ from graph_service.model.passage import PassageRanking, PassagesResult
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import RetrievalResult, SubgraphResult
 from graph_service.model.statement import Statement
-from graph_service.model.view import ChangeKind, Overlay, StoredView, ViewSpec
+from graph_service.model.view import ChangeKind, Overlay, StoredView, ViewSpec, ViewState
 from graph_service.service.lookup import edges_from, find_relations, read_id, relations_of
 from graph_service.service.passages import (
     EmbeddingProgress,
@@ -33,7 +33,8 @@ from graph_service.settings import Settings
 from graph_service.store.passages import PassageSet
 from graph_service.store.protocol import EntityLookup, GraphInfo, SearchHit, Store
 from graph_service.triples import ShownEdge, TripleMaker
-from graph_service.view_store import ViewStore
+from graph_service.view_jobs import ViewJobs
+from graph_service.view_store import LaidView, ViewStore
 from graph_service.views.describe import Difference, describe_change, differences
 
 SNAPSHOTS_KEPT = 4
@@ -105,6 +106,7 @@ class Service:
         self._graphs: OrderedDict[tuple[str, str], KnowledgeGraph] = OrderedDict()
         self._building: dict[tuple[str, str], Lock] = {}
         self._views = ViewStore(store)
+        self._view_jobs = ViewJobs(self._views)
         self._retriever = Retriever(
             store, views=self._views, vectors=lambda: self.vectors, settings=settings
         )
@@ -400,10 +402,52 @@ class Service:
         graph: str | None = None,
         name: str | None = None,
         note: str = "",
+        wait: bool = True,
+        progress: Callable[[float], None] | None = None,
     ) -> StoredView:
-        """Makes a view of a graph and stores it (S4)."""
+        """Makes a view of a graph, measures its deviation (O11) and stores it (S4).
+
+        Args:
+            spec: What is asked.
+            graph: Name of the base.
+            name: A person's name for it.
+            note: Anything a person wants to remember.
+            wait: False returns at once; ``get_view`` then says how far it has come.
+            progress: Told the share of the work done, where it is waited for.
+        """
+        if wait:
+            arrays = self._open(graph).arrays
+            return self._views.create(arrays, spec, name=name, note=note, progress=progress)
+        info = self.graph(graph)
+        return self._view_jobs.start(
+            info.name,
+            spec,
+            edges=info.fingerprints.edges,
+            arrays=lambda: self.arrays(info),
+            name=name,
+            note=note,
+        )
+
+    def cancel_view(self, reference: str, /, *, graph: str | None = None) -> StoredView:
+        """Cancels the making of a view and returns it; one that is done stays."""
+        info = self.graph(graph)
+        return self._view_jobs.cancel(info.name, reference, edges=info.fingerprints.edges)
+
+    def lay_view(
+        self, reference: ViewRef, /, *, graph: str | None = None
+    ) -> tuple[KnowledgeGraph, LaidView]:
+        """Returns a base as arrays and a view laid over it."""
         arrays = self._open(graph).arrays
-        return self._views.create(arrays, spec, name=name, note=note)
+        laid = self._views.lay(arrays, reference, deadline=self._deadline())
+        assert laid is not None
+        return arrays, laid
+
+    def measured_view(self, reference: str, /, *, graph: str | None = None) -> StoredView:
+        """Returns a stored view with its deviation, measured now if it was made without."""
+        view = self.get_view(reference, graph=graph)
+        if view.deviation is not None or view.stale or view.state is not ViewState.DONE:
+            return view
+        return self._views.measured(self._open(graph).arrays, view)
 
     def list_views(self, *, graph: str | None = None) -> list[StoredView]:
         """Returns the stored views of a graph, oldest first."""
@@ -435,9 +479,7 @@ class Service:
         Removed statements come first, then changed ones, then added ones.
         """
         self._check_limit(first, argument="first")
-        arrays = self._open(graph).arrays
-        laid = self._views.lay(arrays, reference, deadline=self._deadline())
-        assert laid is not None
+        arrays, laid = self.lay_view(reference, graph=graph)
         page = list(differences(arrays, laid.delta, start=offset, count=first))
         edges_after = _edges_after(laid.overlay, page)
         maker = TripleMaker(arrays, laid.overlay, languages)
@@ -459,7 +501,8 @@ class Service:
     # Life
 
     def close(self) -> None:
-        """Closes the store and the vector file."""
+        """Cancels jobs and closes the store and the vector file."""
+        self._view_jobs.close()
         if not callable(self._vectors):
             self._vectors.close()
         self.store.close()

@@ -20,10 +20,10 @@ from graph_service.model.view import (
 from graph_service.views.custom import apply_changes, withhold
 from graph_service.views.draw import Stream, below, edges_asked, smallest
 from graph_service.views.pairs import PairIndex, contains
+from graph_service.views.prepared import PreparedBase
 from graph_service.views.replacement import new_relations
 from graph_service.views.rewiring import new_tails, rewirable
 from graph_service.views.scope import scope_edges
-from graph_service.views.scorer import CountScorer, TripleScorer
 from graph_service.views.swapping import pair_edges, swap_with_replacement
 
 _SWAPPED_IN_TWOS = "edges are swapped in twos, and {0} was asked: {1} changed"
@@ -34,9 +34,8 @@ def make_delta(
     spec: ViewSpec,
     /,
     *,
-    scorer: TripleScorer | None = None,
+    prepared: PreparedBase | None = None,
     question_edges: Int32 | None = None,
-    index: PairIndex | None = None,
     deadline: Deadline | None = None,
 ) -> tuple[ViewDelta, ViewReport]:
     """Returns what a view changes of its base, and how far that is what was asked.
@@ -44,9 +43,8 @@ def make_delta(
     Args:
         graph: The base, as it is published: views of views are refused by having no type.
         spec: What is asked.
-        scorer: For replacement; made by counting where None. Its name must be ``spec.scorer``.
+        prepared: What views of the base share, made where None: keep it beside the snapshot.
         question_edges: Base edges of the question's region, int32, for ``scope.of_question``.
-        index: The base's ``PairIndex``, made where None: keep it beside the snapshot.
         deadline: When to give up.
 
     Raises:
@@ -62,11 +60,12 @@ def make_delta(
             argument="algorithm",
         )
     if spec.method is Method.CUSTOM:
-        return _custom(graph, spec, index)
+        return _custom(graph, spec)
     if spec.method is Method.WITHHOLDING:
         delta, named = withhold(graph, spec.statement_ids, count=spec.count)
         return delta, _report(named, None, delta)
-    index = PairIndex.build(graph) if index is None else index
+    prepared = prepared or PreparedBase(graph)
+    index = prepared.index
     scope, notes = scope_edges(graph, spec.scope, index=index, question_edges=question_edges)
     asked = (
         edges_asked(spec.level, len(scope))
@@ -87,15 +86,13 @@ def make_delta(
     elif spec.method is Method.EDGE_REWIRING:
         delta = _rewiring(graph, scope, asked, stream, index, deadline, said)
     else:
-        if scorer is None:
-            scorer = CountScorer.build(graph, index=index)
-        if scorer.name != spec.scorer:
+        if prepared.scorer.name != spec.scorer:
             raise InputError(
-                f"the view asks for scorer {spec.scorer!r}, got {scorer.name!r}",
+                f"the view asks for scorer {spec.scorer!r}, got {prepared.scorer.name!r}",
                 argument="scorer",
                 hint="Ask for 'counts', which needs no training, or train that scorer first.",
             )
-        delta = _replacement(graph, spec, scope, asked, scorer, stream, index, deadline, said)
+        delta = _replacement(prepared, spec, scope, asked, stream, deadline, said)
     return delta, _report(
         len(scope),
         spec.level,
@@ -169,17 +166,16 @@ def _rewiring(
 
 
 def _replacement(
-    graph: KnowledgeGraph,
+    prepared: PreparedBase,
     spec: ViewSpec,
     scope: Int32,
     asked: int,
-    scorer: TripleScorer,
     stream: Stream,
-    index: PairIndex,
     deadline: Deadline,
     said: list[str],
 ) -> ViewDelta:
-    if len(index.relations) < 2:
+    graph = prepared.graph
+    if len(prepared.index.relations) < 2:
         if asked:
             said.append(f"{asked} edges were asked and the graph has no second relation")
         return empty_delta()
@@ -195,15 +191,11 @@ def _replacement(
     else:
         hashes = stream.hashes(graph.statement_keys[scope], purpose="order")
         chosen = smallest(hashes, asked)
-    relations = new_relations(
-        graph, scope, chosen, scorer=scorer, stream=stream, index=index, deadline=deadline
-    )
+    relations = new_relations(prepared, scope, chosen, stream=stream, deadline=deadline)
     return _replaced(graph, scope[chosen], rel=relations)
 
 
-def _custom(
-    graph: KnowledgeGraph, spec: ViewSpec, index: PairIndex | None
-) -> tuple[ViewDelta, ViewReport]:
+def _custom(graph: KnowledgeGraph, spec: ViewSpec) -> tuple[ViewDelta, ViewReport]:
     delta = apply_changes(graph, spec.changes)
     return delta, _report(graph.edge_count, None, delta, rel=graph.rel, share=False)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.model.view import ViewDelta, ViewReport
+from graph_service.model.view import Deviation, ViewDelta, ViewReport
 
 Label = Callable[[int], str]
 
@@ -118,3 +118,16 @@ def describe_report(report: ViewReport, /) -> str:
     if report.unavoidable:
         parts.append(f"{report.unavoidable} repeat a triple, as no other choice was left")
     return "; ".join([*parts, *report.notes])
+
+
+def describe_deviation(deviation: Deviation, /) -> str:
+    """Returns how far a view is from its base, in one line.
+
+    >>> describe_deviation(Deviation(0.65, 0.92, 34, 0, "counts", 0.87, 1.0))
+    'deviation: ATS 0.6500 (base 0.9200, scorer counts), SC2D 0.8700, SD2 1.0000'
+    """
+    left_out = f", {deviation.unscored} edges unscored" if deviation.unscored else ""
+    return (
+        f"deviation: ATS {deviation.ats:.4f} (base {deviation.ats_base:.4f}, scorer "
+        f"{deviation.scorer}{left_out}), SC2D {deviation.sc2d:.4f}, SD2 {deviation.sd2:.4f}"
+    )

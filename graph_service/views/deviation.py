@@ -21,7 +21,7 @@ from graph_service.model.graph import RANK_CODES, Float64, Int32, Int64, Knowled
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, decode_value
-from graph_service.model.view import Overlay
+from graph_service.model.view import Deviation, Overlay
 from graph_service.views.pairs import PairIndex, contains
 from graph_service.views.scorer import TripleScorer
 
@@ -30,29 +30,6 @@ MAX_WEDGES = 1 << 22
 
 MAX_TABLE = 1 << 24
 """Largest table by relation and node; beyond, their numbers are looked up by search."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deviation:
-    """How far a view has gone from its base; all three are 0 to 1, higher is closer.
-
-    Attributes:
-        ats: Mean plausibility of the view's edges.
-        ats_base: The same of the base's own edges: what no change at all would give.
-        ats_edges: How many edges ``ats`` is the mean of.
-        unscored: Edges left out of it, because the base lacks their entity or relation.
-        scorer: Name of the scorer.
-        sc2d: Likeness of the clustering coefficients.
-        sd2: Likeness of the degrees.
-    """
-
-    ats: float
-    ats_base: float
-    ats_edges: int
-    unscored: int
-    scorer: str
-    sc2d: float
-    sd2: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,18 +8,17 @@ from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.views.draw import Stream
 from graph_service.views.pairs import PairIndex, contains
-from graph_service.views.scorer import CHUNK_CELLS, TripleScorer, least_likely
+from graph_service.views.prepared import PreparedBase
+from graph_service.views.scorer import CHUNK_CELLS
 
 
 def new_relations(
-    graph: KnowledgeGraph,
+    prepared: PreparedBase,
     scope: Int32,
     chosen: Int64,
     /,
     *,
-    scorer: TripleScorer,
     stream: Stream,
-    index: PairIndex,
     deadline: Deadline,
 ) -> Int32:
     """Returns the new relation of each chosen edge, int32.
@@ -30,26 +29,19 @@ def new_relations(
     so on. An edge without a free candidate repeats a triple, the least likely that is not itself.
 
     Args:
-        graph: The base.
+        prepared: The base, its scorer and which entities it joins; at least one relation differs
+            from each edge's own.
         scope: Edges that could be chosen, ascending.
         chosen: Places in ``scope``, ascending.
-        scorer: What is likely.
         stream: The hash order.
-        index: The base's ``PairIndex``; at least one relation differs from each edge's own.
         deadline: When to give up.
     """
+    graph, scorer, index = prepared.graph, prepared.scorer, prepared.index
     edges = scope[chosen]
     found = np.zeros(len(edges), dtype=np.int32)
     alone = ~index.parallel[edges]
     own = graph.rel[edges]
-    found[alone] = least_likely(
-        scorer,
-        graph.head[edges[alone]],
-        graph.tail[edges[alone]],
-        index.relations,
-        own=own[alone],
-        deadline=deadline,
-    )
+    found[alone] = prepared.least_likely(edges[alone], deadline=deadline)
     crowded = np.flatnonzero(~alone)
     rows = max(1, CHUNK_CELLS // max(1, len(index.relations)))
     turns = _turns(graph, scope, chosen[crowded], stream=stream, index=index)

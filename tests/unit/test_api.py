@@ -251,7 +251,8 @@ def test_what_a_result_names_is_read_in_one_go(
 
 def test_views_from_making_to_deleting_s4(own_service: Service) -> None:
     create = """mutation($input: CreateViewInput!) {
-      createView(input: $input) { id name method levelReached counts stale state progress note } }"""
+      createView(input: $input) { id name method levelReached counts stale state progress note
+      deviation error } }"""
     made = []
     for number in range(3):
         spec = {"method": "EDGE_DELETION", "level": 0.1, "randomSeed": number}
@@ -261,6 +262,11 @@ def test_views_from_making_to_deleting_s4(own_service: Service) -> None:
     assert made[0]["levelReached"] == pytest.approx(0.1, abs=0.001)
     assert made[0]["counts"]["removed"] > 100
     assert (made[0]["stale"], made[0]["state"], made[0]["note"]) == (False, "done", "n")
+    assert made[0]["deviation"]["ats"] == pytest.approx(made[0]["deviation"]["ats_base"], abs=0.05)
+    assert 0 < made[0]["deviation"]["sd2"] < 1
+    assert made[0]["error"] == ""
+    cancel = 'mutation { cancelJob(id: "v1") { id state } }'
+    assert run(own_service, cancel, writable=True)["cancelJob"]["state"] == "done"
     page = (
         "query($after: String) { views(first: 2, after: $after) { total endCursor items { id } } }"
     )
@@ -547,6 +553,7 @@ def test_every_argument_has_its_limit(demo_service: Service, document: str, argu
         'mutation { createView(input: {graph: "demo", spec: {method: EDGE_DELETION, level: 0.1}})'
         " { id } }",
         'mutation { deleteView(id: "x") }',
+        'mutation { cancelJob(id: "x") { id } }',
         'mutation { deleteGraph(name: "demo") }',
     ],
 )

@@ -248,6 +248,7 @@ def test_a_graph_may_be_left_out_where_there_is_one(cli: Cli, store: str) -> Non
         (("search", "x", "--graph", "nope"), 2, "graph"),
         (("view", "create"), 2, "method"),
         (("view", "create", "--method", "rr"), 2, "level"),
+        (("view", "create", "thin", "--method", "rr", "--level", "0.1"), 2, "view"),
         (("view", "create", "--method", "rr", "--from", "x"), 2, "method"),
         (("view", "show"), 2, "view"),
         (("view", "show", "nope"), 2, "view"),
@@ -415,6 +416,10 @@ def test_views_from_making_to_deleting_s4(cli: Cli, store: str) -> None:
     shown = cli("view", "show", "moved").out
     assert "324 value-changed; level asked 0.3, reached 0.2997 of 1081 edges" in shown
     assert "note: tails" in shown
+    assert "\n  deviation: ATS 0." in shown
+    assert "SC2D 0." in shown
+    assert listed.out.splitlines()[0].split()[5:8] == ["ats", "sc2d", "sd2"]
+    assert cli("view", "cancel", "moved").out == f"view {made['id']} is done\n"
     diff = cli("view", "diff", "moved", "--limit", "5")
     lines = diff.out.splitlines()
     assert len(lines) == 6

@@ -9,7 +9,7 @@ import pytest
 from demo_graph import ARNOLD, EUNICE, MARIA, MOTHER, SPOUSE, copy_store, request
 from graphs import load_graph
 
-from graph_service import Service, open_service
+from graph_service import Service, open_service, view_store
 from graph_service.errors import (
     GraphNotFoundError,
     InputError,
@@ -143,6 +143,55 @@ def test_other_labels_leave_a_view_valid(own_service: Service) -> None:
     after = own_service.retrieve(request(view=ViewRef(name="thin")))
     assert after.items == before.items
     assert after.provenance.fingerprints.content != before.provenance.fingerprints.content
+
+
+def test_labels_that_move_the_numbers_leave_a_view_what_it_was(own_service: Service) -> None:
+    """A drawn or read view that is kept in memory is not laid over other numbers."""
+    own_service.create_view(REPLACED, name="kept")
+    inline = ViewRef(spec=replace(REPLACED, method=Method.EDGE_REWIRING))
+    before = [
+        [change.words for change in own_service.diff_view(view, first=1000)[0]]
+        for view in (ViewRef(name="kept"), inline)
+    ]
+    lonely = [Entity(f"Q9{number:07d}", labels={"fr": "rien"}) for number in range(300)]
+    load_graph(own_service.store, "demo", (), lonely)
+    after = [
+        [change.words for change in own_service.diff_view(view, first=1000)[0]]
+        for view in (ViewRef(name="kept"), inline)
+    ]
+    assert after == before
+    again = own_service.create_view(replace(REPLACED, random_seed=77))
+    fresh = ViewStore(own_service.store)
+    arrays = own_service.arrays(own_service.graph())
+    laid = fresh.lay_spec(arrays, again.spec)
+    read = fresh.lay(arrays, ViewRef(id=again.id))
+    assert read is not None
+    assert list(read.overlay.statement_ids) == list(laid.overlay.statement_ids)
+
+
+def test_deviation_is_stored_with_the_view_and_measured_once_o11(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = own_service.create_view(REPLACED, name="kept")
+    assert made.deviation is not None
+    assert 0 < made.deviation.ats < made.deviation.ats_base <= 1
+    assert (made.deviation.scorer, made.deviation.unscored) == ("counts", 0)
+
+    def unwanted(*arguments, **options):
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr(view_store, "measure", unwanted)
+    assert own_service.measured_view("kept") == own_service.get_view("kept") == made
+    assert own_service.list_views() == [made]
+    monkeypatch.undo()
+    record = own_service.store.get_record(view_store.KIND, f"demo/{made.id}")
+    assert record is not None
+    # As an earlier version wrote it.
+    older = {key: value for key, value in record.json.items() if key not in ("error", "beat")}
+    own_service.store.save_record(replace(record, json={**older, "deviation": None}))
+    assert own_service.get_view("kept").deviation is None
+    assert own_service.measured_view("kept") == made
+    assert own_service.get_view("kept") == made
 
 
 def test_a_diff_lists_every_change_with_words_s4(demo_service: Service) -> None:

@@ -1,0 +1,77 @@
+"""What drawing and measuring views needs of a base graph, made when first asked for."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from graph_service.model.graph import Int32, KnowledgeGraph
+from graph_service.model.limits import Deadline
+from graph_service.views.deviation import BaseMeasure
+from graph_service.views.pairs import PairIndex
+from graph_service.views.scorer import CountScorer, TripleScorer, least_likely
+
+_UNKNOWN = -1
+
+
+class PreparedBase:
+    """A base graph, with what its views share. Safe to use from several threads.
+
+    Args:
+        graph: The base.
+        scorer: How plausible a triple is; counts where None.
+    """
+
+    def __init__(self, graph: KnowledgeGraph, /, *, scorer: TripleScorer | None = None) -> None:
+        self.graph = graph
+        self._lock = threading.RLock()
+        self._index: PairIndex | None = None
+        self._scorer = scorer
+        self._measure: BaseMeasure | None = None
+        self._least: Int32 | None = None
+
+    @property
+    def index(self) -> PairIndex:
+        """Which entities it joins."""
+        with self._lock:
+            if self._index is None:
+                self._index = PairIndex.build(self.graph)
+            return self._index
+
+    @property
+    def scorer(self) -> TripleScorer:
+        """How plausible a triple is."""
+        with self._lock:
+            if self._scorer is None:
+                self._scorer = CountScorer.build(self.graph, index=self.index)
+            return self._scorer
+
+    def measure(self, *, deadline: Deadline | None = None) -> BaseMeasure:
+        """Returns the base's own part of its views' deviation."""
+        with self._lock:
+            if self._measure is None:
+                self._measure = BaseMeasure.of(
+                    self.graph, scorer=self.scorer, index=self.index, deadline=deadline
+                )
+            return self._measure
+
+    def least_likely(self, edges: Int32, /, *, deadline: Deadline | None = None) -> Int32:
+        """Returns the least likely relation of some edges other than their own, int32.
+
+        Each edge's is worked out once, for all levels and random seeds (4 bytes an edge).
+        """
+        with self._lock:
+            if self._least is None:
+                self._least = np.full(self.graph.edge_count, _UNKNOWN, dtype=np.int32)
+            new = edges[self._least[edges] == _UNKNOWN]
+            if len(new):
+                self._least[new] = least_likely(
+                    self.scorer,
+                    self.graph.head[new],
+                    self.graph.tail[new],
+                    self.index.relations,
+                    own=self.graph.rel[new],
+                    deadline=deadline,
+                )
+            return self._least[edges]

@@ -1,0 +1,163 @@
+"""Making a view as a job with state, progress and cancel (S4)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+from demo_graph import request
+
+from graph_service import Service, open_service, view_store
+from graph_service.errors import InputError
+from graph_service.model.request import ViewRef
+from graph_service.model.view import Method, StoredView, ViewSpec, ViewState
+from graph_service.view_jobs import ViewJobs
+from graph_service.view_store import ViewStore
+
+DELETED = ViewSpec(Method.EDGE_DELETION, level=0.2, random_seed=5)
+REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.2, random_seed=5)
+
+
+def settled(service: Service, reference: str) -> StoredView:
+    """The view, once its job has ended."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        view = service.get_view(reference)
+        if view.state is not ViewState.RUNNING:
+            return view
+        time.sleep(0.01)
+    raise AssertionError(f"still running: {view}")
+
+
+class Held:
+    """Arrays that a job gets only when the test says so."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self.asked, self.go = threading.Event(), threading.Event()
+
+    def __call__(self):
+        self.asked.set()
+        assert self.go.wait(20)
+        return self._service.arrays(self._service.graph())
+
+
+def begun(service: Service, held: Held, spec: ViewSpec = DELETED, name: str | None = None):
+    jobs = ViewJobs(ViewStore(service.store))
+    edges = service.graph().fingerprints.edges
+    return jobs, jobs.start("demo", spec, edges=edges, arrays=held, name=name)
+
+
+def test_a_view_made_in_the_background_is_the_one_made_at_once_s4(own_service: Service) -> None:
+    first = own_service.create_view(DELETED, name="thin", note="why", wait=False)
+    assert first.state in (ViewState.RUNNING, ViewState.DONE)
+    made = settled(own_service, "thin")
+    assert (made.state, made.progress, made.note) == (ViewState.DONE, 1.0, "why")
+    assert made.deviation is not None
+    own_service.delete_view("thin")
+    at_once = own_service.create_view(DELETED, name="thin", note="why")
+    assert replace(at_once, created_at=made.created_at) == made
+    assert own_service.create_view(DELETED, wait=False) == at_once, "done is not made again"
+
+
+def test_progress_is_told_and_a_running_view_is_not_asked_s4(own_service: Service) -> None:
+    held = Held(own_service)
+    jobs, view = begun(own_service, held, name="slow")
+    assert (view.state, view.progress, view.deviation) == (ViewState.RUNNING, 0.0, None)
+    assert held.asked.wait(20)
+    assert [one.state for one in own_service.list_views()] == [ViewState.RUNNING]
+    with pytest.raises(InputError, match=r"slow is still being made \(0%\)"):
+        own_service.retrieve(request(view=ViewRef(name="slow")))
+    again = jobs.start("demo", DELETED, edges=own_service.graph().fingerprints.edges, arrays=held)
+    assert again.id == view.id, "what is under way is not begun twice"
+    held.go.set()
+    assert settled(own_service, "slow").state is ViewState.DONE
+    assert own_service.retrieve(request(view=ViewRef(name="slow"))).provenance.view_id == view.id
+    shares: list[float] = []
+    own_service.create_view(REPLACED, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_a_job_is_cancelled_and_can_be_begun_anew_s4(own_service: Service) -> None:
+    held = Held(own_service)
+    jobs, view = begun(own_service, held, name="slow")
+    assert held.asked.wait(20)
+    edges = own_service.graph().fingerprints.edges
+    cancelled = jobs.cancel("demo", "slow", edges=edges)
+    assert cancelled.state is ViewState.CANCELLED
+    held.go.set()
+    jobs.close()
+    assert own_service.get_view("slow").state is ViewState.CANCELLED
+    with pytest.raises(InputError, match=f"cancelled.*--from-view {view.id}"):
+        own_service.retrieve(request(view=ViewRef(name="slow")))
+    own_service.create_view(DELETED, wait=False)
+    done = settled(own_service, view.id)
+    assert (done.state, done.name) == (ViewState.DONE, "slow")
+    assert own_service.cancel_view("slow") == done, "what is done stays"
+
+
+def test_a_job_is_cancelled_from_another_process_s4(own_service: Service) -> None:
+    """The store is what they share: the other process has no thread of this job."""
+    held = Held(own_service)
+    jobs, view = begun(own_service, held)
+    assert held.asked.wait(20)
+    with open_service(own_service.store.url, settings=own_service.settings) as other:
+        assert other.cancel_view(view.id).state is ViewState.CANCELLED
+    held.go.set()
+    jobs.close()
+    assert own_service.get_view(view.id).state is ViewState.CANCELLED
+
+
+def test_a_view_deleted_while_it_is_made_stays_away_s4(own_service: Service) -> None:
+    held = Held(own_service)
+    jobs, view = begun(own_service, held)
+    assert held.asked.wait(20)
+    own_service.delete_view(view.id)
+    held.go.set()
+    jobs._jobs[f"demo/{view.id}"].thread.join(20)
+    assert own_service.list_views() == []
+
+
+def test_a_failed_job_says_why(own_service: Service) -> None:
+    spec = replace(REPLACED, scorer="unheard-of")
+    view = own_service.create_view(spec, wait=False)
+    failed = settled(own_service, view.id)
+    assert failed.state is ViewState.FAILED
+    assert "unheard-of" in failed.error
+    with pytest.raises(InputError, match="has failed: the view asks for scorer"):
+        own_service.retrieve(request(view=ViewRef(id=view.id)))
+
+    def broken():
+        raise ValueError("a fault of ours")
+
+    jobs = ViewJobs(ViewStore(own_service.store))
+    edges = own_service.graph().fingerprints.edges
+    other = jobs.start("demo", DELETED, edges=edges, arrays=broken)
+    assert "internal error" in settled(own_service, other.id).error
+
+
+def test_a_job_whose_process_died_has_failed(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Held(own_service)
+    jobs, view = begun(own_service, held)
+    assert held.asked.wait(20)
+    monkeypatch.setattr(view_store, "ABANDONED_S", -1.0)
+    lost = own_service.get_view(view.id)
+    assert (lost.state, lost.error) == (ViewState.FAILED, "the process that made it has gone")
+    monkeypatch.undo()
+    held.go.set()
+    jobs.close()
+
+
+def test_closing_the_service_ends_its_jobs(own_service: Service) -> None:
+    with open_service(own_service.store.url, settings=own_service.settings) as other:
+        views = [
+            other.create_view(replace(DELETED, random_seed=seed), wait=False) for seed in range(6)
+        ]
+    assert threading.active_count() < 20
+    states = {own_service.get_view(view.id).state for view in views}
+    assert ViewState.RUNNING not in states
