@@ -7,132 +7,103 @@ keeps what it was made from.
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import orjson
-
 from graph_service.errors import InputError
-from graph_service.model.plain import from_plain, to_plain
+from graph_service.model.passage import Passage
 from graph_service.model.request import ViewRef
 from graph_service.model.result import (
-    PathsResult,
     RetrievalResult,
     ScoredPath,
     Strategy,
-    SubgraphResult,
     Triple,
     TripleChange,
-    TripletsResult,
     triples_of,
 )
 from graph_service.model.view import ChangeKind
-from queries.generate.citations import Sentence, one_line
-from queries.generate.prompt import (
-    flat_knowledge,
-    load_prompt,
-    messages_hash,
-    numbered_knowledge,
+from queries.generate.citations import one_line
+from queries.generate.passages import PassageFinder
+from queries.generate.record import Answer, read_answers, resume_answers, write_answers
+from queries.generate.setting import (
+    RECIPES,
+    Generation,
+    Join,
+    Setting,
+    default_generation,
 )
-from queries.generate.reader import parse_answer
+from queries.generate.speaking import Given, speak
 from queries.generate.verbalise import MAX_SENTENCES, VERBALISER, verbalise
-from queries.llm import ChatModel, ReplyError, Usage
+from queries.llm import ChatModel, Message
 from queries.retriever import Retriever
 
-# Models that think aloud put it before the answer; what is cited there is no part of it.
-_THOUGHTS = re.compile(r"^\s*<think>.*?</think>\s*", re.DOTALL)
-
-
-class Setting(StrEnum):
-    """How a model is asked; each is a prompt file of that name.
-
-    ``KALMA`` cites in that paper's printed form; ``KALMA_NUMBERED`` by numbers that stand for
-    the triples, which models cite more reliably.
-    """
-
-    KALMA = "kalma"
-    KALMA_NUMBERED = "kalma-numbered"
+__all__ = [
+    "Answer",
+    "Generation",
+    "Join",
+    "Setting",
+    "answer",
+    "answer_from",
+    "base_statements",
+    "changes_of",
+    "default_generation",
+    "read_answers",
+    "resume_answers",
+    "write_answers",
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer with its citations and all it was made from.
+class Request:
+    """How knowledge is fetched, and the query that says so.
 
     Attributes:
-        question_id: Id of the question in its data set; empty for one that was typed.
-        text: The whole text as printed, citations included.
-        sentences: Its sentences with what each cites; none where the model failed.
-        knowledge: The triples that were given, in the order of their numbers.
-        result: The retrieval they came from; None where they were given directly.
-        model: The model's name, or ``template text, no language model``.
-        prompt: Prompt file and version; None without a model.
-        prompt_hash: Hash of the prompt as rendered; None without a model.
-        parameters: Temperature, random seed and limits of the generation.
-        usage: Tokens; None without a model.
-        finish_reason: ``stop``, or ``length`` where the reply was cut.
-        notes: What a reader of this answer should know.
-        failure: Why there is no answer; such a case counts as failed in every score.
-        timings_ms: Milliseconds of ``retrieve`` and ``generate``; no part of the answer.
+        strategy: Which retrieval.
+        graph: Name of the graph; may be left out where the store has one.
+        view: A view of it; None for the base.
+        entity_ids: The question's entities where they are known.
+        preset: Of the retrieval.
+        limit: Items of the retrieval.
     """
 
-    question_id: str
-    question: str
-    text: str
-    sentences: tuple[Sentence, ...]
-    knowledge: tuple[Triple, ...]
-    result: RetrievalResult | None
-    model: str
-    prompt: str | None = None
-    prompt_hash: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    usage: Usage | None = None
-    finish_reason: str | None = None
-    notes: tuple[str, ...] = ()
-    failure: str | None = None
-    timings_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
+    strategy: Strategy = Strategy.PATHS
+    graph: str | None = None
+    view: ViewRef | None = None
+    entity_ids: tuple[str, ...] = ()
+    preset: str = "default"
+    limit: int | None = None
 
-    @property
-    def not_available(self) -> bool:
-        """Whether any sentence is marked ``[NA]``."""
-        return any(sentence.not_available for sentence in self.sentences)
+    def fetch(self, question: str, retriever: Retriever, /) -> RetrievalResult:
+        """Returns what the retrieval finds."""
+        return retriever.retrieve(
+            self.strategy,
+            question,
+            graph=self.graph,
+            view=self.view,
+            entity_ids=self.entity_ids,
+            preset=self.preset,
+            limit=self.limit,
+        )
 
-    def to_json(self) -> str:
-        """Returns the answer as one line of JSON."""
-        return orjson.dumps(to_plain(self)).decode()
+    def query(self, question: str, /) -> Mapping[str, Any]:
+        """Returns the GraphQL document and variables that a client sends for it."""
+        # Not at the start: the client brings the whole API with it.
+        from graph_service.client import calls
 
-    @classmethod
-    def from_json(cls, encoded: str | bytes, /) -> Answer:
-        """Returns the answer of ``to_json``; raises ``InputError`` for anything else."""
-        try:
-            data = orjson.loads(encoded)
-        except orjson.JSONDecodeError as error:
-            raise InputError(f"an answer is a line of JSON: {error}") from error
-        if not isinstance(data, dict):
-            raise InputError(f"an answer is a JSON object, got {type(data).__name__}")
-        # The three results share their fields: only the strategy tells them apart.
-        raw = data.get("result")
-        result = None if raw is None else _result_of(raw)
-        return replace(from_plain(cls, {**data, "result": None}), result=result)
-
-
-_RESULTS: Mapping[str, type[TripletsResult] | type[PathsResult] | type[SubgraphResult]] = {
-    Strategy.TRIPLETS.value: TripletsResult,
-    Strategy.PATHS.value: PathsResult,
-    Strategy.SUBGRAPH.value: SubgraphResult,
-}
-
-
-def _result_of(data: Any) -> RetrievalResult:
-    try:
-        kind = _RESULTS[data["provenance"]["strategy"]]
-    except (KeyError, TypeError) as error:
-        raise InputError("result.provenance.strategy: missing or unknown") from error
-    return from_plain(kind, data)
+        call = calls.retrieve(
+            self.strategy,
+            question,
+            {
+                "graph": self.graph,
+                "view": self.view,
+                "entity_ids": self.entity_ids,
+                "preset": self.preset,
+                "limit": self.limit,
+            },
+        )
+        return {"document": call.document, "variables": dict(call.variables)}
 
 
 def answer(
@@ -151,14 +122,15 @@ def answer(
     question_id: str = "",
     max_sentences: int = MAX_SENTENCES,
     min_score: float | None = None,
-    temperature: float | None = 0.0,
-    max_tokens: int = 1024,
-    random_seed: int | None = None,
+    generation: Generation | None = None,
+    passages: PassageFinder | None = None,
+    history: Sequence[Message] = (),
+    kind: str = "",
 ) -> Answer:
-    """Returns the answer to a question from a graph or a view of it (K1).
+    """Returns the answer to a question from a graph or a view of it (K1, O8, L7).
 
     Args:
-        question: The question.
+        question: The question; in a conversation what was said last.
         retriever: Fetches the knowledge, mostly a ``graph_service.client.Client``.
         model: Makes the words; None for template sentences.
         strategy: Which retrieval.
@@ -171,29 +143,36 @@ def answer(
         question_id: Id of the question in its data set.
         max_sentences: Template sentences at most.
         min_score: Items under this score are not spoken by the templates.
-        temperature: Of the model.
-        max_tokens: Tokens of the reply at most.
-        random_seed: Passed on to the model.
+        generation: How replies are drawn; by default as the setting does.
+        passages: Where passages come from, for settings that take them.
+        history: What was said before; the whole of it is searched for (L4).
+        kind: Type of the question.
 
     Raises:
         SetupError: The model's key, address or name is wrong.
         LimitError: The run's tokens are spent.
+        InputError: The setting takes passages and there are none to look in.
     """
-    started = time.perf_counter()
-    result = retriever.retrieve(
-        strategy,
-        question,
-        graph=graph,
-        view=view,
-        entity_ids=entity_ids,
-        preset=preset,
-        limit=limit,
-    )
-    fetched = (time.perf_counter() - started) * 1000
-    if model is None:
-        return _verbalised(
-            question, result, question_id, max_sentences, min_score, {"retrieve": fetched}
+    if model is not None and not RECIPES[setting].facts:
+        return answer_from(
+            question,
+            (),
+            model=model,
+            setting=setting,
+            question_id=question_id,
+            generation=generation,
+            passages=passages,
+            history=history,
+            kind=kind,
         )
+    request = Request(strategy, graph, view, entity_ids, preset, limit)
+    searched = search_text(history, question)
+    started = time.perf_counter()
+    result = request.fetch(searched, retriever)
+    timings = {"retrieve": (time.perf_counter() - started) * 1000}
+    if model is None:
+        found = _verbalised(question, result, question_id, max_sentences, min_score, timings)
+        return replace(found, kind=kind, history=tuple(history), query=request.query(searched))
     return answer_from(
         question,
         triples_of(result),
@@ -201,11 +180,18 @@ def answer(
         setting=setting,
         result=result,
         question_id=question_id,
-        temperature=temperature,
-        max_tokens=max_tokens,
-        random_seed=random_seed,
-        timings_ms={"retrieve": fetched},
+        generation=generation,
+        passages=passages,
+        history=history,
+        kind=kind,
+        query=request.query(searched),
+        timings_ms=timings,
     )
+
+
+def search_text(history: Sequence[Message], question: str, /) -> str:
+    """Returns what is searched for: the question, or the whole of a conversation."""
+    return "\n".join([*(one_line(turn.content) for turn in history), question])
 
 
 def answer_from(
@@ -217,69 +203,78 @@ def answer_from(
     setting: Setting = Setting.KALMA_NUMBERED,
     result: RetrievalResult | None = None,
     question_id: str = "",
-    temperature: float | None = 0.0,
-    max_tokens: int = 1024,
-    random_seed: int | None = None,
+    generation: Generation | None = None,
+    passages: PassageFinder | None = None,
+    history: Sequence[Message] = (),
+    kind: str = "",
+    query: Mapping[str, Any] | None = None,
     timings_ms: Mapping[str, float] | None = None,
 ) -> Answer:
-    """Returns a model's answer from knowledge that is at hand: retrieved, or a gold set.
+    """Returns a model's answer from knowledge that is at hand: retrieved, a gold set, or none.
 
     A request that gets no usable reply gives an answer with ``failure`` set: a recorded failure
     of this case, which no score averages.
+
+    Raises:
+        InputError: The setting takes passages and there are none to look in.
     """
+    recipe = RECIPES[setting]
+    drawn = generation or default_generation(setting)
+    looked_up: tuple[Passage, ...] = ()
+    timings = dict(timings_ms or {})
+    if recipe.passages:
+        if passages is None:
+            raise InputError(
+                f"setting {setting.value} takes passages, and there are none",
+                argument="passages",
+                hint="Give a file of them: --passages FILE.",
+            )
+        if setting is not Setting.OKGQA_IRCOT and drawn.passages:
+            started = time.perf_counter()
+            looked_up = passages.find(search_text(history, question), k=drawn.passages)
+            timings["passages"] = (time.perf_counter() - started) * 1000
     started = time.perf_counter()
-    given = tuple(knowledge)
-    prompt = load_prompt(setting.value)
-    shown = (
-        numbered_knowledge(given) if setting is Setting.KALMA_NUMBERED else flat_knowledge(given)
+    given = tuple(knowledge) if recipe.facts else ()
+    spoken = speak(
+        Given(
+            question=one_line(question),
+            knowledge=given,
+            result=result,
+            passages=looked_up,
+            history=tuple(history),
+            finder=passages,
+        ),
+        model=model,
+        setting=setting,
+        generation=drawn,
     )
-    messages = prompt.render(knowledge=shown, question=one_line(question))
-    text, sentences, notes = "", (), []  # type: str, tuple[Sentence, ...], list[str]
-    usage: Usage | None = None
-    finish: str | None = None
-    failure: str | None = None
-    name = model.name
-    try:
-        reply = model.complete(
-            messages, temperature=temperature, max_tokens=max_tokens, random_seed=random_seed
-        )
-    except ReplyError as error:
-        failure = f"{error.fault.value}: {error.message}"
-    else:
-        usage, finish, name = reply.usage, reply.finish_reason, reply.model
-        text = _THOUGHTS.sub("", reply.text)
-        if text != reply.text:
-            notes.append("thoughts before the answer were left out")
-        sentences = parse_answer(text, given)
-        if finish == "length":
-            notes.append(f"the reply was cut at {max_tokens} tokens")
-        wrong = sum(not item.matched for part in sentences for item in part.citations)
-        if wrong:
-            notes.append(f"citations that match nothing given: {wrong}")
+    timings["generate"] = (time.perf_counter() - started) * 1000
+    parameters = drawn.to_parameters(setting)
+    if recipe.passages and passages is not None:
+        parameters["passages_from"] = passages.name
+    # The last request is the one whose reply is the answer, but where a sample was chosen.
+    chosen = spoken.exchanges[spoken.chosen]
     return Answer(
         question_id=question_id,
         question=question,
-        text=text,
-        sentences=sentences,
+        text=spoken.text,
+        sentences=spoken.sentences,
         knowledge=given,
-        result=result,
-        model=name,
-        prompt=prompt.label,
-        prompt_hash=messages_hash(messages),
-        parameters={
-            "setting": setting.value,
-            "temperature": temperature,
-            "max_tokens": max_tokens,
-            "random_seed": random_seed,
-        },
-        usage=usage,
-        finish_reason=finish,
-        notes=tuple(notes),
-        failure=failure,
-        timings_ms={
-            **(timings_ms or {}),
-            "generate": (time.perf_counter() - started) * 1000,
-        },
+        result=result if recipe.facts else None,
+        model=chosen.model,
+        prompt=chosen.prompt,
+        prompt_hash=chosen.prompt_hash,
+        parameters=parameters,
+        usage=spoken.usage,
+        finish_reason=chosen.finish_reason,
+        notes=spoken.notes,
+        failure=spoken.failure,
+        timings_ms=timings,
+        kind=kind,
+        history=tuple(history),
+        passages=spoken.passages,
+        query=query if recipe.facts else None,
+        exchanges=spoken.exchanges,
     )
 
 
@@ -337,46 +332,3 @@ def base_statements(item: Answer, /) -> dict[str, str | None] | None:
         else:
             bases[id_] = change.base.statement_id if change.base is not None else None
     return bases
-
-
-def write_answers(path: str | Path, answers: Iterable[Answer], /) -> int:
-    """Writes answers as JSON lines, in the order given, and returns how many."""
-    count = 0
-    with Path(path).open("w", encoding="utf-8") as file:
-        for item in answers:
-            file.write(item.to_json() + "\n")
-            count += 1
-    return count
-
-
-def read_answers(path: str | Path, /) -> tuple[Answer, ...]:
-    """Returns the answers of a file of JSON lines; raises ``InputError`` naming the line."""
-    found: list[Answer] = []
-    with Path(path).open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                found.append(Answer.from_json(line))
-            except InputError as error:
-                raise InputError(f"{Path(path).name}, line {number}: {error.message}") from error
-    return tuple(found)
-
-
-def resume_answers(path: str | Path, /) -> tuple[Answer, ...]:
-    """Returns the answers that a run had written before it ended; none where there is no file.
-
-    A last line that was cut by the end of the run is cut off, so that more can be appended.
-
-    Raises:
-        InputError: Another line is no answer; names it.
-    """
-    file = Path(path)
-    if not file.exists():
-        return ()
-    data = file.read_bytes()
-    whole = data.rfind(b"\n") + 1
-    if whole < len(data):
-        with file.open("r+b") as opened:
-            opened.truncate(whole)
-    return read_answers(file)

@@ -2,13 +2,15 @@
 
 A file holds parts that begin with a line ``[[system]]``, ``[[user]]`` or ``[[assistant]]``;
 ``{{name}}`` stands for a text that is put in once, so that nothing in a text is taken for a
-placeholder or a part of its own. All prompts are this project's own words.
+placeholder or a part of its own. What stands between ``{{#name}}`` and ``{{/name}}`` is left out
+where the text of that name is empty; such a mark that fills a line takes its line end with it.
+All prompts are this project's own words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -24,6 +26,9 @@ from queries.llm import Message, Rendered
 
 _PART = re.compile(r"^\[\[(system|user|assistant)\]\]\n", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+_SECTION = re.compile(r"\{\{#(\w+)\}\}(.*?)\{\{/\1\}\}", re.DOTALL)
+_LINE_OF_MARK = re.compile(r"^(\{\{[#/]\w+\}\})\n", re.MULTILINE)
+_MARK = re.compile(r"\{\{[#/](\w+)\}\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +66,17 @@ class Prompt:
                 f"missing: {', '.join(missing) or 'none'}; unknown: {', '.join(extra) or 'none'}"
             )
         return Rendered(
-            (
-                Message(
-                    part.role,
-                    _PLACEHOLDER.sub(lambda found: texts[found.group(1)], part.content),
-                )
-                for part in self.parts
-            ),
+            (Message(part.role, _put_in(part.content, texts)) for part in self.parts),
             label=self.label,
         )
+
+
+def _put_in(content: str, texts: Mapping[str, str]) -> str:
+    kept = _SECTION.sub(
+        lambda found: found.group(2) if texts[found.group(1)] else "",
+        _LINE_OF_MARK.sub(r"\1", content),
+    )
+    return _PLACEHOLDER.sub(lambda found: texts[found.group(1)], kept)
 
 
 def parse_prompt(name: str, text: str, /) -> Prompt:
@@ -88,7 +95,10 @@ def parse_prompt(name: str, text: str, /) -> Prompt:
         Message(role, content.strip("\n"))
         for role, content in zip(pieces[1::2], pieces[2::2], strict=True)
     )
-    names = [found for part in parts for found in _PLACEHOLDER.findall(part.content)]
+    for part in parts:
+        if left := _MARK.search(_SECTION.sub("", part.content)):
+            raise InputError(f"prompt {name!r}: {left.group()} has no partner in its part")
+    names = [found for part in parts for found in re.findall(r"\{\{#?(\w+)\}\}", part.content)]
     version = digest((text,), size=8, person=b"prompt").hex()
     return Prompt(name, version, parts, tuple(dict.fromkeys(names)))
 
@@ -105,7 +115,7 @@ def load_prompt(name: str, /) -> Prompt:
     if name not in prompt_names():
         raise InputError(
             f"there is no prompt {name!r}; there are {', '.join(prompt_names())}",
-            argument="setting",
+            argument="prompt",
         )
     file = resources.files("queries.generate") / "prompts" / f"{name}.txt"
     return parse_prompt(name, file.read_text(encoding="utf-8"))
@@ -129,6 +139,26 @@ def flat_knowledge(knowledge: Sequence[Triple], /) -> str:
         if line not in lines:
             lines.append(line)
     return "\n".join("\n".join(lines) for lines in blocks.values())
+
+
+def plain_knowledge(knowledge: Sequence[Triple], /) -> str:
+    """Returns triples one a line, ``head | relation | value``, ids left out."""
+    return "\n".join(
+        dict.fromkeys(
+            f"{one_line(triple.head.label)} | {one_line(triple.relation.label)} | "
+            f"{one_line(triple.value_label)}"
+            for triple in knowledge
+        )
+    )
+
+
+def dialogue_text(history: Sequence[Message], question: str, /) -> str:
+    """Returns a conversation that ends with a question, one turn a line."""
+    names = {"user": "User", "assistant": "Assistant"}
+    turns = [*history, Message("user", question)]
+    return "\n".join(
+        f"{names.get(turn.role, turn.role.title())}: {one_line(turn.content)}" for turn in turns
+    )
 
 
 def numbered_knowledge(knowledge: Sequence[Triple], /) -> str:

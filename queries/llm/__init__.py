@@ -28,6 +28,7 @@ from queries.llm.chat import (
     TokenMeter,
     Usage,
     estimate_tokens,
+    label_of,
 )
 from queries.llm.endpoint import OpenAIChat
 from queries.llm.pace import Pace
@@ -54,6 +55,7 @@ __all__ = [
     "TokenMeter",
     "Usage",
     "estimate_tokens",
+    "label_of",
     "open_cache",
     "open_recorded",
     "retry_after_s",

@@ -23,6 +23,7 @@ from graph_service.model.values import Time
 from graph_service.model.view import Method, ViewSpec
 from queries.generate.answer import (
     Answer,
+    Generation,
     Setting,
     answer,
     answer_from,
@@ -95,9 +96,7 @@ def test_a_model_speaks_and_is_read_back_k1(setting: Setting, reply: str) -> Non
             retriever=HandRetriever(lambda *_: TWO_HOPS),
             model=model,
             setting=setting,
-            temperature=0.3,
-            max_tokens=99,
-            random_seed=5,
+            generation=Generation(temperature=0.3, max_tokens=99, random_seed=5),
         )
     assert [[c.statement_id for c in part.citations] for part in found.sentences] == [
         ["a"],
@@ -124,7 +123,7 @@ def test_a_reply_that_was_cut_says_so() -> None:
         stand_in(ok("Ada is married to Bea [1", finish="length")) as server,
         chat(server.url) as model,
     ):
-        found = answer_from("Who?", [SPOUSE], model=model, max_tokens=7)
+        found = answer_from("Who?", [SPOUSE], model=model, generation=Generation(max_tokens=7))
     assert found.notes[0] == "the reply was cut at 7 tokens"
     assert found.finish_reason == "length"
     assert found.result is None
@@ -204,7 +203,8 @@ def test_thoughts_are_no_part_of_an_answer() -> None:
         chat(server.url) as model,
     ):
         found = answer_from("Who?", [SPOUSE], model=model)
-    assert found.text == "Bea [1]."
+    assert found.text == "Bea [Q1, spouse: Bea]."
+    assert found.exchanges[0].text.startswith("<think>")
     assert found.notes == ("thoughts before the answer were left out",)
     assert [c.statement_id for part in found.sentences for c in part.citations] == ["a"]
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from query_samples import triple
+from query_samples import paths, triple
 
 from graph_service.errors import InputError
+from graph_service.model.passage import Passage
 from graph_service.model.result import Triple
-from queries.generate.answer import Setting
+from queries.generate.passages import passages_text
 from queries.generate.prompt import (
     flat_knowledge,
     load_prompt,
@@ -19,6 +21,8 @@ from queries.generate.prompt import (
     prompt_names,
 )
 from queries.generate.reader import parse_answer
+from queries.generate.setting import RECIPES, Setting
+from queries.generate.speaking import Given, rendered
 from queries.llm import Message
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "prompts"
@@ -30,26 +34,87 @@ KNOWLEDGE = (
 QUESTION = "Who is the mother of the spouse of {{knowledge}}?"
 
 
-def rendered(name: str) -> tuple[Message, ...]:
-    shown = numbered_knowledge(KNOWLEDGE) if "numbered" in name else flat_knowledge(KNOWLEDGE)
-    return load_prompt(name).render(knowledge=shown, question=QUESTION)
+PASSAGES = (
+    Passage("p1", "Maria Shriver", "", "Maria Shriver is a journalist."),
+    Passage("p2", "", "", "Her mother founded the Special Olympics."),
+)
+HISTORY = (Message("user", "Who is Arnold's wife?"), Message("assistant", "Maria Shriver."))
+BARE = Given(QUESTION)
+FULL = Given(QUESTION, KNOWLEDGE, None, PASSAGES)
+WALKED = Given(QUESTION, KNOWLEDGE, paths([(KNOWLEDGE[:2], 1.0)]))
+CASES = {
+    "kalma": rendered(FULL, Setting.KALMA),
+    "kalma-numbered": rendered(FULL, Setting.KALMA_NUMBERED),
+    "okgqa-zero": rendered(BARE, Setting.OKGQA_ZERO),
+    "okgqa-zero-triplets": rendered(FULL, Setting.OKGQA_ZERO),
+    "okgqa-zero-paths": rendered(WALKED, Setting.OKGQA_ZERO),
+    "okgqa-4shot": rendered(BARE, Setting.OKGQA_4SHOT),
+    "okgqa-4shot-triplets": rendered(FULL, Setting.OKGQA_4SHOT),
+    "okgqa-cot": rendered(BARE, Setting.OKGQA_COT),
+    "okgqa-cot-triplets": rendered(FULL, Setting.OKGQA_SC),
+    "okgqa-join": load_prompt("okgqa-join").render(question=QUESTION, answers="Answer 1:\nEunice."),
+    "okgqa-ircot": rendered(FULL, Setting.OKGQA_IRCOT),
+    "okgqa-ircot-step": load_prompt("okgqa-ircot-step").render(
+        passages=passages_text(PASSAGES), question=QUESTION, reasoning="Arnold's wife is Maria."
+    ),
+    "ltgen-none": rendered(BARE, Setting.LTGEN_NONE),
+    "ltgen-passages": rendered(replace(FULL, knowledge=()), Setting.LTGEN_PASSAGES),
+    "ltgen-triples": rendered(replace(FULL, passages=()), Setting.LTGEN_TRIPLES),
+    "ltgen-both": rendered(replace(FULL, history=HISTORY), Setting.LTGEN_BOTH),
+    "retry": load_prompt("retry").render(reason="it holds no {{reason}}"),
+}
 
 
 def as_text(messages: tuple[Message, ...]) -> str:
     return "".join(f"=== {message.role}\n{message.content}\n" for message in messages)
 
 
-@pytest.mark.parametrize("name", prompt_names())
-def test_rendered_prompts_are_as_recorded_k3(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_rendered_prompts_are_as_recorded_k3_o8_l7(name: str) -> None:
     """To record a changed prompt again: look at it, then copy the text of the failure."""
-    assert as_text(rendered(name)) == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
+    assert as_text(CASES[name]) == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def test_every_prompt_has_a_golden_rendering() -> None:
+    assert {case.label.partition("@")[0] for case in CASES.values()} == set(prompt_names())
+    assert {path.stem for path in GOLDEN.iterdir()} == set(CASES)
 
 
 def test_every_setting_has_its_prompt() -> None:
-    assert prompt_names() == tuple(sorted(setting.value for setting in Setting))
+    assert set(RECIPES) == set(Setting)
+    assert {recipe.prompt for recipe in RECIPES.values()} <= set(prompt_names())
 
 
-@pytest.mark.parametrize("name", prompt_names())
+def test_nothing_of_the_format_is_left_and_nothing_is_put_in_twice() -> None:
+    for name, messages in CASES.items():
+        text = as_text(messages).replace("{{question}}, [[user]]", "").replace("{{knowledge}}", "")
+        assert "{{" not in text.replace("{{reason}}", ""), name
+
+
+def test_four_shots_are_four_and_show_facts_only_where_there_are_some_o8() -> None:
+    for name, count in (("okgqa-4shot", 0), ("okgqa-4shot-triplets", 5)):
+        messages = CASES[name]
+        assert [part.role for part in messages] == ["system"] + ["user", "assistant"] * 4 + ["user"]
+        assert as_text(messages).count("Facts that may bear on the question:") == count
+
+
+def test_knowledge_stands_above_the_dialogue_l7() -> None:
+    text = as_text(CASES["ltgen-both"])
+    order = ["Passages:", "Facts:", "Conversation:", "User: Who is Arnold", "Assistant: Maria"]
+    assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
+
+
+def test_sections_come_with_their_text_or_not_at_all() -> None:
+    prompt = parse_prompt("p", "[[user]]\na{{#x}} b {{x}}{{/x}}\n{{#y}}\nc\n{{/y}}\nd\n")
+    assert prompt.placeholders == ("x", "y")
+    assert prompt.render(x="", y="")[0].content == "a\nd"
+    assert prompt.render(x="{{y}}", y="1")[0].content == "a b {{y}}\nc\nd"
+    for bad in ("{{#x}} b", "b {{/x}}", "{{#x}} {{/y}}"):
+        with pytest.raises(InputError, match="no partner"):
+            parse_prompt("p", f"[[user]]\n{bad}\n")
+
+
+@pytest.mark.parametrize("name", ["kalma", "kalma-numbered"])
 def test_the_demonstration_lacks_some_knowledge_k3(name: str) -> None:
     """Read as an answer, it has true citations and none that is wrong, and marks what it lacks."""
     _, asked, told, _ = load_prompt(name).parts
@@ -108,7 +173,7 @@ def test_bad_prompts_are_told() -> None:
         parse_prompt("p", "Hello\n[[user]]\nx")
     with pytest.raises(InputError, match="must begin with a line"):
         parse_prompt("p", "")
-    with pytest.raises(InputError, match="there are kalma, kalma-numbered"):
+    with pytest.raises(InputError, match="there are kalma, kalma-numbered, ltgen"):
         load_prompt("nonesuch")
 
 

@@ -1,0 +1,108 @@
+"""Passages for a prompt: the seam, and passages from a file that is searched by words (L6, O8)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from graph_service.errors import InputError
+from graph_service.model.passage import Passage, make_passage
+from graph_service.model.text import index_tokens
+from queries.datasets.records import Record, read_records
+from queries.generate.citations import one_line
+
+_K1, _B = 1.2, 0.75
+
+
+class PassageFinder(Protocol):
+    """Finds passages for a query. Implementations: a file, a graph's passages."""
+
+    @property
+    def name(self) -> str:
+        """Where the passages are from; written down with every answer."""
+
+    def find(self, query: str, /, *, k: int) -> tuple[Passage, ...]:
+        """Returns the ``k`` best passages, best first."""
+
+
+class FilePassages:
+    """Passages of a file, ranked by BM25 over their words; ties by id.
+
+    Args:
+        passages: The passages, ids all different.
+        name: Where they are from.
+    """
+
+    def __init__(self, passages: Sequence[Passage], /, *, name: str) -> None:
+        self.name = name
+        self._passages = sorted(passages, key=lambda passage: passage.id)
+        self._counts = [
+            Counter(index_tokens(f"{passage.title} {passage.text}")) for passage in self._passages
+        ]
+        self._lengths = [counts.total() for counts in self._counts]
+        self._mean = sum(self._lengths) / max(len(self._lengths), 1)
+        self._places: dict[str, list[int]] = {}
+        for place, counts in enumerate(self._counts):
+            for word in counts:
+                self._places.setdefault(word, []).append(place)
+
+    def __len__(self) -> int:
+        return len(self._passages)
+
+    def find(self, query: str, /, *, k: int) -> tuple[Passage, ...]:
+        """Returns the ``k`` passages that share most with the query; none that shares nothing."""
+        scores: dict[int, float] = {}
+        for word in sorted(set(index_tokens(query))):
+            places = self._places.get(word, [])
+            rarity = math.log(1 + (len(self._passages) - len(places) + 0.5) / (len(places) + 0.5))
+            for place in places:
+                count = self._counts[place][word]
+                length = 1 - _B + _B * self._lengths[place] / self._mean
+                gain = rarity * count * (_K1 + 1) / (count + _K1 * length)
+                scores[place] = scores.get(place, 0.0) + gain
+        best = sorted(scores, key=lambda place: (-round(scores[place], 9), place))
+        return tuple(self._passages[place] for place in best[:k])
+
+
+def read_passages(path: str | Path, /) -> FilePassages:
+    """Reads a file of JSON lines ``{"id", "title", "text"}``; an id may be left out.
+
+    Raises:
+        InputError: The file cannot be read, a field is wrong, or an id comes twice; names the
+            line and the field.
+    """
+    found: dict[str, Passage] = {}
+    for record in read_records(path):
+        passage = _passage(record)
+        if passage.id in found:
+            raise InputError(
+                f"{record.where}, field id: {passage.id!r} came before; give each passage its own"
+            )
+        found[passage.id] = passage
+    if not found:
+        raise InputError(
+            f'{Path(path).name} holds no passage; lines of {{"id", "title", "text"}} were expected',
+            argument="passages",
+        )
+    return FilePassages(tuple(found.values()), name=Path(path).name)
+
+
+def _passage(record: Record) -> Passage:
+    title = record.text("title", default="", filled=False)
+    made = make_passage(
+        one_line(record.text("text")),
+        title=one_line(title),
+        source=record.text("source", default="", filled=False),
+    )
+    return Passage(record.text("id", default=made.id), made.title, made.source, made.text)
+
+
+def passages_text(passages: Sequence[Passage], /) -> str:
+    """Returns passages for a prompt, one a line, numbered, with their titles."""
+    return "\n".join(
+        f"({i}) {passage.title}: {passage.text}" if passage.title else f"({i}) {passage.text}"
+        for i, passage in enumerate(passages, 1)
+    )

@@ -1,0 +1,278 @@
+"""A setting's requests to a model, and the answer that comes of their replies (K1, O8, L7)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from graph_service.model.passage import Passage
+from graph_service.model.render import result_text
+from graph_service.model.result import PathsResult, RetrievalResult, Triple
+from graph_service.model.sentences import sentence_spans
+from queries.generate.asking import Asked, Exchange, UnreadableReply, ask, usage_of
+from queries.generate.citations import Sentence, one_line
+from queries.generate.consistency import most_agreed
+from queries.generate.passages import PassageFinder, passages_text
+from queries.generate.printed import paper_form
+from queries.generate.prompt import (
+    dialogue_text,
+    flat_knowledge,
+    load_prompt,
+    numbered_knowledge,
+    plain_knowledge,
+)
+from queries.generate.reader import parse_answer
+from queries.generate.setting import RECIPES, Generation, Join, Setting
+from queries.llm import ChatModel, Message, Rendered, Usage
+
+_ANSWER = re.compile(r"^[\s*_#]*ANSWER[*_]*\s*:[*_]*\s*", re.MULTILINE)
+_DONE = re.compile(r"^[\s*_\"']*DONE\b", re.IGNORECASE)
+_NOTHING_YET = "(nothing yet)"
+_NO_PASSAGE = "(none)"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a model is shown.
+
+    Attributes:
+        result: The retrieval that the knowledge is of; paths are shown as paths.
+        finder: Where IRCoT looks passages up.
+    """
+
+    question: str
+    knowledge: tuple[Triple, ...] = ()
+    result: RetrievalResult | None = None
+    passages: tuple[Passage, ...] = ()
+    history: tuple[Message, ...] = ()
+    finder: PassageFinder | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What a model said.
+
+    Attributes:
+        chosen: Place of the exchange whose reply is the answer.
+    """
+
+    text: str
+    sentences: tuple[Sentence, ...]
+    exchanges: tuple[Exchange, ...]
+    chosen: int
+    notes: tuple[str, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    failure: str | None = None
+
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens of all requests."""
+        return usage_of(self.exchanges)
+
+
+def speak(given: Given, /, *, model: ChatModel, setting: Setting, generation: Generation) -> Spoken:
+    """Returns what a model says in a setting.
+
+    Args:
+        given: What it is shown.
+        model: Whom to ask.
+        setting: How it is asked.
+        generation: How replies are drawn.
+
+    Raises:
+        SetupError: The model's key, address or name is wrong.
+        LimitError: The run's tokens are spent.
+    """
+    if setting is Setting.OKGQA_SC:
+        return _consistently(given, model, generation)
+    if setting is Setting.OKGQA_IRCOT:
+        return _looking_up(given, model, generation)
+    asked = ask(
+        model,
+        rendered(given, setting),
+        _after_mark if RECIPES[setting].reasons else _filled,
+        generation=generation,
+    )
+    notes = _notes(asked, generation)
+    if asked.value is None:
+        return Spoken("", (), asked.exchanges, len(asked.exchanges) - 1, notes, (), asked.failure)
+    text = asked.value
+    if RECIPES[setting].cites:
+        sentences = parse_answer(text, given.knowledge)
+        wrong = sum(not item.matched for part in sentences for item in part.citations)
+        if wrong:
+            notes = (*notes, f"citations that match nothing given: {wrong}")
+        if setting is Setting.KALMA_NUMBERED:
+            text = paper_form(text, given.knowledge)
+    else:
+        sentences = _plain_sentences(text)
+    return Spoken(text, sentences, asked.exchanges, len(asked.exchanges) - 1, notes, given.passages)
+
+
+def rendered(given: Given, setting: Setting, /) -> Rendered:
+    """Returns the first request of a setting; of IRCoT the last, the others depend on replies."""
+    prompt = load_prompt(RECIPES[setting].prompt)
+    asked = dialogue_text(given.history, given.question) if given.history else given.question
+    if setting is Setting.KALMA:
+        return prompt.render(knowledge=flat_knowledge(given.knowledge), question=asked)
+    if setting is Setting.KALMA_NUMBERED:
+        return prompt.render(knowledge=numbered_knowledge(given.knowledge), question=asked)
+    if setting is Setting.OKGQA_IRCOT:
+        return _reader_prompt(asked, given.passages, ())
+    if RECIPES[setting].prompt == "ltgen":
+        return prompt.render(
+            passages=passages_text(given.passages),
+            facts=plain_knowledge(given.knowledge),
+            dialogue=dialogue_text(given.history, given.question),
+        )
+    facts = plain_knowledge(given.knowledge)
+    if isinstance(given.result, PathsResult):
+        facts = result_text(given.result)
+    return prompt.render(facts=facts, question=asked)
+
+
+def _consistently(given: Given, model: ChatModel, generation: Generation) -> Spoken:
+    messages = rendered(given, Setting.OKGQA_SC)
+    exchanges: list[Exchange] = []
+    answers: list[str] = []
+    places: list[int] = []
+    failures: list[str] = []
+    notes: dict[str, None] = {}
+    for i in range(generation.samples):
+        drawn = replace(generation, random_seed=(generation.random_seed or 0) + i)
+        asked = ask(model, messages, _after_mark, generation=drawn)
+        exchanges += asked.exchanges
+        notes.update(dict.fromkeys(_notes(asked, drawn)))
+        if asked.value is None:
+            failures.append(str(asked.failure))
+        else:
+            answers.append(asked.value)
+            places.append(len(exchanges) - 1)
+    if failures:
+        notes[f"samples that failed: {len(failures)}"] = None
+    if not answers:
+        return Spoken("", (), tuple(exchanges), len(exchanges) - 1, tuple(notes), (), failures[0])
+    if generation.join is Join.MODEL and len(answers) > 1:
+        shown = "\n\n".join(f"Answer {i}:\n{text}" for i, text in enumerate(answers, 1))
+        join = load_prompt("okgqa-join").render(question=given.question, answers=shown)
+        asked = ask(model, join, _filled, generation=replace(generation, temperature=0.0))
+        exchanges += asked.exchanges
+        text, chosen = asked.value or "", len(exchanges) - 1
+        notes.update(dict.fromkeys(_notes(asked, generation)))
+        return Spoken(
+            text,
+            _plain_sentences(text),
+            tuple(exchanges),
+            chosen,
+            tuple(notes),
+            (),
+            asked.failure,
+        )
+    best = most_agreed(answers)
+    return Spoken(
+        answers[best],
+        _plain_sentences(answers[best]),
+        tuple(exchanges),
+        places[best],
+        tuple(notes),
+    )
+
+
+def _looking_up(given: Given, model: ChatModel, generation: Generation) -> Spoken:
+    """IRCoT: each sentence of the reasoning is what passages are looked up for next."""
+    assert given.finder is not None
+    asked_for = dialogue_text(given.history, given.question) if given.history else given.question
+    found = {passage.id: passage for passage in given.finder.find(asked_for, k=generation.passages)}
+    reasoning: list[str] = []
+    exchanges: list[Exchange] = []
+    notes: dict[str, None] = {}
+    for _ in range(generation.steps):
+        step = load_prompt("okgqa-ircot-step").render(
+            passages=passages_text(tuple(found.values())) or _NO_PASSAGE,
+            question=asked_for,
+            reasoning=" ".join(reasoning) or _NOTHING_YET,
+        )
+        asked = ask(model, step, _first_sentence, generation=generation)
+        exchanges += asked.exchanges
+        notes.update(dict.fromkeys(_notes(asked, generation)))
+        if asked.value is None:
+            return Spoken(
+                "",
+                (),
+                tuple(exchanges),
+                len(exchanges) - 1,
+                tuple(notes),
+                tuple(found.values()),
+                asked.failure,
+            )
+        if _DONE.match(asked.value) or asked.value in reasoning:
+            break
+        reasoning.append(asked.value)
+        for passage in given.finder.find(asked.value, k=generation.passages):
+            found.setdefault(passage.id, passage)
+    passages = tuple(found.values())
+    final = ask(
+        model, _reader_prompt(asked_for, passages, reasoning), _filled, generation=generation
+    )
+    exchanges += final.exchanges
+    notes.update(dict.fromkeys(_notes(final, generation)))
+    text = final.value or ""
+    return Spoken(
+        text,
+        _plain_sentences(text),
+        tuple(exchanges),
+        len(exchanges) - 1,
+        tuple(notes),
+        passages,
+        final.failure,
+    )
+
+
+def _reader_prompt(
+    question: str, passages: tuple[Passage, ...], reasoning: Sequence[str]
+) -> Rendered:
+    return load_prompt("okgqa-ircot").render(
+        passages=passages_text(passages) or _NO_PASSAGE,
+        question=question,
+        reasoning=" ".join(reasoning) or _NOTHING_YET,
+    )
+
+
+def _notes(asked: Asked[str], generation: Generation) -> tuple[str, ...]:
+    notes = []
+    if asked.thoughts:
+        notes.append("thoughts before the answer were left out")
+    if len(asked.exchanges) > 1 and asked.exchanges[0].text:
+        notes.append("asked again, because the first reply could not be read")
+    if asked.exchanges[-1].finish_reason == "length":
+        notes.append(f"the reply was cut at {generation.max_tokens} tokens")
+    return tuple(notes)
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise UnreadableReply("it has to hold an answer, and is empty")
+    return text
+
+
+def _after_mark(text: str) -> str:
+    found = list(_ANSWER.finditer(text))
+    if not found:
+        raise UnreadableReply("the answer has to begin on a line of its own with ANSWER:")
+    after = text[found[-1].end() :].strip()
+    if not after:
+        raise UnreadableReply("an answer has to follow after ANSWER:")
+    return after
+
+
+def _first_sentence(text: str) -> str:
+    spans = sentence_spans(text)
+    if not spans:
+        raise UnreadableReply("it has to be one sentence, and is empty")
+    start, end = spans[0]
+    return one_line(text[start:end])
+
+
+def _plain_sentences(text: str) -> tuple[Sentence, ...]:
+    return tuple(Sentence(one_line(text[start:end])) for start, end in sentence_spans(text))
