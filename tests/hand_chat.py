@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from queries.llm import Message, Reply, ReplyError, ReplyFault, Usage
+from queries.llm import JsonForm, Message, Reply, ReplyError, ReplyFault, TokenChoice, Usage
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class HandChat:
     say: Callable[[Asked], str]
     name: str = "hand-1"
     finish: str = "stop"
+    chances: Callable[[Asked], tuple[TokenChoice, ...]] | None = None
     asked: list[Asked] = field(default_factory=list)
 
     def complete(
@@ -44,10 +45,14 @@ class HandChat:
         max_tokens: int = 1024,
         random_seed: int | None = None,
         stop: Sequence[str] = (),
+        top_logprobs: int | None = None,
+        form: JsonForm | None = None,
     ) -> Reply:
         asked = Asked(tuple(messages), temperature, random_seed, max_tokens)
         self.asked.append(asked)
-        return Reply(self.say(asked), self.name, self.finish, Usage(10, 5))
+        text = self.say(asked)
+        chances = self.chances(asked) if top_logprobs and self.chances else ()
+        return Reply(text, self.name, self.finish, Usage(10, 5), logprobs=chances)
 
 
 def script(*replies: str) -> Callable[[Asked], str]:

@@ -87,6 +87,24 @@ def add_score(
         _add_gold(facts)
         _add_run(facts)
 
+    geval = add("geval", "qualities of texts, rated by a model (G-Eval)", texts, "judging")
+    geval.add_argument("--preset", choices=["kalma", "okgqa"], default="kalma", help="kalma: "
+                       "coherence, consistency, fluency, relevance, 1 to 5, raw, three runs; okgqa: "
+                       "context relevance, comprehensiveness, correctness, empowerment, 1 to 10, by "
+                       "log-probabilities (kalma)")  # fmt: skip
+    geval.add_argument("--quality", action="append", default=[], metavar="NAME", help="only these, "
+                       "or your own: a file that ends in .txt")  # fmt: skip
+    geval.add_argument("--weighting", choices=["raw", "logprobs", "sampling"],
+                       help="how a rating is made of replies")  # fmt: skip
+    geval.add_argument("--scale", metavar="LOW-HIGH", help="such as 1-5")
+    geval.add_argument("--runs", type=int, metavar="N", help="how often all is rated")
+    geval.add_argument("--samples", type=int, metavar="N", help="of sampling (20)")
+    geval.add_argument("--context", metavar="FILE", help="evaluation contexts: JSON lines with id "
+                       "and context; the same for every setting")  # fmt: skip
+    _add_model(geval, temperature=None)
+    _add_gold(geval)
+    _add_run(geval)
+
     agreement = add("agreement", "raters against one another: kappa and correlations",
                     "JSON lines with id and ratings, an object by rater")  # fmt: skip
     agreement.add_argument("--measure", action="append", default=[], metavar="M",
@@ -109,10 +127,12 @@ def _add_entailment(family: argparse.ArgumentParser) -> None:
                         help="of word overlap (0.6)")  # fmt: skip
 
 
-def _add_model(family: argparse.ArgumentParser) -> None:
+def _add_model(family: argparse.ArgumentParser, temperature: float | None = 0.0) -> None:
     family.add_argument("--model", metavar="NAME", help="the chat model that judges")
     family.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible endpoint")
-    family.add_argument("--temperature", type=float, default=0.0, metavar="X", help="(0)")
+    shown = "the preset's" if temperature is None else f"{temperature:g}"
+    family.add_argument("--temperature", type=float, default=temperature, metavar="X",
+                        help=f"({shown})")  # fmt: skip
     family.add_argument("--random-seed", type=int, metavar="S", help="passed on to the model")
 
 

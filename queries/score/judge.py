@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from queries.llm import ChatModel, Message, ReplyError, Usage
+from queries.llm import ChatModel, Message, Rendered, ReplyError, Usage
+from queries.llm.chat import label_of
 from queries.score.prompts import load_score_prompt
 
 T = TypeVar("T")
@@ -113,11 +114,14 @@ def ask(
                 reason += f" (the reply was cut at {judge.max_tokens} tokens)"
             if attempt:
                 return Verdict(None, text, usage, f"{UNREADABLE}: {reason}")
-            said = [
-                *messages,
-                Message("assistant", reply.text),
-                *load_score_prompt("retry").render(reason=reason),
-            ]
+            said = Rendered(
+                [
+                    *messages,
+                    Message("assistant", reply.text),
+                    *load_score_prompt("retry").render(reason=reason),
+                ],
+                label=label_of(messages),
+            )
     raise AssertionError("a reply is asked for twice at most")
 
 

@@ -228,6 +228,34 @@ def test_answers_on_a_withholding_view_k5_k6(
     assert cli("score", "na", "a.jsonl", "--view", "none").code == 2
 
 
+def test_geval_rates_and_goes_on_k8_o9(cli: Cli, tmp_path: Path) -> None:
+    file = lines(
+        tmp_path / "t.jsonl",
+        {"id": "1", "question": "Who?", "text": "Ada.", "knowledge": ["Ada | is | a writer"]},
+        {"id": "2", "question": "Who?", "text": "Nobody."},
+    )
+    with stand_in(ok("4")) as server:
+        done = cli("score", "geval", file, "--out", "g.jsonl", *of(server), "--json")
+        # The second case has no knowledge for consistency: that quality fails, the others do not.
+        assert done.code == 1
+        assert len(server.requests) == 12 + 9
+        again = cli("score", "geval", file, "--out", "g.jsonl", *of(server))
+        assert len(server.requests) == 21
+    assert done.json["scores"]["coherence"]["n"] == 2
+    assert done.json["scores"]["consistency"]["failed"] == 1
+    assert "3 ratings failed" in again.out
+    context = lines(tmp_path / "c.jsonl", {"id": "1", "context": "Ada wrote."})
+    with stand_in(ok("7")) as server:
+        found = cli(
+            "score", "geval", file, "--preset", "okgqa", "--weighting", "sampling", "--samples",
+            "2", "--quality", "empowerment", "--context", context, *of(server), "--json",
+        )  # fmt: skip
+        assert len(server.requests) == 2
+    assert found.json["scores"]["empowerment, %"]["value"] == pytest.approx(100 * 6 / 9)
+    for wrong in (("--scale", "5-1"), ("--runs", "0"), ("--quality", "charm")):
+        assert cli("score", "geval", file, *wrong, "--model", "m").code == 2
+
+
 @pytest.mark.data
 def test_published_files_are_scored_as_they_are(cli: Cli, data_dir: Path) -> None:
     wice = data_dir / "wice" / "oracle_chunks_claim_dev.jsonl.xz"

@@ -1,0 +1,461 @@
+"""G-Eval: a chat model rates a text on one quality at a time (K8, O9).
+
+The rating is the raw whole number, or its mean weighted by the model's own probabilities, taken from
+log-probabilities or by sampling; every result says which. The scale is kept beside the number: a percentage
+is (x - low) / (high - low). A reply that is no whole number of the scale is a failure.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from graph_service.errors import InputError
+from graph_service.model.identity import digest
+from queries.generate.citations import one_line
+from queries.llm import Message, ReplyError, TokenChoice, Usage
+from queries.score.case import TextCase
+from queries.score.judge import Judge, UnreadableReply, ask
+from queries.score.metric import Score, mean_score
+from queries.score.prompts import load_score_prompt
+from queries.score.report import Groups, Report, RunSpread, make_report, over_runs
+
+NO_RATING = "no text was rated"
+TOP = 20
+
+
+class Weighting(StrEnum):
+    """How a rating is made of the model's replies."""
+
+    RAW = "raw"
+    LOGPROBS = "logprobs"
+    SAMPLING = "sampling"
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """One quality: what it is, and the steps of rating it.
+
+    Attributes:
+        name: Name of its file, without the ending.
+        title: As the model reads it.
+        version: 16 hexadecimal digits of its text.
+    """
+
+    name: str
+    title: str
+    criterion: str
+    steps: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """Which qualities are rated, on which scale, how, and how often.
+
+    Attributes:
+        material: What the model sees beside question and text: ``knowledge`` or ``context``, by
+            quality; a quality that is not here sees neither.
+        runs: How often everything is rated; each run has a random seed of its own.
+        samples: Replies a rating, where it is by sampling.
+        temperature: Of the model.
+    """
+
+    name: str
+    qualities: tuple[str, ...]
+    low: int
+    high: int
+    weighting: Weighting
+    material: Mapping[str, str]
+    runs: int = 1
+    samples: int = 20
+    temperature: float = 1.0
+
+
+PRESETS: Mapping[str, Preset] = {
+    "kalma": Preset(
+        "kalma",
+        ("coherence", "consistency", "fluency", "relevance"),
+        1,
+        5,
+        Weighting.RAW,
+        {"consistency": "knowledge"},
+        runs=3,
+    ),
+    "okgqa": Preset(
+        "okgqa",
+        ("context-relevance", "comprehensiveness", "correctness", "empowerment"),
+        1,
+        10,
+        Weighting.LOGPROBS,
+        dict.fromkeys(
+            ("context-relevance", "comprehensiveness", "correctness", "empowerment"), "context"
+        ),
+    ),
+}
+
+
+def rubric_names() -> tuple[str, ...]:
+    """Returns the qualities that come with the package, sorted."""
+    folder = resources.files("queries.score") / "rubrics"
+    return tuple(sorted(item.name[:-4] for item in folder.iterdir() if item.name.endswith(".txt")))
+
+
+@cache
+def load_rubric(name: str, /) -> Rubric:
+    """Returns a quality by name, or from a file of one's own (a name that ends in ``.txt``).
+
+    Raises:
+        InputError: There is no such quality or file, or it lacks a part.
+    """
+    if name.endswith(".txt"):
+        try:
+            return parse_rubric(Path(name).stem, Path(name).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"can't read the quality {name}: {error}") from error
+    if name not in rubric_names():
+        raise InputError(
+            f"there is no quality {name!r}; there are {', '.join(rubric_names())}, or give a "
+            "file that ends in .txt",
+            argument="quality",
+        )
+    file = resources.files("queries.score") / "rubrics" / f"{name}.txt"
+    return parse_rubric(name, file.read_text(encoding="utf-8"))
+
+
+def parse_rubric(name: str, text: str, /) -> Rubric:
+    r"""Returns the quality of a text: a title, what it is, and steps as lines that begin with "- ".
+
+    >>> parse_rubric("wit", "Wit\nHow witty it is.\n- Read it.\n- Laugh or not.").title
+    'Wit'
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    steps = [line for line in lines[1:] if line.startswith("- ")]
+    criterion = [line for line in lines[1:] if not line.startswith("- ")]
+    if not lines or not steps or not criterion:
+        raise InputError(
+            f"quality {name}: a line with its title, then what it is, then steps as lines that "
+            'begin with "- " were expected',
+            argument="quality",
+        )
+    version = digest((text.replace("\r\n", "\n"),), size=8, person=b"rubric").hex()
+    return Rubric(name, lines[0], "\n".join(criterion), "\n".join(steps), version)
+
+
+@dataclass(frozen=True, slots=True)
+class QualityScore:
+    """Ratings of one text on one quality.
+
+    Attributes:
+        runs: One a run; None where it failed.
+        failures: Why runs failed.
+        lost: Samples that could not be read, in all runs.
+    """
+
+    runs: tuple[float | None, ...]
+    failures: tuple[str, ...] = ()
+    lost: int = 0
+
+    @property
+    def value(self) -> float | None:
+        """Mean over the runs that have a rating; None where none has."""
+        known = [value for value in self.runs if value is not None]
+        return sum(known) / len(known) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class GEvalRow:
+    """One text's ratings, by quality.
+
+    Attributes:
+        failure: Why the text has no rating at all; a failed run of one quality is told there.
+    """
+
+    id: str
+    groups: Groups
+    scores: Mapping[str, QualityScore]
+    usage: Usage = field(default_factory=Usage)
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GEval:
+    """Who rates, and how.
+
+    Attributes:
+        judge: Whom to ask; its temperature is not used.
+        preset: Qualities, scale, weighting, runs.
+    """
+
+    judge: Judge
+    preset: Preset
+
+    @property
+    def label(self) -> str:
+        """Judge, prompt, qualities, scale and weighting, as reports show them."""
+        preset = self.preset
+        names = ", ".join(f"{name}@{load_rubric(name).version}" for name in preset.qualities)
+        how = preset.weighting.value
+        if preset.weighting is Weighting.SAMPLING:
+            how += f" of {preset.samples}"
+        seed = self.judge.random_seed or 0
+        return (
+            f"{self.judge.model.name} (temperature {preset.temperature:g}, random seed {seed}), "
+            f"{how}, {preset.low} to {preset.high}, {preset.runs} runs, prompt "
+            f"{load_score_prompt('geval').label}, qualities {names}"
+        )
+
+
+def read_rating(text: str, low: int, high: int, /) -> int:
+    """Returns the whole number that a reply is.
+
+    Raises:
+        UnreadableReply: It is anything else, or outside the scale.
+
+    >>> read_rating(" 4. ", 1, 5)
+    4
+    """
+    found = re.fullmatch(
+        r"[^\w+-]*(?:(?:score|rating)[^\w+-]*)?([+-]?\d+)(?:\s*/\s*(\d+))?\W*", text.strip(), re.I
+    )
+    if found is None or found.group(2) not in (None, str(high)):
+        raise UnreadableReply(f"it has to be one whole number from {low} to {high} and no more")
+    value = int(found.group(1))
+    if not low <= value <= high:
+        raise UnreadableReply(f"{value} is outside the scale from {low} to {high}")
+    return value
+
+
+def weighted_rating(tokens: Sequence[TokenChoice], rating: int, low: int, high: int, /) -> float:
+    """Returns the mean of the scale's numbers by their probability where the rating was said.
+
+    Of the likeliest tokens at that place those that are whole numbers of the scale count, in
+    proportion to their probabilities.
+
+    Args:
+        tokens: Of the reply, with the likeliest ones at each place.
+        rating: What the reply says.
+        low: Least number of the scale.
+        high: Greatest number of the scale.
+
+    Raises:
+        UnreadableReply: There are no log-probabilities, or the rating is no token of its own.
+
+    >>> from queries.llm import TokenChance
+    >>> top = (TokenChance("4", math.log(0.6)), TokenChance("5", math.log(0.2)))
+    >>> round(weighted_rating([TokenChoice("4", math.log(0.6), top)], 4, 1, 5), 6)  # 3.4 / .8
+    4.25
+    """
+    if not tokens:
+        raise UnreadableReply("the endpoint gives no log-probabilities (weigh by sampling)")
+    for choice in tokens:
+        if choice.token.strip() != str(rating):
+            continue
+        shares: dict[int, float] = {}
+        for chance in choice.top or (choice,):
+            said = chance.token.strip()
+            if said.isascii() and said.isdigit() and low <= int(said) <= high:
+                shares[int(said)] = shares.get(int(said), 0.0) + math.exp(chance.logprob)
+        total = sum(shares.values())
+        if total > 0:
+            return sum(value * share for value, share in shares.items()) / total
+    raise UnreadableReply(f"the rating {rating} is no token of its own (weigh by sampling)")
+
+
+def rate_text(case: TextCase, /, *, by: GEval) -> GEvalRow:
+    """Returns a text's ratings on every quality of the preset.
+
+    Args:
+        case: The text, with knowledge or context where a quality needs it.
+        by: Who rates, and how.
+    """
+    if case.failure is not None:
+        return GEvalRow(case.id, case.groups, {}, failure=case.failure)
+    preset = by.preset
+    rater = _Rater(by)
+    scores: dict[str, QualityScore] = {}
+    for name in preset.qualities:
+        try:
+            messages = rating_prompt(case, name, preset)
+        except InputError as error:
+            # The other qualities may need neither knowledge nor context.
+            scores[name] = QualityScore((None,) * preset.runs, (error.message,) * preset.runs)
+            continue
+        runs: list[float | None] = []
+        failures: list[str] = []
+        lost = 0
+        for run in range(preset.runs):
+            value, failure, unread = rater.rate(messages, run)
+            runs.append(value)
+            lost += unread
+            if failure is not None:
+                failures.append(failure)
+        scores[name] = QualityScore(tuple(runs), tuple(failures), lost)
+    failed = all(score.value is None for score in scores.values())
+    reasons = [reason for score in scores.values() for reason in score.failures]
+    return GEvalRow(
+        case.id, case.groups, scores, rater.usage, reasons[0] if failed and reasons else None
+    )
+
+
+def rating_prompt(case: TextCase, quality: str, preset: Preset, /) -> Sequence[Message]:
+    """Returns the rendered prompt of one quality.
+
+    Raises:
+        InputError: The quality needs knowledge or a context, and the case has none.
+    """
+    rubric = load_rubric(quality)
+    needs = preset.material.get(quality)
+    material = ""
+    if needs == "knowledge":
+        if not case.knowledge:
+            raise InputError(f"no knowledge: {quality} is rated against the knowledge given")
+        listed = "\n".join(f"- {one_line(line)}" for line in case.knowledge)
+        material = f"Knowledge:\n{listed}\n"
+    elif needs == "context":
+        if not case.context.strip():
+            raise InputError(f"no context: {quality} is rated against an evaluation context")
+        material = f"Context:\n{case.context.strip()}\n"
+    return load_score_prompt("geval").render(
+        quality=rubric.title,
+        criterion=rubric.criterion,
+        steps=rubric.steps,
+        low=str(preset.low),
+        high=str(preset.high),
+        question=one_line(case.question),
+        material=material,
+        text=case.text.strip() or "(empty)",
+    )
+
+
+class _Rater:
+    """Rates prompts, and counts the tokens."""
+
+    def __init__(self, by: GEval) -> None:
+        self.by = by
+        self.usage = Usage()
+
+    def rate(self, messages: Sequence[Message], run: int) -> tuple[float | None, str | None, int]:
+        """The rating, why there is none, and how many samples could not be read."""
+        preset = self.by.preset
+        seed = self.by.judge.random_seed or 0
+        if preset.weighting is Weighting.LOGPROBS:
+            value, failure = self.by_logprobs(messages, seed + run)
+            return value, failure, 0
+        if preset.weighting is Weighting.RAW:
+            value, failure = self.once(messages, seed + run)
+            return value, failure, 0
+        sampled = [
+            self.once(messages, seed + run * preset.samples + number)
+            for number in range(preset.samples)
+        ]
+        read = [value for value, _ in sampled if value is not None]
+        reasons = [failure for _, failure in sampled if failure is not None]
+        if not read:
+            return None, reasons[0], len(reasons)
+        return sum(read) / len(read), None, len(reasons)
+
+    def once(
+        self, messages: Sequence[Message], random_seed: int
+    ) -> tuple[float | None, str | None]:
+        preset = self.by.preset
+        verdict = ask(
+            self.by.judge,
+            messages,
+            lambda text: read_rating(text, preset.low, preset.high),
+            temperature=preset.temperature,
+            random_seed=random_seed,
+        )
+        self.usage += verdict.usage
+        value = None if verdict.value is None else float(verdict.value)
+        return value, verdict.failure
+
+    def by_logprobs(
+        self, messages: Sequence[Message], random_seed: int
+    ) -> tuple[float | None, str | None]:
+        preset = self.by.preset
+        try:
+            reply = self.by.judge.model.complete(
+                messages,
+                temperature=preset.temperature,
+                max_tokens=self.by.judge.max_tokens,
+                random_seed=random_seed,
+                top_logprobs=TOP,
+            )
+        except ReplyError as error:
+            return None, f"{error.fault.value}: {error.message}"
+        self.usage += reply.usage
+        try:
+            rating = read_rating(reply.text, preset.low, preset.high)
+            return weighted_rating(reply.logprobs, rating, preset.low, preset.high), None
+        except UnreadableReply as error:
+            return None, f"unreadable: {error}"
+
+
+def geval_report(
+    rows: Sequence[GEvalRow], preset: Preset, /, *, rated_by: str, random_seed: int = 0
+) -> Report:
+    """Returns the mean of every quality, raw and as a percentage of its scale (K8, O9).
+
+    A text whose runs of a quality all failed is failed in it. Mean and deviation over runs
+    are among the notes.
+
+    Args:
+        rows: One a text.
+        preset: What was rated.
+        rated_by: Who rated.
+        random_seed: Of the bootstrap.
+    """
+    width = preset.high - preset.low
+
+    def summarise(part: Sequence[GEvalRow]) -> dict[str, Score]:
+        scores: dict[str, Score] = {}
+        for name in preset.qualities:
+            rated = [row.scores[name].value if name in row.scores else None for row in part]
+            known = [value for value in rated if value is not None]
+            failed = len(rated) - len(known)
+            scores[name] = mean_score(
+                known, failed=failed, empty=NO_RATING, random_seed=random_seed
+            )
+            scores[f"{name}, %"] = mean_score(
+                [100 * (value - preset.low) / width for value in known],
+                failed=failed,
+                empty=NO_RATING,
+                random_seed=random_seed,
+            )
+        return scores
+
+    notes = [f"scale {preset.low} to {preset.high}; weighting {preset.weighting.value}"]
+    for name, spread in run_spreads(rows, preset).items():
+        if preset.runs > 1:
+            notes.append(f"{name} over runs: {spread.text()}")
+    lost = sum(score.lost for row in rows for score in row.scores.values())
+    if lost:
+        notes.append(f"{lost} samples could not be read, in no rating")
+    runs = sum(len(score.failures) for row in rows for score in row.scores.values())
+    if runs:
+        notes.append(f"{runs} ratings failed")
+    return make_report("geval", rows, summarise, basis={"rated by": rated_by}, notes=notes)
+
+
+def run_spreads(rows: Sequence[GEvalRow], preset: Preset, /) -> dict[str, RunSpread]:
+    """Returns mean and deviation over runs of each quality's mean over texts."""
+    spreads: dict[str, RunSpread] = {}
+    for name in preset.qualities:
+        by_run: list[Score] = []
+        for run in range(preset.runs):
+            values = [
+                row.scores[name].runs[run]
+                for row in rows
+                if name in row.scores and run < len(row.scores[name].runs)
+            ]
+            known = [value for value in values if value is not None]
+            by_run.append(mean_score(known, failed=len(rows) - len(known), empty=NO_RATING))
+        spreads[name] = over_runs(by_run)
+    return spreads

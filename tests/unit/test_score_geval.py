@@ -1,0 +1,215 @@
+"""G-Eval: ratings, weighting, scales, runs, failures (K8, O9)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hand_chat import HandChat, refuses, script
+from hypothesis import given
+from hypothesis import strategies as st
+from openai_stand_in import StandIn, stand_in
+
+from graph_service.errors import InputError
+from queries.llm import OpenAIChat, TokenChance, TokenChoice
+from queries.score.case import TextCase
+from queries.score.geval import (
+    PRESETS,
+    GEval,
+    Preset,
+    Weighting,
+    geval_report,
+    load_rubric,
+    parse_rubric,
+    rate_text,
+    rating_prompt,
+    read_rating,
+    rubric_names,
+    weighted_rating,
+)
+from queries.score.judge import Judge, UnreadableReply
+from queries.score.report import Groups
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "judges" / "geval"
+CASE = TextCase(
+    "1", "Who was Ada?", "A writer.", knowledge=("Ada | occupation | writer",), context="Ada wrote.",
+    groups=Groups(kind="who"),
+)  # fmt: skip
+ONE = Preset("one", ("fluency",), 1, 5, Weighting.RAW, {})
+
+
+def test_the_presets_are_the_two_papers_k8_o9() -> None:
+    kalma, okgqa = PRESETS["kalma"], PRESETS["okgqa"]
+    assert kalma.qualities == ("coherence", "consistency", "fluency", "relevance")
+    assert (kalma.low, kalma.high, kalma.runs, kalma.weighting) == (1, 5, 3, Weighting.RAW)
+    assert set(kalma.qualities) | set(okgqa.qualities) == set(rubric_names())
+    assert okgqa.weighting is Weighting.LOGPROBS
+    assert set(okgqa.material.values()) == {"context"}
+
+
+@pytest.mark.parametrize("name", rubric_names())
+def test_rendered_ratings_are_as_recorded(name: str) -> None:
+    """To record a changed prompt again: look at it, then copy the text of the failure."""
+    preset = next(preset for preset in PRESETS.values() if name in preset.qualities)
+    shown = "".join(f"=== {m.role}\n{m.content}\n" for m in rating_prompt(CASE, name, preset))
+    assert shown == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def test_three_raw_runs_are_averaged_and_each_has_its_seed_k8() -> None:
+    model = HandChat(script("4", "5", "3"))
+    row = rate_text(CASE, by=GEval(Judge(model, random_seed=10), replace(ONE, runs=3)))
+    assert row.scores["fluency"].runs == (4.0, 5.0, 3.0)
+    assert row.scores["fluency"].value == 4.0
+    assert [asked.random_seed for asked in model.asked] == [10, 11, 12]
+    assert {asked.temperature for asked in model.asked} == {1.0}
+    other = replace(CASE, id="2")
+    second = rate_text(
+        other, by=GEval(Judge(HandChat(script("2", "1", "3"))), replace(ONE, runs=3))
+    )
+    report = geval_report([row, second], replace(ONE, runs=3), rated_by="hand")
+    # Means 4 and 2: 3; as percentages of 1 to 5 (75 + 25) / 2.
+    assert report.score("fluency").value == 3.0
+    assert report.score("fluency, %").value == 50.0
+    # Runs (4 + 2) / 2, (5 + 1) / 2, (3 + 3) / 2: all 3.
+    assert any(
+        "fluency over runs: 3.000 +- 0.000 (runs 3.000 3.000 3.000)" in x for x in report.notes
+    )
+    assert any("weighting raw" in note for note in report.notes)
+
+
+@given(st.integers(-3, 12))
+def test_numbers_out_of_range_are_no_ratings(number: int) -> None:
+    if 1 <= number <= 5:
+        assert read_rating(f"Rating: {number}.", 1, 5) == number
+    else:
+        with pytest.raises(UnreadableReply, match="outside the scale from 1 to 5"):
+            read_rating(str(number), 1, 5)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "good", "4 or 5", "4.5", "3 because it is fine", "IV", "4/10"]
+)
+def test_what_is_no_whole_number_is_no_rating(text: str) -> None:
+    with pytest.raises(UnreadableReply, match="one whole number from 1 to 5"):
+        read_rating(text, 1, 5)
+    assert read_rating("4/5", 1, 5) == 4
+    assert read_rating("**4**", 1, 5) == 4
+
+
+def test_failed_runs_are_counted_and_never_averaged() -> None:
+    model = HandChat(script("5", "7", "7", "no"))
+    row = rate_text(CASE, by=GEval(Judge(model), replace(ONE, runs=3)))
+    # The second and third runs are asked twice and stay unreadable.
+    assert row.scores["fluency"].runs == (5.0, None, None)
+    assert row.scores["fluency"].value == 5.0
+    assert len(model.asked) == 5
+    assert row.failure is None
+    lost = rate_text(CASE, by=GEval(Judge(HandChat(refuses)), ONE))
+    assert lost.failure == "timeout: no answer in 60 s"
+    failed = rate_text(replace(CASE, failure="no model"), by=GEval(Judge(HandChat(refuses)), ONE))
+    report = geval_report([row, lost, failed], replace(ONE, runs=3), rated_by="hand")
+    assert (report.score("fluency").n, report.score("fluency").failed) == (1, 2)
+    assert any("3 ratings failed" in note for note in report.notes)
+
+
+def test_knowledge_and_context_are_shown_where_a_quality_needs_them_o9() -> None:
+    asked: list[str] = []
+    model = HandChat(lambda request: asked.append(request.last) or "3")  # type: ignore[func-returns-value]
+    rate_text(CASE, by=GEval(Judge(model), replace(PRESETS["kalma"], runs=1)))
+    assert ["Knowledge:\n- Ada | occupation | writer" in text for text in asked] == [
+        False, True, False, False
+    ]  # fmt: skip
+    bare = replace(CASE, context="", knowledge=())
+    okgqa = replace(PRESETS["okgqa"], weighting=Weighting.RAW)
+    missing = rate_text(bare, by=GEval(Judge(model), okgqa))
+    assert missing.failure is not None
+    assert missing.failure.startswith("no context:")
+    part = rate_text(bare, by=GEval(Judge(model), PRESETS["kalma"]))
+    assert part.failure is None
+    assert part.scores["consistency"].runs == (None, None, None)
+    assert part.scores["consistency"].failures[0].startswith("no knowledge")
+    assert part.scores["fluency"].value == 3.0
+
+
+def choice(token: str, **top: float) -> TokenChoice:
+    chances = tuple(TokenChance(name, math.log(share)) for name, share in top.items())
+    return TokenChoice(token, math.log(top.get(token, 1.0)), chances)
+
+
+def test_a_rating_is_weighted_by_log_probabilities_o9() -> None:
+    tokens = [
+        TokenChoice("Rating", 0.0),
+        TokenChoice(
+            " 4",
+            math.log(0.5),
+            (
+                TokenChance(" 4", math.log(0.5)),
+                TokenChance("4", math.log(0.1)),
+                TokenChance("2", math.log(0.2)),
+                TokenChance("9", math.log(0.1)),
+                TokenChance("x", math.log(0.1)),
+            ),
+        ),
+    ]
+    # 4 has .6 and 2 has .2 of what is on the scale: (2.4 + .4) / .8.
+    assert weighted_rating(tokens, 4, 1, 5) == pytest.approx(3.5)
+    model = HandChat(script("4"), chances=lambda _: (choice("4", **{"4": 0.5, "5": 0.5}),))
+    by = GEval(Judge(model), replace(ONE, weighting=Weighting.LOGPROBS))
+    assert rate_text(CASE, by=by).scores["fluency"].value == pytest.approx(4.5)
+    assert "logprobs" in by.label
+    mute = GEval(Judge(HandChat(script("4"))), replace(ONE, weighting=Weighting.LOGPROBS))
+    assert "gives no log-probabilities" in str(rate_text(CASE, by=mute).failure)
+    with pytest.raises(UnreadableReply, match="no token of its own"):
+        weighted_rating([TokenChoice("1", 0.0), TokenChoice("0", 0.0)], 10, 1, 10)
+
+
+def test_log_probabilities_come_through_the_real_client() -> None:
+    body = {
+        "model": "m",
+        "choices": [{
+            "index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "3"},
+            "logprobs": {"content": [{
+                "token": "3", "logprob": math.log(0.75), "bytes": None,
+                "top_logprobs": [
+                    {"token": "3", "logprob": math.log(0.75), "bytes": None},
+                    {"token": "4", "logprob": math.log(0.25), "bytes": None},
+                ],
+            }]},
+        }],
+        "usage": {"prompt_tokens": 5, "completion_tokens": 1, "total_tokens": 6},
+    }  # fmt: skip
+    server: StandIn
+    from openai_stand_in import Scripted
+
+    with stand_in(Scripted(200, body)) as server:
+        model = OpenAIChat("judge", base_url=server.url, api_key="k")
+        by = GEval(Judge(model), replace(ONE, weighting=Weighting.LOGPROBS))
+        row = rate_text(CASE, by=by)
+    assert row.scores["fluency"].value == pytest.approx(3.25)
+    assert server.requests[0]["top_logprobs"] == 20
+
+
+def test_a_rating_is_the_mean_of_samples_and_lost_ones_are_counted_o9() -> None:
+    model = HandChat(script("4", "5", "none", "none", "3"))
+    preset = replace(ONE, weighting=Weighting.SAMPLING, samples=4)
+    row = rate_text(CASE, by=GEval(Judge(model), preset))
+    # 4, 5, one that stays unreadable, 3.
+    assert row.scores["fluency"].value == 4.0
+    assert row.scores["fluency"].lost == 1
+    assert [asked.random_seed for asked in model.asked] == [0, 1, 2, 2, 3]
+    assert any("1 samples" in note for note in geval_report([row], preset, rated_by="x").notes)
+
+
+def test_qualities_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "wit.txt"
+    file.write_text("Wit\nHow witty it is.\n- Read it.\n", encoding="utf-8")
+    rubric = load_rubric(str(file))
+    assert (rubric.title, rubric.steps) == ("Wit", "- Read it.")
+    with pytest.raises(InputError, match="there is no quality 'wit'; there are coherence"):
+        load_rubric("wit")
+    with pytest.raises(InputError, match="quality wit: a line with its title"):
+        parse_rubric("wit", "Wit\n- Read it.")
+    with pytest.raises(InputError, match="can't read the quality"):
+        load_rubric(str(tmp_path / "none.txt"))
