@@ -8,13 +8,15 @@ METHODS = (
     "relation-swapping (rs), relation-replacement (rr), edge-rewiring (er), edge-deletion (ed), "
     "withholding"
 )
-ACTIONS = ("create", "list", "show", "diff", "cancel", "delete")
+ACTIONS = ("create", "list", "show", "diff", "cancel", "delete", "sweep", "impact")
 
 
 def add_view_options(view: argparse.ArgumentParser, /) -> None:
     """Adds what ``view`` takes."""
     view.add_argument("action", choices=ACTIONS)
-    view.add_argument("view", nargs="?", help="the view's name or id")
+    view.add_argument("view", nargs="?", help="the view's name or id; for diff and impact also "
+                      "METHOD:LEVEL:SEED")  # fmt: skip
+    view.add_argument("questions", nargs="?", help="impact: gold questions, as JSON lines")
     view.add_argument("--method", metavar="M", help=METHODS)
     view.add_argument("--level", type=float, metavar="X", help="share of the edges, 0 to 1")
     view.add_argument("--count", type=int, metavar="N", help="number of edges")
@@ -29,4 +31,11 @@ def add_view_options(view: argparse.ArgumentParser, /) -> None:
     view.add_argument("--from-view", metavar="V", help="the spec of another view, made anew")
     view.add_argument("--name", metavar="NAME")
     view.add_argument("--note", default="", metavar="TEXT")
-    view.add_argument("--limit", type=int, default=20, metavar="N", help="changes shown by diff")
+    view.add_argument("--limit", type=int, default=20, metavar="N", help="changes shown by diff, "
+                      "examples by impact")  # fmt: skip
+    grid = view.add_argument_group("sweep")
+    grid.add_argument("--methods", default="rs,rr,er,ed", metavar="LIST", help="rs,rr,er,ed")
+    grid.add_argument("--levels", default="0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0",
+                      metavar="LIST", help="0.1 to 1.0 by tenths")  # fmt: skip
+    grid.add_argument("--random-seeds", default="0-4", metavar="LIST", help="such as 0,7 or 0-4")
+    grid.add_argument("--out", metavar="FILE", help="JSON lines; a run that stopped goes on")

@@ -1,4 +1,4 @@
-"""view create, list, show, diff, cancel, delete."""
+"""view create, list, show, diff, cancel, delete; sweep and impact are in ``sweeping``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from graph_service.cli.opening import open_from, view_ref
 from graph_service.cli.output import Output
+from graph_service.cli.sweeping import show_impact, sweep
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
 from graph_service.model.view import (
@@ -36,6 +37,8 @@ def view(options: argparse.Namespace, output: Output, /) -> int:
         "diff": _diff,
         "cancel": _cancel,
         "delete": _delete,
+        "sweep": sweep,
+        "impact": show_impact,
     }
     with open_from(options, output) as service:
         actions[options.action](service, options, output)

@@ -1,0 +1,142 @@
+"""view sweep and view impact on the command line (O10, O11)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from demo_graph import copy_store
+
+from graph_service.cli import main
+from graph_service.settings import SETTINGS, Settings
+from queries.datasets import demo_set
+
+SWEEP = ("view", "sweep", "--methods", "rs,ed", "--levels", "0.1,0.5", "--random-seeds", "0-1")
+
+
+@pytest.fixture
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys,
+    demo_settings: Settings,
+    demo_file: Path,
+    tmp_path: Path,
+) -> Callable[..., tuple[int, str, str]]:
+    """Runs the command line over a store of the test's own, with graph ``demo``."""
+    for row in SETTINGS:
+        monkeypatch.delenv(row.variable, raising=False)
+    monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = main(arguments)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def rows(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_sweep_stores_and_measures_every_view_o11(cli, tmp_path: Path) -> None:
+    out = tmp_path / "sweep.jsonl"
+    code, said, _ = cli(*SWEEP, "--out", str(out))
+    assert code == 0
+    found = rows(out)
+    assert [(row["method"], row["level"], row["random_seed"]) for row in found] == [
+        (method, level, seed)
+        for method in ("relation-swapping", "edge-deletion")
+        for level in (0.1, 0.5)
+        for seed in (0, 1)
+    ]
+    listed = json.loads(cli("view", "list", "--json")[1])["views"]
+    assert {view["id"] for view in listed} == {row["view"] for row in found}
+    measured = {view["id"]: view["deviation"] for view in listed}
+    for row in found:
+        assert row["ats"] == measured[row["view"]]["ats"]
+        assert row["changed"] == pytest.approx(row["level"] * 1081, abs=2)
+    lines = said.splitlines()
+    assert lines[0].split() == ["method", "level", "reached", "ats", "sc2d", "sd2"]
+    assert len(lines) == 5
+    mean = (found[0]["ats"] + found[1]["ats"]) / 2
+    assert float(lines[1].split()[3]) == pytest.approx(mean, abs=5e-5)
+
+
+def test_a_stopped_sweep_goes_on_o11(cli, tmp_path: Path) -> None:
+    out = tmp_path / "sweep.jsonl"
+    cli(*SWEEP, "--out", str(out))
+    whole = out.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    out.write_bytes(b"".join(lines[:3]) + lines[3][:40])
+    code, _, noted = cli(*SWEEP, "--out", str(out))
+    assert code == 0
+    assert out.read_bytes() == whole, "half a line is written anew, and nothing twice"
+    assert "3 of 8 views are in" in noted
+    assert "5 of 5 views made" in noted
+    code, said, noted = cli(*SWEEP, "--out", str(out), "--json")
+    assert len(json.loads(said)["views"]) == 8
+    assert "views made" not in noted
+    out.write_text('{"other": 1}\n')
+    code, _, said = cli(*SWEEP, "--out", str(out))
+    assert code == 2
+    assert "no line of a sweep" in said
+
+
+def test_a_sweep_without_a_file_prints_its_lines(cli) -> None:
+    code, said, _ = cli(*SWEEP)
+    assert code == 0
+    assert len([json.loads(line) for line in said.splitlines()]) == 8
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "word"),
+    [
+        ("--methods", "shuffle", "unknown method"),
+        ("--methods", ",", "names no view"),
+        ("--levels", "a", "a level is a number"),
+        ("--levels", "1.5", "level must be 0 to 1"),
+        ("--random-seeds", "x", "random seeds are numbers"),
+        ("--random-seeds", "0-5000", "at most 1000"),
+    ],
+)
+def test_a_sweep_says_what_is_wrong(cli, option: str, value: str, word: str) -> None:
+    code, _, said = cli("view", "sweep", option, value)
+    assert code == 2
+    assert word in said
+
+
+def test_what_a_view_breaks_of_the_demo_questions(cli) -> None:
+    """K6, O11: of a withheld minimum set everything is broken, of the base nothing."""
+    questions = Path(demo_set.__file__).parent / "demo" / "questions.jsonl"
+    gold = [json.loads(line) for line in questions.read_text().splitlines()]
+    husband = gold[0]
+    assert husband["question"] == "Who is Maria Shriver's husband?"
+    cli("view", "create", "--method", "withholding", "--name", "no-husband",
+        "--statement", husband["statement_ids"][0])  # fmt: skip
+    code, said, _ = cli("view", "impact", "no-husband", str(questions), "--json")
+    assert code == 0
+    found = json.loads(said)
+    asked = [row for row in gold if not row["lacking"]]
+    assert found["questions"] == len(asked)
+    assert found["unknown"] == 0
+    assert found["triples"]["of"] == sum(len(row["statement_ids"]) for row in asked)
+    uses = sum(row["statement_ids"].count(husband["statement_ids"][0]) for row in asked)
+    assert found["triples"]["broken"] == uses > 0
+    assert found["answers"]["broken"] == 0, "her husband has her as his spouse still"
+    words = cli("view", "impact", "no-husband", str(questions))[1]
+    assert "one-01: Who is Maria Shriver's husband?" in words
+    assert "  lost Maria Shriver | spouse | Arnold Schwarzenegger" in words
+    nothing = json.loads(cli("view", "impact", "ed:0.0:1", str(questions), "--json")[1])
+    assert {nothing[name]["broken"] for name in ("triples", "paths", "answers")} == {0}
+    assert nothing["examples"] == []
+    everything = json.loads(cli("view", "impact", "ed:1.0:1", str(questions), "--json")[1])
+    assert everything["answers"]["share"] == 1.0
+    assert everything["triples"]["share"] > 0.8
+    assert len(everything["examples"]) == 20
+    assert cli("view", "impact", "ed:1.0:1")[0] == 2
