@@ -106,12 +106,15 @@ class Endpoint:
         if self._polite.cache is not None:
             self._polite.cache.prune()
 
-    def ask(self, query: str, /, *, fresh: bool = False) -> Answer:
+    def ask(
+        self, query: str, /, *, fresh: bool = False, fits: Callable[[Row], bool] | None = None
+    ) -> Answer:
         """Returns the whole answer to a SELECT query.
 
         Args:
             query: SPARQL 1.1.
             fresh: Whether to pass over the answer kept on disk.
+            fits: Whether a row can be of this query: a proxy may mix answers up.
 
         Raises:
             QueryFailedError: This query failed (time, size, an error of the server's), with
@@ -122,11 +125,12 @@ class Endpoint:
         self._polite.go_on()
         if not fresh:
             kept = self._kept(query)
-            if kept is not None:
+            if kept is not None and not _stranger(kept, fits):
+                self.traffic.from_cache += 1
                 return kept
         partial: list[Row] = []
         try:
-            return self._polite.run(lambda: self._attempt(query, partial))
+            return self._polite.run(lambda: self._attempt(query, partial, fits))
         except RequestFailedError as error:
             raise QueryFailedError(error.reason, tuple(partial)) from error
 
@@ -136,14 +140,14 @@ class Endpoint:
         if body is None:
             return None
         try:
-            answer = Answer(_bindings(body))
+            return Answer(_bindings(body))
         except ValueError:
             # Damaged: it is asked for again.
             return None
-        self.traffic.from_cache += 1
-        return answer
 
-    def _attempt(self, query: str, partial: list[Row]) -> Answer | Fault:
+    def _attempt(
+        self, query: str, partial: list[Row], fits: Callable[[Row], bool] | None
+    ) -> Answer | Fault:
         from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
 
         partial.clear()
@@ -162,7 +166,7 @@ class Endpoint:
         body = read_body(result.response, self._polite.manners, self._polite, deadline)
         if isinstance(body, Fault):
             return body
-        return self._judge(body, result.response.headers, query, partial)
+        return self._judge(body, result.response.headers, query, partial, fits)
 
     def _wrapper(self, query: str) -> SPARQLWrapper:
         from SPARQLWrapper import GET, JSON, POST, SPARQLWrapper
@@ -193,7 +197,14 @@ class Endpoint:
             return Fault("HTTP 414", of_query=True)
         return refusal(error.code, error.headers.get("Retry-After"), body)
 
-    def _judge(self, body: bytes, headers: Any, query: str, partial: list[Row]) -> Answer | Fault:
+    def _judge(
+        self,
+        body: bytes,
+        headers: Any,
+        query: str,
+        partial: list[Row],
+        fits: Callable[[Row], bool] | None,
+    ) -> Answer | Fault:
         media = headers.get_content_type()
         if not body.strip():
             return Fault(
@@ -218,6 +229,9 @@ class Endpoint:
                     of_query=False,
                 )
             return Fault(f"an answer that is no SPARQL JSON ({error})", of_query=True)
+        stranger = _stranger(Answer(bindings), fits)
+        if stranger:
+            return Fault(f"the answer to another query, with {stranger}", of_query=False)
         cap = headers.get("X-SPARQL-MaxRows", "").strip()
         max_rows = int(cap) if cap.isdecimal() else None
         reason = partial_reason(headers)
@@ -229,6 +243,20 @@ class Endpoint:
         if self._polite.cache is not None and (max_rows is None or len(bindings) < max_rows):
             self._polite.cache.put(self.address, query, body)
         return Answer(bindings, max_rows)
+
+
+def _stranger(answer: Answer, fits: Callable[[Row], bool] | None) -> str:
+    """Returns the first row that is not of its query, as text; "" where all are."""
+    if fits is None:
+        return ""
+    try:
+        rows = answer.rows()
+    except QueryFailedError as error:
+        return error.reason
+    for row in rows:
+        if not fits(row):
+            return f"{row.subject.value} {row.predicate.value} {row.object.value}"[:200]
+    return ""
 
 
 def quoted_body(error: Exception, /) -> bytes:

@@ -8,6 +8,7 @@ and rows of all attempts are put together (each is true) until the count is reac
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from loaders.sparql.endpoint import Endpoint, QueryFailedError
@@ -46,8 +47,12 @@ class Pager:
         self._page_rows = page_rows
         self._nested_order = nested_order
 
-    def collect(self, pattern: str, /) -> Collected:
+    def collect(self, pattern: str, /, *, fits: Callable[[Row], bool] | None = None) -> Collected:
         """Returns all triples of a pattern (a group's inside).
+
+        Args:
+            pattern: Binds ``?s ?p ?o``.
+            fits: Whether a triple can be of this pattern.
 
         Raises:
             QueryFailedError: A page failed; its ``rows`` are what came so far.
@@ -56,7 +61,7 @@ class Pager:
         problem = ""
         for attempt in range(ATTEMPTS):
             try:
-                sure = self._read_pages(pattern, found, fresh=attempt > 0)
+                sure = self._read_pages(pattern, found, fits, fresh=attempt > 0)
                 if sure:
                     return Collected(tuple(sorted(found)))
                 count = self.count(pattern, fresh=attempt > 0)
@@ -86,14 +91,22 @@ class Pager:
         """Returns whether an answer of so many rows may have been cut by the endpoint."""
         return rows > 0 and (rows % CAP_STEP == 0 or (max_rows is not None and rows >= max_rows))
 
-    def _read_pages(self, pattern: str, found: set[Row], *, fresh: bool) -> bool:
+    def _read_pages(
+        self,
+        pattern: str,
+        found: set[Row],
+        fits: Callable[[Row], bool] | None,
+        *,
+        fresh: bool,
+    ) -> bool:
         """Adds the rows of all pages; returns whether one page held them all for certain."""
         limit = self._page_rows
         offset = 0
         last: tuple[Row, ...] = ()
         while True:
             start = max(0, offset - OVERLAP_ROWS)
-            answer = self._endpoint.ask(self._page(pattern, limit, start), fresh=fresh)
+            query = self._page(pattern, limit, start)
+            answer = self._endpoint.ask(query, fresh=fresh, fits=fits)
             rows = answer.rows()
             found.update(rows)
             capped = self.looks_capped(len(rows), answer.max_rows)

@@ -248,7 +248,13 @@ class Walk:
         if not entities:
             return ()
         try:
-            collected = self._pager.collect(pattern_of(entities))
+            asked = frozenset(entities)
+            collected = self._pager.collect(
+                pattern_of(entities),
+                fits=lambda row: (
+                    (row.object if reason == INCOMING_REASON else row.subject).value in asked
+                ),
+            )
         except QueryFailedError as error:
             collected = Collected(error.rows, error.reason)
         if not collected.problem:
@@ -273,7 +279,11 @@ class Walk:
             for one in entities
         ]
         try:
-            answer = self._endpoint.ask(f"SELECT ?s ?p ?o WHERE {{ {' UNION '.join(parts)} }}")
+            asked = frozenset(entities)
+            answer = self._endpoint.ask(
+                f"SELECT ?s ?p ?o WHERE {{ {' UNION '.join(parts)} }}",
+                fits=lambda row: row.object.value in asked,
+            )
             rows = answer.rows()
             capped = self._pager.looks_capped(len(rows), answer.max_rows)
         except QueryFailedError as error:

@@ -390,6 +390,49 @@ def test_an_endpoint_that_knows_no_offset(tmp_store: Store, tmp_path: Path) -> N
     assert report.read_statements == 50
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_answers_to_another_query(
+    server: SparqlServer, tmp_store: Store, tmp_path: Path, kept: bool
+) -> None:
+    """A proxy that forgets what was asked: the endpoint can't be used, and nothing is kept."""
+    cache = tmp_path / "cache" if kept else None
+    first = server.store.query(f"SELECT ?s ?p ?o WHERE {{ <{WD}Q1> ?p ?o . BIND(<{WD}Q1> AS ?s) }}")
+    assert isinstance(first, ox.QuerySolutions)
+    answer = first.serialize(format=ox.QueryResultsFormat.JSON)
+    wrong = Fault(times=None, body=answer, when=f"VALUES ?s {{ <{WD}Q100>")
+    server.faults.append(wrong)
+    with pytest.raises(EndpointError, match=f"answer to another query, with {WD}Q1 {WDT}P1"):
+        run(tmp_store, server, cache_dir=cache)
+    # A mishap that passes is asked for again.
+    wrong.times = 1
+    report = run(tmp_store, server, cache_dir=cache)
+    assert (report.exit_code, report.read_statements) == (0, WHOLE)
+
+
+def test_no_network_is_said(tmp_store: Store) -> None:
+    """Twice tried, with the way out, and nothing is left behind."""
+    began = time.monotonic()
+    options = LoadOptions(endpoint=EndpointOptions(endpoint="http://nowhere.invalid/sparql"))
+    with pytest.raises(EndpointError) as caught:
+        load("wikidata:Q1", store=tmp_store, graph="g", options=options)
+    message = str(caught.value)
+    assert "http://nowhere.invalid/sparql can't be read: no connection" in message
+    assert "its name is not known here, as where there is no network" in message
+    assert "HTTP_PROXY is " in message
+    assert "load a dump or a file, or a mirror that can be reached: --endpoint URL" in message
+    assert caught.value.retryable
+    assert time.monotonic() - began < 20
+    assert tmp_store.unfinished_loads() == []
+
+
+def test_what_a_server_says_of_its_error_is_quoted(server: SparqlServer) -> None:
+    server.faults.append(
+        Fault(status=400, body=b"<html><h1>Virtuoso 37000</h1> syntax error\n at '!'</html>")
+    )
+    with pytest.raises(EndpointError, match=r"the query \(Virtuoso 37000 syntax error at '!'\)"):
+        Endpoint(server.url, options=settings(server)).ask("SELECT * WHERE { ?s ?p ?o }")
+
+
 def test_long_queries_go_by_post_and_the_address_keeps_its_parameters(
     server: SparqlServer, tmp_store: Store
 ) -> None:
