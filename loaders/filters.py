@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum, auto
-from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -221,12 +220,18 @@ class RelationFilter:
         self._dropped = frozenset(map(normalise_entity_id, drops.iris)) if drops else frozenset()
         self._beginnings = drops.beginnings if drops else ()
         self.lets_all_through = not (self._only or self._dropped or self._beginnings)
-        self.passes: Callable[[str], bool] = lru_cache(maxsize=65_536)(self._passes)
+        self._known: dict[str, bool] = {}
 
-    def _passes(self, relation: str) -> bool:
-        if self._only and relation not in self._only:
-            return False
-        return relation not in self._dropped and not relation.startswith(self._beginnings)
+    def passes(self, relation: str, /) -> bool:
+        """Returns whether statements of a relation are loaded."""
+        known = self._known.get(relation)
+        if known is None:
+            known = self._known[relation] = (
+                not (self._only and relation not in self._only)
+                and relation not in self._dropped
+                and not relation.startswith(self._beginnings)
+            )
+        return known
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from graph_service.model.statement import Entity, Statement
+from graph_service.store.encoded import EncodedStatements
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class Parsed:
         line: The line reached, for people; ``note`` says more where there are no lines.
         incomplete: What the source did not give whole, by reason; also rejects, one each.
         bytes_read: Bytes that came over the network so far.
+        encoded: The statements instead, where another process encoded them.
         forms: ``FULL`` and ``TRUTHY``, if such statements of Wikidata's are among these.
     """
 
@@ -91,4 +93,20 @@ class Parsed:
     note: str = ""
     incomplete: Counter[str] = field(default_factory=Counter)
     bytes_read: int = 0
+    encoded: EncodedStatements | None = None
     forms: set[str] = field(default_factory=set)
+
+    def add(self, other: Parsed, /) -> None:
+        """Adds what a piece right after this one holds, but its position."""
+        self.entities.extend(other.entities)
+        self.statements.extend(other.statements)
+        self.documents |= other.documents
+        self.rejects.extend(other.rejects)
+        if other.skipped:
+            self.skipped.update(other.skipped)
+        self.forms |= other.forms
+
+    @property
+    def all_statements(self) -> Sequence[Statement]:
+        """The statements, encoded or not."""
+        return self.statements if self.encoded is None else self.encoded

@@ -10,7 +10,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
 from hashlib import blake2b
@@ -20,6 +21,7 @@ from typing import Any, Self
 
 from graph_service.errors import InputError
 from graph_service.model.statement import Entity, Statement
+from graph_service.store.encoded import join_statements
 from graph_service.store.lease import owner_name
 from graph_service.store.protocol import MAX_BATCH_STATEMENTS, Batch, LoadSession, Store
 from loaders import tables
@@ -34,13 +36,13 @@ from loaders.options import (
     LoadReport,
     Progress,
 )
-from loaders.readers import DOCUMENT_FORMATS, read
 from loaders.rejects import RejectsFile
 from loaders.selection import Selection
 from loaders.source import ByteSource, open_source
 from loaders.sparql.reader import check as check_endpoint
 from loaders.sparql.reader import read as read_endpoint
 from loaders.web.faults import EndpointError
+from loaders.workers import read_selected
 
 __all__ = ["Format", "LoadOptions", "LoadReport", "Progress", "load", "recognise"]
 
@@ -198,7 +200,8 @@ class _Load:
 
     def _clear(self) -> None:
         self._entities: list[Entity] = []
-        self._statements: list[Statement] = []
+        self._statements: list[Sequence[Statement]] = []
+        self._count = 0
         self._documents: set[str] = set()
         self._terms_only = False
         self._pending = False
@@ -275,15 +278,14 @@ class _Load:
             check_single_pass(file, format_, self._options)
             if not start:
                 self._tally.formats[format_.value] += 1
-            selection = self._selection
-            documents = selection.documents if selection is not None else None
-            for parsed in read(format_, source, self._options, start, documents=documents):
-                if selection is not None and file.selected:
-                    selection.apply(parsed, chosen=format_ in DOCUMENT_FORMATS)
-                self._add(parsed)
-                self._show(source.name, source.consumed_bytes, format_.value, parsed)
-                if self._stop is not None and self._stop.is_set():
-                    return True
+            selection = self._selection if file.selected else None
+            pieces = read_selected(format_, source, self._options, start, selection=selection)
+            with closing(pieces):
+                for parsed in pieces:
+                    self._add(parsed)
+                    self._show(source.name, source.consumed_bytes, format_.value, parsed)
+                    if self._stop is not None and self._stop.is_set():
+                        return True
         return False
 
     def _read_endpoint(self, file: SourceFile, start: Mapping[str, Any]) -> bool:
@@ -306,9 +308,12 @@ class _Load:
         return self._stop is not None and self._stop.is_set()
 
     def _add(self, parsed: Parsed) -> None:
+        statements = parsed.all_statements
         if self._pending and (
             parsed.terms_only != self._terms_only
-            or len(self._statements) + len(parsed.statements) > self._options.batch_size
+            # Of two documents of an entity the later one replaces the other, in its own batch.
+            or not self._documents.isdisjoint(parsed.documents)
+            or self._count + len(statements) > self._options.batch_size
         ):
             self._flush()
         self._pending = True
@@ -317,7 +322,7 @@ class _Load:
         tally = self._tally
         if parsed.forms:
             self._check_forms(parsed.forms)
-        tally.statements += len(parsed.statements)
+        tally.statements += len(statements)
         tally.entities += len(parsed.entities)
         tally.skipped.update(parsed.skipped)
         tally.incomplete.update(parsed.incomplete)
@@ -330,10 +335,12 @@ class _Load:
             if self._options.strict:
                 self._stop_at(parsed.rejects[0])
         self._entities.extend(parsed.entities)
-        self._statements.extend(parsed.statements)
+        if len(statements):
+            self._statements.append(statements)
+            self._count += len(statements)
         self._documents |= parsed.documents
         if (
-            len(self._statements) >= self._options.batch_size
+            self._count >= self._options.batch_size
             or len(self._entities) >= self._options.batch_size
         ):
             self._flush()
@@ -370,7 +377,7 @@ class _Load:
         self._session.write(
             Batch(
                 entities=self._entities,
-                statements=self._statements,
+                statements=join_statements(self._statements) if self._statements else (),
                 documents=frozenset(self._documents),
                 terms_only=self._terms_only,
             ),

@@ -49,6 +49,8 @@ class LoadOptions:
         rejects_path: Where rejected pieces go; None for ``rejects.jsonl`` in the current
             folder. The file is made when something is rejected.
         batch_size: Statements a transaction, at most 20,000.
+        workers: Processes that read large files of lines; 0 for none, None for one a core, four
+            at most. What comes of it is the same.
         limits: What a source may ask of memory.
         max_held_triples: Triples of Wikidata's full RDF that are held at a time, since one
             statement's parts may lie far apart.
@@ -70,6 +72,7 @@ class LoadOptions:
     strict: bool = False
     rejects_path: Path | None = None
     batch_size: int = DEFAULT_BATCH_SIZE
+    workers: int | None = None
     limits: SourceLimits = field(default_factory=SourceLimits)
     max_held_triples: int = 5_000_000
     endpoint: EndpointOptions | None = None
@@ -96,12 +99,14 @@ class LoadOptions:
                 f"redirects {self.redirects!r}; expected one of {', '.join(REDIRECTS)}",
                 argument="redirects",
             )
+        if self.workers is not None and self.workers < 0:
+            raise InputError(f"workers is {self.workers}; expected 0 or more", argument="workers")
         self.filters.check()
 
     def to_json(self) -> dict[str, Any]:
         """Returns what decides the result, for the store to compare a resumed load with."""
         payload = asdict(self)
-        for key in ("rejects_path", "batch_size", "strict", "filters"):
+        for key in ("rejects_path", "batch_size", "strict", "workers", "filters"):
             del payload[key]
         payload["filters"] = self.filters.to_json()
         del payload["endpoint"]

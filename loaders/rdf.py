@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import IO, Any, cast
 
@@ -40,13 +41,84 @@ def _scope(source: ByteSource) -> bytes:
 
 def _mapper(source: ByteSource, options: LoadOptions) -> Mapper:
     full = holds_full_statements(source.head)
-    return Mapper(
-        scope=_scope(source),
-        languages=options.term_languages,
-        label_language=options.label_language,
-        redirect_aliases=options.redirects == "alias",
-        nodes=StatementNodes(limit=options.max_held_triples) if full else None,
-        wikidata=full or _WIKIDATA.search(source.head) is not None,
+    nodes = StatementNodes(limit=options.max_held_triples) if full else None
+    return _triple_reader(source, options, ox.RdfFormat.TURTLE).mapper(nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class TripleReader:
+    """How lines of triples are read; it can be sent to another process.
+
+    Attributes:
+        name: Of the source, for rejects.
+        quads: Whether lines may have a fourth term.
+        scope: Tells this document's blank nodes from another's.
+        languages, label_language, redirect_aliases, wikidata: As for ``Mapper``.
+    """
+
+    name: str
+    quads: bool
+    scope: bytes
+    languages: frozenset[str]
+    label_language: str
+    redirect_aliases: bool
+    wikidata: bool
+
+    def mapper(self, nodes: StatementNodes | None = None, /) -> Mapper:
+        """Returns a mapper of triples; of full Wikidata statements, if parts go to ``nodes``."""
+        return Mapper(
+            scope=self.scope,
+            languages=self.languages,
+            label_language=self.label_language,
+            redirect_aliases=self.redirect_aliases,
+            nodes=nodes,
+            wikidata=self.wikidata,
+        )
+
+    def read_block(self, block: LineBlock, /) -> list[Parsed]:
+        """Returns the statements and terms of a block of lines."""
+        return [self.read(block, self.mapper())]
+
+    def read(self, block: LineBlock, mapper: Mapper, /) -> Parsed:
+        """Returns what a mapper makes of a block."""
+        parsed = Parsed(terms_only=True)
+        if block.problem:
+            parsed.rejects.append(Reject(self.name, block.line, block.offset, block.problem))
+            end_line = block.line
+        else:
+            mapper.begin(parsed, check_text=_NUL.search(block.data) is not None)
+            format_ = ox.RdfFormat.N_QUADS if self.quads else ox.RdfFormat.N_TRIPLES
+            _read_block(block, mapper, parsed, self.name, format_)
+            mapper.end()
+            end_line = block.line + block.data.count(b"\n")
+        parsed.position = {"offset": block.offset + len(block.data), "line": end_line}
+        parsed.line = end_line
+        return parsed
+
+
+def _triple_reader(source: ByteSource, options: LoadOptions, format_: ox.RdfFormat) -> TripleReader:
+    return TripleReader(
+        source.name,
+        format_ == ox.RdfFormat.N_QUADS,
+        _scope(source),
+        options.term_languages,
+        options.label_language,
+        options.redirects == "alias",
+        holds_full_statements(source.head) or _WIKIDATA.search(source.head) is not None,
+    )
+
+
+def triple_blocks(
+    source: ByteSource, options: LoadOptions, /, *, quads: bool
+) -> TripleReader | None:
+    """Returns the reader of blocks of triples; None where they can't be read one by one.
+
+    That is so for Wikidata's full RDF, the parts of whose statements may lie anywhere.
+    """
+    if holds_full_statements(source.head):
+        return None
+    return _triple_reader(
+        source, options, ox.RdfFormat.N_QUADS if quads else ox.RdfFormat.N_TRIPLES
     )
 
 
@@ -68,40 +140,16 @@ def _read_lines(
     source: ByteSource, options: LoadOptions, start: Mapping[str, Any], format_: ox.RdfFormat
 ) -> Iterator[Parsed]:
     mapper = _mapper(source, options)
+    reader = _triple_reader(source, options, format_)
     if mapper.nodes is not None:
         # Parts of one statement may lie anywhere: nothing can be written before the end.
-        yield from _held(
-            mapper,
-            _line_results(source, mapper, format_, offset=0, line=1),
-            options,
-            start,
-        )
+        results = (reader.read(block, mapper) for block in line_blocks(source))
+        yield from _held(mapper, results, options, start)
         return
-    yield from _line_results(
-        source,
-        mapper,
-        format_,
-        offset=int(start.get("offset", 0)),
-        line=int(start.get("line", 1)),
-    )
-
-
-def _line_results(
-    source: ByteSource, mapper: Mapper, format_: ox.RdfFormat, *, offset: int, line: int
-) -> Iterator[Parsed]:
-    for block in line_blocks(source, offset=offset, line=line):
-        parsed = Parsed(terms_only=True)
-        if block.problem:
-            parsed.rejects.append(Reject(source.name, block.line, block.offset, block.problem))
-            end_line = block.line
-        else:
-            mapper.begin(parsed, check_text=_NUL.search(block.data) is not None)
-            _read_block(block, mapper, parsed, source.name, format_)
-            mapper.end()
-            end_line = block.line + block.data.count(b"\n")
-        parsed.position = {"offset": block.offset + len(block.data), "line": end_line}
-        parsed.line = end_line
-        yield parsed
+    for block in line_blocks(
+        source, offset=int(start.get("offset", 0)), line=int(start.get("line", 1))
+    ):
+        yield reader.read(block, mapper)
 
 
 def _read_block(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 from typing import cast
 from urllib.parse import unquote
@@ -62,6 +63,11 @@ _NOVALUE = WIKIDATA + "prop/novalue/"
 _NODES = tuple(WIKIDATA + name for name in ("entity/statement/", "reference/", "value/"))
 _DATA = ("https://www.wikidata.org/wiki/Special:EntityData/", WIKIBASE + "Dump")
 _ABOUT = frozenset(base + "about" for base in SCHEMA)
+# Told by its address, so that it does not matter in which order its triples come.
+_ARTICLE = re.compile(
+    r"https?://[\w.-]*\b(?:wikipedia|wikibooks|wikinews|wikiquote|wikisource|wikiversity|wikivoyage"
+    r"|wiktionary|wikimedia|wikidata|mediawiki|wikifunctions)\.org/wiki/(?!Special:EntityData)"
+)
 _ARTICLE_TYPES = frozenset(base + "Article" for base in SCHEMA)
 _LINK_PREDICATES = frozenset(
     base + name for base in SCHEMA for name in ("about", "inLanguage", "isPartOf", "version")
@@ -111,7 +117,6 @@ class Mapper:
         self._label_language = label_language
         self._blank: dict[str, str] = {}
         self._terms = TermGatherer()
-        self._articles: set[str] = set()
         self._parsed = Parsed()
 
     def begin(self, parsed: Parsed, /, *, check_text: bool) -> None:
@@ -151,7 +156,9 @@ class Mapper:
         else:
             self._parsed.skipped["triples about triples (RDF-star)"] += 1
             return
-        if self._wikidata and self._add_wikidata(subject, head, predicate, object_term):
+        graph = quad.graph_name
+        context = None if type(graph) is ox.DefaultGraph else cast(ox.NamedNode, graph).value
+        if self._wikidata and self._add_wikidata(subject, head, predicate, object_term, context):
             return
         if predicate in _SPECIAL and self._add_special(head, predicate, object_term):
             return
@@ -167,8 +174,6 @@ class Mapper:
         else:
             self._parsed.skipped["triples about triples (RDF-star)"] += 1
             return
-        graph = quad.graph_name
-        context = None if type(graph) is ox.DefaultGraph else cast(ox.NamedNode, graph).value
         self._statement(head, entity_id(predicate), value, context)
 
     def _statement(
@@ -243,7 +248,9 @@ class Mapper:
         elif terms.add_description(language, text):
             self._parsed.skipped[SECOND_DESCRIPTION_REASON] += 1
 
-    def _add_wikidata(self, subject: str, head: str, predicate: str, object_: object) -> bool:
+    def _add_wikidata(
+        self, subject: str, head: str, predicate: str, object_: object, context: str | None
+    ) -> bool:
         """Takes what Wikidata's RDF has of its own; returns whether the triple is dealt with."""
         skipped, nodes = self._parsed.skipped, self.nodes
         if predicate.startswith(_DIRECT):
@@ -251,7 +258,8 @@ class Mapper:
                 skipped[TRUTHY_COPY_REASON] += 1
             else:
                 self._parsed.forms.add(TRUTHY)
-                self._statement(head, predicate[len(_DIRECT) :], self._wikidata_value(object_))
+                relation, value = predicate[len(_DIRECT) :], self._wikidata_value(object_)
+                self._statement(head, relation, value, context)
             return True
         if subject.startswith(_NODES):
             if nodes is None:
@@ -277,12 +285,11 @@ class Mapper:
             and object_.value.startswith(ENTITY)
         ):
             if not subject.startswith(_DATA):
-                self._articles.add(subject)
                 skipped[SITELINK_REASON] += 1
             else:
                 skipped[BOOKKEEPING_REASON] += 1
             return True
-        if subject in self._articles and (
+        if _ARTICLE.match(subject) and (
             predicate in _LINK_PREDICATES
             or predicate in _NAMES
             or predicate == _TYPE
@@ -313,7 +320,7 @@ class Mapper:
                 if nodes is not None:
                     skipped[TRUTHY_COPY_REASON] += 1
                 else:
-                    self._statement(head, type_[len(_NOVALUE) :], NoValue())
+                    self._statement(head, type_[len(_NOVALUE) :], NoValue(), context)
                 return True
             if type_.startswith(WIKIBASE):
                 if type_ in _PROPERTY_TYPES:

@@ -10,10 +10,17 @@ from loaders.filters import DocumentFilter
 from loaders.formats import Format
 from loaders.items import Parsed
 from loaders.options import LoadOptions
-from loaders.source import ByteSource
+from loaders.source import ByteSource, LineBlock
 
 DOCUMENT_FORMATS = frozenset((Format.WIKIBASE_JSON, Format.WIKIBASE_JSON_LINES))
 """Formats that hold an entity with all its statements in one place."""
+
+
+class BlockReader(Protocol):
+    """Reads a block of lines by itself."""
+
+    def read_block(self, block: LineBlock, /) -> list[Parsed]:
+        """Returns what a block holds, in pieces that each end at a line."""
 
 
 class Reader(Protocol):
@@ -35,6 +42,25 @@ _READERS: dict[Format, Reader] = {
     Format.KGTK: kgtk.read_kgtk,
     Format.LABELS: kgtk.read_labels,
 }
+
+
+def block_reader(
+    format_: Format,
+    source: ByteSource,
+    options: LoadOptions,
+    /,
+    *,
+    documents: DocumentFilter | None = None,
+) -> BlockReader | None:
+    """Returns what reads each block of a source's lines by itself; None where none can.
+
+    It can be sent to another process, and gives what ``read`` does.
+    """
+    if format_ is Format.WIKIBASE_JSON_LINES:
+        return wikibase.document_blocks(source, options, documents)
+    if format_ in (Format.NTRIPLES, Format.NQUADS):
+        return rdf.triple_blocks(source, options, quads=format_ is Format.NQUADS)
+    return None
 
 
 def read(

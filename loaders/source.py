@@ -264,7 +264,9 @@ class LineBlock:
     problem: str = ""
 
 
-def line_blocks(source: ByteSource, /, *, offset: int = 0, line: int = 1) -> Iterator[LineBlock]:
+def line_blocks(
+    source: ByteSource, /, *, offset: int = 0, line: int = 1, size: int = BLOCK_BYTES
+) -> Iterator[LineBlock]:
     """Yields a source in blocks that end at line ends.
 
     A line over the limit and damaged data come as blocks with a ``problem``; after damage there
@@ -274,6 +276,7 @@ def line_blocks(source: ByteSource, /, *, offset: int = 0, line: int = 1) -> Ite
         source: An open source at its beginning.
         offset: Where to go on, right after a block yielded before.
         line: Number of the line there.
+        size: Bytes read at a time.
     """
     limit = source.limits.max_line_bytes
     tail: list[bytes] = []
@@ -281,7 +284,7 @@ def line_blocks(source: ByteSource, /, *, offset: int = 0, line: int = 1) -> Ite
     too_long = False
     try:
         source.skip(offset)
-        while data := source.read():
+        while data := source.read(size):
             cut = data.rfind(b"\n") + 1
             if not cut:
                 tail_bytes += len(data)

@@ -56,7 +56,14 @@ class DocumentReader:
             if piece.startswith(b"\xef\xbb\xbf"):
                 piece = piece[3:]
             if piece and piece not in (b"[", b"]"):
-                self.read_piece(piece, parsed, line, offset)
+                one = Parsed()
+                self.read_piece(piece, one, line, offset)
+                if not one.documents.isdisjoint(parsed.documents):
+                    # A batch takes one document of an entity: a later one replaces it.
+                    parsed.position, parsed.line = {"offset": offset, "line": line}, line
+                    parsed = Parsed()
+                    pieces.append(parsed)
+                parsed.add(one)
             offset += len(text)
             line += 1
         parsed.position, parsed.line = {"offset": offset, "line": line}, line
@@ -147,9 +154,10 @@ def read_piece(
     DocumentReader(name, Languages(languages), None, 0).read_piece(piece, parsed, line, offset)
 
 
-def _reader(
-    source: ByteSource, options: LoadOptions, documents: DocumentFilter | None
+def document_blocks(
+    source: ByteSource, options: LoadOptions, documents: DocumentFilter | None, /
 ) -> DocumentReader:
+    """Returns the reader of blocks of lines."""
     languages = Languages(frozenset(options.languages), options.fallback_languages)
     return DocumentReader(source.name, languages, documents, options.batch_size)
 
@@ -166,7 +174,7 @@ def read_lines(
 
     ``[``, ``]`` and the commas between entities are passed over.
     """
-    reader = _reader(source, options, documents)
+    reader = document_blocks(source, options, documents)
     for block in line_blocks(
         source, offset=int(start.get("offset", 0)), line=int(start.get("line", 1))
     ):
@@ -201,7 +209,7 @@ def read_whole(
         parsed.rejects.append(Reject(source.name, 1, 0, problem))
     else:
         text = data.removeprefix(b"\xef\xbb\xbf")
-        _reader(source, options, documents).read_piece(text, parsed, 1, 0, spans_lines=True)
+        document_blocks(source, options, documents).read_piece(text, parsed, 1, 0, spans_lines=True)
     yield parsed
 
 

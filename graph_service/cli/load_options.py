@@ -26,6 +26,8 @@ def add_reading_options(load: argparse.ArgumentParser, /) -> None:
                       "statements beside full ones in one graph")  # fmt: skip
     load.add_argument("--strict", action="store_true", help="stop at the first rejected line")
     load.add_argument("--rejects", metavar="FILE", help="where rejected lines go")
+    load.add_argument("--workers", type=int, metavar="N", help="processes that read large files "
+                      "of lines; 0 for none (one a core, 4 at most)")  # fmt: skip
     load.add_argument("--quiet", action="store_true", help="no progress bar")
     table = load.add_argument_group("tables")
     table.add_argument("--columns", metavar="A,B,C", help="what the columns are, by order, such "
@@ -104,6 +106,7 @@ def load_options_of(options: argparse.Namespace, /, *, walks: bool, **more: Any)
         mix_truthy=options.mix_truthy,
         filters=filters_of(options, walks=walks),
         strict=options.strict,
+        workers=options.workers,
         rejects_path=_path(options.rejects),
         **more,
     )

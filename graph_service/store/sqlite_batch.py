@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import orjson
 
 from graph_service.errors import InputError, StoreError
-from graph_service.model.graph import RANK_CODES
-from graph_service.model.identity import MAX_ID_BYTES, check_text, key64
+from graph_service.model.identity import check_text, key64
 from graph_service.model.statement import (
     Entity,
     Statement,
-    encode_references,
-    encode_snaks,
     encode_terms,
 )
-from graph_service.model.values import EntityValue, encode_value
-from graph_service.store.hashes import RANK_BYTES, Uint64, collision, content_sums, statement_hashes
+from graph_service.store.encoded import encode_statements, id_key
+from graph_service.store.hashes import Uint64, collision
 from graph_service.store.protocol import Batch
 from graph_service.store.sqlite_rows import KIND_CODES, entity_of_row
 from graph_service.store.sqlite_schema import of_edition
@@ -87,7 +85,10 @@ class PreparedBatch:
                 of_edition("INSERT OR REPLACE INTO documents_$n VALUES (?, ?)", self._number),
                 [(key64(id_), row + 1) for id_ in sorted(accepted)],
             )
-        rows, hashes = self._statement_rows(connection, statements)
+        encoded = encode_statements(statements)
+        known = self._known.entities
+        self._mentioned = {id_: key for id_, key in encoded.entity_keys.items() if id_ not in known}
+        numbers = [self._relation(connection, id_) for id_ in encoded.relation_ids]
         try:
             connection.executemany(
                 of_edition(_INSERT_BARE, self._number),
@@ -95,86 +96,29 @@ class PreparedBatch:
             )
         except sqlite3.IntegrityError as error:
             raise self._collision(connection, self._mentioned) from error
-        connection.executemany(of_edition(_INSERT_STATEMENT, self._number), rows)
-        return len(rows), outdated, content_sums(*hashes)
-
-    def _statement_rows(
-        self, connection: sqlite3.Connection, statements: Iterable[Statement]
-    ) -> tuple[list[tuple[object, ...]], tuple[bytes, bytes]]:
-        known, mentioned = self._known.entities, self._mentioned
-        rows: list[tuple[object, ...]] = []
-        edge_hashes: list[bytes] = []
-        content_hashes: list[bytes] = []
-        for item in statements:
-            id_, head, relation, value, context = (
-                item.id,
-                item.head,
-                item.relation,
-                item.value,
-                item.context,
-            )
-            tail: int | None = None
-            try:
-                encoded = encode_value(value)
-                qualifiers = encode_snaks(item.qualifiers) if item.qualifiers else None
-                sources = encode_references(item.references) if item.references else None
-                edge, content = statement_hashes(
-                    id_,
-                    head,
-                    relation,
-                    encoded,
-                    RANK_BYTES[item.rank],
-                    qualifiers,
-                    sources,
-                    context,
-                )
-            except (UnicodeEncodeError, TypeError) as error:
-                raise _unfit(item, error) from error
-            if (
-                "\x00" in id_
-                or "\x00" in head
-                or "\x00" in relation
-                or (context is not None and "\x00" in context)
-                or "\\u0000" in encoded
-                or (qualifiers is not None and "\\u0000" in qualifiers)
-                or (sources is not None and "\\u0000" in sources)
-            ):
-                _refuse_nul(item)
-            edge_hashes.append(edge)
-            content_hashes.append(content)
-            head_key = known.get(head)
-            if head_key is None:
-                head_key = mentioned.get(head)
-                if head_key is None:
-                    head_key = mentioned[head] = _key_of(head)
-            if type(value) is EntityValue:
-                other = value.id
-                tail = known.get(other)
-                if tail is None:
-                    tail = mentioned.get(other)
-                    if tail is None:
-                        tail = mentioned[other] = _key_of(other)
-            rows.append(
-                (
-                    _key_of(id_),
-                    id_,
-                    head_key,
-                    self._relation(connection, relation),
-                    tail,
-                    encoded if tail is None else None,
-                    RANK_CODES[item.rank],
-                    qualifiers,
-                    sources,
-                    context,
-                )
-            )
-        return rows, (b"".join(edge_hashes), b"".join(content_hashes))
+        connection.executemany(
+            of_edition(_INSERT_STATEMENT, self._number),
+            zip(
+                encoded.keys,
+                encoded.ids,
+                encoded.heads,
+                map(numbers.__getitem__, encoded.relations),
+                encoded.tails,
+                encoded.values,
+                encoded.ranks,
+                encoded.qualifiers,
+                encoded.sources,
+                encoded.contexts,
+                strict=True,
+            ),
+        )
+        return len(encoded), outdated, np.frombuffer(encoded.sums, dtype=np.uint64)
 
     def _relation(self, connection: sqlite3.Connection, id_: str) -> int:
         found = self._known.relations.get(id_) or self._relations.get(id_)
         if found is not None:
             return found
-        key = _key_of(id_)
+        key = id_key(id_)
         row = connection.execute(
             of_edition("SELECT number, id FROM relations_$n WHERE key = ?", self._number), (key,)
         ).fetchone()
@@ -249,19 +193,11 @@ class PreparedBatch:
         return StoreError("a row of this batch breaks a rule of the store's tables")
 
 
-def _key_of(id_: str) -> int:
-    if len(id_) * 4 > MAX_ID_BYTES:
-        check_text(id_, what="an id")
-    if not id_:
-        raise InputError("an id is empty")
-    return key64(id_)
-
-
 def _checked_key(entity: Entity) -> int:
     check_text(entity.id, what="an entity id")
     if entity.redirect is not None:
         check_text(entity.redirect, what="the target of a redirect")
-    return _key_of(entity.id)
+    return id_key(entity.id)
 
 
 def _encode_terms(entity: Entity) -> str:
@@ -275,19 +211,3 @@ def _encode_terms(entity: Entity) -> str:
     if "\\u0000" in encoded and holds_nul(orjson.loads(encoded)):
         raise InputError(f"a term of {entity.id!r} holds a NUL character")
     return encoded
-
-
-def _refuse_nul(item: Statement) -> None:
-    for text in (item.id, item.head, item.relation, item.context or ""):
-        check_text(text, what=f"statement {item.id[:80]!r}")
-    for encoded in (
-        encode_value(item.value),
-        encode_snaks(item.qualifiers),
-        encode_references(item.references),
-    ):
-        if holds_nul(orjson.loads(encoded)):
-            raise InputError(f"a value of statement {item.id[:80]!r} holds a NUL character")
-
-
-def _unfit(item: Statement, error: Exception) -> InputError:
-    return InputError(f"statement {item.id[:80]!r} holds text that cannot be stored: {error}")

@@ -26,7 +26,7 @@ from graph_service.errors import (
 )
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity
-from graph_service.store import hashes, open_store, sqlite_batch, sqlite_database
+from graph_service.store import encoded, hashes, open_store, sqlite_batch, sqlite_database
 from graph_service.store.protocol import Batch, Store
 from graph_service.store.snapshot_cache import SnapshotCache, open_snapshot
 from graph_service.store.sqlite import SqliteStore, open_sqlite
@@ -261,7 +261,8 @@ def test_a_batch_is_in_once_though_the_reply_to_its_commit_was_lost(
 
 def test_two_ids_of_one_key(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = sqlite_batch.key64
-    monkeypatch.setattr(sqlite_batch, "key64", lambda id_: real(id_.removeprefix("twin of ")))
+    for module in (sqlite_batch, encoded):
+        monkeypatch.setattr(module, "key64", lambda id_: real(id_.removeprefix("twin of ")))
     with open_sqlite(path) as store:
         with store.begin_load("g", owner="a", source="s") as load:
             load.write(Batch(statements=[statement(ROW)]))

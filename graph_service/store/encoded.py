@@ -1,0 +1,264 @@
+"""Statements encoded, keyed and hashed ahead of the store, in columns.
+
+It is most of the work of writing them, and takes no store: processes that parse a source do it
+too, and what they hand on is small and plain. Both stores take it as the sequence of statements
+that it is; the SQLite store inserts the columns.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import overload
+
+import numpy as np
+import orjson
+
+from graph_service.errors import InputError
+from graph_service.model.graph import RANK_CODES, RANKS
+from graph_service.model.identity import MAX_ID_BYTES, check_text, key64
+from graph_service.model.statement import (
+    Statement,
+    decode_references,
+    decode_snaks,
+    encode_references,
+    encode_snaks,
+)
+from graph_service.model.values import EntityValue, decode_value, encode_value
+from graph_service.store.hashes import RANK_BYTES, content_sums, statement_hashes
+from graph_service.store.texts import holds_nul
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedStatements(Sequence[Statement]):
+    """Statements in columns; as a sequence, the statements themselves.
+
+    Attributes:
+        ids, keys: Of the statements.
+        heads: Keys of the heads.
+        relations: Places in ``relation_ids``.
+        tails: Keys of the values that are entities, else None.
+        values: Encoded values that are no entities, else None.
+        ranks: Codes of the ranks.
+        qualifiers, sources: Encoded; None for none.
+        contexts: Fourth terms of quads.
+        relation_ids: The relations that occur.
+        entity_keys: Key by id of every entity that is a head or a value.
+        sums: What the statements add to the four words of both fingerprints.
+    """
+
+    ids: list[str]
+    keys: array[int]
+    heads: array[int]
+    relations: array[int]
+    tails: list[int | None]
+    values: list[str | None]
+    ranks: array[int]
+    qualifiers: list[str | None]
+    sources: list[str | None]
+    contexts: list[str | None]
+    relation_ids: list[str]
+    entity_keys: dict[str, int]
+    sums: bytes
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EncodedStatements):
+            return NotImplemented
+        return all(getattr(self, one.name) == getattr(other, one.name) for one in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __iter__(self) -> Iterator[Statement]:
+        entity_ids = {key: id_ for id_, key in self.entity_keys.items()}
+        for place in range(len(self.ids)):
+            yield self._statement(place, entity_ids)
+
+    @overload
+    def __getitem__(self, place: int, /) -> Statement: ...
+
+    @overload
+    def __getitem__(self, place: slice, /) -> list[Statement]: ...
+
+    def __getitem__(self, place: int | slice, /) -> Statement | list[Statement]:
+        entity_ids = {key: id_ for id_, key in self.entity_keys.items()}
+        if isinstance(place, slice):
+            return [
+                self._statement(one, entity_ids) for one in range(*place.indices(len(self.ids)))
+            ]
+        return self._statement(range(len(self.ids))[place], entity_ids)
+
+    def _statement(self, place: int, entity_ids: dict[int, str]) -> Statement:
+        tail, value = self.tails[place], self.values[place]
+        qualifiers, sources = self.qualifiers[place], self.sources[place]
+        return Statement(
+            self.ids[place],
+            entity_ids[self.heads[place]],
+            self.relation_ids[self.relations[place]],
+            decode_value(value) if value is not None else EntityValue(entity_ids[tail or 0]),
+            RANKS[self.ranks[place]],
+            () if qualifiers is None else decode_snaks(qualifiers),
+            () if sources is None else decode_references(sources),
+            self.contexts[place],
+        )
+
+
+def encode_statements(statements: Iterable[Statement], /) -> EncodedStatements:
+    """Returns statements encoded.
+
+    Raises:
+        InputError: One holds text that no store can hold.
+    """
+    if isinstance(statements, EncodedStatements):
+        return statements
+    ids: list[str] = []
+    keys, heads, relations, ranks = array("q"), array("q"), array("I"), array("B")
+    tails: list[int | None] = []
+    values: list[str | None] = []
+    qualifier_column: list[str | None] = []
+    source_column: list[str | None] = []
+    contexts: list[str | None] = []
+    relation_places: dict[str, int] = {}
+    entity_keys: dict[str, int] = {}
+    edge_hashes: list[bytes] = []
+    content_hashes: list[bytes] = []
+    for item in statements:
+        id_, head, relation, value, context = (
+            item.id,
+            item.head,
+            item.relation,
+            item.value,
+            item.context,
+        )
+        try:
+            encoded = encode_value(value)
+            qualifiers = encode_snaks(item.qualifiers) if item.qualifiers else None
+            sources = encode_references(item.references) if item.references else None
+            edge, content = statement_hashes(
+                id_,
+                head,
+                relation,
+                encoded,
+                RANK_BYTES[item.rank],
+                qualifiers,
+                sources,
+                context,
+            )
+        except (UnicodeEncodeError, TypeError) as error:
+            raise _unfit(item, error) from error
+        if (
+            "\x00" in id_
+            or "\x00" in head
+            or "\x00" in relation
+            or (context is not None and "\x00" in context)
+            or "\\u0000" in encoded
+            or (qualifiers is not None and "\\u0000" in qualifiers)
+            or (sources is not None and "\\u0000" in sources)
+        ):
+            _refuse_nul(item)
+        edge_hashes.append(edge)
+        content_hashes.append(content)
+        ids.append(id_)
+        keys.append(id_key(id_))
+        head_key = entity_keys.get(head)
+        if head_key is None:
+            head_key = entity_keys[head] = id_key(head)
+        heads.append(head_key)
+        place = relation_places.get(relation)
+        if place is None:
+            place = relation_places[relation] = len(relation_places)
+        relations.append(place)
+        if type(value) is EntityValue:
+            other = value.id
+            tail = entity_keys.get(other)
+            if tail is None:
+                tail = entity_keys[other] = id_key(other)
+            tails.append(tail)
+            values.append(None)
+        else:
+            tails.append(None)
+            values.append(encoded)
+        ranks.append(RANK_CODES[item.rank])
+        qualifier_column.append(qualifiers)
+        source_column.append(sources)
+        contexts.append(context)
+    sums = content_sums(b"".join(edge_hashes), b"".join(content_hashes)).tobytes()
+    return EncodedStatements(
+        ids,
+        keys,
+        heads,
+        relations,
+        tails,
+        values,
+        ranks,
+        qualifier_column,
+        source_column,
+        contexts,
+        list(relation_places),
+        entity_keys,
+        sums,
+    )
+
+
+def join_statements(parts: Sequence[Sequence[Statement]], /) -> Sequence[Statement]:
+    """Returns parts as one sequence, encoded where all of them are."""
+    if len(parts) == 1:
+        return parts[0]
+    encoded = [part for part in parts if isinstance(part, EncodedStatements)]
+    if not encoded or len(encoded) < len(parts):
+        return [statement for part in parts for statement in part]
+    keys, heads, relations, ranks = array("q"), array("q"), array("I"), array("B")
+    places: dict[str, int] = {}
+    entity_keys: dict[str, int] = {}
+    sums = np.zeros(4, dtype=np.uint64)
+    for part in encoded:
+        keys.extend(part.keys)
+        heads.extend(part.heads)
+        ranks.extend(part.ranks)
+        numbers = [places.setdefault(id_, len(places)) for id_ in part.relation_ids]
+        relations.extend(map(numbers.__getitem__, part.relations))
+        entity_keys.update(part.entity_keys)
+        sums = sums + np.frombuffer(part.sums, dtype=np.uint64)
+    return EncodedStatements(
+        [one for part in encoded for one in part.ids],
+        keys,
+        heads,
+        relations,
+        [one for part in encoded for one in part.tails],
+        [one for part in encoded for one in part.values],
+        ranks,
+        [one for part in encoded for one in part.qualifiers],
+        [one for part in encoded for one in part.sources],
+        [one for part in encoded for one in part.contexts],
+        list(places),
+        entity_keys,
+        sums.tobytes(),
+    )
+
+
+def id_key(id_: str, /) -> int:
+    """Returns the key of an id that a store can hold; raises ``InputError`` for another."""
+    if len(id_) * 4 > MAX_ID_BYTES:
+        check_text(id_, what="an id")
+    if not id_:
+        raise InputError("an id is empty")
+    return key64(id_)
+
+
+def _refuse_nul(item: Statement) -> None:
+    for text in (item.id, item.head, item.relation, item.context or ""):
+        check_text(text, what=f"statement {item.id[:80]!r}")
+    for encoded in (
+        encode_value(item.value),
+        encode_snaks(item.qualifiers),
+        encode_references(item.references),
+    ):
+        if holds_nul(orjson.loads(encoded)):
+            raise InputError(f"a value of statement {item.id[:80]!r} holds a NUL character")
+
+
+def _unfit(item: Statement, error: Exception) -> InputError:
+    return InputError(f"statement {item.id[:80]!r} holds text that cannot be stored: {error}")
