@@ -46,7 +46,11 @@ class GraphServiceError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}" if self.hint else self.message
+        if not self.hint:
+            return self.message
+        # Messages end without a full stop, and hints are sentences of their own.
+        stop = "" if self.message.endswith((".", "!", "?", ":")) else "."
+        return f"{self.message}{stop} {self.hint}"
 
 
 class InputError(GraphServiceError):

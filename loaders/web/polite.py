@@ -151,8 +151,8 @@ class Polite:
         said = f"{name} is {'set' if proxy else 'not set'}"
         return (
             f"Check the address, the network and its proxy ({said}). With no way out, load a dump "
-            "or a file, or a mirror that can be reached: --endpoint URL. The same command goes on "
-            "with what was read."
+            "or a file, or from a mirror that can be reached (--endpoint URL, --entity-data URL). "
+            "What was read is kept: the same command goes on."
         )
 
     def _pause(self, attempt: int, fault: Fault) -> float:

@@ -553,4 +553,4 @@ def test_a_fetch_that_fails_ends_with_4(
 
     monkeypatch.setattr(weights, "fetch_model", fetch)
     assert main(["model", "fetch"]) == 4
-    assert "it could not be fetched Run it again." in capsys.readouterr().err
+    assert "it could not be fetched. Run it again." in capsys.readouterr().err

@@ -419,7 +419,7 @@ def test_no_network_is_said(tmp_store: Store) -> None:
     assert "http://nowhere.invalid/sparql can't be read: no connection" in message
     assert "its name is not known here, as where there is no network" in message
     assert "HTTP_PROXY is " in message
-    assert "load a dump or a file, or a mirror that can be reached: --endpoint URL" in message
+    assert "a mirror that can be reached (--endpoint URL, --entity-data URL)" in message
     assert caught.value.retryable
     assert time.monotonic() - began < 20
     assert tmp_store.unfinished_loads() == []
