@@ -218,7 +218,7 @@ def test_a_member_that_lacks_something_is_skipped_and_the_others_go_on(data: Pat
     )
     first, second = report.figures
     assert first.own_median_ms is None
-    assert first.skipped == "no weights Run: graph-service model fetch"
+    assert first.skipped == "no weights. Run: graph-service model fetch"
     assert second.ratio == 0.5
     assert said == ["first", "second"]
     assert not folders[0].exists()
