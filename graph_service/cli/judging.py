@@ -1,15 +1,19 @@
-"""score: geval."""
+"""score: geval, talec, compare, lint, export."""
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from graph_service.cli.output import Output
-from graph_service.cli.scoring import judge_of, run_cases, show, text_cases
+from graph_service.cli.scoring import file_of, judge_of, run_cases, show, text_cases
 from graph_service.errors import InputError
-from queries.datasets.scored import read_texts_by_id
+from queries.datasets.scored import read_text_cases, read_texts_by_id
+from queries.score.case import TextCase
+from queries.score.criteria import lint_criteria, load_criteria
 from queries.score.geval import (
     PRESETS,
     GEval,
@@ -19,6 +23,15 @@ from queries.score.geval import (
     geval_report,
     load_rubric,
     rate_text,
+)
+from queries.score.talec import Division, Method, Talec, TalecRow, judge_text
+from queries.score.talec_report import (
+    assign_splits,
+    compare_runs,
+    read_run,
+    shot_notes,
+    talec_report,
+    tuning_records,
 )
 
 
@@ -77,3 +90,100 @@ def geval(options: argparse.Namespace, output: Output, /) -> int:
     show(geval_report(rows, preset, rated_by=by.label), output, rows)
     failed = any(row.failure or any(x.failures for x in row.scores.values()) for row in rows)
     return 1 if failed else 0
+
+
+def talec(options: argparse.Namespace, output: Output, /) -> int:
+    """Judges texts by criteria (T1 to T7)."""
+    criteria = load_criteria(options.criteria)
+    by = Talec(judge_of(options), criteria, Division(options.by), Method(options.method))
+    cases: Sequence[TextCase] = text_cases(options)
+    if options.split_shares:
+        cases = assign_splits(
+            cases, shares=_shares(options.split_shares), random_seed=options.split_seed
+        )
+    cases = _of_splits(cases, options.split)
+    rows = run_cases(
+        options,
+        output,
+        cases,
+        lambda case: judge_text(case, by=by),
+        TalecRow,
+        f"talec by {by.label}",
+        lambda case: case.id,
+    )
+    # What people say may have been added or mended since a case was judged.
+    rows = tuple(
+        replace(row, human=case.human, split=case.split)
+        for row, case in zip(rows, cases, strict=True)
+    )
+    notes = shot_notes(cases, criteria)
+    return show(talec_report(rows, criteria, judged_by=by.label, notes=notes), output, rows)
+
+
+def _shares(text: str) -> tuple[float, float, float]:
+    parts = text.split(",")
+    if len(parts) != 3 or not all(part.strip().isdigit() for part in parts):
+        raise InputError(
+            f"three whole numbers such as 20,40,40 were expected, got {text!r}",
+            argument="split_shares",
+        )
+    first, second, third = (int(part) / 100 for part in parts)
+    return first, second, third
+
+
+def _of_splits(cases: Sequence[TextCase], splits: Sequence[str]) -> Sequence[TextCase]:
+    if not splits:
+        return cases
+    kept = [case for case in cases if case.split in splits]
+    if not kept:
+        raise InputError(
+            f"no case is in {' or '.join(splits)}",
+            argument="split",
+            hint="Give cases a split, or draw one: --split-shares 20,40,40",
+        )
+    return kept
+
+
+def compare(options: argparse.Namespace, output: Output, /) -> int:
+    """Puts two runs of talec side by side (T6)."""
+    for path in (options.first, options.second):
+        if not Path(path).is_file():
+            raise InputError(f"there is no file {path}", argument="run")
+    compared = compare_runs(
+        read_run(options.first), read_run(options.second), load_criteria(options.criteria).classes
+    )
+    output.object(compared)
+    for line in compared.lines():
+        output.line(line)
+    return 0
+
+
+def lint(options: argparse.Namespace, output: Output, /) -> int:
+    """Checks a file of criteria and its shots (T1, T4)."""
+    criteria = load_criteria(options.criteria)
+    found = lint_criteria(criteria)
+    output.object({"criteria": criteria.label, "warnings": found})
+    for warning in found:
+        output.line(f"{criteria.source}, line {warning.line}, {warning.label}: {warning.words}")
+    shots = sum(len(label.shots) for label in criteria.labels)
+    output.line(
+        f"{criteria.label}: {len(criteria.labels)} labels, {shots} shots, {len(criteria.rules)} "
+        f"rules, {len(found)} warnings"
+    )
+    return 0
+
+
+def export(options: argparse.Namespace, output: Output, /) -> int:
+    """Writes labelled texts as fine-tuning records (T8)."""
+    criteria = load_criteria(options.criteria)
+    cases = _of_splits(read_text_cases(file_of(options)), options.split)
+    records = tuning_records(criteria, cases)
+    try:
+        Path(options.out).write_text(
+            "".join(record.to_json() + "\n" for record in records), encoding="utf-8"
+        )
+    except OSError as error:
+        raise InputError(f"can't write {options.out}: {error.strerror}", argument="out") from error
+    output.object({"records": len(records), "out": options.out})
+    output.line(f"{len(records)} records in {options.out}")
+    return 0

@@ -105,11 +105,52 @@ def add_score(
     _add_gold(geval)
     _add_run(geval)
 
+    _add_talec(add)
+
     agreement = add("agreement", "raters against one another: kappa and correlations",
                     "JSON lines with id and ratings, an object by rater")  # fmt: skip
     agreement.add_argument("--measure", action="append", default=[], metavar="M",
                            help="equal, kappa, kappa-linear, kappa-quadratic, pearson, spearman, "
                            "tau-b; default: those that suit the ratings")  # fmt: skip
+
+
+def _add_talec(add: Callable[..., argparse.ArgumentParser]) -> None:
+    texts = "JSON lines that `answer --out` wrote, or with id, question and text; human, split"
+    talec = add("talec", "texts judged by criteria of your own (TALEC)", texts, "judging")
+    _add_criteria(talec)
+    talec.add_argument("--by", choices=["label", "labels", "score"], default="label",
+                       help="one label a judgement, all at once, or the score directly (label)")  # fmt: skip
+    talec.add_argument("--method", choices=["zero-shot", "few-shot", "joint"], default="joint",
+                       help="joint: a third judgement that sees the other two (joint)")  # fmt: skip
+    talec.add_argument("--split", choices=["train", "eval", "test"], action="append", default=[],
+                       help="only these; may be repeated")  # fmt: skip
+    talec.add_argument("--split-shares", metavar="A,B,C", help="draw cases without a split into "
+                       "train, eval and test, such as 20,40,40")  # fmt: skip
+    talec.add_argument("--split-seed", type=int, default=0, metavar="S", help="of that draw (0)")
+    _add_model(talec)
+    _add_gold(talec)
+    _add_run(talec)
+
+    compare = add("compare", "two runs of talec side by side, and what changed", "", "judging")
+    compare.add_argument("first", metavar="RUN", help="what `score talec --out` wrote")
+    compare.add_argument("second", metavar="RUN", help="the run after shots were adjusted")
+    _add_criteria(compare)
+
+    lint = add("lint", "criteria: are they well formed, and do shots keep the rules", "", "judging")
+    lint.add_argument("criteria", nargs="?", default="cited-answers", metavar="CRITERIA",
+                      help="a file that ends in .yaml, or cited-answers")  # fmt: skip
+
+    export = add("export", "labelled texts as records for fine-tuning", texts, "judging")
+    _add_criteria(export)
+    export.add_argument("--split", choices=["train", "eval", "test"], action="append", default=[],
+                        help="only these; may be repeated")  # fmt: skip
+    export.add_argument("--out", required=True, metavar="FILE", help="chat records as JSON lines")
+
+
+def _add_criteria(family: argparse.ArgumentParser) -> None:
+    family.add_argument("--criteria", default="cited-answers", metavar="FILE",
+                        help="a file that ends in .yaml (cited-answers, which ships with the "
+                        "package)")  # fmt: skip
 
 
 def _add_gold(family: argparse.ArgumentParser) -> None:

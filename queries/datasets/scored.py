@@ -54,7 +54,8 @@ def text_case(record: Record, /) -> TextCase:
     """Returns a record as a text to be judged.
 
     Fields: ``id``, ``question``, ``text`` (or ``answer``); ``knowledge``, ``evidence`` (lists of texts),
-    ``context``, ``human`` (numbers, or true and false, by name), ``split``, ``failure`` and groups.
+    ``context``, ``human`` (numbers, or true and false, by name), ``reasons`` (texts by name), ``split``,
+    ``failure`` and groups.
     """
     if is_answer(record):
         return case_of_answer(answer_of(record))
@@ -63,6 +64,9 @@ def text_case(record: Record, /) -> TextCase:
         if not isinstance(value, bool | int | float):
             raise record.error("human", "numbers, or true and false, by name")
         human[name] = float(value)
+    reasons = record.mapping("reasons")
+    if not all(isinstance(reason, str) for reason in reasons.values()):
+        raise record.error("reasons", "texts by name")
     failure = record.text("failure", default="") if record.has("failure") else None
     name = "answer" if "answer" in record.fields and "text" not in record.fields else "text"
     text = record.text(name, default="" if failure else None)
@@ -78,6 +82,7 @@ def text_case(record: Record, /) -> TextCase:
         context=record.text("context", default="", filled=False),
         cited=text,
         human=human,
+        reasons=dict(reasons),
         split=split,
         groups=groups_of(record),
         failure=failure,

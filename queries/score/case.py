@@ -22,6 +22,7 @@ class TextCase:
         context: The evaluation context of G-Eval; the same for every setting (O9).
         cited: The text as it was printed, citations and markers included.
         human: What people say, by name: a score, or yes and no as 1 and 0.
+        reasons: Why people say so, by name.
         split: ``train``, ``eval`` or ``test``; empty where there is none.
         failure: Why there is no text.
     """
@@ -34,6 +35,7 @@ class TextCase:
     context: str = ""
     cited: str = ""
     human: Mapping[str, float] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
     split: str = ""
     groups: Groups = Groups()
     failure: str | None = None

@@ -15,6 +15,7 @@ from openai_stand_in import StandIn, ok, stand_in
 from graph_service.cli import main
 from graph_service.settings import SETTINGS, Settings
 from queries.datasets.demo_set import demo_questions
+from queries.score.criteria import load_criteria
 
 
 @dataclass(frozen=True)
@@ -254,6 +255,64 @@ def test_geval_rates_and_goes_on_k8_o9(cli: Cli, tmp_path: Path) -> None:
     assert found.json["scores"]["empowerment, %"]["value"] == pytest.approx(100 * 6 / 9)
     for wrong in (("--scale", "5-1"), ("--runs", "0"), ("--quality", "charm")):
         assert cli("score", "geval", file, *wrong, "--model", "m").code == 2
+
+
+CRITERIA = """\
+task: Say who it is.
+labels:
+  - name: wrong
+    title: Wrong
+    class: unacceptable
+    description: It is wrong.
+rules:
+  - {name: long, title: Long, class: acceptable, measure: words, most: 9}
+"""
+
+
+def test_talec_judges_compares_lints_and_exports_t1_to_t8(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text(CRITERIA)
+    file = lines(
+        tmp_path / "t.jsonl",
+        {"id": "1", "question": "Who?", "text": "Ada.", "human": {"wrong": False, "long": 0}, "split": "eval"},
+        {"id": "2", "question": "Who?", "text": "Eva.", "human": {"wrong": True, "long": 0}, "split": "eval",
+         "reasons": {"wrong": "It was Ada."}},
+        {"id": "3", "question": "Who?", "text": "Ida.", "split": "test"},
+    )  # fmt: skip
+    own = ("--criteria", "own.yaml")
+    with stand_in(ok("[[B]]")) as server:
+        first = cli("score", "talec", file, *own, "--method", "zero-shot", "--split", "eval",
+                    "--out", "one.jsonl", *of(server), "--json")  # fmt: skip
+        assert len(server.requests) == 2
+    assert first.code == 0, first.err
+    assert first.json["scores"]["wrong: accuracy"]["value"] == 0.5
+    with stand_in(ok("[[B]]"), ok("[[A]]")) as server:
+        second = cli("score", "talec", file, *own, "--method", "few-shot", "--split", "eval",
+                     "--out", "two.jsonl", *of(server))  # fmt: skip
+    assert "Spearman with people" in second.out
+    compared = cli("score", "compare", "one.jsonl", "two.jsonl", *own)
+    assert compared.code == 0, compared.err
+    assert "2 wrong: 0 -> 1 (people: 1, better)" in compared.out
+    assert "+0.500" in compared.out
+    assert cli("score", "lint", "own.yaml").out == (
+        "own.yaml, line 3, wrong: no shots: few-shot is as zero-shot\n"
+        f"own@{load_criteria('own.yaml').version}: 1 labels, 0 shots, 1 rules, 1 warnings\n"
+    )
+    assert cli("score", "lint").out.endswith("0 warnings\n")
+    made = cli("score", "export", file, *own, "--split", "eval", "--out", "tune.jsonl")
+    assert made.out == "2 records in tune.jsonl\n"
+    assert "It was Ada." in Path("tune.jsonl").read_text()
+    (tmp_path / "own.yaml").write_text(CRITERIA.replace("class: unacc", "klass: unacc"))
+    broken = cli("score", "lint", "own.yaml")
+    assert broken.code == 2
+    assert "own.yaml, line 5, label 1: no such field 'klass'; 'class' may be meant" in broken.err
+    nowhere = ("--model", "m", "--model-url", "http://127.0.0.1:9/v1")
+    for wrong in (
+        ("score", "talec", file, "--split", "train", *nowhere),
+        ("score", "talec", file, "--split-shares", "1,2", *nowhere),
+        ("score", "compare", "one.jsonl", "none.jsonl"),
+        ("score", "talec", file),
+    ):
+        assert cli(*wrong).code == 2
 
 
 @pytest.mark.data

@@ -1,0 +1,147 @@
+"""Criteria files: their form, errors with line numbers, rules, the lint of shots (T1, T4, T7)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graph_service.errors import InputError
+from queries.score.criteria import (
+    CITED_ANSWERS,
+    Criteria,
+    Measure,
+    Rule,
+    count,
+    criteria_names,
+    lint_criteria,
+    load_criteria,
+    parse_criteria,
+)
+
+GOOD = """\
+task: Say who it is.
+labels:
+  - name: wrong
+    title: Wrong
+    class: unacceptable
+    description: It is wrong.
+    shots:
+      - question: Who?
+        text: Nobody.
+        reason: The text names nobody. The question asks for a name.
+        present: true
+      - question: Who?
+        text: Ada.
+        knowledge: [NO, 1985]
+        reason: The text names Ada. The question asks for a name.
+        present: false
+  - name: stiff
+    title: Stiff
+    class: acceptable
+    description: Nobody speaks like that.
+rules:
+  - {name: long, title: Long, class: acceptable, measure: words, most: 3}
+"""
+
+
+def parse(text: str) -> Criteria:
+    return parse_criteria(text, source="own.yaml")
+
+
+def test_criteria_are_data_t1() -> None:
+    criteria = parse(GOOD)
+    assert criteria.name == "own"
+    assert criteria.classes == {"wrong": True, "stiff": False, "long": False}
+    shot = criteria.labels[0].shots[1]
+    # YAML's own reading would make these false and a number.
+    assert shot.knowledge == ("NO", "1985")
+    assert (shot.present, shot.line) == (False, 12)
+    assert criteria.version == parse(GOOD.replace("\n", "\r\n")).version
+    assert criteria.version != parse(GOOD.replace("Ada", "Eva")).version
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("class: unacceptable", "class: bad", "own.yaml, line 5, field class: expected unacceptable "
+         "or acceptable; 'bad' came"),
+        ("title: Wrong", "titel: Wrong", "line 4, label 1: no such field 'titel'; 'title' may be meant"),
+        ("    title: Stiff\n", "", "line 17, label 2: missing title"),
+        ("name: stiff", "name: wrong", "line 17, label 2: expected a name of its own; 'wrong' stands "
+         "in line 3"),
+        ("name: stiff", "name: Not This", "line 17, field name: expected a name of small letters"),
+        ("present: true", "present: maybe", "line 11, field present: expected true or false"),
+        ("reason: The text names Ada. The question asks for a name.", "reason:", "line 15, field reason: "
+         "expected a text; '' came"),
+        ("task: Say who it is.", "task: [a, b]", "line 1, field task: expected a text; a list came"),
+        ("most: 3", "most: three", "line 22, field most: expected a whole number"),
+        ("most: 3", "pattern: x", "line 22, rule 1: expected for a rule on words: least or most"),
+        ("measure: words, most: 3", "measure: pattern, pattern: '['", "field pattern: expected a regular"),
+        ("most: 3", "most: 3, least: 5", "line 22, rule 1: expected a least that is not above most"),
+        ("title: Wrong", "title: Wrong\n    title: Again", "line 5: title stands twice"),
+        ("  - name: stiff", "\t- name: stiff", "own.yaml, line 17: YAML was expected"),
+    ],
+)  # fmt: skip
+def test_errors_name_file_and_line_t1(old: str, new: str, message: str) -> None:
+    assert old in GOOD
+    with pytest.raises(InputError) as raised:
+        parse(GOOD.replace(old, new, 1))
+    assert message in raised.value.message
+
+
+def test_files_that_are_no_criteria_are_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"own.yaml: criteria were expected; the file is empty"):
+        parse("# nothing\n")
+    with pytest.raises(InputError, match="line 1, the file: expected the fields task, labels"):
+        parse("- a\n")
+    with pytest.raises(InputError, match="expected at least one label"):
+        parse("task: x\nlabels: []\n")
+    with pytest.raises(InputError, match="a file of criteria was expected at"):
+        load_criteria(str(tmp_path / "none.yaml"))
+    with pytest.raises(InputError, match="there are no criteria 'x'; there are cited-answers"):
+        load_criteria("x")
+    file = tmp_path / "own.yaml"
+    file.write_text("\ufeff" + GOOD, encoding="utf-8")
+    assert load_criteria(str(file)).name == "own"
+
+
+def test_rules_count_what_a_model_cannot_t7() -> None:
+    words = Rule("w", "W", False, Measure.WORDS, least=2, most=3)
+    assert [words.present(text) for text in ("one", "one two", "one, two - three!", "a b c d")] == [
+        True, False, False, True
+    ]  # fmt: skip
+    assert count("北京市是首都", Measure.WORDS) == 6
+    assert count("", Measure.WORDS) == 0
+    assert count(" ab ", Measure.CHARACTERS) == 2
+    assert count("Mr. Ada sang. She slept.", Measure.SENTENCES) == 2
+    assert Rule("p", "P", True, Measure.PATTERN, pattern=r"https?://").present("see http://x")
+
+
+def test_the_lint_warns_of_turning_words_in_the_first_half_of_a_reason_t4() -> None:
+    text = GOOD.replace(
+        "The text names nobody. The question asks for a name.",
+        "The text is fine, but it names nobody, which the question asks for.",
+    ).replace(
+        "The text names Ada. The question asks for a name.",
+        "The text names Ada, as the question asks, and so the verdict is [[B]].",
+    )
+    warnings = lint_criteria(parse(text))
+    assert [(item.line, item.label, item.words) for item in warnings] == [
+        (8, "wrong", "the first half of the reason has but: it decides too soon"),
+        # "and" of the second reason stands in its second half.
+        (12, "wrong", "the reason holds a verdict"),
+        (17, "stiff", "no shots: few-shot is as zero-shot"),
+    ]
+    one_sided = parse(GOOD.replace("present: false", "present: true"))
+    assert "no shot without the fault" in [item.words for item in lint_criteria(one_sided)]
+
+
+def test_the_criteria_that_ship_are_complete_t1() -> None:
+    criteria = load_criteria()
+    assert criteria_names() == (CITED_ANSWERS,)
+    assert lint_criteria(criteria) == ()
+    assert set(criteria.classes.values()) == {True, False}
+    for label in criteria.labels:
+        assert {shot.present for shot in label.shots} == {True, False}
+    assert criteria.rules
