@@ -26,7 +26,11 @@ class Format(StrEnum):
     CSV = "csv"
     KGTK = "kgtk"
     LABELS = "labels"
+    GRAPH_LINES = "graph-lines"
 
+
+GRAPH_LINES_MARK = b'{"graph-service":"graph-lines"'
+"""Begins what ``graph-service export`` wrote as JSON lines."""
 
 _COMPRESSED = {".gz", ".bz2", ".xz"}
 _BY_SUFFIX = {
@@ -80,6 +84,8 @@ def recognise_source(source: ByteSource, /) -> Format:
     hint = _hint(source.name)
     if not start:
         raise InputError(f"{source.name} is empty", argument="source")
+    if start.startswith(GRAPH_LINES_MARK):
+        return Format.GRAPH_LINES
     if start[:1] in (b"{", b"["):
         found = _json_format(start, complete=len(source.head) < 1 << 18)
         if found is not None:

@@ -29,6 +29,7 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 WIKIDATA = "http://www.wikidata.org/"
 ENTITY = WIKIDATA + "entity/"
+NAME_SCHEME = "urn:graph-service:"
 GENID = re.compile(r"https?://www\.wikidata\.org/\.well-known/genid/")
 _COMMONS_FILE = re.compile(r"https?://commons\.wikimedia\.org/wiki/Special:FilePath/(.+)")
 _COMMONS_DATA = re.compile(r"https?://commons\.wikimedia\.org/data/main/(Data:.+)")
@@ -71,11 +72,18 @@ _MAX_EXPONENT = 60
 
 @lru_cache(maxsize=262_144)
 def entity_id(iri: str, /) -> str:
-    """Returns the id under which a resource is kept: ``Q42`` for Wikidata's, else its IRI."""
+    """Returns the id under which a resource is kept: ``Q42`` for Wikidata's, else its IRI.
+
+    >>> entity_id("http://www.wikidata.org/entity/Q42"), entity_id("urn:graph-service:Rome")
+    ('Q42', 'Rome')
+    """
     if iri.startswith(ENTITY) or iri.startswith("https://www.wikidata.org/entity/"):
         local = iri.rpartition("/")[2]
         if WIKIDATA_ID.fullmatch(local) and iri.endswith("/entity/" + local):
             return local
+    if iri.startswith(NAME_SCHEME):
+        # What graph-service export makes of an id that is no IRI.
+        return unquote(iri[len(NAME_SCHEME) :])
     return iri
 
 

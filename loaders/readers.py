@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from loaders import kgtk, rdf, tables, wikibase
+from loaders import graph_lines, kgtk, rdf, tables, wikibase
 from loaders.filters import DocumentFilter
 from loaders.formats import Format
 from loaders.items import Parsed
@@ -41,6 +41,7 @@ _READERS: dict[Format, Reader] = {
     Format.CSV: tables.read_csv,
     Format.KGTK: kgtk.read_kgtk,
     Format.LABELS: kgtk.read_labels,
+    Format.GRAPH_LINES: graph_lines.read_graph_lines,
 }
 
 

@@ -9,6 +9,7 @@ instead, and is neither started nor stopped.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -106,6 +107,7 @@ def start_server(
     own: bool = False,
     settings: dict[str, str] | None = None,
     watched_pid: int | None = None,
+    prepare: Callable[[Path], None] | None = None,
 ) -> Neo4jServer:
     """Returns a running server, empty unless it is the one of ``GRAPH_SERVICE_TEST_NEO4J``.
 
@@ -115,6 +117,7 @@ def start_server(
         own: Whether to start one even if ``GRAPH_SERVICE_TEST_NEO4J`` is set, to be killed at will.
         settings: Further lines of its ``neo4j.conf``.
         watched_pid: The process whose end ends the server; this one by default.
+        prepare: Called with the empty home before the server starts on it.
 
     Raises:
         Neo4jMissing: Java 17, Maven or its downloads are missing.
@@ -136,6 +139,8 @@ def start_server(
         settings=settings or {},
     )
     try:
+        if prepare is not None:
+            prepare(home)
         # Another process may take the free port before the server does, so it is tried again.
         for attempt in range(3):
             server.port = _free_port()
@@ -207,7 +212,9 @@ def fetch_jars() -> Path:
     found = re.search(r"<neo4j.version>([\w.-]+)</neo4j.version>", pom.read_text())
     if found is None:
         raise RuntimeError(f"{pom} names no neo4j.version")
-    folder = user_cache_path("graph-service") / f"neo4j-{found[1]}"
+    # What is fetched follows from the file, so another file gets a folder of its own.
+    digest = hashlib.sha256(pom.read_bytes()).hexdigest()[:8]
+    folder = user_cache_path("graph-service") / f"neo4j-{found[1]}-{digest}"
     jars = folder / "lib"
     if jars.is_dir():
         return jars
@@ -230,6 +237,25 @@ def fetch_jars() -> Path:
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     return jars
+
+
+def run_import(home: Path, arguments: Sequence[str], /, *, heap: str = "1g") -> str:
+    """Runs Neo4j's bulk import on a home without a running server; returns what it printed.
+
+    Args:
+        home: The server's home.
+        arguments: Those of ``neo4j-admin database import full``.
+        heap: The Java heap, as ``-Xmx`` takes it.
+    """
+    command = [require_java(), f"-Xmx{heap}", "-Dlog4j2.disable.jmx=true"]
+    for module in _OPENED:
+        command += ["--add-opens", f"{module}=ALL-UNNAMED"]
+    command += ["-cp", str(fetch_jars() / "*"), str(HERE / "Neo4jImport.java"), str(home)]
+    (home / "conf").mkdir(parents=True, exist_ok=True)
+    answer = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
+    if answer.returncode:
+        raise RuntimeError(f"the import failed: {(answer.stdout + answer.stderr)[-3000:]}")
+    return answer.stdout
 
 
 def _given_server(address: str) -> Neo4jServer:

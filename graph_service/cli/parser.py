@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from graph_service import __version__
 from graph_service.cli.endpoint_options import add_endpoint_options
+from graph_service.cli.export_options import add_backup, add_export
 from graph_service.cli.load_options import add_filter_options, add_reading_options
 from graph_service.cli.longtail_options import add_passages
 from graph_service.cli.score_options import add_score
@@ -67,6 +68,8 @@ def make_parser() -> argparse.ArgumentParser:
     graphs.add_argument("action", nargs="?", choices=["list", "delete"], default="list")
     graphs.add_argument("name", nargs="?", help="the graph to delete, with its views")
     graphs.add_argument("--yes", action="store_true", help="delete without asking")
+    add_export(add("export", "exporting:export", "write a graph or a view to a file", graph))
+    add_backup(add("backup", "exporting:backup", "copy a store's file while it is in use", store))
     search = add("search", "reading:search", "find entities by name", graph)
     search.add_argument("query")
     search.add_argument("--language", action="append", default=[], metavar="CODE")

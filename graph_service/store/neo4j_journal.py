@@ -12,6 +12,7 @@ what is there already for the next load (``rows``).
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -180,8 +181,13 @@ def _joined(parts: Sequence[Rows], dtype: np.dtype[Any]) -> Rows:
     return np.concatenate([np.zeros(0, dtype=dtype), *parts])
 
 
-def unpack(data: bytes | None, dtype: np.dtype[Any], /) -> Rows:
-    """Returns the rows of a stored property; none for a missing one."""
+def unpack(data: bytes | str | None, dtype: np.dtype[Any], /) -> Rows:
+    """Returns the rows of a stored property; none for a missing one.
+
+    A bulk import, whose files hold no bytes, leaves them in base 64 (``neo4j_csv``).
+    """
+    if isinstance(data, str):
+        data = base64.b64decode(data)
     return np.frombuffer(data or b"", dtype=dtype)
 
 

@@ -56,6 +56,7 @@ from graph_service.store.snapshot import (
     build_from_columns,
 )
 from graph_service.store.snapshot_cache import DEFAULT_CACHE_BYTES, SnapshotCache
+from graph_service.store.sqlite_backup import back_up
 from graph_service.store.sqlite_database import Database, mapping_errors
 from graph_service.store.sqlite_load import (
     Lease,
@@ -367,6 +368,10 @@ class SqliteStore:
         with mapping_errors(self._database.path):
             drop_editions(self._database.connection())
         self._passages.drop_marked()
+
+    def backup(self, out: Path, /, *, replace: bool = False) -> int:
+        """Copies the file while it is in use; see ``sqlite_backup.back_up``."""
+        return back_up(self._database, out, replace=replace)
 
     def ping(self) -> None:
         """Raises ``StoreUnavailableError`` unless the file answers now."""

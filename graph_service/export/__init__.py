@@ -1,0 +1,18 @@
+"""Graphs out again: a published graph, or a view of it, as a file that other programs read."""
+
+from __future__ import annotations
+
+from graph_service.export.content import ExportedGraph, exported_graph
+from graph_service.export.network import to_networkx
+from graph_service.export.report import ExportReport, LeftOut
+from graph_service.export.run import ExportFormat, export
+
+__all__ = [
+    "ExportFormat",
+    "ExportReport",
+    "ExportedGraph",
+    "LeftOut",
+    "export",
+    "exported_graph",
+    "to_networkx",
+]

@@ -1,0 +1,172 @@
+"""What there is to export: entities and whole statements of a graph, or of a view of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.errors import StoreCorruptError
+from graph_service.model.graph import RANKS, KnowledgeGraph
+from graph_service.model.identity import Fingerprints, fingerprint, sum_hashes
+from graph_service.model.request import ViewRef
+from graph_service.model.statement import (
+    Entity,
+    Statement,
+    entity_content_hash,
+    statement_content_hash,
+    statement_edge_hash,
+)
+from graph_service.model.values import EntityValue, Value, decode_value
+from graph_service.model.view import Overlay
+from graph_service.service import Service
+from graph_service.store.protocol import GraphInfo, GraphReader
+from graph_service.view_store import ViewStore
+
+STATEMENTS_A_CHUNK = 5_000
+EXPORTED_PREFIX = "exported-"
+"""Before the id of a statement that a view made, so that it is no view's in the new graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedGraph:
+    """A published graph, or one laid under a view, to be read from end to end.
+
+    Attributes:
+        arrays, overlay: Of the view; None for the graph itself.
+    """
+
+    reader: GraphReader
+    info: GraphInfo
+    arrays: KnowledgeGraph | None = None
+    overlay: Overlay | None = None
+
+    @property
+    def view_id(self) -> str | None:
+        """Identity of the view, if there is one."""
+        return self.overlay.view_id if self.overlay is not None else None
+
+    def entities(self) -> Iterator[Sequence[Entity]]:
+        """Yields all entities in chunks: the graph's by key, then those that only the view names."""
+        yield from self.reader.scan_entities(self.info.edition)
+        if self.overlay is None:
+            return
+        values = [decode_value(text) for text in self.overlay.new_nodes]
+        named = {value.id for value in values if isinstance(value, EntityValue)}
+        known = self.reader.entities(self.info.edition, sorted(named)).found
+        # A redirect is found under its own id too, and was among the graph's.
+        new = sorted(named - {id_ for id_, entity in known.items() if entity.id == id_})
+        if new:
+            yield [Entity(id_) for id_ in new]
+
+    def statements(self) -> Iterator[Sequence[Statement]]:
+        """Yields all statements in chunks: the graph's by key, then those that the view made."""
+        if self.overlay is None or self.arrays is None:
+            yield from self.reader.scan_statements(self.info.edition)
+            return
+        graph, overlay = self.arrays, self.overlay
+        bases: dict[int, Statement] = {}
+        wanted = np.zeros(graph.edge_count, dtype=np.bool_)
+        wanted[overlay.base_edge[overlay.base_edge >= 0]] = True
+        edge = 0
+        for chunk in self.reader.scan_statements(self.info.edition):
+            if edge + len(chunk) > graph.edge_count or graph.statement_ids[edge] != chunk[0].id:
+                raise StoreCorruptError(
+                    f"the arrays of {self.info.edition} are not those of its statements",
+                    hint="Delete the snapshots beside the store and run it again.",
+                )
+            gone = overlay.gone[edge : edge + len(chunk)].tolist()
+            kept = wanted[edge : edge + len(chunk)].tolist()
+            for place, statement in enumerate(chunk):
+                if kept[place] and (
+                    statement.qualifiers or statement.references or statement.context
+                ):
+                    bases[edge + place] = statement
+            yield [item for item, is_gone in zip(chunk, gone, strict=True) if not is_gone]
+            edge += len(chunk)
+        for start in range(0, len(overlay.head), STATEMENTS_A_CHUNK):
+            numbers = range(start, min(start + STATEMENTS_A_CHUNK, len(overlay.head)))
+            yield [self._made(graph, overlay, number, bases) for number in numbers]
+
+    def _made(
+        self, graph: KnowledgeGraph, overlay: Overlay, number: int, bases: dict[int, Statement]
+    ) -> Statement:
+        head = self._value(graph, overlay, int(overlay.head[number]))
+        assert isinstance(head, EntityValue)
+        relation = int(overlay.rel[number])
+        base = bases.get(int(overlay.base_edge[number]))
+        return Statement(
+            id=EXPORTED_PREFIX + overlay.statement_ids[number],
+            head=head.id,
+            relation=(
+                graph.relation_ids[relation]
+                if relation < graph.relation_count
+                else overlay.new_relations[relation - graph.relation_count]
+            ),
+            value=self._value(graph, overlay, int(overlay.tail[number])),
+            rank=RANKS[int(overlay.rank[number])],
+            qualifiers=base.qualifiers if base else (),
+            references=base.references if base else (),
+            context=base.context if base else None,
+        )
+
+    @staticmethod
+    def _value(graph: KnowledgeGraph, overlay: Overlay, node: int) -> Value:
+        if node < graph.entity_count:
+            return EntityValue(graph.node_ids[node])
+        if node < graph.node_count:
+            return decode_value(graph.node_ids[node])
+        return decode_value(overlay.new_nodes[node - graph.node_count])
+
+
+def exported_graph(
+    service: Service, /, *, graph: str | None = None, view: ViewRef | None = None
+) -> ExportedGraph:
+    """Returns what there is to export of a graph, or of a view of it.
+
+    Raises:
+        GraphNotFoundError: No such graph.
+        ViewNotFoundError: No such view; ``ViewStaleError`` where its base has changed.
+    """
+    info = service.graph(graph)
+    if view is None:
+        return ExportedGraph(service.store, info)
+    arrays = service.arrays(info)
+    laid = ViewStore(service.store).lay(arrays, view)
+    return ExportedGraph(service.store, info, arrays, laid.overlay if laid else None)
+
+
+class Fingerprinter:
+    """Computes the fingerprints of what is exported, where they are not the graph's own."""
+
+    def __init__(self, exported: ExportedGraph, /) -> None:
+        self._known = exported.info.fingerprints if exported.overlay is None else None
+        self._edges = np.zeros(2, dtype=np.uint64)
+        self._content = np.zeros(2, dtype=np.uint64)
+        self._statements = 0
+        self._entities = 0
+
+    def add_entities(self, entities: Sequence[Entity], /) -> None:
+        """Adds entities, each once."""
+        if self._known is None and entities:
+            self._content = self._content + sum_hashes(b"".join(map(entity_content_hash, entities)))
+            self._entities += len(entities)
+
+    def add_statements(self, statements: Sequence[Statement], /) -> None:
+        """Adds statements, each once."""
+        if self._known is None and statements:
+            self._edges = self._edges + sum_hashes(b"".join(map(statement_edge_hash, statements)))
+            self._content = self._content + sum_hashes(
+                b"".join(map(statement_content_hash, statements))
+            )
+            self._statements += len(statements)
+
+    def fingerprints(self) -> Fingerprints:
+        """Returns both fingerprints of all that was added."""
+        if self._known is not None:
+            return self._known
+        return Fingerprints(
+            edges=fingerprint(self._edges, self._statements),
+            content=fingerprint(self._content, self._statements + self._entities),
+        )

@@ -1,0 +1,283 @@
+"""Writes a graph to a file beside its place and moves it there when it is whole."""
+
+from __future__ import annotations
+
+import fcntl
+import gzip
+import os
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Protocol, cast
+
+from graph_service.errors import InputError
+from graph_service.export.content import ExportedGraph, Fingerprinter
+from graph_service.export.lines import LinesWriter
+from graph_service.export.ntriples import NTriplesWriter
+from graph_service.export.report import ExportReport, Omissions
+from graph_service.export.tables import KgtkWriter, TsvWriter
+from graph_service.model.identity import Fingerprints
+from graph_service.model.statement import Entity, Statement
+
+STANDARD_OUTPUT = "-"
+MAX_SHOWN_RELATIONS = 50
+
+
+class ExportFormat(StrEnum):
+    """What a graph can be written as."""
+
+    JSONL = "jsonl"
+    NTRIPLES = "ntriples"
+    NQUADS = "nquads"
+    TSV = "tsv"
+    KGTK = "kgtk"
+    NEO4J_CSV = "neo4j-csv"
+
+
+_SUFFIXES = {
+    ".jsonl": ExportFormat.JSONL,
+    ".ndjson": ExportFormat.JSONL,
+    ".nt": ExportFormat.NTRIPLES,
+    ".nq": ExportFormat.NQUADS,
+    ".tsv": ExportFormat.TSV,
+    ".kgtk": ExportFormat.KGTK,
+}
+
+
+class _Writer(Protocol):
+    def entity(self, entity: Entity, /) -> None: ...
+
+    def statement(self, statement: Statement, /) -> None: ...
+
+    def finish(self, fingerprints: Fingerprints, /) -> None: ...
+
+
+def format_of(out: str, /) -> ExportFormat:
+    """Returns the format that a file's name tells; raises ``InputError`` where it tells none."""
+    suffixes = [suffix.lower() for suffix in Path(out).suffixes if suffix.lower() != ".gz"]
+    found = _SUFFIXES.get(suffixes[-1]) if suffixes else None
+    if found is None:
+        raise InputError(
+            f"the name {out} tells no format; known are {', '.join(ExportFormat)}",
+            argument="format",
+            hint="Name it, for instance --format jsonl.",
+        )
+    return found
+
+
+def export(
+    exported: ExportedGraph,
+    out: str,
+    /,
+    *,
+    format: ExportFormat | None = None,
+    labels: str | None = None,
+) -> ExportReport:
+    """Writes a graph to a file, or to a folder for Neo4j's import.
+
+    It is written beside its place and renamed when it is whole: what stands under the name is
+    always a whole export, whenever this is killed.
+
+    Args:
+        exported: What to write.
+        out: The file (``.gz`` packs it), the folder, or ``-`` for standard output.
+        format: As what; by the file's name if None.
+        labels: A file for the labels beside a TSV.
+
+    Raises:
+        InputError: The name tells no format, the file can't be written, or another process is
+            writing it; the folder holds something else.
+    """
+    began = time.monotonic()
+    format = format or format_of(out)
+    if labels is not None and format is not ExportFormat.TSV:
+        raise InputError(
+            f"a file of labels goes with tsv; {format} holds them itself", argument="labels"
+        )
+    omissions = Omissions()
+    fingerprinter = Fingerprinter(exported)
+    if format is ExportFormat.NEO4J_CSV:
+        entities, statements = _write_neo4j(exported, out, fingerprinter)
+        files: tuple[str, ...] = (out,)
+        commands = _import_commands(exported, out)
+    else:
+        with ExitStack() as stack:
+            file = stack.enter_context(replaced(out))
+            names = stack.enter_context(replaced(labels)) if labels else None
+            writer, tsv = _writer(format, file, names, exported, omissions)
+            entities = statements = 0
+            for chunk in exported.entities():
+                fingerprinter.add_entities(chunk)
+                entities += len(chunk)
+                for entity in chunk:
+                    writer.entity(entity)
+            for rows in exported.statements():
+                fingerprinter.add_statements(rows)
+                statements += len(rows)
+                for statement in rows:
+                    writer.statement(statement)
+            writer.finish(fingerprinter.fingerprints())
+        files = (out, labels) if labels else (out,)
+        commands = _load_commands(out, labels, tsv)
+    left_out = omissions.rows()
+    lossless = format in (ExportFormat.JSONL, ExportFormat.NEO4J_CSV)
+    same_edges = not any(row.edges for row in left_out)
+    return ExportReport(
+        graph=exported.info.name,
+        edition=exported.info.edition,
+        view=exported.view_id,
+        format=format.value,
+        files=files,
+        entities=entities,
+        statements=statements,
+        fingerprints=fingerprinter.fingerprints(),
+        comes_back="content" if lossless else "edges" if same_edges else None,
+        left_out=left_out,
+        commands=commands,
+        seconds=time.monotonic() - began,
+    )
+
+
+def _writer(
+    format: ExportFormat,
+    file: IO[bytes],
+    labels: IO[bytes] | None,
+    exported: ExportedGraph,
+    omissions: Omissions,
+) -> tuple[_Writer, TsvWriter | None]:
+    if format is ExportFormat.JSONL:
+        return LinesWriter(file, exported), None
+    if format is ExportFormat.TSV:
+        tsv = TsvWriter(file, labels, omissions)
+        return tsv, tsv
+    if format is ExportFormat.KGTK:
+        return KgtkWriter(file, omissions), None
+    quads = format is ExportFormat.NQUADS
+    return NTriplesWriter(file, exported, omissions, quads=quads), None
+
+
+def _load_commands(out: str, labels: str | None, tsv: TsvWriter | None) -> tuple[str, ...]:
+    command = ["graph-service", "load", out, "--graph", "NAME"]
+    if tsv is not None:
+        command += [
+            "--format",
+            "tsv",
+            "--columns",
+            "head,relation,tail,id,rank,language,qualifiers",
+        ]
+        relations = tsv.literal_relations
+        if relations and len(relations) <= MAX_SHOWN_RELATIONS:
+            command += ["--literal-relations", ",".join(relations)]
+        if labels is not None:
+            command += ["--labels", labels]
+    return (shlex.join(command),)
+
+
+def _import_commands(exported: ExportedGraph, out: str) -> tuple[str, ...]:
+    from graph_service.store.neo4j_csv import import_arguments
+
+    arguments = import_arguments(Path(out).absolute())
+    return (
+        shlex.join(["neo4j-admin", "database", "import", "full", *arguments]),
+        shlex.join(["graph-service", "graphs", "--store", "bolt://localhost:7687"]),
+    )
+
+
+def _write_neo4j(
+    exported: ExportedGraph, out: str, fingerprinter: Fingerprinter
+) -> tuple[int, int]:
+    from graph_service.store.neo4j_csv import Neo4jCsvWriter
+
+    entities = statements = 0
+    with replaced_folder(Path(out)) as folder, Neo4jCsvWriter(folder, exported.info) as writer:
+        for chunk in exported.entities():
+            fingerprinter.add_entities(chunk)
+            entities += len(chunk)
+            writer.entities(chunk)
+        for rows in exported.statements():
+            fingerprinter.add_statements(rows)
+            statements += len(rows)
+            writer.statements(rows)
+        known = exported.reader.entities(exported.info.edition, writer.relation_ids).found
+        writer.finish(fingerprinter.fingerprints(), known)
+    return entities, statements
+
+
+@contextmanager
+def replaced(out: str, /) -> Iterator[IO[bytes]]:
+    """Gives a file to write; it takes the place of ``out`` when the block ends without error.
+
+    What a killed process left beside it is written over by the next.
+    """
+    if out == STANDARD_OUTPUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(out)
+    partial = path.with_name(f".{path.name}.partial")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; expected a file", argument="out")
+    try:
+        raw = partial.open("ab")
+    except OSError as error:
+        raise InputError(f"can't write {partial}: {error.strerror}", argument="out") from error
+    with raw:
+        _lock(raw, path)
+        raw.truncate(0)
+        try:
+            if path.suffix.lower() == ".gz":
+                # No name and no time inside: the same graph makes the same bytes.
+                with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
+                    yield cast(IO[bytes], packed)
+            else:
+                yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+        partial.replace(path)
+
+
+def _lock(file: IO[bytes], path: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise InputError(f"{path} is being written by another process", argument="out") from error
+
+
+@contextmanager
+def replaced_folder(out: Path, /) -> Iterator[Path]:
+    """Gives an empty folder; it takes the place of ``out`` when the block ends without error.
+
+    Raises:
+        InputError: ``out`` is there and is no folder of an earlier export.
+    """
+    from graph_service.store.neo4j_csv import NODE_FILES, STATEMENTS_FILE
+
+    names = {name for name, _ in NODE_FILES.values()} | {STATEMENTS_FILE}
+    if out.is_dir() and {path.name for path in out.iterdir()} - names:
+        raise InputError(
+            f"{out} holds other files than an export's; expected a new folder", argument="out"
+        )
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file; expected a folder", argument="out")
+    partial = out.with_name(f".{out.name}.partial")
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+    except OSError as error:
+        raise InputError(f"can't make {partial}: {error.strerror}", argument="out") from error
+    try:
+        yield partial
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    if out.is_dir():
+        shutil.rmtree(out)
+    partial.replace(out)
