@@ -454,6 +454,15 @@ def test_an_address_too_long_for_the_server(server: SparqlServer, tmp_store: Sto
     assert {one.method for one in server.requests[1:]} == {"POST"}
 
 
+def test_queries_too_long_for_the_server_by_post(server: SparqlServer, tmp_store: Store) -> None:
+    """It takes three entities at a time: asked for in halves, all comes."""
+    server.faults.append(
+        Fault(times=None, status=413, when=lambda query: query.partition("}")[0].count(WD) > 3)
+    )
+    report = run(tmp_store, server)
+    assert (report.exit_code, report.read_statements) == (0, WHOLE)
+
+
 def test_one_request_at_a_time_and_a_pause_between(server: SparqlServer, tmp_store: Store) -> None:
     run(tmp_store, server, hops=1, interval_s=0.1)
     times = [one.at for one in server.requests]
