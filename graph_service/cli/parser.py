@@ -13,6 +13,7 @@ from graph_service.cli.endpoint_options import add_endpoint_options
 from graph_service.cli.export_options import add_backup, add_export
 from graph_service.cli.load_options import add_filter_options, add_reading_options
 from graph_service.cli.longtail_options import add_passages
+from graph_service.cli.measuring import add_bench
 from graph_service.cli.score_options import add_score
 from graph_service.cli.view_options import add_view_options
 from graph_service.errors import InputError
@@ -92,11 +93,9 @@ def make_parser() -> argparse.ArgumentParser:
     _add_serve(serve)
     doctor = add("doctor", "checking:doctor", "check the installation", graph)
     doctor.add_argument("--settings", action="store_true", help="list all settings")
-    bench = add("bench", "checking:bench", "measure speed beside references", common)
-    bench.add_argument("what", choices=["speed"])
-    bench.add_argument("--data", required=True, metavar="FOLDER", help="folder that holds codex/")
-    bench.add_argument("--only", action="append", default=[], metavar="NAME")
-    bench.add_argument("--out", metavar="FILE", help="write the figures as JSON")
+    add_bench(
+        add("bench", "measuring:bench", "measure speed, or the quality of retrieval", common)
+    )
     demo = add("demo", "demo:demo", "the whole line on the slice that ships with it", common)
     demo.add_argument("--keep", metavar="FILE", help="keep the demo's store in this file")
     demo.add_argument("--seeds", type=int, default=10, metavar="N", help="random seeds (10)")

@@ -19,6 +19,7 @@ from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region, RegionStats
 from graph_service.model.result import Strategy
 from graph_service.model.view import Overlay
+from graph_service.retrieve.kinds import head_kinds, spoken_kinds
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.pagerank import personalised_pagerank, prune
 from graph_service.retrieve.paths import best_paths
@@ -29,6 +30,7 @@ from graph_service.retrieve.sequences import Walks, best_walks
 from graph_service.retrieve.stats import region_stats
 from graph_service.retrieve.subgraph import at_least, best_subgraph
 from graph_service.retrieve.triplets import best_triplets, triple_totals
+from graph_service.retrieve.wording import SequenceScorer, Wording
 
 Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 _TRIPLE_TEXTS = 64
@@ -394,6 +396,18 @@ def _over(call: _Call, items: Sequence[ItemT]) -> tuple[tuple[ItemT, ...], tuple
     return kept, (Cut("items", CutReason.MIN_SCORE, call.min_score, len(kept), len(items)),)
 
 
+def _spoken_kinds(call: _Call, asked: str, texts: dict[int, str]) -> dict[int, str]:
+    """Returns the kind of the heads of each relation, where the question names that kind."""
+    least = call.preset.kind_similarity
+    if least is None:
+        return {}
+    spoken = spoken_kinds(asked, list(texts.values()), encode=call.encode, similarity=least)
+    if not spoken:
+        return {}
+    kinds = head_kinds(call.labels.graph, call.region, texts, encode=call.encode)
+    return {rel: kind for rel, kind in kinds.items() if kind in spoken}
+
+
 def _by_sequences(call: _Call, asked: str) -> Selection:
     """Our own way: relation sequences from the question's entities (``docs/retrieval.md``)."""
     region, preset = call.region, call.preset
@@ -401,6 +415,8 @@ def _by_sequences(call: _Call, asked: str) -> Selection:
     texts = dict(zip(relations.tolist(), call.labels.relations(relations), strict=True))
     call.clock.stage("labels")
     question = call.encode([asked])[0]
+    kinds = _spoken_kinds(call, asked, texts)
+    call.clock.stage("kinds")
 
     known: dict[str, float] = {}
 
@@ -417,18 +433,21 @@ def _by_sequences(call: _Call, asked: str) -> Selection:
             known.update(zip(new, cosines(question, call.encode(new)).tolist(), strict=True))
         return np.array([known[text] for text in triples])
 
+    wording = Wording(
+        texts,
+        kinds,
+        both_ways=preset.both_ways,
+        hop_cost=preset.hop_cost,
+        inverse_cost=preset.inverse_cost,
+        unspoken_cost=preset.unspoken_cost,
+    )
     walks: Walks = best_walks(
         region,
-        question,
-        relation_texts=texts,
-        encode=call.encode,
+        SequenceScorer(question, call.encode, wording, preset.max_embedded),
         max_length=min(preset.hops, preset.max_path_length),
         top_sequences=preset.top_edges,
         max_walks=max(preset.limit, 10) * 4,
         max_embedded=preset.max_embedded,
-        hop_cost=preset.hop_cost,
-        inverse_cost=preset.inverse_cost,
-        unspoken_cost=preset.unspoken_cost,
         shared_bonus=preset.shared_bonus,
         min_relevance=preset.min_relevance,
         work_budget=preset.work_budget,

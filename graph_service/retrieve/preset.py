@@ -44,6 +44,10 @@ class Preset:
             and for each step walked from tail to head.
         unspoken_cost: Taken off for each unit of similarity by which the sequence without one of
             its steps is more like the question.
+        both_ways: Whether a sequence's similarity is the mean of its words read from its start and
+            from its end.
+        kind_similarity: Cosine from which on a word of the question names a kind of entity, which
+            then stands in the words of the sequences that reach it; None: kinds are left out.
         shared_bonus: Added where a path meets a second one of the question's entities.
         min_relevance: Score of a sequence under which it is not held to bear on the question.
         work_budget: Most steps of path search, and most walks enumerated.
@@ -72,6 +76,8 @@ class Preset:
     hop_cost: float
     inverse_cost: float
     unspoken_cost: float
+    both_ways: bool
+    kind_similarity: float | None
     shared_bonus: float
     min_relevance: float
     work_budget: int
@@ -107,6 +113,8 @@ _OKGQA = Preset(
     hop_cost=0.0,
     inverse_cost=0.0,
     unspoken_cost=0.0,
+    both_ways=False,
+    kind_similarity=None,
     shared_bonus=0.0,
     min_relevance=-1.0,
     work_budget=20_000,
@@ -133,9 +141,19 @@ _DEFAULT = replace(
     min_relevance=0.33,
     work_budget=200_000,
 )
+_DEFAULT_2 = replace(
+    _DEFAULT,
+    name="default-2",
+    hops=3,
+    hop_cost=0.04,
+    both_ways=True,
+    kind_similarity=0.6,
+    min_relevance=0.25,
+)
 PRESETS = {
     "default": _DEFAULT,
     "default-1": _DEFAULT,
+    "default-2": _DEFAULT_2,
     "okgqa": _OKGQA,
     "okgqa-1": _OKGQA,
 }
@@ -161,6 +179,7 @@ _REAL: dict[str, tuple[float, float]] = {
     "hop_cost": (0.0, 1.0),
     "inverse_cost": (0.0, 1.0),
     "unspoken_cost": (0.0, 100.0),
+    "kind_similarity": (0.0, 2.0),
     "shared_bonus": (0.0, 1.0),
     "min_relevance": (-1.0, 1.0),
 }
@@ -168,8 +187,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "walk": ("along", "both"),
     "scoring": ("prizes", "sequences"),
 }
-_FLAGS = ("maximal_paths", "limit_subgraph")
-_OPTIONAL = ("hub_degree", "max_nodes")
+_FLAGS = ("maximal_paths", "limit_subgraph", "both_ways")
 
 
 def resolve_preset(name: str, /, **overrides: Any) -> Preset:

@@ -1,13 +1,13 @@
 """Walks from the question's entities, grouped by the relations they follow (preset default).
 
-A relation sequence is a list of relations with directions. It is put into words (``spouse's
-nationality``) and compared with the question less the entities that it names; all walks of one
-sequence share its score. This embeds a few hundred short texts at most, however large the region.
+A relation sequence is a list of relations with directions. It is put into words (``wording``) and
+compared with the question less the entities that it names; all walks of one sequence share its
+score. This embeds a few hundred short texts at most, however large the region.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,13 +15,10 @@ import numpy as np
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
-from graph_service.retrieve.prizes import cosines
+from graph_service.retrieve.wording import SequenceScorer, Steps
 
-Encode = Callable[[Sequence[str]], "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"]
 _CONSIDERED = 60
-"""Sequences of which it is asked whether the question speaks of every step."""
-_UNSPOKEN_MARGIN = 0.1
-"""A part may fit better by so much, for words such as "couple" that the model barely knows."""
+"""Sequences that are looked at twice (``SequenceScorer.refine``); no other is returned."""
 _BEAM = 64
 """Sequences that are walked on from, beyond the first step."""
 
@@ -48,7 +45,7 @@ class ScoredSequence:
         score: Similarity less the costs of its steps.
     """
 
-    steps: tuple[tuple[int, bool], ...]
+    steps: Steps
     text: str
     similarity: float
     score: float
@@ -86,134 +83,15 @@ class Walks:
     cuts: tuple[Cut, ...]
 
 
-def verbalise(steps: Sequence[tuple[str, bool]], /) -> str:
-    """Returns a relation sequence in words; the direction is left to the score.
-
-    >>> verbalise([("spouse", False), ("nationality", False)])
-    "spouse's nationality"
-    """
-    return "'s ".join(text for text, _ in steps)
-
-
-class _Scorer:
-    """Scores sequences of relations, each text once, within a number of texts."""
-
-    def __init__(
-        self,
-        question: np.ndarray[tuple[int, ...], np.dtype[np.float32]],
-        encode: Encode,
-        names: dict[int, str],
-        max_embedded: int,
-        hop_cost: float,
-        inverse_cost: float,
-    ) -> None:
-        self.question = question
-        self.encode = encode
-        self.names = names
-        self.left = max_embedded
-        self.hop_cost = hop_cost
-        self.inverse_cost = inverse_cost
-        self.similarity: dict[str, float] = {}
-        self.single: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float32]]] = {}
-        self.unscored = 0
-
-    def score(self, sequences: list[tuple[tuple[int, bool], ...]], /, *, share: float) -> Float64:
-        """Returns the score of each; those over the number of texts have minus infinity.
-
-        ``share`` of what may still be embedded goes to these. Which are embedded, where not all
-        can be, is decided by the mean of their steps' vectors.
-        """
-        texts = [verbalise([(self.names[rel], back) for rel, back in item]) for item in sequences]
-        costs = np.array(
-            [
-                self.hop_cost * (len(item) - 1) + self.inverse_cost * sum(b for _, b in item)
-                for item in sequences
-            ]
-        )
-        new = sorted({text for text in texts if text not in self.similarity})
-        allowed = int(self.left * share)
-        if len(new) > allowed:
-            guess = self._guess(sequences)
-            best: dict[str, float] = {}
-            for text, value in zip(texts, (guess - costs).tolist(), strict=True):
-                best[text] = max(value, best.get(text, -np.inf))
-            self.unscored += len(new) - allowed
-            new = sorted(sorted(new, key=lambda text: (-best[text], text))[:allowed])
-        if new:
-            vectors = self.encode(new)
-            self.left -= len(new)
-            for text, vector, value in zip(
-                new, vectors, cosines(self.question, vectors).tolist(), strict=True
-            ):
-                self.similarity[text] = value
-                self.single[text] = vector
-        found = np.array([self.similarity.get(text, -np.inf) for text in texts])
-        score: Float64 = np.round(found - costs, 5)
-        return score
-
-    def support(self, sequences: list[tuple[tuple[int, bool], ...]], /) -> Float64:
-        """Returns by how much some part of each sequence is more like the question than it is,
-        beyond a margin.
-
-        A step that the question does not speak of shows in that the sequence without it fits
-        better: ``spouse's blood type`` against ``blood type``, where the question asks for one's
-        own. 0 for a sequence whose every step is spoken of.
-        """
-        parts = [
-            [
-                verbalise([(self.names[rel], back) for rel, back in (*item[:i], *item[i + 1 :])])
-                for i in range(len(item))
-                if len(item) > 1
-            ]
-            for item in sequences
-        ]
-        new = sorted({text for texts in parts for text in texts} - self.similarity.keys())
-        if new:
-            found = cosines(self.question, self.encode(new)).tolist()
-            self.similarity.update(zip(new, found, strict=True))
-        missing = [
-            max(
-                (
-                    self.similarity[text]
-                    - self.similarity[verbalise([(self.names[rel], back) for rel, back in item])]
-                    for text in texts
-                ),
-                default=0.0,
-            )
-            for item, texts in zip(sequences, parts, strict=True)
-        ]
-        lacking: Float64 = np.maximum(np.array(missing) - _UNSPOKEN_MARGIN, 0.0)
-        return lacking
-
-    def _guess(self, sequences: list[tuple[tuple[int, bool], ...]]) -> Float64:
-        zero = np.zeros_like(self.question)
-        numbers: dict[int, int] = {}
-        for item in sequences:
-            for rel, _ in item:
-                numbers.setdefault(rel, len(numbers))
-        table = np.stack([self.single.get(self.names[rel], zero) for rel in numbers])
-        total = np.zeros((len(sequences), len(self.question)), dtype=np.float32)
-        for step in range(max(map(len, sequences))):
-            has = [i for i, item in enumerate(sequences) if len(item) > step]
-            total[has] += table[[numbers[sequences[i][step][0]] for i in has]]
-        size = np.linalg.norm(total, axis=1, keepdims=True)
-        return cosines(self.question, total / np.maximum(size, np.float32(1e-6)))
-
-
 def best_walks(
     region: Region,
-    question: np.ndarray[tuple[int, ...], np.dtype[np.float32]],
+    scorer: SequenceScorer,
     /,
     *,
-    relation_texts: dict[int, str],
-    encode: Encode,
     max_length: int,
     top_sequences: int,
     max_walks: int,
     max_embedded: int,
-    hop_cost: float,
-    inverse_cost: float,
-    unspoken_cost: float,
     shared_bonus: float,
     min_relevance: float,
     work_budget: int,
@@ -224,26 +102,20 @@ def best_walks(
 
     Args:
         region: The region; walks begin at its seeds and visit no node twice.
-        question: Unit vector of the question without the entities it names, float32 [d].
-        relation_texts: Words of each relation of the region.
-        encode: Texts to unit vectors.
+        scorer: Scores sequences for the question.
         max_length: Most steps.
         top_sequences: Sequences whose walks are returned.
         max_walks: Walks returned at most.
-        max_embedded: Sequences embedded at most, distinct texts.
-        hop_cost: Taken off for each step after the first.
-        inverse_cost: Taken off for each step from tail to head.
-        unspoken_cost: Taken off for each unit by which a part of the sequence fits better.
+        max_embedded: What the scorer may embed, for the cut that says so.
         shared_bonus: Added where a walk meets another entity of the question.
-        min_relevance: Walks of a lower score are not returned.
+        min_relevance: Without a sequence of this score nothing is returned.
         work_budget: Most walks that are enumerated.
         order: Similarity of some edges with the question, to order walks of equal score.
         deadline: Raises ``DeadlineError`` when past.
     """
     deadline = deadline or Deadline.none()
-    scorer = _Scorer(question, encode, relation_texts, max_embedded, hop_cost, inverse_cost)
     levels: list[_Level] = []
-    sequences: list[tuple[tuple[int, bool], ...]] = []
+    sequences: list[Steps] = []
     scores = np.zeros(0)
     cuts: list[Cut] = []
     adjacency = _Adjacency(region)
@@ -268,7 +140,7 @@ def best_walks(
             break
         wide = np.int64(2) * (np.int64(region.rel.max()) + 1)
         distinct, inverse = np.unique(codes[0] * wide + codes[1], return_inverse=True)
-        new: list[tuple[tuple[int, bool], ...]] = []
+        new: list[Steps] = []
         for code in distinct.tolist():
             before, move = divmod(code, int(wide))
             step = (move // 2, bool(move % 2))
@@ -284,13 +156,11 @@ def best_walks(
     if scorer.unscored:
         total = len(scorer.similarity) + scorer.unscored
         cuts.append(Cut("embedded", CutReason.LIMIT, max_embedded, len(scorer.similarity), total))
-    # Only the best may be returned, and only of these is it worth asking.
     best = np.lexsort((np.arange(len(scores)), -scores))[:_CONSIDERED]
     best = best[np.isfinite(scores[best])]
-    lacking = np.zeros(len(scores))
-    lacking[best] = scorer.support([sequences[i] for i in best.tolist()])
     final = np.full(len(scores), -np.inf)
-    final[best] = np.round(scores[best] - unspoken_cost * lacking[best], 5)
+    if len(best):
+        final[best] = scorer.refine([sequences[i] for i in best.tolist()])
     scores = final
     return _collect(
         region,
@@ -373,9 +243,9 @@ def _beam(
 def _collect(
     region: Region,
     levels: list[_Level],
-    sequences: list[tuple[tuple[int, bool], ...]],
+    sequences: list[Steps],
     scores: Float64,
-    scorer: _Scorer,
+    scorer: SequenceScorer,
     *,
     top_sequences: int,
     max_walks: int,
@@ -384,7 +254,7 @@ def _collect(
     order: Callable[[Int64], Float64],
     cuts: list[Cut],
 ) -> Walks:
-    texts = [verbalise([(scorer.names[rel], back) for rel, back in item]) for item in sequences]
+    texts = [scorer.text(steps) for steps in sequences]
     similarity = np.array([scorer.similarity.get(text, -np.inf) for text in texts])
     scored = sorted(
         (

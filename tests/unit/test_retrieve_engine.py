@@ -22,7 +22,7 @@ from graph_service.retrieve.engine import Selection, run, without_mentions
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.preset import resolve_preset
 from graph_service.retrieve.region import extract_region
-from graph_service.retrieve.sequences import verbalise
+from graph_service.retrieve.wording import from_end, from_start
 
 GraphMaker = Callable[..., KnowledgeGraph]
 PROPERTIES = {
@@ -355,7 +355,8 @@ def test_a_question_less_its_names() -> None:
     assert without_mentions(question, [(21, 33)]) == "Who is the father of 's mother?"
     assert without_mentions("Ada Lovelace?", [(0, 12)]) == "Ada Lovelace?"
     assert without_mentions("Who is it?", [(-1, -1), (5, 99)]) == "Who is it?"
-    assert verbalise([("spouse", False), ("mother", True)]) == "spouse's mother"
+    assert from_start(["spouse", "mother"]) == "spouse's mother"
+    assert from_end(["spouse", "mother"]) == "mother of spouse"
 
 
 def test_selections_compare_without_their_timings(family: KnowledgeGraph) -> None:

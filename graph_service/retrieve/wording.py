@@ -1,0 +1,202 @@
+"""Relation sequences in words, and how much each is like the question.
+
+The model was trained on sentences and knows no graph, so what a sequence is called decides. A
+sequence is read from its start (``spouse's nationality``) and, for the best ones and where the preset
+says so, from its end too (``nationality of spouse``); the mean of both counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graph_service.model.graph import Float64
+from graph_service.retrieve.prizes import SIMILARITY_DIGITS, cosines
+
+Float32Array = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
+Encode = Callable[[Sequence[str]], Float32Array]
+Steps = tuple[tuple[int, bool], ...]
+"""Relations, global numbers, and whether each is walked from tail to head."""
+_UNSPOKEN_MARGIN = 0.1
+"""A part may fit better by so much, for words such as "couple" that the model barely knows."""
+
+
+def from_start(parts: Sequence[str], /) -> str:
+    """Returns the parts of a sequence as one reads them from its start.
+
+    >>> from_start(["spouse", "nationality"])
+    "spouse's nationality"
+    """
+    return "'s ".join(parts)
+
+
+def from_end(parts: Sequence[str], /) -> str:
+    """Returns the parts of a sequence as one reads them from its end.
+
+    >>> from_end(["spouse", "nationality"])
+    'nationality of spouse'
+    """
+    return " of ".join(reversed(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How sequences are put into words, and what their steps cost.
+
+    Attributes:
+        names: Words of each relation.
+        kinds: Kind of the heads of a relation, where the question names that kind.
+        both_ways: Whether the best sequences are read from their end too.
+        hop_cost: Taken off for each step after the first.
+        inverse_cost: Taken off for each step from tail to head.
+        unspoken_cost: Taken off for each unit by which a part of the sequence fits better.
+    """
+
+    names: Mapping[int, str]
+    kinds: Mapping[int, str] = field(default_factory=dict)
+    both_ways: bool = False
+    hop_cost: float = 0.0
+    inverse_cost: float = 0.0
+    unspoken_cost: float = 0.0
+
+    def parts(self, steps: Steps, /) -> list[str]:
+        """Returns the words of a sequence's steps, with the kinds of what they lead to.
+
+        A step from tail to head reaches what its relation is said of: with ``film`` as the kind,
+        ``film written by``. Where no step does, the kind is what the question begins at: ``film's
+        written by`` for "who wrote the film X".
+        """
+        parts: list[str] = []
+        reaches_kind = False
+        for rel, backward in steps:
+            kind = self.kinds.get(rel) if backward else None
+            reaches_kind |= kind is not None
+            parts.append(f"{kind} {self.names[rel]}" if kind else self.names[rel])
+        if steps and not steps[0][1] and not reaches_kind:
+            start = self.kinds.get(steps[0][0])
+            if start is not None:
+                parts.insert(0, start)
+        return parts
+
+    def cost(self, steps: Steps, /) -> float:
+        """Returns what a sequence's steps cost."""
+        backward = sum(back for _, back in steps)
+        return self.hop_cost * (len(steps) - 1) + self.inverse_cost * backward
+
+
+class SequenceScorer:
+    """Scores sequences of relations, each text once, within a number of texts.
+
+    Args:
+        question: Unit vector of the question without the entities it names, float32 [d].
+        encode: Texts to unit vectors.
+        wording: How sequences are put into words.
+        max_embedded: Most distinct texts that are embedded by ``score``.
+    """
+
+    def __init__(
+        self, question: Float32Array, encode: Encode, wording: Wording, max_embedded: int
+    ) -> None:
+        self.wording = wording
+        self.similarity: dict[str, float] = {}
+        self.unscored = 0
+        self._question = question
+        self._encode = encode
+        self._left = max_embedded
+        self._single: dict[str, Float32Array] = {}
+
+    def text(self, steps: Steps, /) -> str:
+        """Returns a sequence as it is read from its start."""
+        return from_start(self.wording.parts(steps))
+
+    def score(self, sequences: list[Steps], /, *, share: float) -> Float64:
+        """Returns the score of each; those over the number of texts have minus infinity.
+
+        ``share`` of what may still be embedded goes to these. Which are embedded, where not all
+        can be, is decided by the mean of their steps' vectors.
+        """
+        texts = [self.text(steps) for steps in sequences]
+        costs = np.array([self.wording.cost(steps) for steps in sequences])
+        new = sorted({text for text in texts if text not in self.similarity})
+        allowed = int(self._left * share)
+        if len(new) > allowed:
+            guess = self._guess(sequences)
+            best: dict[str, float] = {}
+            for text, value in zip(texts, (guess - costs).tolist(), strict=True):
+                best[text] = max(value, best.get(text, -np.inf))
+            self.unscored += len(new) - allowed
+            new = sorted(sorted(new, key=lambda text: (-best[text], text))[:allowed])
+        self._left -= len(new)
+        self._embed(new)
+        found = np.array([self.similarity.get(text, -np.inf) for text in texts])
+        score: Float64 = np.round(found - costs, SIMILARITY_DIGITS)
+        return score
+
+    def refine(self, sequences: list[Steps], /) -> Float64:
+        """Returns the final score of a few sequences that have been scored.
+
+        A step that the question does not speak of shows in that the sequence without it fits
+        better: ``spouse's blood type`` against ``blood type``, where the question asks for one's
+        own. ``unspoken_cost`` is taken off for that, beyond a margin.
+        """
+        wording = self.wording
+        parts = [wording.parts(steps) for steps in sequences]
+        fits = np.array([self.similarity[from_start(words)] for words in parts])
+        if wording.both_ways:
+            reversed_texts = [from_end(words) for words in parts]
+            self._embed(sorted(set(reversed_texts) - self.similarity.keys()))
+            fits = (fits + np.array([self.similarity[text] for text in reversed_texts])) / 2
+        costs = np.array([wording.cost(steps) for steps in sequences])
+        lacking = np.zeros(len(sequences))
+        if wording.unspoken_cost:
+            lacking = self._unspoken(sequences)
+        score: Float64 = np.round(
+            np.round(fits - costs, SIMILARITY_DIGITS) - wording.unspoken_cost * lacking,
+            SIMILARITY_DIGITS,
+        )
+        return score
+
+    def _unspoken(self, sequences: list[Steps]) -> Float64:
+        """Returns by how much some part of each sequence is more like the question than it is,
+        beyond the margin; 0 for a sequence whose every step is spoken of.
+        """
+        without = [
+            [self.text((*steps[:i], *steps[i + 1 :])) for i in range(len(steps)) if len(steps) > 1]
+            for steps in sequences
+        ]
+        self._embed(sorted({text for texts in without for text in texts} - self.similarity.keys()))
+        missing = [
+            max(
+                (self.similarity[text] - self.similarity[self.text(steps)] for text in texts),
+                default=0.0,
+            )
+            for steps, texts in zip(sequences, without, strict=True)
+        ]
+        lacking: Float64 = np.maximum(np.array(missing) - _UNSPOKEN_MARGIN, 0.0)
+        return lacking
+
+    def _embed(self, texts: list[str]) -> None:
+        if not texts:
+            return
+        vectors = self._encode(texts)
+        like = cosines(self._question, vectors).tolist()
+        for text, vector, value in zip(texts, vectors, like, strict=True):
+            self.similarity[text] = value
+            self._single[text] = vector
+
+    def _guess(self, sequences: list[Steps]) -> Float64:
+        names = self.wording.names
+        zero = np.zeros_like(self._question)
+        numbers: dict[int, int] = {}
+        for steps in sequences:
+            for rel, _ in steps:
+                numbers.setdefault(rel, len(numbers))
+        table = np.stack([self._single.get(names[rel], zero) for rel in numbers])
+        total = np.zeros((len(sequences), len(self._question)), dtype=np.float32)
+        for step in range(max(map(len, sequences))):
+            has = [i for i, steps in enumerate(sequences) if len(steps) > step]
+            total[has] += table[[numbers[sequences[i][step][0]] for i in has]]
+        size = np.linalg.norm(total, axis=1, keepdims=True)
+        return cosines(self._question, total / np.maximum(size, np.float32(1e-6)))

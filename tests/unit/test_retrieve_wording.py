@@ -1,0 +1,130 @@
+"""Sequences in words, and the kinds that a question names (preset default-2; trap 26)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.retrieve.kinds import KINDS, head_kinds, question_words, spoken_kinds
+from graph_service.retrieve.region import extract_region
+from graph_service.retrieve.wording import SequenceScorer, Wording
+
+GraphMaker = Callable[..., KnowledgeGraph]
+NAMES = {0: "written by", 1: "release year", 2: "spouse"}
+
+
+class Planes:
+    """Unit vectors of a few words by angle in degrees; every other text has a plane of its own."""
+
+    def __init__(self, **degrees: float) -> None:
+        self.degrees = {name.replace("_", " "): value for name, value in degrees.items()}
+        self.texts: list[str] = []
+        self.planes: dict[str, int] = {}
+
+    def __call__(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
+        self.texts.extend(texts)
+        rows = np.zeros((len(texts), 128), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            if text in self.degrees:
+                angle = np.radians(self.degrees[text])
+                row[:2] = np.cos(angle), np.sin(angle)
+            else:
+                row[2 + self.planes.setdefault(text, len(self.planes))] = 1.0
+        return rows
+
+
+def test_words_of_a_question() -> None:
+    assert question_words("Which Films, which co-stars? é 北京大学") == [
+        "which",
+        "films",
+        "co-stars",
+        "北京大学",
+    ]
+
+
+def test_a_kind_is_spoken_where_a_word_names_it_and_no_relation_does() -> None:
+    """``films`` 30 degrees from ``film`` (cosine .87) names it; a relation ``movie``, 35 degrees
+    (.82), would mean it as a relation; one at 50 degrees (.64) is a relation of its own."""
+    encode = Planes(film=0, films=30, movie=35, released=50)
+    asked = "what films did write"
+    assert spoken_kinds(asked, ["released"], encode=encode, similarity=0.6) == {"film"}
+    assert spoken_kinds(asked, ["movie"], encode=encode, similarity=0.6) == frozenset()
+    assert spoken_kinds(asked, ["released"], encode=encode, similarity=0.9) == frozenset()
+    assert spoken_kinds("?", ["released"], encode=encode, similarity=0.6) == frozenset()
+
+
+def test_the_kind_of_heads_is_like_what_they_have(small_graph: GraphMaker) -> None:
+    graph = small_graph(
+        [("f", "written_by", "p"), ("f", "release_year", "y"), ("p", "spouse", "q")]
+    )
+    node = graph.find_node("p")
+    region = extract_region(graph, np.array([node]), hops=2, max_edges=10)
+    texts = {rel: id_.replace("_", " ") for rel, id_ in enumerate(graph.relation_ids)}
+    encode = Planes(written_by=10, release_year=-10, spouse=90, film=0, person=85, **{"year": -40})
+    kinds = head_kinds(graph, region, texts, encode=encode)
+    by_name = {texts[rel]: kind for rel, kind in kinds.items()}
+    # written by 10 and release year -10 have their mean at 0, where film is.
+    assert by_name == {"written by": "film", "release year": "film", "spouse": "person"}
+    assert len(set(KINDS)) == len(KINDS)
+
+
+def test_words_of_a_sequence() -> None:
+    plain = Wording(NAMES)
+    spoken = Wording(NAMES, {0: "film", 1: "film"})
+    back, forth = ((0, True), (1, False)), ((0, False),)
+    assert plain.parts(back) == ["written by", "release year"]
+    # From tail to head a film is reached; the film at which a sequence begins is named only
+    # where no step reaches one.
+    assert spoken.parts(back) == ["film written by", "release year"]
+    assert spoken.parts(forth) == ["film", "written by"]
+    assert spoken.parts(((0, False), (0, True))) == ["written by", "film written by"]
+    assert spoken.parts(((2, False),)) == ["spouse"]
+
+
+def test_costs_and_both_readings() -> None:
+    """Read from its start at 60 degrees (.5) and from its end at 0 (1): .75 less two hops of .01
+    and one inverse step of .1."""
+    steps = ((2, False), (0, True), (1, False))
+    encode = Planes(
+        **{"spouse's written by's release year": 60, "release year of written by of spouse": 0}
+    )
+    question = np.zeros(128, dtype=np.float32)
+    question[0] = 1.0
+    wording = Wording(NAMES, both_ways=True, hop_cost=0.01, inverse_cost=0.1)
+    scorer = SequenceScorer(question, encode, wording, 10)
+    assert scorer.score([steps], share=1.0).tolist() == [0.38]
+    assert scorer.refine([steps]).tolist() == [0.63]
+    one_way = SequenceScorer(question, encode, Wording(NAMES, hop_cost=0.01, inverse_cost=0.1), 10)
+    one_way.score([steps], share=1.0)
+    assert one_way.refine([steps]).tolist() == [0.38]
+
+
+def test_a_step_the_question_does_not_speak_of() -> None:
+    """``release year`` at 0 degrees (1) fits better than ``spouse's release year`` at 60 (.5) by
+    .5: .4 beyond the margin of .1, taken off twice."""
+    steps = ((2, False), (1, False))
+    encode = Planes(**{"spouse's release year": 60, "release year": 0, "spouse": 90})
+    question = np.zeros(128, dtype=np.float32)
+    question[0] = 1.0
+    scorer = SequenceScorer(question, encode, Wording(NAMES, unspoken_cost=2.0), 10)
+    scorer.score([steps], share=1.0)
+    assert scorer.refine([steps]).tolist() == [pytest.approx(0.5 - 0.8)]
+
+
+def test_no_text_is_embedded_twice_and_a_limit_holds() -> None:
+    encode = Planes()
+    question = np.zeros(128, dtype=np.float32)
+    question[0] = 1.0
+    scorer = SequenceScorer(question, encode, Wording(NAMES, both_ways=True), 2)
+    singles: list[tuple[tuple[int, bool], ...]] = [((0, False),), ((1, False),), ((2, False),)]
+    scores = scorer.score(singles, share=1.0)
+    assert int(np.isfinite(scores).sum()) == 2
+    assert scorer.unscored == 1
+    scorer.refine(
+        [steps for steps, value in zip(singles, scores, strict=True) if np.isfinite(value)]
+    )
+    assert len(encode.texts) == len(set(encode.texts)) == 2
