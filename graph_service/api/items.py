@@ -13,6 +13,7 @@ from strawberry.types import Info
 
 from graph_service.api.inputs import ViewRefInput, to_view_ref
 from graph_service.api.loading import OperationContext
+from graph_service.model.pageviews import LongTailLevel
 from graph_service.model.result import (
     EntityRef,
     RelationRef,
@@ -49,6 +50,22 @@ def _text_in(texts: dict[str, str] | Sequence[tuple[str, str]], language: str | 
         if code in known:
             return known[code]
     return None
+
+
+strawberry.enum(LongTailLevel, description="LTGen's: IV is the rarest, 10 to 100 views a month.")
+
+
+@strawberry.type(name="PageViews", description="How often an item's article is read.")
+class PageViewsType:
+    """How often an item's article is read."""
+
+    mean: float = strawberry.field(description="Views a month.")
+    total: float = strawberry.field(description="A whole number, which may pass 2**31.")
+    months: int = strawberry.field(description="How many are known.")
+    first: str
+    last: str
+    level: LongTailLevel | None
+    source: str
 
 
 @strawberry.type(name="Item", description="An entity: a Wikidata item, a DBpedia resource, ...")
@@ -90,6 +107,23 @@ class ItemType:
         """The languages of labels."""
         entity = info.context.entity(self.edition, self.id)
         return sorted(entity.labels) if entity else []
+
+    @strawberry.field(description="How often its article is read; null where that is not known.")
+    def page_views(self, info: Context) -> PageViewsType | None:
+        """The page views."""
+        graph = self.edition.rsplit("@", 1)[0]
+        views = info.context.service.page_views([self.id], graph=graph).get(self.id)
+        if views is None:
+            return None
+        return PageViewsType(
+            mean=views.mean,
+            total=float(views.total),
+            months=views.months,
+            first=views.first,
+            last=views.last,
+            level=views.level,
+            source=views.source,
+        )
 
     @strawberry.field(
         description="Statements that have this item as their subject, of every rank; on a view, "

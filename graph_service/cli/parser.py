@@ -12,7 +12,7 @@ from graph_service import __version__
 from graph_service.cli.endpoint_options import add_endpoint_options
 from graph_service.cli.export_options import add_backup, add_export
 from graph_service.cli.load_options import add_filter_options, add_reading_options
-from graph_service.cli.longtail_options import add_passages
+from graph_service.cli.longtail_options import add_pageviews, add_passages, add_sample
 from graph_service.cli.measuring import add_bench
 from graph_service.cli.score_options import add_score
 from graph_service.cli.view_options import add_view_options
@@ -83,6 +83,11 @@ def make_parser() -> argparse.ArgumentParser:
     item.add_argument("--limit", type=int, default=100, metavar="N")
     add_passages(add("passages", "passages:passages", "load, search, list or delete passages of "
                      "text beside a graph", graph))  # fmt: skip
+    add_pageviews(add("pageviews", "pageviews:pageviews", "load, fetch, show or delete the page "
+                      "views of entities", graph))  # fmt: skip
+    add_sample(
+        add("sample", "sampling:sample", "draw long-tail entities with their triples", graph)
+    )
     _add_retrieve(add("retrieve", "reading:retrieve", "get triplets, paths or a subgraph", graph))
     view = add("view", "views:view", "make, list, show, compare or delete views", graph)
     add_view_options(view)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import signal
-import sys
 import threading
 from pathlib import Path
-from typing import Any
 
+from graph_service.cli.bar import Bar
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.errors import InputError, SetupError
@@ -32,28 +31,27 @@ def _load(service: Service, options: argparse.Namespace, output: Output) -> int:
         raise InputError("name the file or folder to load", argument="source")
     stop = threading.Event()
     previous = signal.signal(signal.SIGINT, lambda *_: stop.set())
-    bar = _Bar(shown=not options.quiet and sys.stderr.isatty())
     try:
-        report = load_passages(
-            options.what,
-            store=service.store,
-            graph=service.graph(options.graph).name,
-            linker=service.passage_linker(graph=options.graph),
-            options=PassageOptions(
-                format=options.format,
-                title=options.title,
-                max_words=options.max_words,
-                link_titles=not options.no_linking,
-                strict=options.strict,
-                rejects_path=Path(options.rejects) if options.rejects else None,
-            ),
-            progress=lambda state: bar.show(
-                state.bytes_read, state.bytes_total, f"{state.passages:,} passages", "B"
-            ),
-            stop=stop,
-        )
+        with Bar(shown=not options.quiet, unit="B") as bar:
+            report = load_passages(
+                options.what,
+                store=service.store,
+                graph=service.graph(options.graph).name,
+                linker=service.passage_linker(graph=options.graph),
+                options=PassageOptions(
+                    format=options.format,
+                    title=options.title,
+                    max_words=options.max_words,
+                    link_titles=not options.no_linking,
+                    strict=options.strict,
+                    rejects_path=Path(options.rejects) if options.rejects else None,
+                ),
+                progress=lambda state: bar.show(
+                    state.bytes_read, state.bytes_total, f"{state.passages:,} passages"
+                ),
+                stop=stop,
+            )
     finally:
-        bar.close()
         signal.signal(signal.SIGINT, previous)
     vectors: int | None = None
     if report.set is not None and not options.no_vectors:
@@ -67,18 +65,16 @@ def _load(service: Service, options: argparse.Namespace, output: Output) -> int:
 
 
 def _embed(service: Service, options: argparse.Namespace, output: Output) -> int | None:
-    bar = _Bar(shown=not options.quiet and sys.stderr.isatty())
     try:
-        return service.embed_passages(
-            graph=options.graph,
-            progress=lambda state: bar.show(state.done, state.total, "vectors", ""),
-        )
+        with Bar(shown=not options.quiet) as bar:
+            return service.embed_passages(
+                graph=options.graph,
+                progress=lambda state: bar.show(state.done, state.total, "vectors"),
+            )
     except SetupError as error:
         # The passages are in, and words find them; only vectors wait for the embedder.
         output.note(f"no vectors yet: {error}")
         return None
-    finally:
-        bar.close()
 
 
 def _search(service: Service, options: argparse.Namespace, output: Output) -> int:
@@ -166,25 +162,3 @@ def _delete(service: Service, options: argparse.Namespace, output: Output) -> in
     output.object({"deleted": gone, "source": options.what})
     output.line(f"deleted {gone:,} passages of {options.what or 'all sources'}")
     return 0
-
-
-class _Bar:
-    """A bar on stderr, made when it is first shown."""
-
-    def __init__(self, *, shown: bool) -> None:
-        self._shown = shown
-        self._bar: Any = None
-
-    def show(self, done: int, total: int, text: str, unit: str) -> None:
-        if not self._shown:
-            return
-        if self._bar is None:
-            from tqdm import tqdm
-
-            self._bar = tqdm(total=total or None, unit=unit, unit_scale=bool(unit), file=sys.stderr)
-        self._bar.set_postfix_str(text, refresh=False)
-        self._bar.update(done - self._bar.n)
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()

@@ -6,6 +6,7 @@ import argparse
 
 from graph_service.cli.opening import open_from, questions_of, request_of, view_ref
 from graph_service.cli.output import Output
+from graph_service.cli.pageviews import views_line
 from graph_service.errors import InputError
 from graph_service.model.render import TextFormat, citation, path_line, result_text, triple_line
 from graph_service.model.result import (
@@ -53,7 +54,8 @@ def item(options: argparse.Namespace, output: Output, /) -> int:
             languages=languages,
             limit=options.limit,
         )
-        output.object({"entity": entity, "statements": statements})
+        views = service.page_views([options.id], graph=options.graph).get(options.id)
+        output.object({"entity": entity, "statements": statements, "page_views": views})
         label = next(
             (entity.labels[code] for code in (*languages, "en", "mul") if code in entity.labels),
             "no label",
@@ -61,6 +63,8 @@ def item(options: argparse.Namespace, output: Output, /) -> int:
         output.line(f"{entity.id}  {label}")
         if "en" in entity.descriptions:
             output.line(f"  {entity.descriptions['en']}")
+        if views is not None:
+            output.line(f"  {views_line(views)}")
         for shown in statements:
             triple = shown.edge.triple
             rank = "" if triple.rank.value == "normal" else f"  ({triple.rank.value})"

@@ -27,6 +27,7 @@ from graph_service.client.types import (
     ItemStatement,
     ViewChanges,
 )
+from graph_service.model.pageviews import PageViews
 from graph_service.model.passage import PassageRanking, PassagesResult
 from graph_service.model.result import (
     PathsResult,
@@ -178,6 +179,12 @@ class Client:
                 id_, graph=graph, view=view, hops=hops, limit=limit, languages=languages
             )
         )
+
+    def page_views(
+        self, ids: Sequence[str], /, *, graph: str | None = None
+    ) -> dict[str, PageViews]:
+        """Returns the page views of items, by the id asked for; those without are absent."""
+        return self._run(passage_calls.page_views(ids, graph=graph))
 
     def passages(
         self,
@@ -398,6 +405,12 @@ class AsyncClient:
                 id_, graph=graph, view=view, hops=hops, limit=limit, languages=languages
             )
         )
+
+    async def page_views(
+        self, ids: Sequence[str], /, *, graph: str | None = None
+    ) -> dict[str, PageViews]:
+        """Returns the page views of items, by the id asked for; those without are absent."""
+        return await self._run(passage_calls.page_views(ids, graph=graph))
 
     async def passages(
         self,

@@ -313,6 +313,15 @@ DELETE_VIEW = "mutation DeleteView($id: ID!, $graph: ID) { id: deleteView(id: $i
 
 DELETE_GRAPH = "mutation DeleteGraph($name: ID!) { name: deleteGraph(name: $name) }"
 
+PAGE_VIEWS = """
+query PageViews($ids: [ID!]!, $graph: ID) {
+  items: itemsById(ids: $ids, graph: $graph) {
+    id
+    pageViews { mean total months first last source }
+  }
+}
+"""
+
 PASSAGES = """
 query Passages(
   $query: String!, $graph: ID, $k: Int!, $by: PassageRanking!, $minScore: Float,
@@ -384,6 +393,7 @@ DOCUMENTS = {
     "cancel_job": CANCEL_JOB,
     "delete_view": DELETE_VIEW,
     "delete_graph": DELETE_GRAPH,
+    "page_views": PAGE_VIEWS,
     "passages": PASSAGES,
     "passage_sets": PASSAGE_SETS,
     "delete_passages": DELETE_PASSAGES,

@@ -1,4 +1,4 @@
-"""The calls for passages: what is sent, and how the answer is read."""
+"""The calls for passages and page views: what is sent, and how the answer is read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from graph_service.client import documents
 from graph_service.client.calls import Call
 from graph_service.model.limits import Cut, CutReason
+from graph_service.model.pageviews import PageViews
 from graph_service.model.passage import Passage, PassageRanking, PassagesResult, ScoredPassage
 
 
@@ -65,6 +66,33 @@ def delete_passages(graph: str | None, source: str | None, /) -> Call[int]:
         documents.DELETE_PASSAGES,
         {"graph": graph, "source": source},
         lambda data: int(data["deleted"]),
+    )
+
+
+def page_views(ids: Sequence[str], /, *, graph: str | None) -> Call[dict[str, PageViews]]:
+    """Asks for the page views of items."""
+
+    def read(data: Mapping[str, Any]) -> dict[str, PageViews]:
+        return {
+            raw: decode_page_views(item)
+            for raw, item in zip(ids, data["items"], strict=True)
+            if item is not None and item["pageViews"] is not None
+        }
+
+    return Call(documents.PAGE_VIEWS, {"ids": list(ids), "graph": graph}, read)
+
+
+def decode_page_views(data: Mapping[str, Any], /) -> PageViews:
+    """Returns an item's page views."""
+    views = data["pageViews"]
+    return PageViews(
+        entity=data["id"],
+        mean=views["mean"],
+        total=int(views["total"]),
+        months=views["months"],
+        first=views["first"],
+        last=views["last"],
+        source=views["source"],
     )
 
 

@@ -15,11 +15,14 @@ from graph_service.embed import Vectors
 from graph_service.errors import GraphNotFoundError, InputError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
+from graph_service.model.pageviews import PageViews
 from graph_service.model.passage import PassageRanking, PassagesResult
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import RetrievalResult, SubgraphResult
 from graph_service.model.statement import Statement
 from graph_service.model.view import ChangeKind, Overlay, StoredView, ViewSpec, ViewState
+from graph_service.sampling import SampleSpec
+from graph_service.service.longtail import LongTail, Sample
 from graph_service.service.lookup import edges_from, find_relations, read_id, relations_of
 from graph_service.service.passages import (
     EmbeddingProgress,
@@ -30,6 +33,7 @@ from graph_service.service.passages import (
 from graph_service.service.retrieval import OpenGraph, Retriever, Stopwatch
 from graph_service.service.shaping import statement_changes
 from graph_service.settings import Settings
+from graph_service.store.page_views import delete_page_views
 from graph_service.store.passages import PassageSet
 from graph_service.store.protocol import EntityLookup, GraphInfo, SearchHit, Store
 from graph_service.triples import ShownEdge, TripleMaker
@@ -110,6 +114,7 @@ class Service:
         self._retriever = Retriever(
             store, views=self._views, vectors=lambda: self.vectors, settings=settings
         )
+        self._long_tail = LongTail(store)
         self._passages = PassageSearch(store, vectors=lambda: self.vectors)
         self._graphs_lock = Lock()
         self._vectors_lock = Lock()
@@ -322,6 +327,44 @@ class Service:
             languages=tuple(languages),
             deadline=self._deadline(),
         )
+
+    # Page views and samples
+
+    def page_views(
+        self, ids: Sequence[str], /, *, graph: str | None = None
+    ) -> dict[str, PageViews]:
+        """Returns the page views of entities, by the id asked for; those without are absent (L1)."""
+        info = self.graph(graph)
+        table = self._long_tail.table(info.name)
+        if not len(table.keys):
+            return {}
+        views = {raw: table.find(raw) for raw in ids}
+        others = [raw for raw, found in views.items() if found is None]
+        if others:
+            # A prefix, a redirect, the id of the same entity elsewhere.
+            looked_up = self.entities(others, graph=info.name).found
+            views |= {raw: table.find(entity.id) for raw, entity in looked_up.items()}
+        return {raw: found for raw, found in views.items() if found is not None}
+
+    def delete_page_views(self, *, graph: str | None = None) -> bool:
+        """Deletes the page views of a graph; returns whether there were any."""
+        return delete_page_views(self.store, self.graph(graph).name)
+
+    def sample(
+        self,
+        spec: SampleSpec,
+        /,
+        *,
+        graph: str | None = None,
+        languages: Sequence[str] = ("en",),
+    ) -> Sample:
+        """Returns long-tail entities with their triples, drawn by a random seed (L1, L2).
+
+        Raises:
+            InputError: The graph has no page views, or the specification is at fault.
+        """
+        base = self._open(graph)
+        return self._long_tail.sample(base.info, base.arrays, spec, languages=tuple(languages))
 
     # Passages
 

@@ -1,0 +1,126 @@
+"""Page views of entities, and samples of long-tail entities made of them."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+
+from graph_service import __version__
+from graph_service.errors import InputError
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.identity import Fingerprints
+from graph_service.model.pageviews import LongTailLevel, PageViews
+from graph_service.model.result import EntityRef, Triple
+from graph_service.sampling import LevelCounts, SampleSpec, draw_entities
+from graph_service.store.page_views import RECORD_KIND, PageViewTable, read_page_views
+from graph_service.store.protocol import GraphInfo, Store
+from graph_service.triples import TripleMaker
+
+_TABLES_KEPT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class SampleItem:
+    """One line of a sample: an entity, its level, its triples, and where they are from.
+
+    Attributes:
+        triples: Those that have the entity as head or as value.
+        place: In its level's draw, from 1.
+    """
+
+    entity: EntityRef
+    level: LongTailLevel
+    place: int
+    page_views: PageViews
+    triples: tuple[Triple, ...]
+    graph: str
+    edition: str
+    fingerprints: Fingerprints
+    random_seed: int
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A sample; ``counts`` says what became of each level's entities."""
+
+    items: tuple[SampleItem, ...]
+    counts: Mapping[LongTailLevel, LevelCounts]
+
+
+class LongTail:
+    """Reads page views and draws samples. Safe to use from several threads."""
+
+    def __init__(self, store: Store, /) -> None:
+        self._store = store
+        self._tables: OrderedDict[tuple[str, str], PageViewTable] = OrderedDict()
+        self._lock = Lock()
+
+    def table(self, graph: str, /) -> PageViewTable:
+        """Returns the page views of a graph; each state of them is read once."""
+        records = self._store.list_records(RECORD_KIND, graph=graph)
+        key = (graph, records[0].updated_at if records else "")
+        with self._lock:
+            if key in self._tables:
+                self._tables.move_to_end(key)
+                return self._tables[key]
+        table = read_page_views(self._store, graph)
+        with self._lock:
+            self._tables[key] = table
+            while len(self._tables) > _TABLES_KEPT:
+                self._tables.popitem(last=False)
+        return table
+
+    def sample(
+        self,
+        info: GraphInfo,
+        graph: KnowledgeGraph,
+        spec: SampleSpec,
+        /,
+        *,
+        languages: Sequence[str],
+    ) -> Sample:
+        """Returns a sample of a graph; see ``Service.sample``."""
+        spec.check()
+        table = self.table(info.name)
+        if not len(table.keys):
+            raise InputError(
+                f"graph {info.name!r} has no page views, and levels are made of them",
+                argument="graph",
+                hint="Fetch them: graph-service pageviews fetch, or load a table: "
+                "graph-service pageviews load FILE",
+            )
+        places = np.searchsorted(graph.node_keys, table.keys)
+        places[places == len(graph.node_keys)] = 0
+        there = graph.node_keys[places] == table.keys
+        ids = graph.node_ids.take(places[there])
+        means = dict(zip(ids, table.means()[there].tolist(), strict=True))
+        drawn, counts = draw_entities(graph, means, spec)
+        maker = TripleMaker(graph, None, languages)
+        refs = maker.entities([one.node for one in drawn])
+        items: list[SampleItem] = []
+        number: Counter[LongTailLevel] = Counter()
+        for one, ref in zip(drawn, refs, strict=True):
+            number[one.level] += 1
+            shown = maker.show(one.edges)
+            views = table.find(ref.id)
+            assert views is not None
+            items.append(
+                SampleItem(
+                    entity=ref,
+                    level=one.level,
+                    place=number[one.level],
+                    page_views=views,
+                    triples=tuple(shown[edge].triple for edge in one.edges),
+                    graph=info.name,
+                    edition=info.edition,
+                    fingerprints=info.fingerprints,
+                    random_seed=spec.random_seed,
+                    version=__version__,
+                )
+            )
+        return Sample(tuple(items), counts)

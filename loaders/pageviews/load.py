@@ -1,0 +1,434 @@
+"""Page views into a graph: from a file or from Wikimedia's API, merged with those it has."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graph_service.errors import InputError
+from graph_service.model.pageviews import draw_order, level_of
+from graph_service.model.statement import Entity, EntityKind
+from graph_service.store.page_views import (
+    PageViewTable,
+    make_table,
+    merge_tables,
+    read_page_views,
+    save_page_views,
+)
+from graph_service.store.protocol import GraphInfo, Store
+from loaders.items import Reject
+from loaders.options import DEFAULT_REJECTS_PATH, EXIT_REJECTS, SHOWN_REJECTS
+from loaders.pageviews.articles import article_of, read_titles, wikidata_ids
+from loaders.pageviews.file import ViewRows, read_view_rows
+from loaders.pageviews.wikimedia import ViewOptions, Wikimedia
+from loaders.rejects import RejectsFile
+from loaders.source import open_source
+from loaders.web.faults import StoppedError
+
+_IDS_A_LOOK_UP = 1_000
+_ARTICLES_A_SAVE = 2_000
+NOT_IN_GRAPH = "names that no entity of the graph has"
+NO_ARTICLE = "entities without an article in the project"
+NO_VIEWS = "articles without a view in these months"
+KNOWN = "entities whose views of these months are there"
+SUSPICIOUS_ARTICLES = 5
+
+TitleLinker = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewProgress:
+    """How many articles are done, of how many."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageViewReport:
+    """What a load of page views did.
+
+    Attributes:
+        entities: Entities whose views came, and are kept.
+        kept: Entities of the graph that have views now.
+        months: The months that came.
+        levels: Entities that came by long-tail level; ``""`` for those of none.
+        skipped: What has no views, by reason.
+        failed: Articles whose views did not come, and why.
+        requests, retries, from_cache: What was asked of the APIs.
+        complete: Whether all that was asked for came.
+    """
+
+    source: str
+    graph: str
+    entities: int
+    kept: int
+    months: tuple[str, ...]
+    levels: Mapping[str, int]
+    skipped: Mapping[str, int]
+    rejected: int = 0
+    rejects: Sequence[Reject] = ()
+    rejects_path: str | None = None
+    failed: Mapping[str, str] = field(default_factory=dict)
+    requests: int = 0
+    retries: int = 0
+    from_cache: int = 0
+    seconds: float = 0.0
+    stopped: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that was asked for came."""
+        return not (self.failed or self.stopped)
+
+    @property
+    def exit_code(self) -> int:
+        """3 when a line was rejected or an article did not come, else 0."""
+        return EXIT_REJECTS if self.rejected or self.failed else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the report as the command line's ``--json`` prints it."""
+        return {
+            "source": self.source,
+            "graph": self.graph,
+            "entities": self.entities,
+            "kept": self.kept,
+            "months": list(self.months),
+            "levels": dict(self.levels),
+            "skipped": dict(sorted(self.skipped.items())),
+            "rejected": self.rejected,
+            "rejects": [reject.to_json() for reject in self.rejects],
+            "rejects_path": self.rejects_path,
+            "failed": dict(sorted(self.failed.items())),
+            "requests": self.requests,
+            "retries": self.retries,
+            "from_cache": self.from_cache,
+            "seconds": round(self.seconds, 3),
+            "complete": self.complete,
+            "exit_code": self.exit_code,
+        }
+
+    def lines(self) -> list[str]:
+        """Returns the report as a person reads it."""
+        months = f"{self.months[0]} to {self.months[-1]}" if self.months else "no month"
+        lines = [
+            f"source: {self.source}",
+            f"page views: {self.entities:,} entities, {months}, in {self.seconds:.1f} s",
+        ]
+        if self.requests or self.from_cache:
+            lines.append(
+                f"asked: {self.requests:,} requests ({self.retries:,} of them again), "
+                f"{self.from_cache:,} answers from disk"
+            )
+        names = {"": "of no level"} | {name: f"level {name}" for name in self.levels if name}
+        shown = [f"{self.levels[name]:,} {names[name]}" for name in sorted(self.levels, key=len)]
+        if shown:
+            lines.append(f"levels: {', '.join(shown)}")
+        lines.extend(f"skipped: {number:,} {why}" for why, number in sorted(self.skipped.items()))
+        failed = sorted(self.failed.items())
+        if failed:
+            lines.append(f"NOT COMPLETE: {len(failed):,} articles did not come")
+            lines.extend(f"  {title}: {why}" for title, why in failed[:SHOWN_REJECTS])
+        if self.rejected:
+            lines.append(f"rejected: {self.rejected:,}, all of them in {self.rejects_path}")
+            lines.extend(f"  {reject.place}: {reject.reason}" for reject in self.rejects)
+        if self.stopped:
+            lines.append("stopped: what came is kept; the same command goes on from here")
+        lines.append(f"graph {self.graph}: {self.kept:,} entities have page views")
+        return lines
+
+
+def load_page_views(
+    path: str | Path,
+    /,
+    *,
+    store: Store,
+    graph: str,
+    linker: TitleLinker,
+    strict: bool = False,
+    rejects_path: Path | None = None,
+) -> PageViewReport:
+    """Loads a table of entity or title, month and views; all of it is kept at once, or nothing.
+
+    The months of the table are known for all its entities: one without a line for a month had no
+    view then. Several titles of one entity count together.
+
+    Args:
+        path: A file, or ``-``.
+        store: Where to.
+        graph: A published graph.
+        linker: Gives the entity that a title names.
+        strict: Whether the first bad line ends the load.
+        rejects_path: Where bad lines go; None for ``rejects.jsonl``.
+
+    Raises:
+        InputError: There are no views in it, or a line is bad and ``strict``.
+    """
+    started = time.monotonic()
+    info = store.graph(graph)
+    with open_source(path) as source:
+        rows = read_view_rows(source)
+    rejects = RejectsFile(rejects_path or DEFAULT_REJECTS_PATH, committed={})
+    try:
+        if rows.rejects:
+            rejects.add(rows.rejects)
+            rejects.flush()
+            if strict:
+                first = rows.rejects[0]
+                raise InputError(
+                    f"{first.place}: {first.reason}",
+                    argument="strict",
+                    hint="Nothing was kept. Mend the table, or load it without --strict.",
+                )
+    finally:
+        rejects.close()
+    found = _entities_of(rows.names, store, info, linker)
+    views, skipped = _by_entity(rows, found)
+    if not views:
+        raise InputError(
+            f"{path} holds no page views of entities of graph {graph!r}: {len(rows.names)} names, "
+            f"{len(rows.rejects)} bad lines; expected entity or title, month and views with tabs "
+            "between",
+            argument="source",
+        )
+    table = make_table(views, months=rows.months, source=str(path))
+    kept = _keep(store, graph, table)
+    return PageViewReport(
+        source=str(path),
+        graph=graph,
+        entities=len(views),
+        kept=kept,
+        months=rows.months,
+        levels=_levels(table),
+        skipped=skipped,
+        rejected=len(rows.rejects),
+        rejects=tuple(rows.rejects[:SHOWN_REJECTS]),
+        rejects_path=str(rejects.path) if rows.rejects else None,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _entities_of(
+    names: Sequence[str], store: Store, info: GraphInfo, linker: TitleLinker
+) -> dict[str, str]:
+    """Returns the entity of each name that is an id or a title."""
+    found: dict[str, str] = {}
+    for start in range(0, len(names), _IDS_A_LOOK_UP):
+        lookup = store.entities(info.edition, names[start : start + _IDS_A_LOOK_UP])
+        found.update({name: entity.id for name, entity in lookup.found.items()})
+    for name in names:
+        if name not in found:
+            entity = linker(name.replace("_", " "))
+            if entity is not None:
+                found[name] = entity
+    return found
+
+
+def _by_entity(
+    rows: ViewRows, found: Mapping[str, str]
+) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+    views: dict[str, Counter[str]] = {}
+    for place, name in enumerate(rows.names):
+        if name in found:
+            counts = views.setdefault(found[name], Counter())
+            counts.update(dict(zip(rows.months, rows.views[place].tolist(), strict=True)))
+    missing = len(rows.names) - len(found)
+    return (
+        {entity: dict(counts) for entity, counts in views.items()},
+        {NOT_IN_GRAPH: missing} if missing else {},
+    )
+
+
+def fetch_page_views(
+    *,
+    store: Store,
+    graph: str,
+    options: ViewOptions,
+    entity_ids: Sequence[str] = (),
+    count: int | None = None,
+    random_seed: int = 0,
+    titles: Path | None = None,
+    progress: Callable[[ViewProgress], None] | None = None,
+    stop: threading.Event | None = None,
+) -> PageViewReport:
+    """Asks Wikimedia for the page views of a graph's items, and keeps what comes as it comes.
+
+    Entities whose months are all known are not asked for again. Broken off at any time, the same
+    call goes on with what is missing.
+
+    Args:
+        store: Where to.
+        graph: A published graph.
+        options: What to ask for, and how.
+        entity_ids: These alone; empty for all items of the graph.
+        count: So many of them, drawn by a keyed hash of random seed and id; None for all.
+        random_seed: Of the draw.
+        titles: A table of entity and title; entities that it lacks are looked up.
+        progress: Called with each article.
+        stop: When set, the work ends soon.
+
+    Raises:
+        InputError: An option is wrong, an entity is not in the graph, or no article has a view.
+        EndpointError: An API refuses, is away or asks to come back much later; what came is kept.
+    """
+    started = time.monotonic()
+    wikimedia = Wikimedia(options, stop=stop)
+    info = store.graph(graph)
+    entities = _chosen(store, info, entity_ids, count, random_seed)
+    skipped: Counter[str] = Counter()
+    table = read_page_views(store, graph)
+    there = table.known([entity.id for entity in entities], options.months)
+    if there:
+        skipped[KNOWN] = len(there)
+    wanted = [entity for entity in entities if entity.id not in there]
+    run = _Fetch(store, graph, wikimedia, skipped, progress)
+    try:
+        run.fetch(wanted, read_titles(titles) if titles else {})
+    except StoppedError:
+        run.stopped = True
+    finally:
+        run.keep()
+    traffic = wikimedia.traffic()
+    return PageViewReport(
+        source=run.source,
+        graph=graph,
+        entities=run.entities,
+        kept=len(read_page_views(store, graph).keys),
+        months=options.months,
+        levels=dict(run.levels),
+        skipped=dict(skipped),
+        failed=dict(run.failed),
+        requests=traffic.requests,
+        retries=traffic.retries,
+        from_cache=traffic.from_cache,
+        seconds=time.monotonic() - started,
+        stopped=run.stopped,
+    )
+
+
+class _Fetch:
+    """One run of ``fetch_page_views``."""
+
+    def __init__(
+        self,
+        store: Store,
+        graph: str,
+        wikimedia: Wikimedia,
+        skipped: Counter[str],
+        progress: Callable[[ViewProgress], None] | None,
+    ) -> None:
+        options = wikimedia.options
+        self.source = f"{options.project} {options.access} {options.agent}"
+        self.entities = 0
+        self.levels: Counter[str] = Counter()
+        self.failed: dict[str, str] = {}
+        self.stopped = False
+        self._store, self._graph = store, graph
+        self._wikimedia = wikimedia
+        self._skipped = skipped
+        self._progress = progress
+        self._views: dict[str, Mapping[str, int]] = {}
+
+    def fetch(self, wanted: Sequence[Entity], given: Mapping[str, str]) -> None:
+        articles = self._articles(wanted, given)
+        without = len(wanted) - sum(len(ids) for ids in articles.values())
+        if without:
+            self._skipped[NO_ARTICLE] = without
+        done = empty = 0
+        for found in self._wikimedia.views(sorted(articles)):
+            done += 1
+            if found.failed:
+                self.failed[found.title] = found.failed
+            else:
+                empty += not found.views
+                self._views.update(dict.fromkeys(articles[found.title], found.views))
+            if self._progress is not None:
+                self._progress(ViewProgress(done, len(articles)))
+            if len(self._views) >= _ARTICLES_A_SAVE:
+                self.keep()
+        if empty:
+            self._skipped[NO_VIEWS] = empty
+        if empty == done >= SUSPICIOUS_ARTICLES:
+            self._views = {}
+            raise InputError(
+                f"none of {done} articles has a view in {self._wikimedia.options.project}: the "
+                "project or the months may be wrong; nothing was kept",
+                argument="project",
+            )
+
+    def keep(self) -> None:
+        """Saves what came since the last time."""
+        if not self._views:
+            return
+        months = self._wikimedia.options.months
+        table = make_table(self._views, months=months, source=self.source)
+        self.entities += len(self._views)
+        self.levels.update(_levels(table))
+        self._views = {}
+        _keep(self._store, self._graph, table)
+
+    def _articles(self, wanted: Sequence[Entity], given: Mapping[str, str]) -> dict[str, list[str]]:
+        """Returns the entities of each title, those that a name or Wikidata gives an article."""
+        language = self._wikimedia.options.language
+        titles: dict[str, str] = {}
+        unknown: list[Entity] = []
+        for entity in wanted:
+            title = given.get(entity.id) or article_of(entity, language)
+            if title is None:
+                unknown.append(entity)
+            else:
+                titles[entity.id] = title
+        ids = wikidata_ids(unknown)
+        if ids:
+            known = self._wikimedia.articles(sorted(set(ids.values())))
+            titles.update({id_: known[other] for id_, other in ids.items() if other in known})
+        articles: dict[str, list[str]] = {}
+        for id_ in sorted(titles):
+            articles.setdefault(titles[id_], []).append(id_)
+        return articles
+
+
+def _chosen(
+    store: Store, info: GraphInfo, ids: Sequence[str], count: int | None, random_seed: int
+) -> list[Entity]:
+    if count is not None and count < 1:
+        raise InputError(f"count must be at least 1, got {count}", argument="count")
+    entities: dict[str, Entity] = {}
+    if ids:
+        lookup = store.entities(info.edition, ids)
+        if lookup.missing:
+            raise InputError(
+                f"the graph has no entity {', '.join(lookup.missing[:5])}", argument="entity"
+            )
+        entities = {entity.id: entity for entity in lookup.found.values()}
+    else:
+        for chunk in store.scan_entities(info.edition):
+            entities.update({entity.id: entity for entity in chunk if _is_item(entity)})
+    order = sorted(entities)
+    if count is not None:
+        order = draw_order(order, random_seed=random_seed)[:count]
+    return [entities[id_] for id_ in order]
+
+
+def _is_item(entity: Entity) -> bool:
+    return entity.kind is EntityKind.ITEM and entity.redirect is None
+
+
+def _levels(table: PageViewTable) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for mean in table.means().tolist():
+        level = level_of(mean)
+        found["" if level is None else level.value] += 1
+    return found
+
+
+def _keep(store: Store, graph: str, table: PageViewTable) -> int:
+    """Merges a table with what is there now; returns how many entities have views then."""
+    merged = merge_tables(read_page_views(store, graph), table)
+    save_page_views(store, graph, merged)
+    return len(merged.keys)
