@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from graph_service.cli.judge_model import judges
 from graph_service.cli.output import Output
-from graph_service.cli.scoring import file_of, judge_of, run_cases, show, text_cases
+from graph_service.cli.scoring import file_of, run_cases, show, text_cases
 from graph_service.errors import InputError
 from queries.datasets.scored import read_text_cases, read_texts_by_id
 from queries.score.case import TextCase
@@ -71,22 +72,23 @@ def preset_of(options: argparse.Namespace, /) -> Preset:
 def geval(options: argparse.Namespace, output: Output, /) -> int:
     """Rates texts on qualities, one at a time (K8, O9)."""
     preset = preset_of(options)
-    by = GEval(judge_of(options), preset)
     cases = text_cases(options)
     if options.context:
         contexts = read_texts_by_id(options.context, "context")
         cases = tuple(
             replace(case, context="\n\n".join(contexts.get(case.id, ()))) for case in cases
         )
-    rows = run_cases(
-        options,
-        output,
-        cases,
-        lambda case: rate_text(case, by=by),
-        GEvalRow,
-        f"geval by {by.label}",
-        lambda case: case.id,
-    )
+    with judges(options) as judge:
+        by = GEval(judge(), preset)
+        rows = run_cases(
+            options,
+            output,
+            cases,
+            lambda case: rate_text(case, by=by),
+            GEvalRow,
+            f"geval by {by.label}",
+            lambda case: case.id,
+        )
     show(geval_report(rows, preset, rated_by=by.label), output, rows)
     failed = any(row.failure or any(x.failures for x in row.scores.values()) for row in rows)
     return 1 if failed else 0
@@ -95,22 +97,23 @@ def geval(options: argparse.Namespace, output: Output, /) -> int:
 def talec(options: argparse.Namespace, output: Output, /) -> int:
     """Judges texts by criteria (T1 to T7)."""
     criteria = load_criteria(options.criteria)
-    by = Talec(judge_of(options), criteria, Division(options.by), Method(options.method))
     cases: Sequence[TextCase] = text_cases(options)
     if options.split_shares:
         cases = assign_splits(
             cases, shares=_shares(options.split_shares), random_seed=options.split_seed
         )
     cases = _of_splits(cases, options.split)
-    rows = run_cases(
-        options,
-        output,
-        cases,
-        lambda case: judge_text(case, by=by),
-        TalecRow,
-        f"talec by {by.label}",
-        lambda case: case.id,
-    )
+    with judges(options) as judge:
+        by = Talec(judge(), criteria, Division(options.by), Method(options.method))
+        rows = run_cases(
+            options,
+            output,
+            cases,
+            lambda case: judge_text(case, by=by),
+            TalecRow,
+            f"talec by {by.label}",
+            lambda case: case.id,
+        )
     # What people say may have been added or mended since a case was judged.
     rows = tuple(
         replace(row, human=case.human, split=case.split)

@@ -175,6 +175,8 @@ def _add_model(family: argparse.ArgumentParser, temperature: float | None = 0.0)
     family.add_argument("--temperature", type=float, default=temperature, metavar="X",
                         help=f"({shown})")  # fmt: skip
     family.add_argument("--random-seed", type=int, metavar="S", help="passed on to the model")
+    family.add_argument("--cache", metavar="FILE", help="keep replies here; default: beside --out")
+    family.add_argument("--replay", metavar="FILE", help="judge by kept replies, with no endpoint")
 
 
 def _add_run(family: argparse.ArgumentParser) -> None:

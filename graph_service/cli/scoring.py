@@ -11,19 +11,18 @@ from typing import Any, TypeVar
 
 import orjson
 
-from graph_service.cli.answering import chat_model
+from graph_service.cli.judge_model import Judges, judges
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.plain import to_plain
 from graph_service.model.result import Triple
-from graph_service.settings import read_settings
 from queries.datasets.demo_set import demo_questions
 from queries.datasets.factbench import factbench_cases, read_factbench
 from queries.datasets.factscore import factscore_row, is_factscore
 from queries.datasets.gold import GoldQuestion, read_gold_questions
-from queries.datasets.records import Record, read_cases, read_records
+from queries.datasets.records import read_cases, read_records
 from queries.datasets.scored import (
     answer_of,
     entailment_case,
@@ -49,7 +48,6 @@ from queries.score.entailment_score import (
 )
 from queries.score.fact_check import FactChecker, check_facts
 from queries.score.facts import FactsRow, facts_report
-from queries.score.judge import Judge
 from queries.score.knowledge import score_knowledge
 from queries.score.not_available import NotAvailableReport, beside_judge, score_not_available
 from queries.score.report import Groups, Report, Row
@@ -82,28 +80,12 @@ def groups_by_id(options: argparse.Namespace, /) -> Callable[[str], Groups]:
     return lambda id_: Groups(kind=kinds.get(id_, ""))
 
 
-def judge_of(options: argparse.Namespace, /) -> Judge:
-    """Returns the chat model that judges.
-
-    Raises:
-        InputError: None is named.
-    """
-    model = chat_model(options, read_settings())
-    if model is None:
-        raise InputError(
-            "this score needs a chat model",
-            argument="model",
-            hint="Name one: --model NAME [--model-url URL], or GRAPH_SERVICE_MODEL.",
-        )
-    return Judge(model, temperature=options.temperature, random_seed=options.random_seed)
-
-
-def entailment_of(options: argparse.Namespace, who: str, /) -> Entailment:
+def entailment_of(options: argparse.Namespace, who: str, judge: Judges, /) -> Entailment:
     """Returns the judge of entailment that is named: ``overlap``, ``model`` or ``cross-encoder``."""
     if who == "overlap":
         return WordOverlap(options.threshold)
     if who == "model":
-        return ChatEntailment(judge_of(options))
+        return ChatEntailment(judge())
     if not options.cross_encoder:
         raise InputError(
             "a cross-encoder needs a name or a folder",
@@ -190,9 +172,13 @@ def na(options: argparse.Namespace, output: Output, /) -> int:
         raise InputError("give either --absent FILE or --view V", argument="absent")
     answers = read_answers(file_of(options))
     absent = read_absent(options.absent) if options.absent else _withheld(options, output, answers)
-    entailment = entailment_of(options, options.judge)
-    beside = beside_judge(judge_of(options)) if options.lenient else None
-    report = score_not_available(answers, absent, entailment=entailment, beside_question=beside)
+    with judges(options) as judge:
+        report = score_not_available(
+            answers,
+            absent,
+            entailment=entailment_of(options, options.judge, judge),
+            beside_question=beside_judge(judge()) if options.lenient else None,
+        )
     output.object(report)
     for line in not_available_lines(report):
         output.line(line)
@@ -263,28 +249,25 @@ def knowledge(options: argparse.Namespace, output: Output, /) -> int:
 def entailment(options: argparse.Namespace, output: Output, /) -> int:
     """Scores pairs, or the alignment of answers' citations (K5, L8)."""
     path = file_of(options)
-    judge = entailment_of(options, options.judge)
-    if path.suffix == ".tsv":
-        cases = factbench_cases(read_factbench(path))
-    else:
-        first = next(iter(read_records(path)), None)
-        if first is not None and is_answer(first):
-            return _alignment(options, output, read_cases(path, _answer_with_id), judge)
-        cases = read_cases(path, entailment_case)
-    rows = run_cases(
-        options,
-        output,
-        cases,
-        lambda case: next(iter(judge_pairs([case], entailment=judge))),
-        EntailmentRow,
-        f"entailment by {judge.name}",
-        lambda case: case.id,
-    )
+    with judges(options) as model:
+        judge = entailment_of(options, options.judge, model)
+        if path.suffix == ".tsv":
+            cases = factbench_cases(read_factbench(path))
+        else:
+            first = next(iter(read_records(path)), None)
+            if first is not None and is_answer(first):
+                return _alignment(options, output, read_cases(path, answer_of), judge)
+            cases = read_cases(path, entailment_case)
+        rows = run_cases(
+            options,
+            output,
+            cases,
+            lambda case: next(iter(judge_pairs([case], entailment=judge))),
+            EntailmentRow,
+            f"entailment by {judge.name}",
+            lambda case: case.id,
+        )
     return show(entailment_report(rows, judged_by=judge.name), output, rows)
-
-
-def _answer_with_id(record: Record) -> Answer:
-    return answer_of(record)
 
 
 def _alignment(
@@ -328,28 +311,29 @@ def safe(options: argparse.Namespace, output: Output, /) -> int:
 
 
 def _facts(options: argparse.Namespace, output: Output, *, safe: bool) -> int:
-    judge = judge_of(options)
-    checker = FactChecker(
-        judge,
-        verifier=None if options.verifier == "model" else entailment_of(options, options.verifier),
-        safe=safe,
-        passages=options.texts,
-        searches=options.searches if safe else 1,
-    )
-    cases = text_cases(options)
-    if options.passages:
-        passages = read_texts_by_id(options.passages, "passages")
-        cases = tuple(replace(case, evidence=passages.get(case.id, ())) for case in cases)
-    title = "safe" if safe else "factscore"
-    rows = run_cases(
-        options,
-        output,
-        cases,
-        lambda case: check_facts(case, by=checker),
-        FactsRow,
-        f"{title} by {checker.label}",
-        lambda case: case.id,
-    )
+    with judges(options) as judge:
+        verifier = options.verifier
+        checker = FactChecker(
+            judge(),
+            verifier=None if verifier == "model" else entailment_of(options, verifier, judge),
+            safe=safe,
+            passages=options.texts,
+            searches=options.searches if safe else 1,
+        )
+        cases = text_cases(options)
+        if options.passages:
+            passages = read_texts_by_id(options.passages, "passages")
+            cases = tuple(replace(case, evidence=passages.get(case.id, ())) for case in cases)
+        title = "safe" if safe else "factscore"
+        rows = run_cases(
+            options,
+            output,
+            cases,
+            lambda case: check_facts(case, by=checker),
+            FactsRow,
+            f"{title} by {checker.label}",
+            lambda case: case.id,
+        )
     report = facts_report(rows, title=title, checked_by=checker.label, k=options.k)
     return show(report, output, rows)
 

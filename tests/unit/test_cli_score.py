@@ -170,6 +170,27 @@ def test_a_killed_run_goes_on_by_id_and_asks_nothing_twice(cli: Cli, tmp_path: P
     assert "Write to another file." in clash.err
 
 
+def test_replies_are_kept_and_replayed_with_no_endpoint(cli: Cli, tmp_path: Path) -> None:
+    """A run killed in the middle of a case asks what was answered before no second time."""
+    rows = [{"id": "1", "question": "?", "text": "Ada sang. Ada slept.", "evidence": ["Ada sang."]}]
+    file = lines(tmp_path / "c.jsonl", *rows)
+    script = [ok("- Ada sang."), ok("[[supported]]"), ok("- Ada slept."), ok("[[unsupported]]")]
+    with stand_in(*script) as server:
+        first = cli("score", "factscore", file, "--out", "f.jsonl", *of(server), "--json")
+        assert len(server.requests) == 4
+        Path("f.jsonl").unlink()
+        second = cli("score", "factscore", file, "--out", "f.jsonl", *of(server), "--json")
+        assert len(server.requests) == 4
+    assert second.out == first.out
+    replayed = cli(
+        "score", "factscore", file, "--replay", "f.jsonl.replies.db", "--model", "judge", "--json"
+    )
+    assert replayed.code == 0, replayed.err
+    assert replayed.out == first.out
+    both = cli("score", "factscore", file, "--replay", "f.jsonl.replies.db", "--cache", "x")
+    assert both.code == 2
+
+
 def test_failed_cases_are_scored_again_where_asked(cli: Cli, tmp_path: Path) -> None:
     file = lines(
         tmp_path / "c.jsonl", {"id": "1", "question": "?", "text": "Ada.", "evidence": ["Ada."]}
