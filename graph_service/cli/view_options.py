@@ -8,7 +8,9 @@ METHODS = (
     "relation-swapping (rs), relation-replacement (rr), edge-rewiring (er), edge-deletion (ed), "
     "withholding"
 )
-ACTIONS = ("create", "list", "show", "diff", "cancel", "delete", "sweep", "impact")
+ACTIONS = (
+    "create", "list", "show", "diff", "cancel", "delete", "sweep", "impact", "materialise"
+)  # fmt: skip
 
 
 def add_view_options(view: argparse.ArgumentParser, /) -> None:
@@ -33,6 +35,8 @@ def add_view_options(view: argparse.ArgumentParser, /) -> None:
     view.add_argument("--note", default="", metavar="TEXT")
     view.add_argument("--limit", type=int, default=20, metavar="N", help="changes shown by diff, "
                       "examples by impact")  # fmt: skip
+    view.add_argument("--as", dest="to", metavar="NAME", help="materialise: name of the graph "
+                      "that it writes; `graphs delete NAME` removes it")  # fmt: skip
     grid = view.add_argument_group("sweep")
     grid.add_argument("--methods", default="rs,rr,er,ed", metavar="LIST", help="rs,rr,er,ed")
     grid.add_argument("--levels", default="0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0",

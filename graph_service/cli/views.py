@@ -1,4 +1,7 @@
-"""view create, list, show, diff, cancel, delete; sweep and impact are in ``sweeping``."""
+"""view create, list, show, diff, cancel, delete, materialise.
+
+``view sweep`` and ``view impact`` are in ``sweeping``.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,7 @@ def view(options: argparse.Namespace, output: Output, /) -> int:
         "delete": _delete,
         "sweep": sweep,
         "impact": show_impact,
+        "materialise": _materialise,
     }
     with open_from(options, output) as service:
         actions[options.action](service, options, output)
@@ -163,6 +167,25 @@ def _delete(service: Service, options: argparse.Namespace, output: Output) -> No
     id_ = service.delete_view(_named(options), graph=options.graph)
     output.object({"deleted": id_})
     output.line(f"deleted view {id_}")
+
+
+def _materialise(service: Service, options: argparse.Namespace, output: Output) -> None:
+    from graph_service.materialise import materialise
+
+    reference = view_ref(_named(options))
+    assert isinstance(reference, ViewRef)
+    noted = time.monotonic()
+
+    def say(written: int, total: int) -> None:
+        nonlocal noted
+        if time.monotonic() - noted > SILENT_S:
+            noted = time.monotonic()
+            output.note(f"{written:,} of {total:,} statements written")
+
+    info = materialise(service, reference, graph=options.graph, name=options.to, progress=say)
+    output.object({"graph": info})
+    output.line(f"graph {info.name}: {info.counts.statements:,} statements, {info.source}")
+    output.line(f"remove it with: graph-service graphs delete {info.name}")
 
 
 def _print_view(stored: StoredView, output: Output) -> None:

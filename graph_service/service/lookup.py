@@ -6,9 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from graph_service.errors import InputError
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.model.identity import normalise_entity_id
 from graph_service.model.view import Overlay
+from graph_service.store.protocol import GraphInfo
+
+VIEW_OF = "view_of"
+"""Load option of a graph that is a view written out; its value is the base's name."""
 
 PREFIXES = {
     "dbr:": "http://dbpedia.org/resource/",
@@ -29,6 +34,18 @@ def read_id(text: str, /) -> str:
             text = iri + text[len(prefix) :]
             break
     return normalise_entity_id(text)
+
+
+def require_base(info: GraphInfo, /) -> None:
+    """Raises ``InputError`` where a graph is itself a view: views of views are not made."""
+    if VIEW_OF in info.options:
+        base = info.options[VIEW_OF]
+        raise InputError(
+            f"graph {info.name!r} is a view of {base!r} written out, and views are made of base "
+            "graphs only",
+            argument="view",
+            hint=f"Name the base: --graph {base}. Both changes in one view: --from FILE.",
+        )
 
 
 def find_relations(

@@ -36,7 +36,7 @@ from graph_service.model.statement import Rank
 from graph_service.retrieve.engine import Selection, run
 from graph_service.retrieve.preset import Preset, resolve_preset
 from graph_service.retrieve.region import extract_region
-from graph_service.service.lookup import find_relations, read_id
+from graph_service.service.lookup import find_relations, read_id, require_base
 from graph_service.service.shaping import base_ids, detailed, fit_budget, make_items, with_id
 from graph_service.settings import Settings
 from graph_service.store.protocol import GraphInfo, Store
@@ -302,6 +302,8 @@ class Retriever:
         deadline: Deadline,
     ) -> LaidView | None:
         """Lays the request's view; one in the question's own scope needs the base's region."""
+        if request.view is not None:
+            require_base(base.info)
         spec = request.view.spec if request.view else None
         question_edges: Int32 | None = None
         if spec is not None and spec.scope.of_question:
@@ -338,6 +340,8 @@ class Retriever:
         Nothing is embedded, and the tokens are not counted.
         """
         watch = Stopwatch()
+        if view is not None:
+            require_base(base.info)
         laid = self._views.lay(base.arrays, view, deadline=deadline)
         watch.stage("view")
         overlay = laid.overlay if laid else None

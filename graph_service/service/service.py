@@ -23,7 +23,13 @@ from graph_service.model.statement import Statement
 from graph_service.model.view import ChangeKind, Overlay, StoredView, ViewSpec, ViewState
 from graph_service.sampling import SampleSpec
 from graph_service.service.longtail import LongTail, Sample
-from graph_service.service.lookup import edges_from, find_relations, read_id, relations_of
+from graph_service.service.lookup import (
+    edges_from,
+    find_relations,
+    read_id,
+    relations_of,
+    require_base,
+)
 from graph_service.service.passages import (
     EmbeddingProgress,
     PassageSearch,
@@ -229,6 +235,8 @@ class Service:
         """
         self._check_limit(limit)
         base = self._open(graph)
+        if view is not None:
+            require_base(base.info)
         laid = self._views.lay(base.arrays, view, deadline=self._deadline())
         overlay = laid.overlay if laid else None
         found = self.entities([entity_id], graph=base.info.name).found
@@ -458,10 +466,12 @@ class Service:
             wait: False returns at once; ``get_view`` then says how far it has come.
             progress: Told the share of the work done, where it is waited for.
         """
-        if wait:
-            arrays = self._open(graph).arrays
-            return self._views.create(arrays, spec, name=name, note=note, progress=progress)
         info = self.graph(graph)
+        require_base(info)
+        if wait:
+            return self._views.create(
+                self.arrays(info), spec, name=name, note=note, progress=progress
+            )
         return self._view_jobs.start(
             info.name,
             spec,
@@ -480,10 +490,11 @@ class Service:
         self, reference: ViewRef, /, *, graph: str | None = None
     ) -> tuple[KnowledgeGraph, LaidView]:
         """Returns a base as arrays and a view laid over it."""
-        arrays = self._open(graph).arrays
-        laid = self._views.lay(arrays, reference, deadline=self._deadline())
+        base = self._open(graph)
+        require_base(base.info)
+        laid = self._views.lay(base.arrays, reference, deadline=self._deadline())
         assert laid is not None
-        return arrays, laid
+        return base.arrays, laid
 
     def measured_view(self, reference: str, /, *, graph: str | None = None) -> StoredView:
         """Returns a stored view with its deviation, measured now if it was made without."""

@@ -1,0 +1,234 @@
+"""Views over both stores: every read on a view, and views written out as graphs (S3, S4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from demo_graph import demo_settings
+from graphs import load_graph
+
+from graph_service import Service, open_service
+from graph_service.errors import InputError, ViewStaleError
+from graph_service.materialise import materialise
+from graph_service.model.request import RetrieveRequest, ViewRef
+from graph_service.model.result import Strategy
+from graph_service.model.statement import (
+    Entity,
+    Rank,
+    Reference,
+    Snak,
+    Statement,
+    make_statement,
+)
+from graph_service.model.values import EntityValue, StringValue
+from graph_service.model.view import Change, Method, ViewSpec
+from graph_service.settings import Settings
+from graph_service.store.protocol import Store
+
+__all__ = ["demo_settings"]
+
+ENTITIES = [
+    Entity("Q1", labels={"en": "Ada Moor"}),
+    Entity("Q2", labels={"en": "Bela Fen"}),
+    Entity("Q3", labels={"en": "Cara Dale"}),
+    Entity("Q4", labels={"en": "Drum Hill"}),
+    Entity("P1", labels={"en": "spouse"}),
+    Entity("P2", labels={"en": "birthplace"}),
+]
+REWIRED = ViewSpec(
+    Method.CUSTOM,
+    changes=(
+        Change("S1", value=EntityValue("Q4")),
+        Change("S3", remove=True),
+        Change(head="Q3", relation="P9", value=EntityValue("Q77")),
+    ),
+)
+
+
+def statements() -> list[Statement]:
+    return [
+        make_statement(
+            "Q1",
+            "P1",
+            EntityValue("Q2"),
+            id="S1",
+            rank=Rank.PREFERRED,
+            qualifiers=(Snak("P5", StringValue("1999")),),
+            references=(Reference((Snak("P6", StringValue("a register")),)),),
+        ),
+        make_statement("Q2", "P2", EntityValue("Q3"), id="S2"),
+        make_statement("Q3", "P2", EntityValue("Q4"), id="S3"),
+        make_statement("Q4", "P1", StringValue("nobody"), id="S4", rank=Rank.DEPRECATED),
+    ]
+
+
+@pytest.fixture
+def service(store: Store, graph_name: str, demo_settings: Settings) -> Service:
+    """A small graph in either store, behind a service."""
+    load_graph(store, graph_name, statements(), ENTITIES)
+    return open_service(store, settings=demo_settings)
+
+
+def ask(
+    service: Service, graph: str, strategy: Strategy, entity: str, view: ViewRef | None
+) -> set[tuple[str, str, str]]:
+    """The triples that a retrieval around one entity returns."""
+    found = service.retrieve(
+        RetrieveRequest(
+            "Who is the spouse of Drum Hill?",
+            strategy=strategy,
+            graph=graph,
+            view=view,
+            entity_ids=(entity,),
+            limit=20,
+        )
+    )
+    triples = (
+        [step.triple for path in found.items for step in path.steps]
+        if strategy is Strategy.PATHS
+        else [item.triple for item in found.items]
+    )
+    return {(one.head.id, one.relation.id, one.value_label) for one in triples}
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_rewired_edge_is_found_from_its_new_end_by_every_read_s3(
+    service: Service, graph_name: str, stored: bool
+) -> None:
+    if stored:
+        service.create_view(REWIRED, graph=graph_name, name="moved")
+        view = ViewRef(name="moved")
+    else:
+        view = ViewRef(spec=REWIRED)
+    moved, was = ("Q1", "P1", "Drum Hill"), ("Q1", "P1", "Bela Fen")
+    for strategy in Strategy:
+        assert moved in ask(service, graph_name, strategy, "Q4", view), strategy
+        assert moved not in ask(service, graph_name, strategy, "Q4", None), strategy
+        assert was not in ask(service, graph_name, strategy, "Q2", view), strategy
+        assert was in ask(service, graph_name, strategy, "Q2", None), strategy
+    for entity, there, not_there in (("Q4", moved, was), ("Q2", None, was)):
+        around = service.neighbourhood(entity, graph=graph_name, view=view, hops=1)
+        found = {
+            (one.triple.head.id, one.triple.relation.id, one.triple.value_label)
+            for one in around.items
+        }
+        assert there is None or there in found
+        assert not_there not in found
+    (shown,) = service.statements_of("Q1", graph=graph_name, view=view)
+    assert shown.statement.value == EntityValue("Q4")
+    assert shown.statement.qualifiers == statements()[0].qualifiers
+    assert shown.statement.references == statements()[0].references
+    changes, total = service.diff_view(view, graph=graph_name)
+    assert total == 3
+    assert changes[1].words == "Ada Moor: spouse -> was Bela Fen, now Drum Hill"
+    compared = service.compare(
+        RetrieveRequest(
+            "spouse of Drum Hill", strategy=Strategy.PATHS, graph=graph_name, entity_ids=("Q4",)
+        ),
+        [view],
+    )
+    assert compared[1].changed
+    assert compared[1].gained
+
+
+def test_a_view_is_written_out_as_a_graph_and_removed_s4(
+    service: Service, graph_names: Callable[[], str], graph_name: str
+) -> None:
+    service.create_view(REWIRED, graph=graph_name, name="moved")
+    told: list[tuple[int, int]] = []
+    info = materialise(
+        service,
+        ViewRef(name="moved"),
+        graph=graph_name,
+        name=graph_names(),
+        progress=lambda written, total: told.append((written, total)),
+    )
+    assert told[-1] == (4, 4)
+    assert info.counts.statements == 4
+    by_head: dict[str, list[Statement]] = {}
+    for chunk in service.store.scan_statements(info.edition):
+        for one in chunk:
+            by_head.setdefault(one.head, []).append(one)
+    (spouse,) = by_head["Q1"]
+    base = statements()[0]
+    assert (spouse.value, spouse.rank) == (EntityValue("Q4"), Rank.PREFERRED)
+    assert (spouse.qualifiers, spouse.references) == (base.qualifiers, base.references)
+    assert spouse.id not in {"S1", "S2", "S3", "S4"}
+    assert [one.id for one in by_head["Q2"]] == ["S2"]
+    assert [(one.relation, one.value) for one in by_head["Q3"]] == [("P9", EntityValue("Q77"))]
+    assert by_head["Q4"][0].rank is Rank.DEPRECATED
+    assert service.search("Ada", graph=info.name)[0].entity.id == "Q1"
+    again = materialise(service, ViewRef(name="moved"), graph=graph_name, name=info.name)
+    assert again.fingerprints == info.fingerprints
+    service.delete_graph(info.name)
+    assert info.name not in {one.name for one in service.graphs()}
+    assert [view.name for view in service.list_views(graph=graph_name)] == ["moved"]
+
+
+def test_a_view_written_out_has_no_views_and_replaces_no_graph_s4(
+    service: Service, graph_names: Callable[[], str], graph_name: str
+) -> None:
+    info = materialise(service, ViewRef(spec=REWIRED), graph=graph_name, name=graph_names())
+    deleted = ViewSpec(Method.EDGE_DELETION, level=0.5)
+    view = ViewRef(spec=deleted)
+    for read in (
+        lambda: service.create_view(deleted, graph=info.name),
+        lambda: service.create_view(deleted, graph=info.name, wait=False),
+        lambda: service.diff_view(view, graph=info.name),
+        lambda: service.statements_of("Q1", graph=info.name, view=view),
+        lambda: service.neighbourhood("Q1", graph=info.name, view=view),
+        lambda: service.retrieve(
+            RetrieveRequest(
+                "x", strategy=Strategy.PATHS, graph=info.name, view=view, entity_ids=("Q1",)
+            )
+        ),
+    ):
+        with pytest.raises(InputError, match="base graphs only") as caught:
+            read()
+        assert f"--graph {graph_name}" in str(caught.value)
+    assert service.statements_of("Q1", graph=info.name)
+    with pytest.raises(InputError, match="no view written out"):
+        materialise(service, ViewRef(spec=REWIRED), graph=graph_name, name=graph_name)
+
+
+def test_a_stopped_writing_goes_on_where_it_was(
+    service: Service, graph_names: Callable[[], str], graph_name: str
+) -> None:
+    whole = materialise(service, ViewRef(spec=REWIRED), graph=graph_name, name=graph_names())
+    name = graph_names()
+
+    def stop(written: int, total: int) -> None:
+        if written:
+            raise KeyboardInterrupt
+
+    view = ViewRef(spec=REWIRED)
+    with pytest.raises(KeyboardInterrupt):
+        materialise(service, view, graph=graph_name, name=name, progress=stop)
+    assert name not in {one.name for one in service.graphs()}
+    told: list[int] = []
+    info = materialise(
+        service, view, graph=graph_name, name=name, progress=lambda n, _: told.append(n)
+    )
+    assert info.fingerprints == whole.fingerprints
+    assert told[0] > 3, "what was written is not written again"
+
+
+def test_a_changed_base_names_both_fingerprints_and_the_command_s4(
+    service: Service, graph_name: str
+) -> None:
+    made = service.create_view(REWIRED, graph=graph_name, name="moved", note="for the talk")
+    load_graph(service.store, graph_name, [("Q4", "P1", "Q3")])
+    now = service.graph(graph_name).fingerprints.edges
+    with pytest.raises(ViewStaleError) as caught:
+        service.neighbourhood("Q1", graph=graph_name, view=ViewRef(name="moved"))
+    said = str(caught.value)
+    assert made.edges[:12] in said
+    assert now[:12] in said
+    command = f"graph-service view create --graph {graph_name} --from-view {made.id}"
+    assert command in said
+    anew = service.create_view(service.get_view(made.id, graph=graph_name).spec, graph=graph_name)
+    assert anew.edges == now
+    assert anew.id != made.id
+    (kept,) = [view for view in service.list_views(graph=graph_name) if view.id == made.id]
+    assert (kept.note, kept.stale) == ("for the talk", True)

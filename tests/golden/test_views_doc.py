@@ -1,0 +1,50 @@
+"""The commands in docs/views.md are run, and what it prints is what they print."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from demo_graph import copy_store, demo_file, demo_settings
+
+from graph_service.cli import main
+from graph_service.settings import SETTINGS, Settings
+from queries.datasets import demo_set
+
+__all__ = ["demo_file", "demo_settings"]
+
+PAGE = Path(__file__).parents[2] / "docs" / "views.md"
+BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ graph-service (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+
+
+def test_the_commands_print_what_the_page_says(
+    demo_file: Path,
+    demo_settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """``GRAPH_SERVICE_UPDATE_DOCS=1`` writes the outputs anew."""
+    for row in SETTINGS:
+        monkeypatch.delenv(row.variable, raising=False)
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path))
+    monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
+    monkeypatch.chdir(tmp_path)
+    shutil.copyfile(Path(demo_set.__file__).parent / "demo" / "questions.jsonl", "questions.jsonl")
+
+    def run(found: re.Match[str]) -> str:
+        capsys.readouterr()
+        assert main(tuple(shlex.split(found[1]))) == 0, found[1]
+        return f"$ graph-service {found[1]}\n{capsys.readouterr().out}"
+
+    text = PAGE.read_text(encoding="utf-8")
+    printed = BLOCK.sub(lambda block: COMMAND.sub(run, block[0]), text)
+    if os.environ.get("GRAPH_SERVICE_UPDATE_DOCS"):
+        PAGE.write_text(printed, encoding="utf-8")
+    else:
+        assert printed == text
