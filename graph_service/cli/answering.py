@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import contextlib
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from graph_service.cli.opening import open_from, questions_of, view_ref
+from graph_service.cli.opening import open_from, view_ref
 from graph_service.cli.output import Output
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.result import Strategy
 from graph_service.settings import Settings
-from queries.generate.answer import Answer, resume_answers
-from queries.generate.answer import answer as make_answer
-from queries.llm import ChatModel, OpenAIChat
+from queries.datasets.cases import Case, QuestionFormat, read_question_file
+from queries.generate.answer import Answer, Request
+from queries.generate.passages import GraphPassages, PassageFinder, read_passages
+from queries.generate.plan import Plan, Source, answer_case, estimate, gold_sets
+from queries.generate.run import AnswerFile, Progress, run_cases
+from queries.generate.setting import RECIPES, Generation, Join, Setting, default_generation
+from queries.llm import (
+    CachedChat,
+    ChatModel,
+    OpenAIChat,
+    Pace,
+    ReplyCache,
+    TokenMeter,
+    open_cache,
+)
+
+_LINE_EVERY_S = 10.0
 
 
-def chat_model(options: argparse.Namespace, settings: Settings, /) -> ChatModel | None:
+def chat_model(
+    options: argparse.Namespace, settings: Settings, /, *, meter: TokenMeter | None = None
+) -> ChatModel | None:
     """Returns the chat model of the options or the settings; None for template sentences."""
     name = options.model or settings.model_name
     if not name:
@@ -28,77 +48,203 @@ def chat_model(options: argparse.Namespace, settings: Settings, /) -> ChatModel 
         name,
         base_url=options.model_url or settings.model_url or None,
         api_key=settings.model_key or None,
+        timeout_s=getattr(options, "timeout", 60.0),
+        call_limit_s=getattr(options, "call_limit", None),
+        pace=Pace(
+            concurrency=getattr(options, "concurrency", None),
+            requests_a_minute=getattr(options, "requests_a_minute", None),
+            tokens_a_minute=getattr(options, "tokens_a_minute", None),
+        ),
+        meter=meter,
     )
 
 
 def answer(options: argparse.Namespace, output: Output, /) -> int:
     """Answers one question or many, with citations."""
-    questions = questions_of(options)
-    out = Path(options.out) if options.out else None
-    done = _answered(out, questions) if out else set()
+    cases = cases_of(options)
+    many = options.questions is not None
+    out = AnswerFile(Path(options.out), retry_failed=options.retry_failed) if options.out else None
+    pending = out.pending(cases) if out else cases
+    skipped = len(cases) - len(pending)
     answers: list[Answer] = []
     failed = 0
-    with open_from(options, output) as service:
-        model = chat_model(options, service.settings)
+    with open_from(options, output) as service, _replies(options, service.settings) as replies:
         client = Client.over(service)
-        for id_, question in questions:
-            if id_ in done:
-                continue
-            item = make_answer(
-                question,
-                retriever=client,
-                model=model,
-                strategy=Strategy(options.strategy),
-                graph=options.graph,
-                view=view_ref(options.view),
-                entity_ids=tuple(options.entity),
-                preset=options.preset,
-                limit=options.limit,
-                question_id=id_,
-            )
+        plan = _plan(options, cases, client)
+        asks = many and pending and replies.model is not None and not options.replay
+        if options.estimate or asks:
+            expected = estimate(pending, plan, retriever=client)
+            output.note(expected.text())
+            if options.estimate:
+                output.object(expected)
+                return 0
+        run = run_cases(
+            pending,
+            lambda case: answer_case(case, plan, retriever=client, model=replies.model),
+            out=out,
+            cache=replies.cache,
+            concurrency=options.concurrency,
+            progress=_Teller(replies) if many else None,
+        )
+        for item in run:
             failed += item.failure is not None
             answers.append(item)
-            if out:
-                _append(out, item)
-            if options.questions is not None:
-                output.line(f"# {id_}: {question}")
+            if many:
+                output.line(f"# {item.question_id}: {item.question}")
             for line in answer_lines(item):
                 output.line(line)
     if options.question is not None and answers:
         output.object(answers[0])
     else:
-        output.object({"answers": answers, "skipped": len(done), "failed": failed})
-    if done:
-        output.note(f"{len(done)} questions were answered in {out} before")
+        output.object({"answers": answers, "skipped": skipped, "failed": failed})
+    if skipped:
+        output.note(f"{skipped} questions were answered in {options.out} before")
     return 1 if failed else 0
 
 
-def _answered(out: Path, questions: Sequence[tuple[str, str]]) -> set[str]:
-    """Returns which questions an earlier run answered; creates the file where there is none.
+def cases_of(options: argparse.Namespace, /) -> Sequence[Case]:
+    """Returns the question given, or those of a file."""
+    if (options.question is None) == (options.questions is None):
+        raise InputError("give either a question or --questions FILE", argument="question")
+    if options.question is not None:
+        return [Case("1", options.question)]
+    return cases_of_file(options.questions, options)
 
-    Raises:
-        InputError: The file can't be written, or holds another question under the same id.
-    """
-    try:
-        out.touch()
-    except OSError as error:
-        raise InputError(f"can't write {out}: {error.strerror}", argument="out") from error
-    asked = dict(questions)
-    before = resume_answers(out)
-    for item in before:
-        if asked.get(item.question_id, item.question) != item.question:
+
+def cases_of_file(path: str, options: argparse.Namespace, /) -> Sequence[Case]:
+    """Returns the questions of a file, by its format or the one that the options name."""
+    kind = options.question_format
+    found = read_question_file(
+        path,
+        question_format=QuestionFormat(kind) if kind else None,
+        language=options.language,
+    )
+    if options.first is not None and options.first < 1:
+        raise InputError(f"--first must be at least 1, got {options.first}", argument="first")
+    return found[: options.first]
+
+
+@dataclass(frozen=True, slots=True)
+class _Replies:
+    """Who answers: the model, what it counts, and where its replies are kept."""
+
+    model: ChatModel | None
+    cache: ReplyCache | None
+
+    @property
+    def from_cache(self) -> str:
+        """How many requests were asked and how many were kept, in words."""
+        if not isinstance(self.model, CachedChat):
+            return ""
+        return f", {self.model.asked} requests asked, {self.model.given} kept before"
+
+
+@contextlib.contextmanager
+def _replies(options: argparse.Namespace, settings: Settings) -> Iterator[_Replies]:
+    """Opens the model and its cache; in a replay the cache alone."""
+    if options.replay:
+        if options.cache or options.model_url:
             raise InputError(
-                f"{out} has an answer to another question under id {item.question_id!r}: "
-                f"{item.question}",
-                argument="out",
-                hint="Write to another file, or give the question another id.",
+                "--replay asks no endpoint and keeps nothing: give neither --cache nor --model-url",
+                argument="replay",
             )
-    return {item.question_id for item in before} & asked.keys()
+        with open_cache(options.replay, must_exist=True) as cache:
+            name = options.model or settings.model_name
+            models = cache.models()
+            if not name and len(models) > 1:
+                raise InputError(
+                    f"{options.replay} holds replies of {', '.join(models)}; say which: --model",
+                    argument="model",
+                )
+            name = name or (models[0] if models else "")
+            yield _Replies(CachedChat(cache, name) if name else None, cache)
+        return
+    model = chat_model(options, settings, meter=TokenMeter(limit=options.token_limit))
+    path = options.cache
+    if path is None and model is not None and options.out:
+        path = f"{options.out}.replies.db"
+    if path is None:
+        yield _Replies(model, None)
+        return
+    with open_cache(path) as cache:
+        yield _Replies(
+            CachedChat(cache, model.name, inner=model) if model is not None else None, cache
+        )
 
 
-def _append(out: Path, item: Answer) -> None:
-    with out.open("ab") as file:
-        file.write(item.to_json().encode() + b"\n")
+def _plan(options: argparse.Namespace, cases: Sequence[Case], client: Client) -> Plan:
+    setting, source = Setting(options.setting), Source(options.knowledge)
+    view = view_ref(options.view)
+    if options.right_share != 1.0 and source is not Source.GOLD:
+        raise InputError("--right-share needs --knowledge gold", argument="right_share")
+    gold = {}
+    if source is Source.GOLD and RECIPES[setting].facts:
+        gold = gold_sets(
+            cases,
+            client,
+            graph=options.graph,
+            view=view,
+            right_share=options.right_share,
+            random_seed=options.swap_seed,
+        )
+    return Plan(
+        setting=setting,
+        generation=_generation(options, setting),
+        request=Request(
+            Strategy(options.strategy),
+            options.graph,
+            view,
+            tuple(options.entity),
+            options.preset,
+            options.limit,
+        ),
+        source=source,
+        gold=gold,
+        passages=_passages(options, client),
+        given_entities=options.given_entities,
+        right_share=options.right_share,
+        swap_seed=options.swap_seed,
+    )
+
+
+def _generation(options: argparse.Namespace, setting: Setting) -> Generation:
+    chosen = {
+        "temperature": options.temperature,
+        "max_tokens": options.max_tokens,
+        "random_seed": options.random_seed,
+        "samples": options.samples,
+        "join": Join(options.join) if options.join else None,
+        "steps": options.steps,
+        "passages": options.passage_count,
+    }
+    given = {name: value for name, value in chosen.items() if value is not None}
+    return replace(default_generation(setting), **given)
+
+
+def _passages(options: argparse.Namespace, client: Client) -> PassageFinder | None:
+    if options.passages is None:
+        return None
+    if options.passages == "graph":
+        return GraphPassages(client, graph=options.graph)
+    return read_passages(options.passages)
+
+
+class _Teller:
+    """Tells the progress on stderr: in place on a terminal, else a line now and then."""
+
+    def __init__(self, replies: _Replies) -> None:
+        self._replies = replies
+        self._in_place = sys.stderr.isatty()
+        self._last = time.monotonic()
+
+    def __call__(self, progress: Progress) -> None:
+        text = progress.text() + self._replies.from_cache
+        last = progress.done == progress.total
+        if self._in_place:
+            print(f"\r{text}", end="\n" if last else "", file=sys.stderr, flush=True)
+        elif last or time.monotonic() - self._last >= _LINE_EVERY_S:
+            self._last = time.monotonic()
+            print(text, file=sys.stderr, flush=True)
 
 
 def answer_lines(item: Answer, /) -> list[str]:
@@ -115,3 +261,6 @@ def answer_lines(item: Answer, /) -> list[str]:
     lines.extend(f"  not in what was given: {raw}" for raw in unmatched)
     lines.append(f"({item.model})")
     return lines
+
+
+__all__ = ["answer", "answer_lines", "cases_of_file", "chat_model"]

@@ -9,6 +9,11 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from graph_service import __version__
+from graph_service.cli.answer_options import (
+    add_answer_options,
+    add_prompt_options,
+    add_question_options,
+)
 from graph_service.cli.endpoint_options import add_endpoint_options
 from graph_service.cli.export_options import add_backup, add_export
 from graph_service.cli.load_options import add_filter_options, add_reading_options
@@ -91,7 +96,12 @@ def make_parser() -> argparse.ArgumentParser:
     _add_retrieve(add("retrieve", "reading:retrieve", "get triplets, paths or a subgraph", graph))
     view = add("view", "views:view", "make, list, show, compare or delete views", graph)
     add_view_options(view)
-    _add_answer(add("answer", "answering:answer", "answer questions with citations", graph))
+    answer = add("answer", "answering:answer", "answer questions with citations", graph)
+    _add_retrieval_options(answer)
+    add_answer_options(answer)
+    add_prompt_options(add("prompt", "prompting:prompt", "list the prompts, or show one", common))
+    add_question_options(add("questions", "question_files:questions", "look into a question file",
+                             store))  # fmt: skip
     score = verbs.add_parser("score", help="score answers", description="score answers")
     add_score(score, _verb, common)
     serve = add("serve", "serving:serve", "serve GraphQL over HTTP", graph)
@@ -146,14 +156,6 @@ def _add_retrieve(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--text", choices=["triples", "numbered", "citations", "paths"],
                       help="print the text for a prompt, and only that")  # fmt: skip
     verb.add_argument("--explain", action="store_true", help="print where the result came from")
-
-
-def _add_answer(verb: argparse.ArgumentParser) -> None:
-    _add_retrieval_options(verb)
-    verb.set_defaults(strategy="paths")
-    verb.add_argument("--model", metavar="NAME", help="chat model; without one, template text")
-    verb.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible endpoint")
-    verb.add_argument("--out", metavar="FILE", help="write answers as JSON lines; resumes by id")
 
 
 def _add_serve(serve: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import lzma
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +26,36 @@ def _open(path: Path) -> IO[bytes]:
     if path.suffix == ".bz2":
         return cast(IO[bytes], bz2.open(path))
     return path.open("rb")
+
+
+@contextlib.contextmanager
+def open_plain(path: Path, /) -> Iterator[IO[bytes]]:
+    """Opens a file for reading, unpacked where its name ends in ``.xz``, ``.gz`` or ``.bz2``.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    try:
+        with _open(path) as opened:
+            yield opened
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise InputError(f"can't read {path}: {error}", argument="file") from error
+
+
+def read_json(path: str | Path, /) -> Any:
+    """Returns what a file of one JSON document holds.
+
+    Raises:
+        InputError: It cannot be read, or is no JSON.
+    """
+    with open_plain(Path(path)) as opened:
+        data = opened.read().removeprefix(b"\xef\xbb\xbf")
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise InputError(
+            f"{Path(path).name}: JSON was expected; {error}", argument="file"
+        ) from error
 
 
 def kind_of(value: object, /) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from graph_service.errors import InputError
-from graph_service.model.passage import Passage, make_passage
+from graph_service.model.passage import Passage, PassagesResult, make_passage
 from graph_service.model.text import index_tokens
 from queries.datasets.records import Record, read_records
 from queries.generate.citations import one_line
@@ -106,3 +106,29 @@ def passages_text(passages: Sequence[Passage], /) -> str:
         f"({i}) {passage.title}: {passage.text}" if passage.title else f"({i}) {passage.text}"
         for i, passage in enumerate(passages, 1)
     )
+
+
+class PassageSearcher(Protocol):
+    """Searches the passages of a graph; ``graph_service.client.Client`` is one."""
+
+    def passages(self, query: str, /, *, graph: str | None = None, k: int = 10) -> PassagesResult:
+        """Returns the passages of a graph that answer a query best."""
+
+
+class GraphPassages:
+    """The passages that were loaded beside a graph, by words and by vectors.
+
+    Args:
+        searcher: Mostly a ``graph_service.client.Client``.
+        graph: Name of the graph; may be left out where the store has one.
+    """
+
+    def __init__(self, searcher: PassageSearcher, /, *, graph: str | None = None) -> None:
+        self._searcher = searcher
+        self._graph = graph
+        self.name = f"graph {graph}" if graph else "graph"
+
+    def find(self, query: str, /, *, k: int) -> tuple[Passage, ...]:
+        """Returns the ``k`` best passages, best first."""
+        found = self._searcher.passages(query, graph=self._graph, k=k)
+        return tuple(item.passage for item in found.items)

@@ -1,0 +1,93 @@
+"""Options of answer, prompt and questions."""
+
+from __future__ import annotations
+
+import argparse
+
+SETTINGS = (
+    "kalma",
+    "kalma-numbered",
+    "okgqa-zero",
+    "okgqa-4shot",
+    "okgqa-cot",
+    "okgqa-sc",
+    "okgqa-ircot",
+    "ltgen-none",
+    "ltgen-passages",
+    "ltgen-triples",
+    "ltgen-both",
+)
+"""Names of ``queries.generate.setting.Setting``; a test holds the two together."""
+
+FORMATS = ("lines", "biokalma", "okgqa", "rubq")
+"""Names of ``queries.datasets.cases.QuestionFormat``; a test holds the two together."""
+
+
+def add_answer_options(verb: argparse.ArgumentParser, /) -> None:
+    """Adds what answer takes beside the options of a retrieval."""
+    verb.set_defaults(strategy="paths")
+    verb.add_argument("--setting", choices=SETTINGS, default="kalma-numbered", metavar="S",
+                      help="how the model is asked: " + ", ".join(SETTINGS))  # fmt: skip
+    verb.add_argument("--model", metavar="NAME", help="chat model; without one, template text")
+    verb.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible endpoint")
+    verb.add_argument("--out", metavar="FILE", help="write answers as JSON lines; resumes by id")
+    known = verb.add_argument_group("knowledge")
+    known.add_argument("--knowledge", choices=["retrieved", "gold", "none"], default="retrieved",
+                       help="from a retrieval, from the question file's gold sets, or none")  # fmt: skip
+    known.add_argument("--given-entities", action="store_true",
+                       help="take the entities that the file names instead of linking")  # fmt: skip
+    known.add_argument("--right-share", type=float, default=1.0, metavar="X",
+                       help="with gold: share of the entities that keep their own facts")  # fmt: skip
+    known.add_argument("--swap-seed", type=int, default=0, metavar="S", help="of that draw")
+    known.add_argument("--passages", metavar="FILE",
+                       help="JSON lines of id, title and text; or graph: those of the graph")  # fmt: skip
+    known.add_argument("--passage-count", type=int, metavar="N", help="passages of a prompt")
+    files = verb.add_argument_group("question file")
+    files.add_argument("--question-format", choices=FORMATS, help="when it is not recognised")
+    files.add_argument("--language", default="en", metavar="CODE", help="of RuBQ's: en or ru")
+    files.add_argument("--first", type=int, metavar="N", help="only the first N questions")
+    drawn = verb.add_argument_group("replies")
+    drawn.add_argument("--temperature", type=float, metavar="X", help="default: the setting's")
+    drawn.add_argument("--max-tokens", type=int, metavar="N", help="of a reply at most")
+    drawn.add_argument("--random-seed", type=int, metavar="S", help="passed on to the endpoint")
+    drawn.add_argument("--samples", type=int, metavar="N", help="of self-consistency (5)")
+    drawn.add_argument("--join", choices=["overlap", "model"], help="how samples become one answer")
+    drawn.add_argument("--steps", type=int, metavar="N", help="look-ups of IRCoT at most (4)")
+    run = verb.add_argument_group("run")
+    run.add_argument("--cache", metavar="FILE", help="keep replies here; default: beside --out")
+    run.add_argument("--replay", metavar="FILE", help="answer from kept replies, with no endpoint")
+    run.add_argument("--concurrency", type=int, default=1, metavar="N", help="requests at once (1)")
+    run.add_argument("--requests-a-minute", type=int, metavar="N")
+    run.add_argument("--tokens-a-minute", type=int, metavar="N")
+    run.add_argument("--timeout", type=float, default=60.0, metavar="S", help="of one try (60)")
+    run.add_argument(
+        "--call-limit", type=float, metavar="S", help="of a request with all its tries"
+    )
+    run.add_argument(
+        "--token-limit", type=int, metavar="N", help="stop the run before it takes more"
+    )
+    run.add_argument("--retry-failed", action="store_true", help="ask again what failed before")
+    run.add_argument("--estimate", action="store_true", help="say what the run may take, and stop")
+
+
+def add_prompt_options(verb: argparse.ArgumentParser, /) -> None:
+    """Adds what prompt takes."""
+    verb.add_argument("action", choices=["list", "show"])
+    verb.add_argument("name", nargs="?", help="the prompt to show")
+
+
+def add_question_options(verb: argparse.ArgumentParser, /) -> None:
+    """Adds what questions takes."""
+    verb.add_argument("file", help="a question file, one's own or as published")
+    verb.add_argument("--question-format", choices=FORMATS, help="when it is not recognised")
+    verb.add_argument("--language", default="en", metavar="CODE", help="of RuBQ's: en or ru")
+    verb.add_argument("--first", type=int, metavar="N", help="only the first N questions")
+    verb.add_argument("--out", metavar="FILE", help="write them as JSON lines")
+    verb.add_argument("--triples", metavar="FILE", help="write the facts that the file gives, as a "
+                      "table for load --columns head,relation,tail")  # fmt: skip
+    verb.add_argument("--labels", metavar="FILE", help="and the names of their entities, for "
+                      "load --labels")  # fmt: skip
+    verb.add_argument("--known-to", metavar="GRAPH", help="only questions whose entities are all in "
+                      "this graph")  # fmt: skip
+    verb.add_argument("--base-iri", metavar="IRI", help="with --known-to: cut this off entities' ids "
+                      "where the graph has bare names")  # fmt: skip

@@ -1,0 +1,58 @@
+"""prompt: the prompts that come with the package."""
+
+from __future__ import annotations
+
+import argparse
+
+from graph_service.cli.output import Output
+from graph_service.errors import InputError
+from queries.generate.prompt import Prompt, load_prompt, prompt_names
+from queries.generate.setting import RECIPES
+from queries.score.prompts import load_score_prompt, score_prompt_names
+
+
+def prompt(options: argparse.Namespace, output: Output, /) -> int:
+    """Lists the prompts with their versions, or shows one."""
+    answering = {name: load_prompt(name) for name in prompt_names()}
+    judging = {f"judge/{name}": load_score_prompt(name) for name in score_prompt_names()}
+    if options.action == "show":
+        _show(options.name, {**answering, **judging}, output)
+        return 0
+    rows = [["name", "version", "used by", "placeholders"]]
+    for name, found in {**answering, **judging}.items():
+        used = ", ".join(
+            setting.value for setting, recipe in RECIPES.items() if recipe.prompt == name
+        )
+        rows.append([name, found.version, used or "-", ", ".join(found.placeholders) or "-"])
+    output.table(rows)
+    output.object(
+        {
+            "prompts": [
+                {"name": name, "version": found.version, "placeholders": found.placeholders}
+                for name, found in {**answering, **judging}.items()
+            ]
+        }
+    )
+    return 0
+
+
+def _show(name: str | None, prompts: dict[str, Prompt], output: Output) -> None:
+    found = prompts.get(name or "")
+    if found is None:
+        raise InputError(
+            f"there is no prompt {name!r}" if name else "say which prompt to show",
+            argument="name",
+            hint=f"There are {', '.join(prompts)}.",
+        )
+    output.line(f"# {name}@{found.version}")
+    for part in found.parts:
+        output.line(f"[[{part.role}]]")
+        output.line(part.content)
+    output.object(
+        {
+            "name": name,
+            "version": found.version,
+            "placeholders": found.placeholders,
+            "messages": found.parts,
+        }
+    )

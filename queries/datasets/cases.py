@@ -1,0 +1,214 @@
+"""Questions to be answered, from files of one's own and from the published ones.
+
+A file of one's own is JSON lines, one object each: ``question`` must be there; ``id`` (else the
+line's number), ``kind``, ``entity_ids``, ``statement_ids`` (a gold set) and ``history`` (what was
+said before, a list of ``{"role", "content"}``) may be. A conversation is ``{"id", "messages"}``:
+each turn of the user's is a question of its own, with what stands before it as its history (L7).
+Other fields are left to those who score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from graph_service.errors import InputError
+from graph_service.model.identity import normalise_statement_guid
+from graph_service.model.result import Triple
+from queries.datasets.records import Record, read_records
+from queries.llm import Message
+
+
+class QuestionFormat(StrEnum):
+    """What a file of questions is. ``LINES`` is one's own; the others are as published."""
+
+    LINES = "lines"
+    BIOKALMA = "biokalma"
+    OKGQA = "okgqa"
+    RUBQ = "rubq"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question, with what its file knows of it.
+
+    Attributes:
+        id: Unique in its file.
+        kind: Type of the question; empty where the file says none.
+        entity_ids: The entities it names.
+        history: What was said before, in a conversation.
+        statement_ids: A gold set by id.
+        knowledge: A gold set as the file gives it.
+        answers: The answers as text.
+        lacking: Whether the file says that the graph cannot answer it.
+    """
+
+    id: str
+    question: str
+    kind: str = ""
+    entity_ids: tuple[str, ...] = ()
+    history: tuple[Message, ...] = ()
+    statement_ids: tuple[str, ...] = ()
+    knowledge: tuple[Triple, ...] = ()
+    answers: tuple[str, ...] = ()
+    lacking: bool = False
+
+
+def read_question_file(
+    path: str | Path, /, *, question_format: QuestionFormat | None = None, language: str = "en"
+) -> tuple[Case, ...]:
+    """Reads a file of questions, in file order.
+
+    Args:
+        path: The file; ``.xz``, ``.gz`` and ``.bz2`` too.
+        question_format: What it is; recognised where None.
+        language: Of the questions, where the file has several (RuBQ: ``en``, ``ru``).
+
+    Raises:
+        InputError: The file cannot be read, or is wrong; names the line or record and the field.
+    """
+    # Each published format has a module of its own, which imports this one.
+    from queries.datasets.biokalma import read_biokalma
+    from queries.datasets.okgqa import read_okgqa
+    from queries.datasets.rubq import read_rubq
+
+    kind = question_format or recognise(path)
+    if kind is QuestionFormat.BIOKALMA:
+        return read_biokalma(path)
+    if kind is QuestionFormat.OKGQA:
+        return read_okgqa(path)
+    if kind is QuestionFormat.RUBQ:
+        return read_rubq(path, language=language)
+    return distinct(
+        (case for record in read_records(path) for case in _cases_of(record)),
+        source=Path(path).name,
+    )
+
+
+def recognise(path: str | Path, /) -> QuestionFormat:
+    """Returns the format of a file by its name and its first characters.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    from queries.datasets.records import open_plain
+
+    file = Path(path)
+    if file.name.lower().endswith((".csv", ".csv.gz", ".csv.xz", ".csv.bz2")):
+        return QuestionFormat.OKGQA
+    with open_plain(file) as opened:
+        begin = "".join(opened.read(4096).decode("utf-8", "replace").removeprefix("\ufeff").split())
+    if begin.startswith("[["):
+        return QuestionFormat.BIOKALMA
+    if begin.startswith("[{"):
+        return QuestionFormat.RUBQ
+    return QuestionFormat.LINES
+
+
+def distinct(cases: Iterator[Case], /, *, source: str) -> tuple[Case, ...]:
+    """Returns cases as they come.
+
+    Raises:
+        InputError: Two have the same id, or there is none.
+    """
+    found: dict[str, Case] = {}
+    for case in cases:
+        if case.id in found:
+            raise InputError(
+                f"{source}, field id: {case.id!r} comes twice; give each question its own id",
+                argument="questions",
+            )
+        found[case.id] = case
+    if not found:
+        raise InputError(
+            f'{source} holds no question; lines of {{"id", "question"}} were expected',
+            argument="questions",
+        )
+    return tuple(found.values())
+
+
+def _cases_of(record: Record) -> Iterator[Case]:
+    id_ = record.text("id", default=str(record.number))
+    if record.has("messages"):
+        yield from _conversation(record, id_)
+        return
+    yield Case(
+        id=id_,
+        question=record.text("question"),
+        kind=record.text("kind", default="", filled=False),
+        entity_ids=record.texts("entity_ids"),
+        history=_messages(record, "history"),
+        statement_ids=tuple(
+            normalise_statement_guid(statement) or statement
+            for statement in record.texts("statement_ids")
+        ),
+        lacking=record.fields.get("lacking") is True,
+    )
+
+
+def _conversation(record: Record, id_: str) -> Iterator[Case]:
+    said = _messages(record, "messages")
+    asked = [place for place, message in enumerate(said) if message.role == "user"]
+    if not asked:
+        raise record.error("messages", "a conversation with at least one turn of role user")
+    for number, place in enumerate(asked, 1):
+        yield Case(
+            id=f"{id_}#{number}",
+            question=said[place].content,
+            kind=record.text("kind", default="", filled=False),
+            entity_ids=record.texts("entity_ids"),
+            history=said[:place],
+        )
+
+
+def _messages(record: Record, name: str) -> tuple[Message, ...]:
+    expected = 'a list of {"role": "user" or "assistant", "content": text}'
+    listed = record.fields.get(name, [])
+    if not isinstance(listed, list):
+        raise record.error(name, expected)
+    found: list[Message] = []
+    for part in listed:
+        if (
+            not isinstance(part, dict)
+            or part.get("role") not in ("user", "assistant")
+            or not isinstance(part.get("content"), str)
+            or not part["content"].strip()
+        ):
+            raise record.error(name, expected)
+        found.append(Message(part["role"], part["content"]))
+    return tuple(found)
+
+
+def gold_of(
+    case: Case, known: Sequence[Triple], /, *, may_lack: bool = False
+) -> tuple[Triple, ...]:
+    """Returns a case's gold set: the triples of its file, or those of ``known`` that it names.
+
+    Args:
+        case: The question.
+        known: What the graph, or a view of it, says of the entities of the gold set.
+        may_lack: Whether statements of the set may be missing, as on a view that withholds them.
+
+    Raises:
+        InputError: The case has no gold set, or a statement of it is missing and may not be.
+    """
+    if case.knowledge:
+        return case.knowledge
+    if not case.statement_ids:
+        if case.lacking:
+            return ()
+        raise InputError(
+            f"question {case.id!r} has no gold set: its file gives neither statement_ids nor facts",
+            argument="knowledge",
+            hint="Leave --knowledge gold out, or add statement_ids.",
+        )
+    by_id = {triple.statement_id: triple for triple in known}
+    missing = [id_ for id_ in case.statement_ids if id_ not in by_id]
+    if missing and not may_lack:
+        raise InputError(
+            f"question {case.id!r}: the graph lacks statement {missing[0]!r} of its gold set",
+            argument="knowledge",
+        )
+    return tuple(by_id[id_] for id_ in case.statement_ids if id_ in by_id)

@@ -1,0 +1,87 @@
+"""RuBQ's published questions over Wikidata, those without an answer among them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from graph_service.errors import InputError
+from queries.datasets.cases import Case, distinct
+from queries.datasets.records import kind_of, read_json
+
+_TEXTS = {"en": "question_eng", "ru": "question_text"}
+_NO_ANSWER = ("no-answer", "no_answer")
+
+
+def read_rubq(path: str | Path, /, *, language: str = "en") -> tuple[Case, ...]:
+    """Reads a file of RuBQ.
+
+    ``kind`` is the first of a question's tags, ``no-answer`` where it is among them; such a
+    question is ``lacking``.
+
+    Args:
+        path: JSON, ``.xz`` too.
+        language: ``en`` (translated by machine) or ``ru``.
+
+    Raises:
+        InputError: The file is no such list; names the entry and the field.
+    """
+    if language not in _TEXTS:
+        raise InputError(
+            f"RuBQ's questions are in {' and '.join(_TEXTS)}; {language!r} was asked for",
+            argument="language",
+        )
+    entries = read_json(path)
+    source = Path(path).name
+    if not isinstance(entries, list):
+        raise InputError(f"{source}: a list of questions was expected; {kind_of(entries)} came")
+    return distinct(
+        (
+            _case(entry, f"{source}, entry {number}", _TEXTS[language], language)
+            for number, entry in enumerate(entries, 1)
+        ),
+        source=source,
+    )
+
+
+def _case(entry: Any, where: str, text: str, language: str) -> Case:
+    if not isinstance(entry, dict):
+        raise InputError(f"{where}: an object was expected; {kind_of(entry)} came")
+    question = entry.get(text)
+    if not isinstance(question, str) or not question.strip():
+        raise InputError(f"{where}, field {text}: a text was expected; {kind_of(question)} came")
+    if not isinstance(entry.get("uid"), int):
+        raise InputError(
+            f"{where}, field uid: a number was expected; {kind_of(entry.get('uid'))} came"
+        )
+    tags = _texts(entry, "tags", where)
+    lacking = any(tag in _NO_ANSWER for tag in tags)
+    answers = entry.get("answers") or []
+    if not isinstance(answers, list) or not all(isinstance(item, dict) for item in answers):
+        raise InputError(f"{where}, field answers: a list of objects was expected")
+    return Case(
+        id=str(entry["uid"]),
+        question=question.strip(),
+        kind="no-answer" if lacking else (tags[0] if tags else ""),
+        entity_ids=tuple(
+            dict.fromkeys(uri.rsplit("/", 1)[-1] for uri in _texts(entry, "question_uris", where))
+        ),
+        answers=tuple(name for item in answers if (name := _name(item, language))),
+        lacking=lacking,
+    )
+
+
+def _texts(entry: Mapping[str, Any], name: str, where: str) -> Sequence[str]:
+    listed = entry.get(name) or []
+    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
+        raise InputError(f"{where}, field {name}: a list of texts was expected")
+    return listed
+
+
+def _name(answer: Mapping[str, Any], language: str) -> str:
+    names = answer.get("wd_names")
+    listed = names.get(language) if isinstance(names, dict) else None
+    if isinstance(listed, list) and listed:
+        return str(listed[0])
+    return str(answer.get("label") or answer.get("value") or "")

@@ -1,0 +1,261 @@
+"""A whole set of questions asked in one way: where knowledge comes from, and what it will cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Protocol
+
+from graph_service.errors import InputError
+from graph_service.model.request import ViewRef
+from graph_service.model.result import Triple, triples_of
+from queries.datasets.cases import Case, gold_of
+from queries.generate.ablation import Swapped, swap_graphs
+from queries.generate.answer import Answer, Request, answer, answer_from, search_text
+from queries.generate.citations import one_line
+from queries.generate.passages import PassageFinder
+from queries.generate.setting import RECIPES, Generation, Join, Setting
+from queries.generate.speaking import Given, rendered
+from queries.llm import ChatModel, Message, estimate_tokens
+from queries.retriever import Retriever
+
+_SAMPLED = 5
+_MOST_STATEMENTS = 1000
+
+
+class Source(StrEnum):
+    """Where knowledge comes from: a retrieval, the gold set of the question's file, or nowhere."""
+
+    RETRIEVED = "retrieved"
+    GOLD = "gold"
+    NONE = "none"
+
+
+class HasTriple(Protocol):
+    """A statement as a client gives it."""
+
+    @property
+    def triple(self) -> Triple:
+        """The statement."""
+
+
+class StatementReader(Protocol):
+    """Reads an entity's statements; ``graph_service.client.Client`` is one."""
+
+    def statements(
+        self,
+        id_: str,
+        /,
+        *,
+        graph: str | None = None,
+        view: ViewRef | None = None,
+        limit: int = 100,
+    ) -> Sequence[HasTriple]:
+        """Returns the statements that have an entity as their head."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How every question of a set is asked.
+
+    Attributes:
+        setting: How the model is asked.
+        generation: How replies are drawn.
+        request: How knowledge is fetched.
+        source: Where knowledge comes from.
+        gold: Each question's gold set, by id, where ``source`` is gold; graphs that were
+            swapped (K7) are swapped there.
+        passages: Where passages come from.
+        given_entities: Whether the entities that a question's file names are given to the
+            retrieval, instead of being linked from its words.
+        right_share, swap_seed: Of the swapped graphs; written down.
+    """
+
+    setting: Setting = Setting.KALMA_NUMBERED
+    generation: Generation = field(default_factory=Generation)
+    request: Request = field(default_factory=Request)
+    source: Source = Source.RETRIEVED
+    gold: Mapping[str, Swapped] = field(default_factory=dict)
+    passages: PassageFinder | None = None
+    given_entities: bool = False
+    right_share: float = 1.0
+    swap_seed: int = 0
+
+
+def gold_sets(
+    cases: Sequence[Case],
+    reader: StatementReader,
+    /,
+    *,
+    graph: str | None = None,
+    view: ViewRef | None = None,
+    right_share: float = 1.0,
+    random_seed: int = 0,
+) -> dict[str, Swapped]:
+    """Returns each question's gold set, some graphs swapped for irrelevant ones (K7).
+
+    Triples that the file gives are taken as they are; statements that it names by id are read
+    from the graph, and on a view those that it withholds are left out (K6).
+
+    Raises:
+        InputError: A question has no gold set, or the graph lacks a statement of it.
+    """
+    found: dict[str, tuple[Triple, ...]] = {}
+    for case in cases:
+        # A statement of Wikidata names its entity; of others the question's entities are asked.
+        heads = dict.fromkeys(
+            [id_.partition("$")[0] for id_ in case.statement_ids if "$" in id_]
+            + list(case.entity_ids)
+        )
+        known = []
+        if case.statement_ids and not case.knowledge:
+            known = [
+                item.triple
+                for head in heads
+                for item in reader.statements(head, graph=graph, view=view, limit=_MOST_STATEMENTS)
+            ]
+        found[case.id] = gold_of(case, known, may_lack=view is not None)
+    return swap_graphs(found, right_share=right_share, random_seed=random_seed)
+
+
+def answer_case(
+    case: Case, plan: Plan, /, *, retriever: Retriever, model: ChatModel | None
+) -> Answer:
+    """Returns the answer to one question of a set; without a model, template text.
+
+    Raises:
+        InputError: Template text is asked for without a retrieval, which is all it can speak.
+        SetupError, LimitError: As ``answer``.
+    """
+    request = _request(case, plan)
+    if plan.source is Source.RETRIEVED:
+        return _noted(
+            answer(
+                case.question,
+                retriever=retriever,
+                model=model,
+                strategy=request.strategy,
+                setting=plan.setting,
+                graph=request.graph,
+                view=request.view,
+                entity_ids=request.entity_ids,
+                preset=request.preset,
+                limit=request.limit,
+                question_id=case.id,
+                generation=plan.generation,
+                passages=plan.passages,
+                history=case.history,
+                kind=case.kind,
+            ),
+            plan,
+        )
+    if model is None:
+        raise InputError(
+            f"template text speaks what was retrieved; the knowledge is {plan.source.value}",
+            argument="knowledge",
+            hint="Name a model: --model NAME, or leave --knowledge out.",
+        )
+    swapped = plan.gold.get(case.id, Swapped((), {}))
+    found = answer_from(
+        case.question,
+        swapped.knowledge if plan.source is Source.GOLD else (),
+        model=model,
+        setting=plan.setting,
+        question_id=case.id,
+        generation=plan.generation,
+        passages=plan.passages,
+        history=case.history,
+        kind=case.kind,
+    )
+    notes = tuple(f"graph of {one} swapped for {other}" for one, other in swapped.wrong.items())
+    return _noted(replace(found, notes=(*found.notes, *notes)), plan)
+
+
+def _noted(found: Answer, plan: Plan) -> Answer:
+    facts = RECIPES[plan.setting].facts or not found.exchanges
+    parameters = {
+        **found.parameters,
+        "knowledge": (plan.source if facts else Source.NONE).value,
+    }
+    if plan.right_share < 1.0:
+        parameters |= {"right_share": plan.right_share, "swap_seed": plan.swap_seed}
+    return replace(found, parameters=parameters)
+
+
+def _request(case: Case, plan: Plan) -> Request:
+    if plan.given_entities and not plan.request.entity_ids:
+        return replace(plan.request, entity_ids=case.entity_ids)
+    return plan.request
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run may take, before it is begun.
+
+    Attributes:
+        questions: To be answered.
+        requests: At most, without those for replies that cannot be read.
+        prompt_tokens: Of all requests, from those of some questions.
+        reply_tokens: At most.
+        sampled: Questions whose prompts were made for it.
+    """
+
+    questions: int
+    requests: int
+    prompt_tokens: int
+    reply_tokens: int
+    sampled: int
+
+    def text(self) -> str:
+        """Returns the estimate in one line."""
+        return (
+            f"{self.questions} questions, up to {self.requests} requests: about "
+            f"{self.prompt_tokens:,} tokens of prompts (from {self.sampled} of them), at most "
+            f"{self.reply_tokens:,} of replies"
+        )
+
+
+def estimate(cases: Sequence[Case], plan: Plan, /, *, retriever: Retriever) -> Estimate:
+    """Returns what a run over these questions may take; asks no model.
+
+    The prompts of five questions, evenly spread, are made and counted by ``estimate_tokens``.
+    """
+    count = min(_SAMPLED, len(cases))
+    sampled = [cases[i * len(cases) // count] for i in range(count)]
+    sizes = [
+        sum(estimate_tokens(message.content) for message in _prompt(case, plan, retriever))
+        for case in sampled
+    ]
+    requests = 1
+    if plan.setting is Setting.OKGQA_SC:
+        requests = plan.generation.samples + (plan.generation.join is Join.MODEL)
+    elif plan.setting is Setting.OKGQA_IRCOT:
+        requests = plan.generation.steps + 1
+    mean = sum(sizes) / max(count, 1)
+    return Estimate(
+        len(cases),
+        requests * len(cases),
+        round(mean * requests * len(cases)),
+        requests * len(cases) * plan.generation.max_tokens,
+        count,
+    )
+
+
+def _prompt(case: Case, plan: Plan, retriever: Retriever) -> Sequence[Message]:
+    recipe = RECIPES[plan.setting]
+    searched = search_text(case.history, case.question)
+    result = None
+    knowledge: tuple[Triple, ...] = ()
+    if recipe.facts and plan.source is Source.RETRIEVED:
+        result = _request(case, plan).fetch(searched, retriever)
+        knowledge = triples_of(result)
+    elif recipe.facts and plan.source is Source.GOLD:
+        knowledge = plan.gold[case.id].knowledge
+    found = (
+        plan.passages.find(searched, k=plan.generation.passages)
+        if recipe.passages and plan.passages is not None
+        else ()
+    )
+    given = Given(one_line(case.question), knowledge, result, found, case.history)
+    return rendered(given, plan.setting)

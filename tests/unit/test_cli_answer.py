@@ -1,0 +1,312 @@
+"""answer, prompt and questions from the command line (issue 7, Use)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from demo_graph import QUESTION, copy_store
+from openai_stand_in import Scripted, by_rule, error, stand_in, with_faults
+
+from graph_service.cli import main
+from graph_service.cli.answer_options import SETTINGS
+from graph_service.settings import SETTINGS as ENVIRONMENT
+from graph_service.settings import Settings
+from queries.datasets.demo_set import demo_questions
+from queries.generate.answer import read_answers
+from queries.generate.setting import Setting
+
+RULE = "(stand-in-1)"
+
+
+@dataclass(frozen=True)
+class Run:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Cli = Callable[..., Run]
+
+
+@pytest.fixture
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    demo_settings: Settings,
+    demo_file: Path,
+    tmp_path: Path,
+) -> Cli:
+    """The command line in this process, in an empty folder, over a copy of the demo graph."""
+    for row in ENVIRONMENT:
+        monkeypatch.delenv(row.variable, raising=False)
+    monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Run:
+        capsys.readouterr()
+        code = main(arguments)
+        captured = capsys.readouterr()
+        return Run(code, captured.out, captured.err)
+
+    return run
+
+
+def question_file(path: Path, count: int) -> str:
+    rows = [
+        {
+            "id": one.id,
+            "question": one.question,
+            "kind": one.kind,
+            "entity_ids": one.entity_ids,
+            "statement_ids": one.statement_ids,
+        }
+        for one in demo_questions()[:count]
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_the_command_line_names_the_settings() -> None:
+    assert tuple(item.value for item in Setting) == SETTINGS
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_setting_answers(cli: Cli, tmp_path: Path, setting: str) -> None:
+    (tmp_path / "p.jsonl").write_text('{"id": "p", "title": "Maria Shriver", "text": "A name."}\n')
+    with stand_in(by_rule) as server:
+        done = cli(
+            *("answer", QUESTION, "--setting", setting, "--model", "m", "--json"),
+            *("--model-url", server.url, "--passages", "p.jsonl", "--samples", "2"),
+        )
+    assert done.code == 0, done.err
+    found = done.json
+    assert found["failure"] is None
+    assert found["parameters"]["setting"] == setting
+    assert len(found["exchanges"]) == len(server.requests)
+    cites = setting.startswith("kalma")
+    assert any(part["citations"] for part in found["sentences"]) == cites
+    if found["query"] is not None:
+        assert found["query"]["variables"]["input"]["question"] == QUESTION
+
+
+def test_a_run_is_killed_goes_on_and_is_replayed_with_the_same_bytes(
+    cli: Cli, tmp_path: Path
+) -> None:
+    questions = question_file(tmp_path / "q.jsonl", 12)
+    out = tmp_path / "a.jsonl"
+
+    def slowly(body: dict[str, Any]) -> Scripted:
+        time.sleep(0.05)
+        return by_rule(body)
+
+    with stand_in(slowly) as server:
+        arguments = ("answer", "--questions", questions, "--model", "m", "--out", str(out))
+        endpoint = ("--model-url", server.url)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "graph_service.cli", *arguments, *endpoint],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=dict(os.environ),
+        )
+        deadline = time.monotonic() + 120
+        while len(server.answered) < 5 and time.monotonic() < deadline:
+            time.sleep(0.005)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        lines = out.read_bytes().count(b"\n")
+        asked = len(server.requests)
+        assert 3 <= lines < 12
+        before = out.read_bytes()
+        done = cli(*arguments, *endpoint)
+        assert done.code == 0
+        assert f"{lines} questions were answered in {out} before" in done.err
+        assert "12 of 12" not in done.err
+        prompts = Counter(json.dumps(body["messages"]) for body in server.requests)
+    whole = before[: before.rfind(b"\n") + 1]
+    assert out.read_bytes().startswith(whole)
+    assert len(read_answers(out)) == len(prompts) == 12
+    # The request under way when the process died was never answered to it; no other is repeated.
+    again = [body for body, count in prompts.items() if count > 1]
+    assert len(again) <= 1
+    assert all(body == json.dumps(server.requests[asked - 1]["messages"]) for body in again)
+    # The endpoint is gone: everything comes from what was kept.
+    replayed = cli(
+        *("answer", "--questions", questions, "--replay", f"{out}.replies.db"),
+        *("--out", str(tmp_path / "b.jsonl"), "--concurrency", "3"),
+    )
+    assert replayed.code == 0
+    assert "0 requests asked, 12 kept before" in replayed.err
+    assert (tmp_path / "b.jsonl").read_bytes() == out.read_bytes()
+
+
+def test_faults_are_counted_and_asked_again_on_demand(cli: Cli, tmp_path: Path) -> None:
+    """Of every fault by rule only the withheld reply is a failure; the others pass by themselves."""
+    questions = question_file(tmp_path / "q.jsonl", 12)
+    with stand_in(with_faults(2)) as server:
+        arguments = ("answer", "--questions", questions, "--model", "m", "--model-url", server.url)
+        done = cli(*arguments, "--out", "a.jsonl")
+        assert done.code == 1
+        failures = [item.failure for item in read_answers("a.jsonl") if item.failure]
+        assert failures
+        assert {str(one).partition(":")[0] for one in failures} == {"content-filter"}
+        assert f"12 of 12 answered, {len(failures)} failed" in done.err
+        assert "no answer: content-filter" in done.out
+    same = cli(
+        "answer", "--questions", questions, "--replay", "a.jsonl.replies.db", "--out", "b.jsonl"
+    )
+    assert same.code == 1
+    assert Path("b.jsonl").read_bytes() == Path("a.jsonl").read_bytes()
+    with stand_in(by_rule) as server:
+        again = (*arguments[:-1], server.url, "--out", "a.jsonl", "--retry-failed")
+        assert cli(*again).code == 0
+        assert len(server.requests) == len(failures)
+    assert len(read_answers("a.jsonl")) == 12
+
+
+def test_the_token_limit_stops_a_run_and_a_wrong_key_says_so(cli: Cli, tmp_path: Path) -> None:
+    questions = question_file(tmp_path / "q.jsonl", 6)
+    with stand_in(by_rule) as server:
+        arguments = ("answer", "--questions", questions, "--model", "m", "--model-url", server.url)
+        limited = cli(*arguments, "--out", "a.jsonl", "--token-limit", "2500", "--json")
+        assert limited.code == 6
+        assert limited.json["error"]["code"] == "LIMIT_EXCEEDED"
+        assert 0 < len(read_answers("a.jsonl")) < 6
+        assert cli(*arguments, "--out", "a.jsonl").code == 0
+        assert len(server.requests) == 6
+    with stand_in(error(401, "no")) as server:
+        wrong = cli("answer", QUESTION, "--model", "m", "--model-url", server.url, "--json")
+        assert wrong.code == 4
+
+
+def test_an_estimate_asks_nothing(cli: Cli, tmp_path: Path) -> None:
+    questions = question_file(tmp_path / "q.jsonl", 6)
+    with stand_in(by_rule) as server:
+        done = cli(
+            *("answer", "--questions", questions, "--model", "m", "--model-url", server.url),
+            *("--setting", "okgqa-sc", "--estimate", "--json"),
+        )
+        assert server.requests == []
+    assert done.json["requests"] == 30
+    assert "6 questions, up to 30 requests" in done.err
+
+
+def test_gold_sets_of_the_graph_and_graphs_that_are_wrong_k7(cli: Cli, tmp_path: Path) -> None:
+    questions = question_file(tmp_path / "q.jsonl", 10)
+    gold = {one.id: one.statement_ids for one in demo_questions()}
+    with stand_in(by_rule) as server:
+        arguments = (
+            *("answer", "--questions", questions, "--model", "m", "--model-url", server.url),
+            *("--knowledge", "gold"),
+        )
+        assert cli(*arguments, "--out", "a.jsonl").code == 0
+        swapped = cli(*arguments, "--out", "b.jsonl", "--right-share", "0.4")
+        assert swapped.code == 0
+    for item in read_answers("a.jsonl"):
+        assert tuple(fact.statement_id for fact in item.knowledge) == gold[item.question_id]
+        assert (item.result, item.query) == (None, None)
+    notes = [note for item in read_answers("b.jsonl") for note in item.notes]
+    assert any("swapped for" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "argument"),
+    [
+        (("--knowledge", "gold"), 2, "knowledge"),
+        (("--knowledge", "none"), 2, "knowledge"),
+        (("--right-share", "0.5"), 2, "right_share"),
+        (("--replay", "none.db"), 2, "cache"),
+        (("--replay", "none.db", "--cache", "x.db"), 2, "replay"),
+        (("--temperature", "9"), 2, "temperature"),
+        (("--passages", "none.jsonl"), 2, "file"),
+        (
+            ("--setting", "ltgen-both", "--model", "m", "--model-url", "http://127.0.0.1:1"),
+            2,
+            "passages",
+        ),
+        (("--concurrency", "0"), 2, "concurrency"),
+    ],
+)
+def test_wrong_options_say_which(
+    cli: Cli, arguments: tuple[str, ...], code: int, argument: str
+) -> None:
+    done = cli("answer", QUESTION, *arguments, "--json")
+    assert (done.code, done.json["error"].get("argument")) == (code, argument)
+
+
+def test_conversations_over_passages_of_a_file_l7(cli: Cli, tmp_path: Path) -> None:
+    said = [
+        {"role": "user", "content": "Who is Maria Shriver?"},
+        {"role": "assistant", "content": "A journalist."},
+        {"role": "user", "content": "Who is her mother?"},
+    ]
+    (tmp_path / "c.jsonl").write_text(json.dumps({"id": "c", "messages": said}))
+    (tmp_path / "p.jsonl").write_text('{"id": "p", "text": "Maria Shriver is a journalist."}\n')
+    with stand_in(by_rule) as server:
+        done = cli(
+            *("answer", "--questions", "c.jsonl", "--setting", "ltgen-both", "--model", "m"),
+            *("--model-url", server.url, "--passages", "p.jsonl", "--out", "a.jsonl"),
+        )
+    assert done.code == 0, done.err
+    one, two = read_answers("a.jsonl")
+    assert (one.question_id, two.question_id) == ("c#1", "c#2")
+    assert [turn.content for turn in two.history] == ["Who is Maria Shriver?", "A journalist."]
+    # The whole dialogue is searched for: the second turn names nobody.
+    assert two.result is not None
+    assert "Maria Shriver" in [linked.entity.label for linked in two.result.linked]
+    assert "Conversation:\nUser: Who is Maria" in server.requests[1]["messages"][-1]["content"]
+
+
+def test_prompts_are_listed_and_shown(cli: Cli) -> None:
+    listed = cli("prompt", "list")
+    assert "kalma-numbered" in listed.out
+    names = [row["name"] for row in cli("prompt", "list", "--json").json["prompts"]]
+    assert {"kalma", "okgqa-cot", "ltgen", "retry"} <= set(names)
+    shown = cli("prompt", "show", "okgqa-cot")
+    assert shown.out.startswith("# okgqa-cot@")
+    assert "{{question}}" in shown.out
+    found = cli("prompt", "show", "okgqa-cot", "--json").json
+    assert f"okgqa-cot@{found['version']}" in shown.out
+    assert found["placeholders"] == ["facts", "question"]
+    for name in names:
+        assert cli("prompt", "show", name).code == 0
+    assert cli("prompt", "show", "nonesuch").code == 2
+    assert "kalma" in cli("prompt", "show", "--json").json["error"]["hint"]
+
+
+def test_questions_are_counted_and_written_with_their_facts(cli: Cli, tmp_path: Path) -> None:
+    person = {"name": "Ada", "qid": "Q1", "spouse": "Bea\tX", "child": ""}
+    (tmp_path / "b.json").write_text(
+        json.dumps([["question: Who is Ada?", [person]], ["Who?", []]])
+    )
+    done = cli(
+        *("questions", "b.json", "--out", "q.jsonl", "--triples", "t.tsv", "--labels", "l.tsv"),
+        "--json",
+    )
+    assert done.json["questions"] == 2
+    assert (done.json["entities"], done.json["without_entities"], done.json["facts"]) == (1, 1, 1)
+    assert Path("t.tsv").read_text() == "Q1\tspouse\tBea X\n"
+    assert Path("l.tsv").read_text() == "Q1\tAda\n"
+    lines = [json.loads(line) for line in Path("q.jsonl").read_text().splitlines()]
+    assert lines[0] == {"id": "1", "question": "Who is Ada?", "entity_ids": ["Q1"]}
+    assert "2 questions, 1 entities" in cli("questions", "q.jsonl").out
+    assert cli("questions", "b.json", "--first", "0").code == 2
+    unknown = cli("questions", "b.json", "--known-to", "demo", "--json")
+    assert unknown.json["error"]["argument"] == "known_to"
+    known = cli("questions", question_file(tmp_path / "d.jsonl", 5), "--known-to", "demo")
+    assert "5 of 5 questions" in known.out
