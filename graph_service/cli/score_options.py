@@ -48,6 +48,26 @@ def add_score(
     _add_entailment(na)
     _add_model(na)
 
+    withheld = add("withheld", "ask on views that withhold 1, 2, 3 statements of each minimum set, and "
+                   "score citations and [NA]", "")  # fmt: skip
+    withheld.add_argument(
+        "--rounds", type=int, default=3, metavar="N", help="statements at most (3)"
+    )
+    withheld.add_argument("--strategy", choices=["triplets", "paths", "subgraph"],
+                          default="triplets")  # fmt: skip
+    withheld.add_argument("--limit", type=int, metavar="N", help="items of a retrieval at most")
+    withheld.add_argument("--view-seed", type=int, default=0, metavar="S", help="random seed of the "
+                          "order of withholding (0)")  # fmt: skip
+    withheld.add_argument("--store", metavar="URL", help="the graph's store")
+    withheld.add_argument("--graph", metavar="NAME", help="the graph")
+    withheld.add_argument("--templates", action="store_true", help="answer by template sentences, "
+                          "also where a model is set")  # fmt: skip
+    withheld.add_argument("--lenient", action="store_true", help="ask the model too whether a "
+                          "sentence answers its question at all")  # fmt: skip
+    _add_gold(withheld)
+    _add_entailment(withheld)
+    _add_model(withheld)
+
     knowledge = add("knowledge", "answer entities named, relations found (LTGen)",
                     "JSON lines with id, text, answers; found, oracle, reference")  # fmt: skip
     knowledge.add_argument("--k", type=int, action="append", default=[], metavar="N",

@@ -1,4 +1,4 @@
-"""score: citations, na, knowledge, entailment, factscore, safe, agreement."""
+"""score: citations, na, withheld, knowledge, entailment, factscore, safe, agreement."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from graph_service.cli.output import Output
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.plain import to_plain
-from graph_service.model.result import Triple
+from graph_service.model.result import Strategy, Triple
+from graph_service.settings import read_settings
 from queries.datasets.demo_set import demo_questions
 from queries.datasets.factbench import factbench_cases, read_factbench
 from queries.datasets.factscore import factscore_row, is_factscore
@@ -53,11 +54,13 @@ from queries.score.not_available import NotAvailableReport, beside_judge, score_
 from queries.score.report import Groups, Report, Row
 from queries.score.rows import RowFile, score_cases
 from queries.score.run import score_answers
+from queries.score.withholding import score_rounds
 
 RowType = TypeVar("RowType", bound=Row)
 Case = TypeVar("Case")
 
 PAGE = 500
+ALL = 1000
 QUIET_S = 2.0
 
 
@@ -233,6 +236,65 @@ def _withheld(
         )
         for item in answers
     }
+
+
+def withheld(options: argparse.Namespace, output: Output, /) -> int:
+    """Asks on withholding views, one statement more each round, and scores (K6)."""
+    settings = read_settings()
+    named = bool(options.model or options.replay or settings.model_name)
+    with open_from(options, output) as service, judges(options) as judge:
+        client = Client.over(service)
+        found = score_rounds(
+            gold_of(options),
+            retriever=client,
+            statements=lambda ids: _base_triples(client, ids, options.graph),
+            entailment=entailment_of(options, options.judge, judge),
+            beside_question=beside_judge(judge()) if options.lenient else None,
+            model=judge().model if named and not options.templates else None,
+            graph=options.graph,
+            strategy=Strategy(options.strategy),
+            limit=options.limit,
+            rounds=options.rounds,
+            random_seed=options.view_seed,
+        )
+    models = sorted({name for item in found for name in item.citations.models})
+    output.object(
+        {
+            "models": models,
+            "rounds": [
+                {
+                    "withheld": item.withheld,
+                    "questions": item.questions,
+                    "citations": item.citations.to_plain(),
+                    "not_available": item.not_available,
+                }
+                for item in found
+            ],
+        }
+    )
+    output.line(f"answers by {', '.join(models)}")
+    for item in found:
+        for line in item.lines():
+            output.line(line)
+    return 0
+
+
+def _base_triples(client: Client, ids: Sequence[str], graph: str | None) -> Mapping[str, Triple]:
+    """The triples of Wikidata statements, found through the entity that their ids begin with."""
+    wanted = set(ids)
+    found: dict[str, Triple] = {}
+    for entity in sorted({id_.split("$")[0] for id_ in wanted}):
+        for statement in client.statements(entity, graph=graph, limit=ALL):
+            if statement.triple.statement_id in wanted:
+                found[statement.triple.statement_id] = statement.triple
+    missing = sorted(wanted - found.keys())
+    if missing:
+        raise InputError(
+            f"the graph has no statement {missing[0]} of a minimum set ({len(missing)} are missing)",
+            argument="gold",
+            hint="Give the graph that the questions were made for: --store URL --graph NAME",
+        )
+    return found
 
 
 def knowledge(options: argparse.Namespace, output: Output, /) -> int:

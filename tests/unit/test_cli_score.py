@@ -278,6 +278,26 @@ def test_geval_rates_and_goes_on_k8_o9(cli: Cli, tmp_path: Path) -> None:
         assert cli("score", "geval", file, *wrong, "--model", "m").code == 2
 
 
+def test_withheld_rounds_on_the_slice_k6(
+    cli: Cli, demo_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The 50 questions that ship: 46 have a minimum set, 29 of two statements or more, 5 of three."""
+    (tmp_path / "own").mkdir()
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path / "own"))
+    found = cli("score", "withheld", "--json")
+    assert found.code == 0, found.err
+    rounds = found.json["rounds"]
+    expected = [
+        sum(len(set(item.statement_ids)) >= size and not item.lacking for item in demo_questions())
+        for size in (1, 1, 2, 3)
+    ]
+    assert [item["questions"] for item in rounds] == expected
+    recalls = [item["citations"]["scores"]["recall_micro"]["value"] for item in rounds]
+    assert recalls[0] > recalls[1]
+    assert rounds[1]["not_available"]["recall"]["n"] == expected[1]
+    assert "[NA] precision, strict" in cli("score", "withheld", "--rounds", "1").out
+
+
 CRITERIA = """\
 task: Say who it is.
 labels:
