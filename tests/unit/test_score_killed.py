@@ -1,0 +1,60 @@
+"""A scoring that is killed (SIGKILL) in the middle of a case goes on and asks nothing twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from openai_stand_in import Scripted, completion, stand_in
+
+from queries.score.criteria import load_criteria
+
+
+def test_killed_in_the_middle_of_a_case_and_gone_on_with(tmp_path: Path) -> None:
+    cases = tmp_path / "texts.jsonl"
+    cases.write_text(
+        "\n".join(
+            json.dumps({"id": str(i), "question": "Who?", "text": f"Ada {i}."}) for i in range(4)
+        )
+    )
+    reply = Scripted(
+        200,
+        completion("[[B]]", usage={"prompt_tokens": 1, "completion_tokens": 1}),
+        delay_s=0.03,
+    )
+    labels = len(load_criteria().labels)
+    with stand_in(reply) as server:
+        command = [
+            sys.executable, "-m", "graph_service.cli", "score", "talec", str(cases), "--method",
+            "zero-shot", "--out", str(tmp_path / "run.jsonl"), "--model", "judge", "--model-url",
+            server.url,
+        ]  # fmt: skip
+        environment = {**os.environ, "OPENAI_API_KEY": "k"}
+        process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+        waited = time.monotonic() + 60
+        # One case is written, and the second is half judged.
+        while len(server.requests) < labels + labels // 2:
+            assert time.monotonic() < waited
+            assert process.poll() is None
+            time.sleep(0.005)
+        process.kill()
+        process.wait()
+        written = (tmp_path / "run.jsonl").read_bytes()
+        before = len(server.requests)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        after = len(server.requests)
+    assert written.count(b"\n") == 1
+    assert (tmp_path / "run.jsonl").read_bytes().startswith(written)
+    assert "1 cases were scored in" in done.stderr
+    assert "score (0 to 2)" in done.stdout
+    assert len((tmp_path / "run.jsonl").read_bytes().splitlines()) == 4
+    # 4 texts and 6 labels are 24 requests; the one under way when it was killed may come again.
+    asked = Counter(json.dumps(request, sort_keys=True) for request in server.requests)
+    assert len(asked) == 4 * labels
+    assert after - len(asked) <= 1
+    assert before < after
