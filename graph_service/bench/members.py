@@ -17,8 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from graph_service.bench.codex import Codex, CodexGraph, Question, read_rows
+from graph_service.bench.dumps import load_documents, load_triples
 from graph_service.bench.figures import Detail, Measured, spread, timed
 from graph_service.bench.pagerank import SCIPY_MISSING, pagerank_region, pagerank_whole
+from graph_service.bench.views import LEVEL, deviation, on_view, stored_size, sweep
 from graph_service.embed import open_embedder
 from graph_service.embed.weights import find_model
 from graph_service.errors import SetupError
@@ -30,7 +32,6 @@ from graph_service.retrieve.solver import PcstFast, Tree, passes_known_case, sol
 from graph_service.store import open_store
 from graph_service.view_store import LaidView, ViewStore
 
-LEVEL = 0.3
 _BATCH = 128
 _LABELS = 1024
 _PRIZED = 10
@@ -290,6 +291,21 @@ MEMBERS: tuple[Member, ...] = (
         load_table,
     ),
     Member(
+        "dump-ntriples",
+        "N-Triples made of CoDEx-M, labels among them, by the load command into SQLite",
+        "bare pyoxigraph parse and sqlite3 insert of the same triples, no index",
+        load_triples,
+    ),
+    *(
+        Member(
+            f"dump-json{suffix.replace('.', '-')}",
+            f"a dump.json{suffix} of real Wikidata documents, by the load command into SQLite",
+            "bare orjson parse and sqlite3 insert of the same claims, no index",
+            partial(load_documents, suffix),
+        )
+        for suffix in ("", ".gz", ".bz2")
+    ),
+    Member(
         "pagerank-m-along",
         "PageRank of whole CoDEx-M from one entity, along edges",
         _NX_PAGERANK,
@@ -341,5 +357,42 @@ MEMBERS: tuple[Member, ...] = (
         )
         for size, turns in (("s", 10), ("m", 5))
         for name, method in _METHODS.items()
+    ),
+    *(
+        Member(
+            f"deviation-{metric}-{size}",
+            f"{metric.upper()}'s vector of CoDEx-{size.upper()}, mean over its relations",
+            "networkx, one relation at a time",
+            partial(deviation, metric, size, turns),
+        )
+        for size, turns in (("s", 10), ("m", 5))
+        for metric in ("sc2d", "sd2")
+    ),
+    *(
+        Member(
+            f"stored-view-{size}",
+            f"a view at {LEVEL:.0%} of CoDEx-{size.upper()} as bytes",
+            "numpy's compressed file of the same arrays",
+            partial(stored_size, size, 5),
+        )
+        for size in ("s", "m")
+    ),
+    Member(
+        "on-view-warm-m",
+        f"a whole call on a view of CoDEx-M at {LEVEL:.0%}, all warm",
+        "the same on the base",
+        partial(on_view, False),
+    ),
+    Member(
+        "on-view-first-m",
+        "the first call on a stored view of CoDEx-M that was never read",
+        "the same on the base, warm",
+        partial(on_view, True),
+    ),
+    Member(
+        "sweep-m",
+        "200 views of CoDEx-M made, measured and stored: 4 methods, 10 levels, 5 random seeds",
+        "none",
+        sweep,
     ),
 )

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from graph_service import open_service
-from graph_service.bench import codex, members
+from graph_service.bench import codex, dumps, members
 from graph_service.bench.codex import Codex, fixed_entities, fixed_questions, read_rows
 from graph_service.bench.figures import Measured
 from graph_service.bench.members import MEMBERS, Member
@@ -31,6 +31,7 @@ from graph_service.store.protocol import Batch, Store
 
 SCIPY = importlib.util.find_spec("scipy") is not None
 LABELS = {"P1": "occupation", "P2": "place of birth", "P3": "award received", "P4": "spouse"}
+DEMO = Path(__file__).parents[2] / "queries" / "datasets" / "demo" / "wikidata.jsonl"
 EDGES = {"s": 40, "m": 60}
 
 
@@ -67,6 +68,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
             head, tail = draw.randrange(1, count // 2), int(draw.random() ** 3 * count / 2) + 1
             rows[f"Q{head}\t{draw.choice(list(LABELS))}\tQ{tail}\n"] = None
         (folder / "codex" / f"{size}-train.tsv").write_text("".join(rows))
+    documents = folder / "wikidata_docs" / "wikibase_sdk_json"
+    documents.mkdir(parents=True)
+    for line in DEMO.read_text().splitlines():
+        document = json.loads(line)
+        if document["id"] not in ("Q42", "Q350"):
+            continue
+        (documents / f"{document['id']}.json").write_text(line)
     return folder
 
 
@@ -90,6 +98,8 @@ class Trigrams:
 @pytest.fixture(scope="module")
 def report(data: Path) -> Iterator[SpeedReport]:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dumps, "TRIPLES", 300)
+        patch.setattr(dumps, "STATEMENTS", 60)
         patch.setattr(codex, "open_service", partial(open_service, embedder=Trigrams()))
         yield measure_speed(data, load=load, settings=Settings())
 
@@ -111,6 +121,11 @@ def _details(report: SpeedReport, name: str) -> Mapping[str, float | int | str]:
 
 def test_members_did_the_work_they_name(report: SpeedReport) -> None:
     assert _details(report, "load-s")["statements"] == EDGES["s"]
+    assert _details(report, "dump-ntriples")["triples"] == 300
+    assert 0 < int(_details(report, "dump-ntriples")["stored"]) < 300
+    for name in ("dump-json", "dump-json-gz", "dump-json-bz2"):
+        details = _details(report, name)
+        assert details["stored"] == details["statements"] >= 60
     for size, count in EDGES.items():
         # 30 % of the edges; swapping and rewiring may find a few that cannot change.
         assert _details(report, f"view-deletion-{size}")["changed"] == 3 * count // 10
@@ -120,6 +135,20 @@ def test_members_did_the_work_they_name(report: SpeedReport) -> None:
             assert 0 < int(details["with_items"]) <= int(details["questions"])
             assert "region_ms" in details
     assert _details(report, "embed")["labels"] == len(LABELS)
+
+
+def test_members_about_views_did_the_work_they_name(report: SpeedReport) -> None:
+    """O11: what is measured is what networkx finds; the sweep's views are all there."""
+    for size, count in EDGES.items():
+        for metric in ("sc2d", "sd2"):
+            details = _details(report, f"deviation-{metric}-{size}")
+            assert details["edges"] == count
+            assert float(details["largest_difference"]) < 1e-12
+        sizes = _details(report, f"stored-view-{size}")
+        assert float(sizes["edge-deletion_bytes_an_edge"]) > 0
+    for name in ("on-view-warm-m", "on-view-first-m"):
+        assert "more_ms" in _details(report, name)
+    assert _details(report, "sweep-m")["views"] == 200
 
 
 def test_trees_are_never_worse_than_the_raw_run(report: SpeedReport) -> None:
