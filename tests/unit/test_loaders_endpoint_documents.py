@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sparql_server import Fault, SparqlServer, serve_sparql, truthy_store
+from wikibase_documents import Edge, documents_of
 
 import loaders.load
 import loaders.web.polite as polite_module
@@ -35,58 +36,6 @@ from loaders.sparql.reader import read
 from loaders.sparql.walk import OUTGOING_REASON, TERMS_REASON, hub_reason
 from loaders.web.faults import EndpointError
 from loaders.wikibase_json import MISSING_REASON
-
-Edge = tuple[str, str, str, str]
-
-
-def documents_of(edges: Iterable[Edge], *, names: Iterable[str] = ()) -> dict[str, Any]:
-    """Documents that hold edges (head, property, tail, rank), each with a qualifier."""
-    documents: dict[str, Any] = {}
-
-    def document(id_: str) -> Any:
-        if id_ not in documents:
-            documents[id_] = {
-                "type": "property" if id_.startswith("P") else "item",
-                "id": id_,
-                "lastrevid": 3,
-                "labels": {
-                    "en": {"language": "en", "value": f"name of {id_}"},
-                    "fr": {"language": "fr", "value": f"nom de {id_}"},
-                },
-                "descriptions": {},
-                "aliases": {},
-                "claims": {},
-            }
-        return documents[id_]
-
-    for number, (head, property_, tail, rank) in enumerate(sorted(edges)):
-        document(head)["claims"].setdefault(property_, []).append(
-            {
-                "mainsnak": snak(property_, tail),
-                "type": "statement",
-                "rank": rank,
-                "id": f"{head}$00000000-0000-4000-8000-{number:012X}",
-                "qualifiers": {"P99": [snak("P99", "Q900")]},
-                "qualifiers-order": ["P99"],
-            }
-        )
-        document(tail)
-        document(property_)
-    for id_ in ("P99", "Q900", *names):
-        document(id_)
-    return documents
-
-
-def snak(property_: str, tail: str) -> dict[str, Any]:
-    return {
-        "snaktype": "value",
-        "property": property_,
-        "datatype": "wikibase-item",
-        "datavalue": {
-            "type": "wikibase-entityid",
-            "value": {"entity-type": "item", "numeric-id": int(tail[1:]), "id": tail},
-        },
-    }
 
 
 def best_of(edges: Iterable[Edge]) -> set[Edge]:
@@ -285,6 +234,25 @@ def test_real_documents_come_as_from_files(
     assert report.wikidata_forms == ["full"]
     # Documents that are only named are not there: said, and no reason to fail.
     assert report.skipped[MISSING_REASON] > 100
+
+
+@pytest.mark.data
+def test_walk_equals_brute_force_on_codex(data_dir: Path) -> None:
+    """The real facts of CoDEx-S as documents: two hops, with hubs."""
+    lines = (data_dir / "codex" / "s-train.tsv").read_text().splitlines()
+    edges = {(head, relation, tail, "normal") for head, relation, tail in map(str.split, lines)}
+    documents = documents_of(edges)
+    with serve_sparql(truthy_store(documents), documents) as server:
+        options = options_for(server, max_incoming=30)
+        found = [one for part in read("wikidata:Q79", options, {}) for one in part.statements]
+        asked = [id_ for ids in server.asked_entities() for id_ in ids]
+        assert max(map(len, server.asked_entities())) == 50
+    wanted = walk_by_brute_force(edges, ["Q79"], hops=2, max_incoming=30)
+    assert len(wanted) > 300
+    assert edges_in(found) == wanted
+    assert len(found) == len(wanted)
+    # No document is asked for twice.
+    assert len(asked) == len(set(asked))
 
 
 def test_redirects_are_no_hop(tmp_store: Store) -> None:
