@@ -10,7 +10,7 @@ from pathlib import Path
 
 from graph_service.cli.judge_model import judges
 from graph_service.cli.output import Output
-from graph_service.cli.scoring import file_of, run_cases, show, text_cases
+from graph_service.cli.score_cases import file_of, run_cases, show, text_cases
 from graph_service.errors import InputError
 from queries.datasets.scored import read_text_cases, read_texts_by_id
 from queries.score.case import TextCase
@@ -22,18 +22,17 @@ from queries.score.geval import (
     Preset,
     Weighting,
     geval_report,
-    load_rubric,
     rate_text,
 )
+from queries.score.rubric import load_rubric
 from queries.score.talec import Division, Method, Talec, TalecRow, judge_text
+from queries.score.talec_export import tuning_records
 from queries.score.talec_report import (
     assign_splits,
-    compare_runs,
-    read_run,
     shot_notes,
     talec_report,
-    tuning_records,
 )
+from queries.score.talec_runs import compare_runs, read_run
 
 
 def preset_of(options: argparse.Namespace, /) -> Preset:

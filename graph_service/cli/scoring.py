@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, TypeVar
-
-import orjson
 
 from graph_service.cli.judge_model import Judges, judges
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
+from graph_service.cli.score_cases import (
+    file_of,
+    gold_of,
+    groups_by_id,
+    run_cases,
+    show,
+    text_cases,
+    write_rows,
+)
 from graph_service.client import Client
 from graph_service.errors import InputError
-from graph_service.model.plain import to_plain
 from graph_service.model.result import Strategy, Triple
 from graph_service.settings import read_settings
-from queries.datasets.demo_set import demo_questions
 from queries.datasets.factbench import factbench_cases, read_factbench
 from queries.datasets.factscore import factscore_row, is_factscore
-from queries.datasets.gold import GoldQuestion, read_gold_questions
 from queries.datasets.records import read_cases, read_records
 from queries.datasets.scored import (
     answer_of,
@@ -31,12 +32,10 @@ from queries.datasets.scored import (
     knowledge_case,
     rated_case,
     read_absent,
-    read_text_cases,
     read_texts_by_id,
 )
 from queries.generate.answer import Answer, read_answers
 from queries.score.agreement import agreement as make_agreement
-from queries.score.case import TextCase
 from queries.score.cross_encoder import CrossEncoder
 from queries.score.entailment import ChatEntailment, Entailment, WordOverlap
 from queries.score.entailment_score import (
@@ -51,36 +50,11 @@ from queries.score.fact_check import FactChecker, check_facts
 from queries.score.facts import FactsRow, facts_report
 from queries.score.knowledge import score_knowledge
 from queries.score.not_available import NotAvailableReport, beside_judge, score_not_available
-from queries.score.report import Groups, Report, Row
-from queries.score.rows import RowFile, score_cases
 from queries.score.run import score_answers
 from queries.score.withholding import score_rounds
 
-RowType = TypeVar("RowType", bound=Row)
-Case = TypeVar("Case")
-
 PAGE = 500
 ALL = 1000
-QUIET_S = 2.0
-
-
-def file_of(options: argparse.Namespace, /) -> Path:
-    """Returns the file that is scored; raises ``InputError`` where there is none."""
-    path = Path(options.file)
-    if not path.is_file():
-        raise InputError(f"there is no file {path}", argument="file")
-    return path
-
-
-def gold_of(options: argparse.Namespace, /) -> tuple[GoldQuestion, ...]:
-    """Returns the gold questions of the options, by default those that ship with the package."""
-    return read_gold_questions(options.gold) if options.gold else demo_questions()
-
-
-def groups_by_id(options: argparse.Namespace, /) -> Callable[[str], Groups]:
-    """Returns what a question's answers are grouped by: its kind in the gold questions."""
-    kinds = {question.id: question.kind for question in gold_of(options)}
-    return lambda id_: Groups(kind=kinds.get(id_, ""))
 
 
 def entailment_of(options: argparse.Namespace, who: str, judge: Judges, /) -> Entailment:
@@ -97,67 +71,6 @@ def entailment_of(options: argparse.Namespace, who: str, judge: Judges, /) -> En
         )
     labels = tuple(options.labels.split(",")) if options.labels else ()
     return CrossEncoder(options.cross_encoder, labels=labels)
-
-
-def show(report: Report, output: Output, rows: Sequence[Any] = (), /) -> int:
-    """Prints a report; returns 1 where cases failed, else 0."""
-    output.object({**report.to_plain(), "rows": rows})
-    for line in report.lines():
-        output.line(line)
-    return 1 if report.failures else 0
-
-
-def write_rows(path: str | None, rows: Iterable[Any], /) -> None:
-    """Writes rows as JSON lines where a file is named; raises ``InputError`` where it can't."""
-    if path is None:
-        return
-    try:
-        Path(path).write_bytes(b"".join(orjson.dumps(to_plain(row)) + b"\n" for row in rows))
-    except OSError as error:
-        raise InputError(f"can't write {path}: {error.strerror}", argument="out") from error
-
-
-def run_cases(
-    options: argparse.Namespace,
-    output: Output,
-    cases: Sequence[Case],
-    score: Callable[[Case], RowType],
-    kind: type[RowType],
-    basis: str,
-    id_of: Callable[[Case], str],
-    /,
-) -> tuple[RowType, ...]:
-    """Returns one row a case, kept in ``--out`` and gone on with from there.
-
-    Prints the progress on stderr, with the tokens so far.
-    """
-    if options.jobs < 1:
-        raise InputError(f"at least one case at once was expected, got {options.jobs}",
-                         argument="jobs")  # fmt: skip
-    file = RowFile(Path(options.out) if options.out else None, kind, basis)
-    tokens = 0
-    last = time.monotonic()
-
-    def tell(done: int, total: int, row: RowType) -> None:
-        nonlocal tokens, last
-        usage = getattr(row, "usage", None)
-        tokens += usage.total if usage is not None else 0
-        if done == total or time.monotonic() - last >= QUIET_S:
-            last = time.monotonic()
-            output.note(f"{done} of {total} cases, {tokens} tokens so far")
-
-    before = sum(id_of(case) in file.rows for case in cases)
-    if before:
-        output.note(f"{before} cases were scored in {options.out} before")
-    return score_cases(
-        cases,
-        score,
-        file,
-        id_of=id_of,
-        again=lambda row: options.again and row.failure is not None,
-        jobs=options.jobs,
-        progress=tell,
-    )
 
 
 def citations(options: argparse.Namespace, output: Output, /) -> int:
@@ -346,15 +259,6 @@ def _alignment(
         lambda item: item.question_id,
     )
     return show(alignment_report(rows, judged_by=judge.name), output, rows)
-
-
-def text_cases(options: argparse.Namespace, /) -> tuple[TextCase, ...]:
-    """Returns the texts to be judged, with the kinds of their questions."""
-    groups = groups_by_id(options)
-    return tuple(
-        case if case.groups != Groups() else replace(case, groups=groups(case.id))
-        for case in read_text_cases(file_of(options))
-    )
 
 
 def factscore(options: argparse.Namespace, output: Output, /) -> int:

@@ -1,33 +1,24 @@
-"""Reports of TALEC: verdicts against people's, two runs side by side, fine-tuning records (T6, T8)."""
+"""Reports of TALEC: splits, and verdicts against people's (T6)."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-import orjson
 
 from graph_service.errors import InputError
-from graph_service.model.plain import from_plain, to_plain
-from queries.datasets.records import Record, read_records
 from queries.generate.citations import one_line
-from queries.llm import Message
 from queries.score.agreement import equal_share, kendall_tau_b, pearson, spearman
 from queries.score.case import TextCase
-from queries.score.criteria import Criteria, Shot
+from queries.score.criteria import Criteria
 from queries.score.metric import Score, divide, mean_score, ratio_score
-from queries.score.prompts import load_score_prompt
 from queries.score.report import Report, make_report
 from queries.score.resample import bootstrap_score
 from queries.score.talec import (
-    ABSENT,
-    PRESENT,
     TalecRow,
     final_score,
-    label_messages,
-    shot_messages,
 )
 
 NO_SCORE = "no text could be scored"
@@ -218,215 +209,3 @@ def shot_notes(cases: Sequence[TextCase], criteria: Criteria, /) -> list[str]:
     if not same:
         return []
     return [f"{len(same)} cases are shots of the criteria themselves, such as {same[0]}"]
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """A verdict or a score that two runs give differently.
-
-    Attributes:
-        name: A label, or ``score``.
-        human: What people say, where they do.
-        closer: Whether the second run is closer to people than the first; None where unknown.
-    """
-
-    id: str
-    name: str
-    first: float | None
-    second: float | None
-    human: float | None
-    closer: bool | None
-
-    def text(self) -> str:
-        """Returns ``q7 score: 2 -> 0 (people: 0, better)``."""
-        shown = ["none" if value is None else f"{value:g}" for value in (self.first, self.second)]
-        said = ""
-        if self.human is not None:
-            judged = {True: ", better", False: ", worse", None: ""}[self.closer]
-            said = f" (people: {self.human:g}{judged})"
-        return f"{self.id} {self.name}: {shown[0]} -> {shown[1]}{said}"
-
-
-@dataclass(frozen=True, slots=True)
-class RunsCompared:
-    """Two runs over the same texts, side by side (T6).
-
-    Attributes:
-        cases: Texts that both runs have; ``only_first`` and ``only_second`` are in no figure.
-        first, second: The scores of each over those texts.
-        changed: What they judge differently, in the order of ids.
-    """
-
-    cases: int
-    only_first: int
-    only_second: int
-    first: Mapping[str, Score]
-    second: Mapping[str, Score]
-    changed: tuple[Changed, ...]
-
-    def lines(self) -> list[str]:
-        """Returns the comparison for people."""
-        shown = [f"{self.cases} texts in both runs"]
-        if self.only_first or self.only_second:
-            shown.append(
-                f"{self.only_first} in the first alone, {self.only_second} in the second alone"
-            )
-        width = max(len(name) for name in self.first)
-        for name, score in self.first.items():
-            other = self.second[name]
-            moved = ""
-            if score.value is not None and other.value is not None:
-                moved = f"  {other.value - score.value:+.3f}"
-            before = "none" if score.value is None else f"{score.value:.3f}"
-            after = "none" if other.value is None else f"{other.value:.3f}"
-            shown.append(f"{name:<{width}}  {before:>6} -> {after:>6}{moved}")
-        shown.append(f"{len(self.changed)} verdicts changed")
-        shown.extend(f"  {change.text()}" for change in self.changed)
-        return shown
-
-
-def compare_runs(
-    first: Sequence[TalecRow],
-    second: Sequence[TalecRow],
-    classes: Mapping[str, bool],
-    /,
-    *,
-    random_seed: int = 0,
-) -> RunsCompared:
-    """Returns two runs side by side over the texts that both have, with what changed (T6).
-
-    Args:
-        first: Rows of the run before shots were adjusted.
-        second: Rows of the run after.
-        classes: Whether each label is unacceptable, by name.
-        random_seed: Of the bootstrap.
-
-    Raises:
-        InputError: They have no text in common.
-    """
-    before = {row.id: row for row in first}
-    after = {row.id: row for row in second}
-    ids = sorted(before.keys() & after.keys())
-    if not ids:
-        raise InputError("the two runs have no case in common; were they of the same file?")
-    changed: list[Changed] = []
-    for id_ in ids:
-        one, other = before[id_], after[id_]
-        # People's words are taken from the later run: labels are mended while shots are adjusted.
-        human = other.human
-        pairs = [
-            (name, _number(one, name), _number(other, name), human.get(name)) for name in classes
-        ]
-        pairs.append(
-            (
-                "score",
-                None if one.score is None else float(one.score),
-                None if other.score is None else float(other.score),
-                human_score(human, classes),
-            )
-        )
-        for name, old, new, wanted in pairs:
-            if old != new:
-                changed.append(Changed(id_, name, old, new, wanted, _closer(old, new, wanted)))
-    left = [replace(before[id_], human=after[id_].human) for id_ in ids]
-    right = [after[id_] for id_ in ids]
-    scores = [talec_scores(rows, classes, random_seed=random_seed) for rows in (left, right)]
-    names = [name for name in scores[0] if name in scores[1]]
-    return RunsCompared(
-        len(ids),
-        len(before) - len(ids),
-        len(after) - len(ids),
-        {name: scores[0][name] for name in names},
-        {name: scores[1][name] for name in names},
-        tuple(changed),
-    )
-
-
-def _number(row: TalecRow, name: str) -> float | None:
-    verdict = row.labels.get(name)
-    return None if verdict is None or verdict.present is None else float(verdict.present)
-
-
-def _closer(old: float | None, new: float | None, wanted: float | None) -> bool | None:
-    if old is None or new is None or wanted is None or abs(old - wanted) == abs(new - wanted):
-        return None
-    return abs(new - wanted) < abs(old - wanted)
-
-
-def read_run(path: str, /) -> tuple[TalecRow, ...]:
-    """Returns the rows that ``score talec --out`` wrote, the last one of each id.
-
-    Raises:
-        InputError: The file holds something else; names the line.
-    """
-    found: dict[str, TalecRow] = {}
-    for record in read_records(path):
-        row = _row_of(record)
-        found[row.id] = row
-    if not found:
-        raise InputError(f"{path} holds no judged text", argument="run")
-    return tuple(found.values())
-
-
-def _row_of(record: Record) -> TalecRow:
-    if "row" not in record.fields:
-        raise record.error("row", "a text judged by `score talec --out`")
-    try:
-        return from_plain(TalecRow, record.fields["row"])
-    except InputError as error:
-        raise InputError(f"{record.where}: {error.message}") from error
-
-
-@dataclass(frozen=True, slots=True)
-class TuningRecord:
-    """One labelled case as a conversation, for fine-tuning (T8)."""
-
-    messages: tuple[Message, ...]
-
-    def to_json(self) -> str:
-        """Returns it as one line of JSON, ``{"messages": [...]}``."""
-        return orjson.dumps(to_plain(self)).decode()
-
-
-def tuning_records(
-    criteria: Criteria,
-    cases: Sequence[TextCase],
-    /,
-) -> tuple[TuningRecord, ...]:
-    """Returns the labelled data as fine-tuning records, one a text and label (T8).
-
-    The shots come first, then the cases that people labelled, in their order; the reply has the form
-    that the judge is asked for. A case's verdict without a reason has the line of its judgement left out.
-
-    Args:
-        criteria: With shots.
-        cases: With ``human`` labels, and perhaps reasons; a label that people did not give makes no record.
-    """
-    found: list[TuningRecord] = []
-    for label in criteria.labels:
-        for shot in label.shots:
-            system, *_ = label_messages(criteria, label, _case_of(shot), shots=False)
-            found.append(TuningRecord((system, *shot_messages(label, shot))))
-    for case in cases:
-        for label in criteria.labels:
-            if label.name not in case.human or case.failure is not None:
-                continue
-            asked = label_messages(criteria, label, case, shots=False)
-            reason = case.reasons.get(label.name, "")
-            (told,) = load_score_prompt("talec-shot").render(
-                title=label.title,
-                description=one_line(label.description),
-                reason=one_line(reason) or "-",
-                verdict=f"[[{PRESENT if case.human[label.name] else ABSENT}]]",
-            )
-            content = told.content
-            if not reason.strip():
-                content = "\n".join(
-                    line for line in content.splitlines() if not line.startswith("Judgement: ")
-                )
-            found.append(TuningRecord((*asked, Message(told.role, content))))
-    return tuple(found)
-
-
-def _case_of(shot: Shot) -> TextCase:
-    return TextCase("", shot.question, shot.text, knowledge=shot.knowledge, cited=shot.text)

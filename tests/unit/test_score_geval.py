@@ -21,16 +21,14 @@ from queries.score.geval import (
     Preset,
     Weighting,
     geval_report,
-    load_rubric,
-    parse_rubric,
     rate_text,
     rating_prompt,
     read_rating,
-    rubric_names,
     weighted_rating,
 )
 from queries.score.judge import Judge, UnreadableReply
 from queries.score.report import Groups
+from queries.score.rubric import load_rubric, parse_rubric, rubric_names
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "judges" / "geval"
 CASE = TextCase(

@@ -29,15 +29,14 @@ from queries.score.talec import (
     read_labels,
     whole_messages,
 )
+from queries.score.talec_export import tuning_records
 from queries.score.talec_report import (
     assign_splits,
-    compare_runs,
     human_score,
-    read_run,
     shot_notes,
     talec_report,
-    tuning_records,
 )
+from queries.score.talec_runs import compare_runs, read_run
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "judges" / "talec"
 CRITERIA = parse_criteria(

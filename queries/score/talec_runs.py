@@ -1,0 +1,170 @@
+"""Two runs of TALEC side by side, while shots are adjusted (T6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from graph_service.errors import InputError
+from graph_service.model.plain import from_plain
+from queries.datasets.records import Record, read_records
+from queries.score.metric import Score
+from queries.score.talec import TalecRow
+from queries.score.talec_report import human_score, talec_scores
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A verdict or a score that two runs give differently.
+
+    Attributes:
+        name: A label, or ``score``.
+        human: What people say, where they do.
+        closer: Whether the second run is closer to people than the first; None where unknown.
+    """
+
+    id: str
+    name: str
+    first: float | None
+    second: float | None
+    human: float | None
+    closer: bool | None
+
+    def text(self) -> str:
+        """Returns ``q7 score: 2 -> 0 (people: 0, better)``."""
+        shown = ["none" if value is None else f"{value:g}" for value in (self.first, self.second)]
+        said = ""
+        if self.human is not None:
+            judged = {True: ", better", False: ", worse", None: ""}[self.closer]
+            said = f" (people: {self.human:g}{judged})"
+        return f"{self.id} {self.name}: {shown[0]} -> {shown[1]}{said}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunsCompared:
+    """Two runs over the same texts, side by side (T6).
+
+    Attributes:
+        cases: Texts that both runs have; ``only_first`` and ``only_second`` are in no figure.
+        first, second: The scores of each over those texts.
+        changed: What they judge differently, in the order of ids.
+    """
+
+    cases: int
+    only_first: int
+    only_second: int
+    first: Mapping[str, Score]
+    second: Mapping[str, Score]
+    changed: tuple[Changed, ...]
+
+    def lines(self) -> list[str]:
+        """Returns the comparison for people."""
+        shown = [f"{self.cases} texts in both runs"]
+        if self.only_first or self.only_second:
+            shown.append(
+                f"{self.only_first} in the first alone, {self.only_second} in the second alone"
+            )
+        width = max(len(name) for name in self.first)
+        for name, score in self.first.items():
+            other = self.second[name]
+            moved = ""
+            if score.value is not None and other.value is not None:
+                moved = f"  {other.value - score.value:+.3f}"
+            before = "none" if score.value is None else f"{score.value:.3f}"
+            after = "none" if other.value is None else f"{other.value:.3f}"
+            shown.append(f"{name:<{width}}  {before:>6} -> {after:>6}{moved}")
+        shown.append(f"{len(self.changed)} verdicts changed")
+        shown.extend(f"  {change.text()}" for change in self.changed)
+        return shown
+
+
+def compare_runs(
+    first: Sequence[TalecRow],
+    second: Sequence[TalecRow],
+    classes: Mapping[str, bool],
+    /,
+    *,
+    random_seed: int = 0,
+) -> RunsCompared:
+    """Returns two runs side by side over the texts that both have, with what changed (T6).
+
+    Args:
+        first: Rows of the run before shots were adjusted.
+        second: Rows of the run after.
+        classes: Whether each label is unacceptable, by name.
+        random_seed: Of the bootstrap.
+
+    Raises:
+        InputError: They have no text in common.
+    """
+    before = {row.id: row for row in first}
+    after = {row.id: row for row in second}
+    ids = sorted(before.keys() & after.keys())
+    if not ids:
+        raise InputError("the two runs have no case in common; were they of the same file?")
+    changed: list[Changed] = []
+    for id_ in ids:
+        one, other = before[id_], after[id_]
+        # People's words are taken from the later run: labels are mended while shots are adjusted.
+        human = other.human
+        pairs = [
+            (name, _number(one, name), _number(other, name), human.get(name)) for name in classes
+        ]
+        pairs.append(
+            (
+                "score",
+                None if one.score is None else float(one.score),
+                None if other.score is None else float(other.score),
+                human_score(human, classes),
+            )
+        )
+        for name, old, new, wanted in pairs:
+            if old != new:
+                changed.append(Changed(id_, name, old, new, wanted, _closer(old, new, wanted)))
+    left = [replace(before[id_], human=after[id_].human) for id_ in ids]
+    right = [after[id_] for id_ in ids]
+    scores = [talec_scores(rows, classes, random_seed=random_seed) for rows in (left, right)]
+    names = [name for name in scores[0] if name in scores[1]]
+    return RunsCompared(
+        len(ids),
+        len(before) - len(ids),
+        len(after) - len(ids),
+        {name: scores[0][name] for name in names},
+        {name: scores[1][name] for name in names},
+        tuple(changed),
+    )
+
+
+def _number(row: TalecRow, name: str) -> float | None:
+    verdict = row.labels.get(name)
+    return None if verdict is None or verdict.present is None else float(verdict.present)
+
+
+def _closer(old: float | None, new: float | None, wanted: float | None) -> bool | None:
+    if old is None or new is None or wanted is None or abs(old - wanted) == abs(new - wanted):
+        return None
+    return abs(new - wanted) < abs(old - wanted)
+
+
+def read_run(path: str, /) -> tuple[TalecRow, ...]:
+    """Returns the rows that ``score talec --out`` wrote, the last one of each id.
+
+    Raises:
+        InputError: The file holds something else; names the line.
+    """
+    found: dict[str, TalecRow] = {}
+    for record in read_records(path):
+        row = _row_of(record)
+        found[row.id] = row
+    if not found:
+        raise InputError(f"{path} holds no judged text", argument="run")
+    return tuple(found.values())
+
+
+def _row_of(record: Record) -> TalecRow:
+    if "row" not in record.fields:
+        raise record.error("row", "a text judged by `score talec --out`")
+    try:
+        return from_plain(TalecRow, record.fields["row"])
+    except InputError as error:
+        raise InputError(f"{record.where}: {error.message}") from error
