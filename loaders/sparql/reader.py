@@ -20,6 +20,12 @@ from loaders.web.address import split_address
 from loaders.web.faults import StoppedError
 
 SPARQL_FORMAT = "sparql"
+# Since 2025 Wikidata's query service is split, and the main part has no scholarly articles.
+SPLIT_HOST = "query.wikidata.org"
+SPLIT_REASON = (
+    "part of Wikidata that the endpoint does not hold: what scholarly articles say of these "
+    "entities (https://query-scholarly.wikidata.org/sparql)"
+)
 
 
 def read(
@@ -44,10 +50,20 @@ def read(
     """
     walk = _prepare(source, options, start, stop)
     walk.prune_cache()
+    missing = {} if start else _not_held(walk)
     try:
-        yield from walk.pieces()
+        for piece in walk.pieces():
+            piece.skipped.update(missing)
+            missing = {}
+            yield piece
     except StoppedError:
         return
+
+
+def _not_held(walk: Walk) -> dict[str, int]:
+    """Returns what an endpoint is known not to have, as the report counts it."""
+    host = split_address(walk.address).hostname
+    return {SPLIT_REASON: 1} if host == SPLIT_HOST and walk.goes_in else {}
 
 
 def check(source: str, options: LoadOptions, /) -> list[str]:
@@ -78,9 +94,8 @@ def statements_of(settings: EndpointOptions, dialect: Dialect, /) -> str:
     if settings.statements is not None:
         return settings.statements
     # Another endpoint may hold other data than Wikidata's own API: it is not guessed.
-    own = settings.endpoint is None or (
-        split_address(settings.endpoint).hostname == split_address(dialect.endpoint).hostname
-    )
+    host = split_address(settings.endpoint or dialect.endpoint).hostname or ""
+    own = host.endswith(".wikidata.org")
     return FULL if own or settings.entity_data is not None else TRUTHY
 
 

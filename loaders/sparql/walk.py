@@ -149,6 +149,16 @@ class Walk:
         )
         self._parsed = Parsed(terms_only=True)
 
+    @property
+    def address(self) -> str:
+        """The endpoint's."""
+        return self._endpoint.address
+
+    @property
+    def goes_in(self) -> bool:
+        """Whether statements that lead to an entity are asked for."""
+        return self._settings.direction != "out"
+
     def prune_cache(self) -> None:
         """Deletes answers on disk that are past their time."""
         self._endpoint.prune_cache()

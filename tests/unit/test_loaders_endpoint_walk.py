@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sparql_server import Fault, SparqlServer, serve_sparql
 
+import loaders.sparql.reader as reader_module
 from graph_service.cli import main
 from graph_service.errors import InputError
 from graph_service.model.statement import Entity, EntityKind
@@ -28,7 +29,7 @@ from graph_service.model.values import (
 from graph_service.store.protocol import Store
 from loaders.load import load
 from loaders.options import LoadOptions, Progress
-from loaders.sparql.dialects import BOOKKEEPING_FILE, REDIRECTS, read_drops
+from loaders.sparql.dialects import BOOKKEEPING_FILE, REDIRECTS, dialect_of, read_drops
 from loaders.sparql.options import EndpointOptions
 from loaders.sparql.reader import read
 from loaders.sparql.terms import can_write_iri
@@ -506,6 +507,38 @@ def test_literals_in_french_of_dbpedias_infoboxes(data_dir: Path, tmp_store: Sto
     french = {one for one in own if isinstance(one[1], ox.Literal) and one[1].language == "fr"}
     assert len(statements) == len(own) > 20
     assert len(english) == len(own) - len(french)
+
+
+def test_what_wikidatas_split_service_does_not_hold_is_said(
+    tmp_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trap 2: the query service has no scholarly articles any more."""
+    with serve_sparql(wikidata_graph([("Q1", "P1", "Q2"), ("Q3", "P1", "Q1")])) as server:
+        plain = load("wikidata:Q1", store=tmp_store, graph="g", options=options_for(server))
+        assert plain.skipped == {}
+        monkeypatch.setattr(reader_module, "SPLIT_HOST", "127.0.0.1")
+        split = load("wikidata:Q1", store=tmp_store, graph="h", options=options_for(server))
+        out = load("wikidata:Q1", store=tmp_store, graph="i", options=options_for(
+            server, direction="out"))  # fmt: skip
+    assert split.skipped == {reader_module.SPLIT_REASON: 1}
+    assert "scholarly articles" in "\n".join(split.lines())
+    assert out.skipped == {}
+
+
+@pytest.mark.parametrize(
+    ("settings_", "wanted"),
+    [
+        (EndpointOptions(), "full"),
+        (EndpointOptions(endpoint="https://query-scholarly.wikidata.org/sparql"), "full"),
+        (EndpointOptions(endpoint="https://notwikidata.org/sparql"), "truthy"),
+        (EndpointOptions(endpoint="http://localhost:7001"), "truthy"),
+        (EndpointOptions(endpoint="http://localhost:7001", statements="full"), "full"),
+        (EndpointOptions(statements="truthy"), "truthy"),
+    ],
+)
+def test_which_statements_are_read(settings_: EndpointOptions, wanted: str) -> None:
+    dialect, _ = dialect_of("wikidata:Q1", languages=(), drop_relations=None)
+    assert reader_module.statements_of(settings_, dialect) == wanted
 
 
 def test_hubs_and_the_limit_on_statements_are_said(tmp_store: Store) -> None:
