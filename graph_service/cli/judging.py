@@ -1,4 +1,4 @@
-"""score: geval, talec, compare, lint, export."""
+"""score: geval, spread, talec, compare, lint, export."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from queries.score.geval import (
     geval_report,
     rate_text,
 )
+from queries.score.report import over_runs, read_report_scores
 from queries.score.rubric import load_rubric
 from queries.score.talec import Division, Method, Talec, TalecRow, judge_text
 from queries.score.talec_export import tuning_records
@@ -91,6 +92,20 @@ def geval(options: argparse.Namespace, output: Output, /) -> int:
     show(geval_report(rows, preset, rated_by=by.label), output, rows)
     failed = any(row.failure or any(x.failures for x in row.scores.values()) for row in rows)
     return 1 if failed else 0
+
+
+def spread(options: argparse.Namespace, output: Output, /) -> int:
+    """Gives mean and deviation of every score over several runs' reports (O9)."""
+    scores = [read_report_scores(path) for path in options.reports]
+    names = [name for name in scores[0] if all(name in found for found in scores)]
+    if not names:
+        raise InputError("the reports have no score in common", argument="reports")
+    spreads = {name: over_runs([found[name] for found in scores]) for name in names}
+    output.object({"runs": len(scores), "scores": spreads})
+    width = max(len(name) for name in names)
+    for name, found in spreads.items():
+        output.line(f"{name:<{width}}  {found.text()}")
+    return 0
 
 
 def talec(options: argparse.Namespace, output: Output, /) -> int:

@@ -125,6 +125,10 @@ def add_score(
     _add_gold(geval)
     _add_run(geval)
 
+    spread = add("spread", "mean and deviation of every score over several runs", "", "judging")
+    spread.add_argument("reports", nargs="+", metavar="REPORT", help="what `score ... --json` "
+                        "printed, one file a run")  # fmt: skip
+
     _add_talec(add)
 
     agreement = add("agreement", "raters against one another: kappa and correlations",

@@ -148,7 +148,7 @@ def knowledge_case(record: Record, /) -> KnowledgeCase:
 def rated_case(record: Record, /) -> RatedCase:
     """Returns a record as one case that several raters rated.
 
-    Fields: ``ratings``, numbers, texts or true and false by rater; ``group``, ``kind``.
+    Fields: ``ratings``, numbers, texts or true and false by rater; ``group``.
     """
     ratings = record.mapping("ratings")
     if not ratings or not all(isinstance(x, bool | int | float | str) for x in ratings.values()):
@@ -157,7 +157,6 @@ def rated_case(record: Record, /) -> RatedCase:
         record.text("id", default=str(record.number)),
         dict(ratings),
         record.text("group", default="", filled=False),
-        record.text("kind", default="", filled=False),
     )
 
 

@@ -276,13 +276,11 @@ class RatedCase:
     Attributes:
         ratings: By rater: people and judge models alike; a rater may be missing.
         group: What the case belongs to (a claim, an answer); empty for itself.
-        kind: A word to group scores by.
     """
 
     id: str
     ratings: Mapping[str, Rating]
     group: str = ""
-    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

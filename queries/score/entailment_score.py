@@ -50,6 +50,7 @@ class EntailmentRow:
 
     Attributes:
         gold: What people say; None where unknown.
+        label: The relation that people give; empty where they gave none of the three.
     """
 
     id: str
@@ -57,6 +58,7 @@ class EntailmentRow:
     groups: Groups
     gold: bool | None
     judgement: Judgement | None
+    label: str = ""
     failure: str | None = None
 
 
@@ -77,7 +79,9 @@ def judge_pairs(
         for case in part:
             judgement = None if case.failure is not None else next(judged)
             failure = case.failure if judgement is None else judgement.failure
-            yield EntailmentRow(case.id, case.group, case.groups, case.entailed, judgement, failure)
+            yield EntailmentRow(
+                case.id, case.group, case.groups, case.entailed, judgement, case.label, failure
+            )
 
 
 def entailment_report(
@@ -172,7 +176,19 @@ def _against_labels(rows: Sequence[EntailmentRow], random_seed: int) -> dict[str
         failed=failed,
         random_seed=random_seed,
     )
+    told = [row for row in done if row.label and row.judgement is not None and row.judgement.shares]
+    three: dict[str, Score] = {}
+    if told and any(row.label != Relation.ENTAILMENT for row in told):
+        right = [
+            float(max(shares, key=lambda name: shares[name]) == row.label)
+            for row in told
+            for shares in (row.judgement.shares if row.judgement is not None else {},)
+        ]
+        three["accuracy of the three relations"] = mean_score(
+            right, failed=failed, random_seed=random_seed
+        )
     return {
+        **three,
         "AUROC of entailed": area,
         "accuracy": ratio(equal, every, NO_PAIR),
         "precision": ratio(both, given, "no pair is judged as entailed"),

@@ -16,6 +16,7 @@ from enum import StrEnum
 from graph_service.errors import InputError
 from queries.generate.citations import one_line
 from queries.llm import Message, ReplyError, TokenChoice, Usage
+from queries.score.agreement import MEASURES
 from queries.score.case import TextCase
 from queries.score.judge import Judge, UnreadableReply, ask
 from queries.score.metric import Score, mean_score
@@ -107,12 +108,14 @@ class GEvalRow:
     """One text's ratings, by quality.
 
     Attributes:
+        human: People's ratings, by quality.
         failure: Why the text has no rating at all; a failed run of one quality is told there.
     """
 
     id: str
     groups: Groups
     scores: Mapping[str, QualityScore]
+    human: Mapping[str, float] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     failure: str | None = None
 
@@ -209,7 +212,7 @@ def rate_text(case: TextCase, /, *, by: GEval) -> GEvalRow:
         by: Who rates, and how.
     """
     if case.failure is not None:
-        return GEvalRow(case.id, case.groups, {}, failure=case.failure)
+        return GEvalRow(case.id, case.groups, {}, case.human, failure=case.failure)
     preset = by.preset
     rater = _Rater(by)
     scores: dict[str, QualityScore] = {}
@@ -233,7 +236,12 @@ def rate_text(case: TextCase, /, *, by: GEval) -> GEvalRow:
     failed = all(score.value is None for score in scores.values())
     reasons = [reason for score in scores.values() for reason in score.failures]
     return GEvalRow(
-        case.id, case.groups, scores, rater.usage, reasons[0] if failed and reasons else None
+        case.id,
+        case.groups,
+        scores,
+        case.human,
+        rater.usage,
+        reasons[0] if failed and reasons else None,
     )
 
 
@@ -337,7 +345,7 @@ def geval_report(
     """Returns the mean of every quality, raw and as a percentage of its scale (K8, O9).
 
     A text whose runs of a quality all failed is failed in it. Mean and deviation over runs
-    are among the notes.
+    are among the notes. Where people rated too, the correlations with them stand beside (K8).
 
     Args:
         rows: One a text.
@@ -362,6 +370,12 @@ def geval_report(
                 empty=NO_RATING,
                 random_seed=random_seed,
             )
+            people = [row.human.get(name) for row in part]
+            if any(value is not None for value in people):
+                for measure in ("pearson", "spearman", "tau-b"):
+                    scores[f"{name}, {measure} with people"] = MEASURES[measure](
+                        rated, people, random_seed=random_seed
+                    )
         return scores
 
     notes = [f"scale {preset.low} to {preset.high}; weighting {preset.weighting.value}"]

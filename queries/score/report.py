@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+import orjson
 
 from graph_service.errors import InputError
-from graph_service.model.plain import to_plain
+from graph_service.model.plain import from_plain, to_plain
 from queries.score.metric import Score
 
 Scores = Mapping[str, Score]
@@ -205,3 +207,20 @@ def over_runs(scores: Sequence[Score], /) -> RunSpread:
         float(known.std(ddof=1)) if len(known) > 1 else None,
         sum(score.failed for score in scores),
     )
+
+
+def read_report_scores(path: str | Path, /) -> dict[str, Score]:
+    """Returns the scores of a report that ``score ... --json`` printed, by name.
+
+    Raises:
+        InputError: The file cannot be read, or is no such report.
+    """
+    expected = f"a report that `score ... --json` printed was expected at {path}"
+    try:
+        found = orjson.loads(Path(path).read_bytes())
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise InputError(f"{expected}; {error}", argument="reports") from error
+    listed = found.get("scores") if isinstance(found, dict) else None
+    if not isinstance(listed, dict) or not listed:
+        raise InputError(f"{expected}; it has no scores", argument="reports")
+    return {name: from_plain(Score, score) for name, score in listed.items()}

@@ -13,6 +13,7 @@ from demo_graph import copy_store
 from openai_stand_in import StandIn, ok, stand_in
 
 from graph_service.cli import main
+from graph_service.model.plain import to_plain
 from graph_service.settings import SETTINGS, Settings
 from queries.datasets.demo_set import demo_questions
 from queries.score.criteria import load_criteria
@@ -281,21 +282,45 @@ def test_geval_rates_and_goes_on_k8_o9(cli: Cli, tmp_path: Path) -> None:
 def test_withheld_rounds_on_the_slice_k6(
     cli: Cli, demo_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The 50 questions that ship: 46 have a minimum set, 29 of two statements or more, 5 of three."""
+    """Ten of the questions that ship with the slice: all of three statements, some of fewer."""
     (tmp_path / "own").mkdir()
     monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path / "own"))
-    found = cli("score", "withheld", "--json")
+    listed = sorted(demo_questions(), key=lambda item: -len(item.statement_ids))
+    listed = [*listed[:7], *(item for item in listed if len(item.statement_ids) == 1)][:10]
+    gold = lines(tmp_path / "gold.jsonl", *(to_plain(item) for item in listed))
+    found = cli("score", "withheld", "--gold", gold, "--json")
     assert found.code == 0, found.err
     rounds = found.json["rounds"]
-    expected = [
-        sum(len(set(item.statement_ids)) >= size and not item.lacking for item in demo_questions())
-        for size in (1, 1, 2, 3)
-    ]
+    sizes = [len(item.statement_ids) for item in listed if not item.lacking]
+    expected = [sum(size >= least for size in sizes) for least in (1, 1, 2, 3)]
     assert [item["questions"] for item in rounds] == expected
+    assert expected[3] >= 4
     recalls = [item["citations"]["scores"]["recall_micro"]["value"] for item in rounds]
-    assert recalls[0] > recalls[1]
-    assert rounds[1]["not_available"]["recall"]["n"] == expected[1]
-    assert "[NA] precision, strict" in cli("score", "withheld", "--rounds", "1").out
+    assert recalls[0] > recalls[1] > recalls[3]
+    # What is absent: one statement a question in the first round, three in the third.
+    assert [item["not_available"]["recall"]["n"] for item in rounds[1:]] == [
+        expected[1], 2 * expected[2], 3 * expected[3]
+    ]  # fmt: skip
+    assert rounds[0]["not_available"] is None
+    missing = lines(tmp_path / "other.jsonl", {"question": "?", "statement_ids": ["Q76$NONE"]})
+    assert cli("score", "withheld", "--gold", missing).code == 2
+
+
+def test_mean_and_deviation_over_runs_o9(cli: Cli, tmp_path: Path) -> None:
+    for number, text in enumerate(("In Rome.", "In Oslo.")):
+        rows = [
+            {"id": "1", "text": text, "answers": ["Rome"]},
+            {"id": "2", "text": "Rome", "answers": ["Rome"]},
+        ]
+        file = lines(tmp_path / "k.jsonl", *rows)
+        Path(f"run{number}.json").write_text(cli("score", "knowledge", file, "--json").out)
+    # KM 1 and .5: mean .75, deviation .25 * sqrt 2.
+    done = cli("score", "spread", "run0.json", "run1.json")
+    assert "KM   0.750 +- 0.354 (runs 1.000 0.500)" in done.out
+    found = cli("score", "spread", "run0.json", "run1.json", "--json").json
+    assert found["scores"]["KM"]["deviation"] == pytest.approx(0.125**0.5)
+    assert cli("score", "spread", "k.jsonl").code == 2
+    assert cli("score", "spread", "none.json").code == 2
 
 
 CRITERIA = """\

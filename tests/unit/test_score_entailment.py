@@ -190,6 +190,19 @@ def test_labels_of_people_give_auroc_and_the_rest() -> None:
     assert strict.score("accuracy").value == pytest.approx(0.6)
 
 
+def test_three_relations_against_labels() -> None:
+    said = {"a": "[[neutral]]", "b": "[[contradiction]]", "c": "[[entailment]]"}
+    judge = ChatEntailment(Judge(HandChat(lambda asked: said[asked.last[9]])))
+    labels = ["neutral", "neutral", "entailment"]
+    cases = [
+        EntailmentCase(name, Pair(name, "x"), entailed=label == "entailment", label=label)
+        for name, label in zip("abc", labels, strict=True)
+    ]
+    report = entailment_report(list(judge_pairs(cases, entailment=judge)), judged_by="hand")
+    assert report.score("accuracy of the three relations").value == pytest.approx(2 / 3)
+    assert report.score("accuracy").value == 1.0
+
+
 KNOWLEDGE = (
     triple("s1", "Q1", "place of birth", "Rome"),
     triple("s2", "Q1", "occupation", "painter"),

@@ -200,6 +200,20 @@ def test_a_rating_is_the_mean_of_samples_and_lost_ones_are_counted_o9() -> None:
     assert any("1 samples" in note for note in geval_report([row], preset, rated_by="x").notes)
 
 
+def test_ratings_beside_those_of_people_k8() -> None:
+    rows = []
+    for number, (ours, theirs) in enumerate([("1", 2.0), ("3", 3.0), ("5", 5.0), ("4", None)]):
+        human = {} if theirs is None else {"fluency": theirs}
+        case = replace(CASE, id=str(number), human=human)
+        rows.append(rate_text(case, by=GEval(Judge(HandChat(script(ours))), ONE)))
+    report = geval_report(rows, ONE, rated_by="hand")
+    assert report.score("fluency, spearman with people").value == 1.0
+    assert report.score("fluency, spearman with people").n == 3
+    assert report.score("fluency, spearman with people").unscored == 1
+    # Covariance of 1 3 5 and 2 3 5 is 6 / 2 = 3 over sqrt(4 * 7/3).
+    assert report.score("fluency, pearson with people").value == pytest.approx(3 / (28 / 3) ** 0.5)
+
+
 def test_qualities_of_ones_own(tmp_path: Path) -> None:
     file = tmp_path / "wit.txt"
     file.write_text("Wit\nHow witty it is.\n- Read it.\n", encoding="utf-8")
