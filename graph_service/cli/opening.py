@@ -13,11 +13,13 @@ from graph_service.cli.output import Output
 from graph_service.errors import InputError
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy
-from graph_service.model.view import ViewSpec, parse_method
+from graph_service.model.view import Scope, ViewSpec, parse_method
 from graph_service.service import Service, open_configured_store, open_service
 from graph_service.settings import Settings, read_settings
 from graph_service.store import SQLITE_SCHEME
 from graph_service.store.protocol import Store
+
+QUESTION_SCOPE = "question"
 
 
 def settings_of(options: argparse.Namespace, /) -> Settings:
@@ -67,17 +69,27 @@ def open_store_from(options: argparse.Namespace, output: Output, /) -> Store:
 
 
 def view_ref(text: str | None, /) -> ViewRef | None:
-    """Returns the view of an option: ``METHOD:LEVEL[:SEED]``, or a stored view's name or id."""
+    """Returns the view of an option: ``METHOD:LEVEL[:SEED[:question]]``, or a stored view's name.
+
+    With ``question`` at the end only the region of the question's own entities is changed, as
+    in OKGQA-P.
+    """
     if text is None:
         return None
     parts = text.split(":")
-    if len(parts) in (2, 3):
+    of_question = len(parts) == 4 and parts[3] == QUESTION_SCOPE
+    if len(parts) in (2, 3) or of_question:
         try:
             level = float(parts[1])
-            random_seed = int(parts[2]) if len(parts) == 3 else 0
+            random_seed = int(parts[2]) if len(parts) > 2 else 0
         except ValueError:
             return ViewRef(id=text)
-        spec = ViewSpec(method=parse_method(parts[0]), level=level, random_seed=random_seed)
+        spec = ViewSpec(
+            method=parse_method(parts[0]),
+            level=level,
+            random_seed=random_seed,
+            scope=Scope(of_question=of_question),
+        )
         spec.validate()
         return ViewRef(spec=spec)
     return ViewRef(id=text)

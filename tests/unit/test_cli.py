@@ -30,7 +30,7 @@ from graph_service.errors import (
     StoreUnavailableError,
 )
 from graph_service.model.request import ViewRef
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view import Method, Scope, ViewSpec
 from graph_service.settings import SETTINGS, Settings, read_settings
 from graph_service.store import open_store
 from queries.datasets.demo_set import demo_questions, demo_slice
@@ -385,6 +385,18 @@ def test_many_questions(cli: Cli, store: str, tmp_path: Path) -> None:
         ("a:b", ViewRef(id="a:b")),
         ("rr:0.3", ViewRef(spec=ViewSpec(Method.RELATION_REPLACEMENT, level=0.3))),
         ("ed:0.3:42", ViewRef(spec=ViewSpec(Method.EDGE_DELETION, level=0.3, random_seed=42))),
+        ("er:0.3:7:region", ViewRef(id="er:0.3:7:region")),
+        (
+            "er:0.3:7:question",
+            ViewRef(
+                spec=ViewSpec(
+                    Method.EDGE_REWIRING,
+                    level=0.3,
+                    random_seed=7,
+                    scope=Scope(of_question=True),
+                )
+            ),
+        ),
         (
             "relation-swapping:1:2",
             ViewRef(spec=ViewSpec(Method.RELATION_SWAPPING, level=1.0, random_seed=2)),
@@ -393,6 +405,18 @@ def test_many_questions(cli: Cli, store: str, tmp_path: Path) -> None:
 )
 def test_a_view_on_the_command_line(text: str | None, expected: ViewRef | None) -> None:
     assert view_ref(text) == expected
+
+
+def test_a_view_of_the_questions_own_region_o10(cli: Cli, store: str) -> None:
+    whole, own = (
+        cli("retrieve", QUESTION, "--view", f"ed:1.0:0{scope}", "--json").json
+        for scope in ("", ":question")
+    )
+    assert "ofQuestion" in own["provenance"]["view_spec"]
+    assert whole["provenance"]["view_id"] != own["provenance"]["view_id"]
+    refused = cli("item", MARIA, "--view", "ed:1.0:0:question")
+    assert refused.code == 2
+    assert "needs a question" in refused.err
 
 
 # Views
