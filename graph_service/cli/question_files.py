@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,12 @@ def _known(cases: Sequence[Case], client: Client, options: argparse.Namespace) -
         ids = wanted[start : start + _ASKED_AT_ONCE]
         items = client.items([id_.removeprefix(base) for id_ in ids], graph=options.known_to)
         found |= {id_ for id_, item in zip(ids, items, strict=True) if item is not None}
-    return [case for case in cases if case.entity_ids and set(case.entity_ids) <= found]
+    # Written as the graph has them, so that answer --given-entities finds them there.
+    return [
+        replace(case, entity_ids=tuple(id_.removeprefix(base) for id_ in case.entity_ids))
+        for case in cases
+        if case.entity_ids and set(case.entity_ids) <= found
+    ]
 
 
 def _record(case: Case) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -20,6 +22,7 @@ from openai_stand_in import Scripted, by_rule, error, stand_in, with_faults
 
 from graph_service.cli import main
 from graph_service.cli.answer_options import SETTINGS
+from graph_service.cli.parser import make_parser
 from graph_service.settings import SETTINGS as ENVIRONMENT
 from graph_service.settings import Settings
 from queries.datasets.demo_set import demo_questions
@@ -310,3 +313,42 @@ def test_questions_are_counted_and_written_with_their_facts(cli: Cli, tmp_path: 
     assert unknown.json["error"]["argument"] == "known_to"
     known = cli("questions", question_file(tmp_path / "d.jsonl", 5), "--known-to", "demo")
     assert "5 of 5 questions" in known.out
+
+
+def test_entities_are_written_as_the_graph_has_them(cli: Cli) -> None:
+    base = "http://www.wikidata.org/entity/"
+    wanted = demo_questions()[0]
+    row = {"question": "Who?", "entity_ids": [base + id_ for id_ in wanted.entity_ids]}
+    other = {"question": "Where?", "entity_ids": [base + "Q1"]}
+    Path("q.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(other)}\n")
+    known = ("questions", "q.jsonl", "--known-to", "demo", "--base-iri", base, "--out", "k.jsonl")
+    done = cli(*known, "--json")
+    assert (done.json["questions"], done.json["read"]) == (1, 2)
+    (line,) = Path("k.jsonl").read_text().splitlines()
+    assert json.loads(line)["entity_ids"] == list(wanted.entity_ids)
+    given = cli("answer", "--questions", "k.jsonl", "--given-entities", "--json").json
+    linked = given["answers"][0]["result"]["linked"]
+    assert [one["entity"]["id"] for one in linked] == list(wanted.entity_ids)
+
+
+# The document
+
+
+def test_the_document_names_every_setting_and_its_commands_are_read() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "answers.md").read_text(encoding="utf-8")
+    for setting in SETTINGS:
+        shown = setting.removeprefix("ltgen") if setting.startswith("ltgen-") else setting
+        assert f"`{shown}`" in text or f"`{setting}`" in text, setting
+    commands = re.findall(r"^    graph-service (.+)$", text, re.MULTILINE)
+    assert len(commands) >= 5
+    for command in commands:
+        make_parser().parse_args(shlex.split(command))
+    help_text = subprocess.run(
+        [sys.executable, "-m", "graph_service.cli", "answer", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for option in set(re.findall(r"`(--[a-z-]+)", text)):
+        known = option in help_text or option in ("--out", "--triples", "--labels", "--known-to")
+        assert known or option in ("--faults",), option
