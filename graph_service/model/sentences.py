@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 
 _STRONG = "!?…؟۔።。！？｡।॥။"
 _CLOSING = "\"'”’»›)]」』）】》"
+_BREAKS = "\n\r\u2028\u2029"
+_MARK = re.compile(f"[.{re.escape(_STRONG)}{_BREAKS}]")
 _ENDS_ALONE = "。！？｡।॥။።۔؟"
 
 
@@ -53,9 +55,10 @@ def sentence_spans(text: str, /, *, names: Iterable[str] = ()) -> list[tuple[int
     spans: list[tuple[int, int]] = []
     start = 0
     position = 0
-    while position < len(text):
+    while (found := _MARK.search(text, position)) is not None:
+        position = found.start()
         character = text[position]
-        if character in "\n\r\u2028\u2029":
+        if character in _BREAKS:
             _add(spans, text, start, position)
             start = position + 1
         elif (character == "." or character in _STRONG) and position not in inside:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
-from graph_service.model.pageviews import draw_order, level_of
+from graph_service.model.pageviews import LongTailLevel, draw_order, level_of
 from graph_service.model.statement import Entity, EntityKind
 from graph_service.store.page_views import (
     PageViewTable,
@@ -125,8 +125,11 @@ class PageViewReport:
                 f"asked: {self.requests:,} requests ({self.retries:,} of them again), "
                 f"{self.from_cache:,} answers from disk"
             )
-        names = {"": "of no level"} | {name: f"level {name}" for name in self.levels if name}
-        shown = [f"{self.levels[name]:,} {names[name]}" for name in sorted(self.levels, key=len)]
+        shown = [
+            f"{self.levels[name]:,} {f'level {name}' if name else 'of no level'}"
+            for name in (*LongTailLevel, "")
+            if self.levels.get(name)
+        ]
         if shown:
             lines.append(f"levels: {', '.join(shown)}")
         lines.extend(f"skipped: {number:,} {why}" for why, number in sorted(self.skipped.items()))

@@ -82,7 +82,7 @@ def count_words(text: str, /) -> int:
     >>> count_words("Rome, the capital"), count_words("北京市 is big")
     (3, 5)
     """
-    return sum(1 for _ in _WORD.finditer(text))
+    return len(_WORD.findall(text))
 
 
 def _pieces(sentence: str, most: int) -> Iterator[str]:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from wikimedia_server import Fault, WikimediaServer, serve_wikimedia
 
 import loaders.web.polite as polite_module
-from graph_service.errors import InputError, StoreCorruptError
+from graph_service.errors import InputError
 from graph_service.model.pageviews import LongTailLevel, level_of, months_between
 from graph_service.model.statement import Entity, EntityKind
 from graph_service.store.page_views import (
@@ -25,9 +25,8 @@ from graph_service.store.page_views import (
     make_table,
     merge_tables,
     read_page_views,
-    save_page_views,
 )
-from graph_service.store.protocol import Record, Store
+from graph_service.store.protocol import Store
 from loaders.pageviews import load as module
 from loaders.pageviews.articles import article_of, read_titles
 from loaders.pageviews.load import PageViewReport, fetch_page_views, load_page_views
@@ -418,25 +417,6 @@ def test_merging_two_tables(old: dict[str, dict[str, int]], new: dict[str, dict[
         assert found.mean == pytest.approx(sum(known.values()) / len(known))
         assert found.source == ("new" if entity in new else "old")
     assert merged.known("abcd", MONTHS) == set(old) & set(new)
-
-
-def test_views_go_with_their_graph(store: Store, graph_name: str) -> None:
-    """L1: in both stores: kept whole, over editions, until the graph is deleted; a record that is
-    damaged is said to be.
-    """
-    before = load_graph(store, graph_name, [("Q1", "P1", "Q2")])
-    table = make_table({"Q1": {"2021-01": 2**40}}, months=MONTHS, source="s")
-    save_page_views(store, graph_name, table)
-    after = load_graph(store, graph_name, [("Q1", "P1", "Q3")])
-    assert after.fingerprints != before.fingerprints
-    found = read_page_views(store, graph_name).find("Q1")
-    assert found is not None
-    assert (found.total, found.months) == (2**40, 3)
-    store.save_record(Record(RECORD_KIND, graph_name, graph_name, {"format": 1}, b"x"))
-    with pytest.raises(StoreCorruptError, match="pageviews delete"):
-        read_page_views(store, graph_name)
-    store.delete_graph(graph_name)
-    assert store.get_record(RECORD_KIND, graph_name) is None
 
 
 @pytest.mark.parametrize(

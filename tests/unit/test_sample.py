@@ -259,7 +259,7 @@ def test_the_command_line_of_page_views(cli: Any, tmp_path: Path) -> None:
     (tmp_path / "v.tsv").write_text("Label Q7\t2021-01\t70\nQ8\t2021-01\t900\nbad\n")
     code, out, _ = cli("pageviews", "load", "v.tsv")
     assert code == 3
-    assert "levels: 1 level IV, 1 level III" in out
+    assert "levels: 1 level III, 1 level IV" in out
     shown = json.loads(cli("pageviews", "show", "--json")[1])
     assert shown["levels"] == {"I": 0, "II": 0, "III": 1, "IV": 1, "none": 0}
     assert cli("pageviews", "load")[0] == 2
