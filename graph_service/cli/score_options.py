@@ -131,8 +131,10 @@ def add_score(
 
     _add_talec(add)
 
-    agreement = add("agreement", "raters against one another: kappa and correlations",
-                    "JSON lines with id and ratings, an object by rater")  # fmt: skip
+    agreement = add("agreement", "raters against one another: kappa and correlations", "")
+    agreement.add_argument("file", nargs="+", metavar="FILE", help="JSON lines with id and ratings, "
+                           "an object by rater; or what `score ... --out` wrote, one file a "
+                           "judge")  # fmt: skip
     agreement.add_argument("--measure", action="append", default=[], metavar="M",
                            help="equal, kappa, kappa-linear, kappa-quadratic, pearson, spearman, "
                            "tau-b; default: those that suit the ratings")  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from graph_service.cli.judge_model import Judges, judges
 from graph_service.cli.opening import open_from
@@ -24,6 +25,7 @@ from graph_service.model.result import Strategy, Triple
 from graph_service.settings import read_settings
 from queries.datasets.factbench import factbench_cases, read_factbench
 from queries.datasets.factscore import factscore_row, is_factscore
+from queries.datasets.judged_runs import is_run, ratings_of_runs
 from queries.datasets.records import read_cases, read_records
 from queries.datasets.scored import (
     answer_of,
@@ -306,7 +308,14 @@ def _facts(options: argparse.Namespace, output: Output, *, safe: bool) -> int:
 
 def agreement(options: argparse.Namespace, output: Output, /) -> int:
     """Scores the agreement of raters (K8, O14)."""
-    cases = read_cases(file_of(options), rated_case)
+    for path in options.file:
+        if not Path(path).is_file():
+            raise InputError(f"there is no file {path}", argument="file")
+    first = next(iter(read_records(options.file[0])), None)
+    if len(options.file) > 1 or (first is not None and is_run(first)):
+        cases = ratings_of_runs(options.file)
+    else:
+        cases = read_cases(options.file[0], rated_case)
     report = make_agreement(cases, measures=tuple(options.measure))
     output.object(report)
     for line in report.lines():

@@ -75,6 +75,21 @@ def test_agreement_of_raters_o14(cli: Cli, tmp_path: Path) -> None:
     assert found["pairs"][0]["scores"]["equal"]["value"] == pytest.approx(2 / 3)
 
 
+def test_agreement_of_two_judges_over_the_same_pairs_o14(cli: Cli, tmp_path: Path) -> None:
+    pairs = [{"id": str(i), "premise": f"p{i}", "hypothesis": "h"} for i in range(4)]
+    file = lines(tmp_path / "p.jsonl", *pairs)
+    for name, verdicts in (("a", "EENN"), ("b", "EEEN")):
+        words = {"E": "[[entailment]]", "N": "[[neutral]]"}
+        with stand_in(*(ok(words[verdict]) for verdict in verdicts)) as server:
+            out = ("--out", f"{name}.jsonl")
+            assert cli("score", "entailment", file, "--judge", "model", *out, *of(server)).code == 0
+    done = cli("score", "agreement", "a.jsonl", "b.jsonl")
+    # Equal on 3 of 4; by chance 1/2 * 3/4 + 1/2 * 1/4 = 1/2.
+    assert "equal            0.750" in done.out
+    assert "kappa            0.500" in done.out
+    assert cli("score", "agreement", "a.jsonl", "none.jsonl").code == 2
+
+
 def test_knowledge_by_level_l8_l9(cli: Cli, tmp_path: Path) -> None:
     file = lines(
         tmp_path / "k.jsonl",

@@ -1,0 +1,101 @@
+"""Runs of several judges over the same cases as ratings, so that their agreement can be taken (O14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from graph_service.errors import InputError
+from graph_service.model.plain import from_plain
+from queries.datasets.records import Record, read_records
+from queries.score.agreement import RatedCase, Rating
+from queries.score.entailment_score import EntailmentRow
+from queries.score.facts import FactsRow
+from queries.score.geval import GEvalRow
+from queries.score.talec import TalecRow
+
+PEOPLE = "people"
+
+_KINDS: Mapping[str, type[Any]] = {
+    "entailment": EntailmentRow,
+    "factscore": FactsRow,
+    "safe": FactsRow,
+    "geval": GEvalRow,
+    "talec": TalecRow,
+}
+
+
+def is_run(record: Record, /) -> bool:
+    """Returns whether a record is a row that ``score ... --out`` wrote."""
+    return isinstance(record.fields.get("basis"), str) and "row" in record.fields
+
+
+def ratings_of_runs(paths: Sequence[str | Path], /) -> tuple[RatedCase, ...]:
+    """Returns what each run says of each case, one rater a file, and people where they were asked.
+
+    Of entailment the verdicts, of FActScore and SAFE those of each fact (of equal text), of G-Eval the
+    ratings of each quality, of TALEC the final scores. Of an id that comes twice the last row counts.
+
+    Args:
+        paths: What ``score ... --out`` wrote; the raters are called by the files' names.
+
+    Raises:
+        InputError: A line is no such row, or the runs are of different scores.
+    """
+    raters = [Path(path).stem for path in paths]
+    if len(set(raters)) != len(raters) or PEOPLE in raters:
+        raise InputError(
+            f"files of different names were expected, none called {PEOPLE}; {raters} came",
+            argument="file",
+        )
+    kinds: dict[str, str] = {}
+    found: dict[str, dict[str, Rating]] = {}
+    groups: dict[str, str] = {}
+    for rater, path in zip(raters, paths, strict=True):
+        rows: dict[str, tuple[str, Any]] = {}
+        for record in read_records(path):
+            kind, row = _row_of(record)
+            kinds[rater] = "facts" if kind in ("factscore", "safe") else kind
+            rows[row.id] = (kind, row)
+        for kind, row in rows.values():
+            for id_, value, people in _ratings(kind, row):
+                groups[id_] = row.id
+                case = found.setdefault(id_, {})
+                if value is not None:
+                    case[rater] = value
+                if people is not None:
+                    case[PEOPLE] = people
+    if len(set(kinds.values())) > 1:
+        shown = ", ".join(f"{name}: {kind}" for name, kind in kinds.items())
+        raise InputError(f"runs of one score were expected; {shown} came", argument="file")
+    return tuple(RatedCase(id_, case, groups[id_]) for id_, case in sorted(found.items()))
+
+
+def _row_of(record: Record) -> tuple[str, Any]:
+    kind = record.text("basis", default="").partition(" ")[0]
+    if not is_run(record) or kind not in _KINDS:
+        raise InputError(
+            f"{record.where}: a row that `score {' or '.join(_KINDS)} --out` wrote was expected"
+        )
+    try:
+        return kind, from_plain(_KINDS[kind], record.fields["row"])
+    except InputError as error:
+        raise InputError(f"{record.where}: {error.message}") from error
+
+
+def _ratings(kind: str, row: Any) -> Iterator[tuple[str, Rating | None, Rating | None]]:
+    """Id, what the run says, what people say, of each thing that is rated in a row."""
+    if isinstance(row, EntailmentRow):
+        said = None if row.judgement is None else row.judgement.entailed
+        yield row.id, said, row.gold
+    elif isinstance(row, FactsRow):
+        for fact in row.facts:
+            yield f"{row.id}/{fact.sentence}/{fact.text}", fact.supported, None
+    elif isinstance(row, GEvalRow):
+        for name, score in row.scores.items():
+            yield f"{row.id}/{name}", score.value, row.human.get(name)
+    elif isinstance(row, TalecRow):
+        yield row.id, row.score, row.human.get("score")
+    else:
+        raise InputError(f"no ratings are known of {kind}")
