@@ -46,7 +46,7 @@ class Fault:
         when: A text that the query holds, or a function of the query.
         status, body, media, headers: Sent instead of the answer; ``body`` None keeps the answer.
         cut: Bytes of the body after which the connection is closed.
-        undeclared: Whether the cut body is sent without its length.
+        undeclared: Whether the body is sent without its length; ``packed`` whether by gzip then.
         drop: Whether the connection is closed without any reply.
         delay_s: Seconds before the reply.
         cap: Rows that are sent at most.
@@ -62,6 +62,7 @@ class Fault:
     headers: Mapping[str, str] = field(default_factory=dict)
     cut: int | None = None
     undeclared: bool = False
+    packed: bool = False
     drop: bool = False
     delay_s: float = 0.0
     cap: int | None = None
@@ -220,6 +221,7 @@ def _handler(server: SparqlServer) -> type[BaseHTTPRequestHandler]:
                 fault.headers,
                 cut=fault.cut,
                 undeclared=fault.undeclared,
+                packed=fault.packed or not fault.undeclared,
             )
 
         def answer_well(self, path: str, query: str, parameters: dict[str, str]) -> None:
@@ -272,10 +274,11 @@ def _handler(server: SparqlServer) -> type[BaseHTTPRequestHandler]:
             *,
             cut: int | None = None,
             undeclared: bool = False,
+            packed: bool = True,
         ) -> None:
             self.send_response(status)
             self.send_header("Content-Type", media)
-            if "gzip" in self.headers.get("Accept-Encoding", "") and not undeclared:
+            if "gzip" in self.headers.get("Accept-Encoding", "") and packed:
                 body = gzip.compress(body)
                 self.send_header("Content-Encoding", "gzip")
             for name, value in headers.items():

@@ -310,6 +310,33 @@ def test_documents_replace_what_was_there(tmp_store: Store) -> None:
     }
 
 
+def test_a_part_of_a_document_does_not_pass_for_its_revision(
+    tmp_store: Store, tmp_path: Path
+) -> None:
+    """A whole document from an older copy is newer than what there was of that entity."""
+    documents = documents_of({("Q3", "P1", "Q1", "normal"), ("Q3", "P2", "Q4", "normal")})
+    with serve_sparql(truthy_store(documents), documents) as server:
+        run(tmp_store, server, "wikidata:Q1", hops=1)
+    older = tmp_path / "older.json"
+    older.write_text(json.dumps({"entities": {"Q3": {**documents["Q3"], "lastrevid": 2}}}))
+    report = load(older, store=tmp_store, graph="g")
+    assert report.counts is not None
+    assert (report.counts.outdated, report.counts.written) == (0, 1)
+
+
+def test_only_best_statements_lead_on(tmp_store: Store) -> None:
+    """As truthy triples do: of Q1's values Q3 and Q4 are walked, Q2 and Q5 are not."""
+    first = {("Q1", "P1", "Q2", "deprecated"), ("Q1", "P1", "Q3", "normal"),
+             ("Q1", "P2", "Q4", "preferred"), ("Q1", "P2", "Q5", "normal")}  # fmt: skip
+    second = {(f"Q{one}", "P3", f"Q{one}0", "normal") for one in range(2, 6)}
+    documents = documents_of(first | second)
+    with serve_sparql(truthy_store(documents), documents) as server:
+        report = run(tmp_store, server, hops=2)
+    heads = {one.head for one in statements_in(tmp_store, report).values()}
+    assert heads == {"Q1", "Q3", "Q4"}
+    assert published(report).counts.statements == 6
+
+
 def test_truthy_and_full_do_not_mix(tmp_store: Store) -> None:
     documents = documents_of({("Q1", "P1", "Q2", "normal")})
     with serve_sparql(truthy_store(documents), documents) as server:

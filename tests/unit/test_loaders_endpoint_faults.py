@@ -102,6 +102,7 @@ PASSING: Mapping[str, Fault] = {
     "no reply": Fault(drop=True),
     "cut": Fault(cut=40),
     "cut without length": Fault(cut=200, undeclared=True),
+    "cut in gzip": Fault(cut=60, undeclared=True, packed=True),
     "cut to nothing": Fault(cut=0, undeclared=True),
     "empty": Fault(body=b""),
     "blank": Fault(body=b"\n"),
@@ -423,6 +424,10 @@ def test_no_network_is_said(tmp_store: Store) -> None:
     assert caught.value.retryable
     assert time.monotonic() - began < 20
     assert tmp_store.unfinished_loads() == []
+    endpoint = Endpoint("http://nowhere.invalid/sparql", options=EndpointOptions(interval_s=0))
+    with pytest.raises(EndpointError):
+        endpoint.ask("SELECT * WHERE { ?s ?p ?o }")
+    assert endpoint.traffic.requests == 2
 
 
 def test_what_a_server_says_of_its_error_is_quoted(server: SparqlServer) -> None:

@@ -108,6 +108,7 @@ PASSING = {
     "no reply": Fault(drop=True),
     "cut": Fault(cut=40),
     "cut without length": Fault(cut=200, undeclared=True),
+    "cut in gzip": Fault(cut=60, undeclared=True, packed=True),
     "empty": Fault(body=b""),
     "HTML page": Fault(body=b"<!DOCTYPE html><p>Wait", media="text/html"),
     "HTML said to be JSON": Fault(body=b"<html></html>", media="application/json"),
