@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -48,7 +49,16 @@ from graph_service.model.values import (
     Time,
     Value,
 )
-from graph_service.model.view import Change, ChangeKind, Method, Sampling, Scope, ViewSpec
+from graph_service.model.view import (
+    Change,
+    ChangeKind,
+    Method,
+    Sampling,
+    Scope,
+    StoredView,
+    ViewSpec,
+    ViewState,
+)
 
 REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.5, random_seed=3)
 
@@ -213,6 +223,32 @@ def test_compare_is_what_the_service_gives_s3(demo_service: Service, url: str) -
     for mine, its in zip(found, expected, strict=True):
         for field in dataclasses.fields(its):
             assert getattr(mine, field.name) == getattr(its, field.name), field.name
+
+
+def test_a_view_made_in_the_background_over_http_s4(own_service: Service) -> None:
+    """Both clients begin a job, see it done, and cancel nothing that is."""
+    with served(own_service, ServerOptions(writable=True)) as url, Client.connect(url) as far:
+        begun = far.create_view(REPLACED, graph="demo", name="later", wait=False)
+        assert begun.state in (ViewState.RUNNING, ViewState.DONE)
+        until = time.monotonic() + 20
+        view = far.view("later")
+        while view is not None and view.state is ViewState.RUNNING and time.monotonic() < until:
+            time.sleep(0.02)
+            view = far.view("later")
+        assert view == own_service.get_view("later")
+        assert view.state is ViewState.DONE
+        assert view.deviation is not None
+        assert view.deviation.ats < view.deviation.ats_base
+        assert far.cancel_job("later") == view
+
+        async def ask() -> tuple[StoredView, StoredView]:
+            async with AsyncClient.connect(url) as one:
+                again = await one.create_view(REPLACED, graph="demo", wait=False)
+                return again, await one.cancel_job("later", graph="demo")
+
+        assert asyncio.run(ask()) == (view, view)
+        with pytest.raises(ViewNotFoundError):
+            far.cancel_job("nothing")
 
 
 def test_views_over_http_s4(own_service: Service) -> None:
