@@ -32,6 +32,7 @@ from loaders.web.faults import StoppedError
 
 _IDS_A_LOOK_UP = 1_000
 _ARTICLES_A_SAVE = 2_000
+_MOST_HELD = 100_000
 NOT_IN_GRAPH = "names that no entity of the graph has"
 NO_ARTICLE = "entities without an article in the project"
 NO_VIEWS = "articles without a view in these months"
@@ -409,13 +410,21 @@ def _chosen(
                 f"the graph has no entity {', '.join(lookup.missing[:5])}", argument="entity"
             )
         entities = {entity.id: entity for entity in lookup.found.values()}
-    else:
-        for chunk in store.scan_entities(info.edition):
-            entities.update({entity.id: entity for entity in chunk if _is_item(entity)})
-    order = sorted(entities)
-    if count is not None:
-        order = draw_order(order, random_seed=random_seed)[:count]
-    return [entities[id_] for id_ in order]
+        return _first_drawn(entities, count, random_seed)
+    for chunk in store.scan_entities(info.edition):
+        entities.update({entity.id: entity for entity in chunk if _is_item(entity)})
+        if count is not None and len(entities) > _MOST_HELD + count:
+            # The first of a part are among the first of the whole, if they are drawn at all.
+            kept = _first_drawn(entities, count, random_seed)
+            entities = {entity.id: entity for entity in kept}
+    return _first_drawn(entities, count, random_seed)
+
+
+def _first_drawn(
+    entities: Mapping[str, Entity], count: int | None, random_seed: int
+) -> list[Entity]:
+    order = draw_order(entities, random_seed=random_seed)
+    return [entities[id_] for id_ in sorted(order[:count])]
 
 
 def _is_item(entity: Entity) -> bool:

@@ -247,7 +247,11 @@ def test_stopping(fetch: Fetch, tmp_store: Store) -> None:
 
 
 def test_entities_titles_and_draws(
-    fetch: Fetch, server: WikimediaServer, tmp_store: Store, tmp_path: Path
+    fetch: Fetch,
+    server: WikimediaServer,
+    tmp_store: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """L1: some entities only, titles from a table, a draw by random seed that is nested."""
     fetch(entity_ids=["Q6"])
@@ -263,6 +267,11 @@ def test_entities_titles_and_draws(
         fetch(count=count, random_seed=7)
         drawn.append(set(means(tmp_store)))
     assert drawn[0] <= drawn[1]
+    # However few are held at a time.
+    monkeypatch.setattr(module, "_MOST_HELD", 0)
+    tmp_store.delete_record(RECORD_KIND, "g")
+    fetch(count=4, random_seed=7)
+    assert set(means(tmp_store)) == drawn[1]
     with pytest.raises(InputError, match="count"):
         fetch(count=0)
 
