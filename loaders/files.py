@@ -9,9 +9,9 @@ from typing import Any
 from graph_service.errors import InputError
 from loaders.formats import Format, recognise_source
 from loaders.options import LoadOptions
+from loaders.remote import check as check_remote
+from loaders.remote import is_remote_source
 from loaders.source import STANDARD_INPUT, ByteSource
-from loaders.sparql.options import is_endpoint_source
-from loaders.sparql.reader import check as check_endpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class SourceFile:
         size: Bytes on disk, 0 for a pipe.
         identity: What tells it from another file of its name, for the store to compare a
             resumed load with.
-        endpoint: Whether it is an endpoint's.
+        endpoint: Whether it is asked over the network: an endpoint or a Neo4j.
         optional: Whether it is passed over where its format is not known: in a folder.
         selected: Whether filters are for it; not for a file of names given beside the source.
     """
@@ -61,9 +61,15 @@ def source_files(source: str | Path, options: LoadOptions, /) -> list[SourceFile
         InputError: There is none, or one can't be read.
     """
     format_ = _format_named(options.format)
-    if is_endpoint_source(str(source)):
-        check_endpoint(str(source), options)
+    if is_remote_source(str(source)):
+        check_remote(str(source), options)
         files = [SourceFile(str(source), None, 0, [str(source), 0, 0], endpoint=True)]
+    elif options.neo4j is not None:
+        raise InputError(
+            f"{source} is read from disk, and a mapping is for a graph in a Neo4j; expected its "
+            "address, such as bolt://localhost:7687",
+            argument="source",
+        )
     elif options.endpoint is not None:
         raise InputError(
             f"{source} is read from disk, and hops, limits and addresses are for endpoints; "

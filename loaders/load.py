@@ -37,10 +37,10 @@ from loaders.options import (
     Progress,
 )
 from loaders.rejects import RejectsFile
+from loaders.remote import check as check_remote
+from loaders.remote import read as read_remote
 from loaders.selection import Selection
 from loaders.source import ByteSource, open_source
-from loaders.sparql.reader import check as check_endpoint
-from loaders.sparql.reader import read as read_endpoint
 from loaders.web.faults import EndpointError
 from loaders.workers import read_selected
 
@@ -290,12 +290,13 @@ class _Load:
 
     def _read_endpoint(self, file: SourceFile, start: Mapping[str, Any]) -> bool:
         if not start:
-            self._tally.formats.update(check_endpoint(file.path, self._options))
+            self._tally.formats.update(check_remote(file.path, self._options))
         committed = time.monotonic()
+        (format_, *_) = check_remote(file.path, self._options)
         try:
-            for parsed in read_endpoint(file.path, self._options, start, stop=self._stop):
+            for parsed in read_remote(file.path, self._options, start, stop=self._stop):
                 self._add(parsed)
-                self._show(file.path, parsed.bytes_read, "sparql", parsed)
+                self._show(file.path, parsed.bytes_read, format_, parsed)
                 if time.monotonic() - committed >= ENDPOINT_COMMIT_INTERVAL_S:
                     self._flush()
                     committed = time.monotonic()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from graph_service.errors import InputError
 from graph_service.store.protocol import GraphInfo, LoadCounts
 from loaders.filters import Filters
 from loaders.items import Reject
+from loaders.property_graph.options import Neo4jOptions
 from loaders.source import SourceLimits
 from loaders.sparql.options import EndpointOptions
 
@@ -55,6 +56,7 @@ class LoadOptions:
         max_held_triples: Triples of Wikidata's full RDF that are held at a time, since one
             statement's parts may lie far apart.
         endpoint: How a source such as ``wikidata:Q42`` is read; only for those.
+        neo4j: How a graph in a Neo4j (``bolt://host``) is read; only for those.
     """
 
     format: str | None = None
@@ -76,6 +78,7 @@ class LoadOptions:
     limits: SourceLimits = field(default_factory=SourceLimits)
     max_held_triples: int = 5_000_000
     endpoint: EndpointOptions | None = None
+    neo4j: Neo4jOptions | None = None
 
     @property
     def term_languages(self) -> frozenset[str]:
@@ -105,13 +108,17 @@ class LoadOptions:
 
     def to_json(self) -> dict[str, Any]:
         """Returns what decides the result, for the store to compare a resumed load with."""
-        payload = asdict(self)
+        # Its password is to be in no copy.
+        payload = asdict(replace(self, neo4j=None))
         for key in ("rejects_path", "batch_size", "strict", "workers", "filters"):
             del payload[key]
         payload["filters"] = self.filters.to_json()
         del payload["endpoint"]
         if self.endpoint is not None:
             payload["endpoint"] = self.endpoint.to_json()
+        del payload["neo4j"]
+        if self.neo4j is not None:
+            payload["neo4j"] = self.neo4j.to_json()
         payload["label_file"] = str(self.label_file) if self.label_file else None
         for key in ("columns", "languages", "fallback_languages", "literal_relations"):
             payload[key] = list(payload[key])

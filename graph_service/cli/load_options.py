@@ -29,6 +29,11 @@ def add_reading_options(load: argparse.ArgumentParser, /) -> None:
     load.add_argument("--workers", type=int, metavar="N", help="processes that read large files "
                       "of lines; 0 for none (one a core, 4 at most)")  # fmt: skip
     load.add_argument("--quiet", action="store_true", help="no progress bar")
+    neo4j = load.add_argument_group("from a Neo4j")
+    neo4j.add_argument("--mapping", metavar="FILE", help="which of its nodes, relationships and "
+                       "properties to read, as what")  # fmt: skip
+    neo4j.add_argument("--source-database", default="neo4j", metavar="NAME",
+                       help="the database to read (neo4j)")  # fmt: skip
     table = load.add_argument_group("tables")
     table.add_argument("--columns", metavar="A,B,C", help="what the columns are, by order, such "
                        "as head,relation,tail, or by header, such as head=who,...")  # fmt: skip

@@ -9,6 +9,7 @@ import threading
 
 from graph_service.cli.endpoint_options import endpoint_options_of
 from graph_service.cli.load_options import load_options_of
+from graph_service.cli.neo4j_source import neo4j_source_of
 from graph_service.cli.opening import open_from, open_store_from
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
@@ -23,10 +24,12 @@ def load(options: argparse.Namespace, output: Output, /) -> int:
     from loaders.progress import ProgressBar
     from loaders.sparql.options import is_endpoint_source
 
+    source, neo4j = neo4j_source_of(options)
     load_options = load_options_of(
         options,
-        walks=is_endpoint_source(options.source),
+        walks=is_endpoint_source(source),
         endpoint=endpoint_options_of(options),
+        neo4j=neo4j,
     )
     stop = threading.Event()
     previous = signal.signal(signal.SIGINT, lambda *_: stop.set())
@@ -36,7 +39,7 @@ def load(options: argparse.Namespace, output: Output, /) -> int:
             ProgressBar(shown=False if options.quiet else None) as bar,
         ):
             report = run_load(
-                options.source,
+                source,
                 store=store,
                 graph=options.graph,
                 replace=options.replace,
