@@ -31,6 +31,8 @@ def add_answer_options(verb: argparse.ArgumentParser, /) -> None:
     verb.add_argument("--model", metavar="NAME", help="chat model; without one, template text")
     verb.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible endpoint")
     verb.add_argument("--out", metavar="FILE", help="write answers as JSON lines; resumes by id")
+    verb.add_argument("--server", metavar="URL", help="ask a graph-service that is served, "
+                      "instead of opening a store")  # fmt: skip
     known = verb.add_argument_group("knowledge")
     known.add_argument("--knowledge", choices=["retrieved", "gold", "none"], default="retrieved",
                        help="from a retrieval, from the question file's gold sets, or none")  # fmt: skip

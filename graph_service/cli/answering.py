@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from graph_service.cli.opening import open_from, view_ref
+from graph_service.cli.opening import open_from, settings_of, view_ref
 from graph_service.cli.output import Output
 from graph_service.client import Client
 from graph_service.errors import InputError
@@ -68,8 +68,10 @@ def answer(options: argparse.Namespace, output: Output, /) -> int:
     skipped = len(cases) - len(pending)
     answers: list[Answer] = []
     failed = 0
-    with open_from(options, output) as service, _replies(options, service.settings) as replies:
-        client = Client.over(service)
+    with (
+        _client(options, output) as client,
+        _replies(options, settings_of(options)) as replies,
+    ):
         plan = _plan(options, cases, client)
         asks = many and pending and replies.model is not None and not options.replay
         if options.estimate or asks:
@@ -100,6 +102,20 @@ def answer(options: argparse.Namespace, output: Output, /) -> int:
     if skipped:
         output.note(f"{skipped} questions were answered in {options.out} before")
     return 1 if failed else 0
+
+
+@contextlib.contextmanager
+def _client(options: argparse.Namespace, output: Output) -> Iterator[Client]:
+    """Opens the store that the options name, or reaches the server that they name."""
+    if options.server:
+        if options.store:
+            raise InputError("give --store or --server, not both", argument="server")
+        with Client.connect(options.server, api_key=settings_of(options).api_key) as client:
+            output.note(f"server {options.server}")
+            yield client
+        return
+    with open_from(options, output) as service:
+        yield Client.over(service)
 
 
 def cases_of(options: argparse.Namespace, /) -> Sequence[Case]:

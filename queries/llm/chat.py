@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -200,6 +201,7 @@ class TokenMeter:
         self.limit = limit
         self._used = Usage()
         self._requests = 0
+        self._under_way = 0
         self._lock = threading.Lock()
 
     @property
@@ -214,16 +216,31 @@ class TokenMeter:
         with self._lock:
             return self._requests
 
-    def check(self, wanted: int, /) -> None:
-        """Raises ``LimitError`` where a request of so many tokens could pass the limit."""
-        used = self.used.total
-        if self.limit is not None and used + wanted > self.limit:
-            raise LimitError(
-                f"this run may use {self.limit} tokens; {used} are used and the next request "
-                f"may take {wanted}",
-                argument="token_limit",
-                hint="Raise the token limit, or ask fewer questions.",
-            )
+    @contextlib.contextmanager
+    def reserve(self, wanted: int, /) -> Iterator[None]:
+        """Keeps the tokens that a request may take while it is under way.
+
+        Requests at once can then not pass the limit together, though each alone would not.
+
+        Raises:
+            LimitError: With what is used and under way, the request could pass the limit.
+        """
+        with self._lock:
+            used = self._used.total
+            if self.limit is not None and used + self._under_way + wanted > self.limit:
+                held = f", {self._under_way} may go to requests under way" * bool(self._under_way)
+                raise LimitError(
+                    f"this run may use {self.limit} tokens; {used} are used{held} and the next "
+                    f"request may take {wanted}",
+                    argument="token_limit",
+                    hint="Raise the token limit, or ask fewer questions.",
+                )
+            self._under_way += wanted
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._under_way -= wanted
 
     def add(self, usage: Usage, /) -> None:
         """Counts one reply."""

@@ -158,18 +158,17 @@ class OpenAIChat:
         while True:
             tries += 1
             try:
-                with self._pace.slot(wanted) as slot:
-                    # Checked before each try: another thread may have spent the rest meanwhile.
-                    self.meter.check(wanted)
+                # Reserved before each try: another thread may have spent the rest meanwhile.
+                with self._pace.slot(wanted) as slot, self.meter.reserve(wanted):
                     read = read_completion(*self._send(body, started))
                     usage = read.usage
                     if usage is None:
                         usage = Usage(prompt_tokens, estimate_tokens(read.text), True)
                     slot.settle(usage.total)
+                    self.meter.add(usage)
             except Passing as fault:
                 self._sleep(self._wait_s(fault, tries, started))
                 continue
-            self.meter.add(usage)
             if read.finish == "content_filter":
                 raise ReplyError(
                     f"{self._model}'s reply was withheld by the endpoint's content filter",

@@ -19,7 +19,9 @@ from typing import Any
 import pytest
 from demo_graph import QUESTION, copy_store
 from openai_stand_in import Scripted, by_rule, error, stand_in, with_faults
+from served import served
 
+from graph_service import open_service
 from graph_service.cli import main
 from graph_service.cli.answer_options import SETTINGS
 from graph_service.cli.parser import make_parser
@@ -329,6 +331,22 @@ def test_entities_are_written_as_the_graph_has_them(cli: Cli) -> None:
     given = cli("answer", "--questions", "k.jsonl", "--given-entities", "--json").json
     linked = given["answers"][0]["result"]["linked"]
     assert [one["entity"]["id"] for one in linked] == list(wanted.entity_ids)
+
+
+def test_a_served_graph_gives_the_same_answers(cli: Cli, tmp_path: Path) -> None:
+    """S5: in process or over HTTP."""
+    questions = question_file(tmp_path / "q.jsonl", 3)
+    here = cli("answer", "--questions", questions, "--json").json["answers"]
+    with open_service(os.environ["GRAPH_SERVICE_STORE"]) as service, served(service) as url:
+        asked = cli("answer", "--questions", questions, "--server", url, "--json")
+        both = cli("answer", QUESTION, "--server", url, "--store", "sqlite:///x.db", "--json")
+    assert asked.code == 0, asked.err
+    assert f"server {url}" in asked.err
+    assert [one["text"] for one in asked.json["answers"]] == [one["text"] for one in here]
+    assert [one["result"]["id"] for one in asked.json["answers"]] == [
+        one["result"]["id"] for one in here
+    ]
+    assert both.json["error"]["argument"] == "server"
 
 
 # The document

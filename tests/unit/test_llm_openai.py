@@ -368,3 +368,22 @@ def test_a_429_holds_back_all_that_share_the_pace() -> None:
     ):
         assert model.complete(ASK).text == "later"
     assert held == [7.0]
+
+
+def test_requests_at_once_do_not_pass_the_limit_together() -> None:
+    """Each may take 30 of 50 tokens: one goes, the other is stopped while the first is under way."""
+    meter = TokenMeter(limit=50)
+    with (
+        meter.reserve(30),
+        pytest.raises(LimitError, match="0 are used, 30 may go to requests"),
+        meter.reserve(30),
+    ):
+        pass
+    with meter.reserve(50):
+        pass
+    meter.add(Usage(10, 15))
+    with (
+        pytest.raises(LimitError, match="25 are used and the next request may take 26"),
+        meter.reserve(26),
+    ):
+        pass
