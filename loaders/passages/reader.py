@@ -108,16 +108,15 @@ def read_documents(
         title: Title of a text file's document; None to make it from the file's name.
     """
     document = Document(**start["document"]) if start.get("document") else None
-    offset, line = int(start.get("offset", 0)), int(start.get("line", 1))
     if format_ is PassageFormat.JSONL:
-        yield from _json_lines(source, offset, line)
+        yield from _json_lines(source, start)
     elif format_ is PassageFormat.WIKIPEDIA:
-        yield from _extract(source, offset, line, document, str(start.get("state", "")))
+        yield from _extract(source, start, document)
     elif start.get("state") != _ENDED:
         if title is None:
             name = PurePath(source.name)
             title = "" if source.name == STANDARD_INPUT else name.stem.replace("_", " ").strip()
-        yield from _plain_text(source, offset, line, document, title)
+        yield from _plain_text(source, start, document, title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +127,18 @@ class _Line:
     number: int
     end: int
     reject: Reject | None = None
+    problem: bool = False
 
 
-def _lines(source: ByteSource, offset: int, line: int) -> Iterator[_Line]:
-    for block in line_blocks(source, offset=offset, line=line):
+def _lines(source: ByteSource, start: Mapping[str, Any]) -> Iterator[_Line]:
+    offset = int(start.get("offset", 0))
+    for block in line_blocks(source, offset=offset, line=int(start.get("line", 1))):
         if block.problem:
+            # Where it ends is not known here, so reading went on from where it begins.
+            if start.get("problem") and block.offset == offset:
+                continue
             problem = Reject(source.name, block.line, block.offset, block.problem)
-            yield _Line("", b"", block.offset, block.line, block.offset, problem)
+            yield _Line("", b"", block.offset, block.line, block.offset, problem, True)
             continue
         at, number = block.offset, block.line
         for raw in io.BytesIO(block.data):
@@ -158,33 +162,35 @@ def _lines(source: ByteSource, offset: int, line: int) -> Iterator[_Line]:
 def _position(line: _Line, document: Document | None = None) -> dict[str, Any]:
     return {
         "offset": line.end,
-        "line": line.number + 1,
+        "line": line.number + (not line.problem),
+        "problem": line.problem,
         "document": asdict(document) if document else None,
     }
 
 
 def _plain_text(
-    source: ByteSource, offset: int, line: int, document: Document | None, title: str
+    source: ByteSource, start: Mapping[str, Any], document: Document | None, title: str
 ) -> Iterator[Part]:
     begins = document is None
     here = document or Document(title=title, source=source.name)
     last: _Line | None = None
-    for one in _lines(source, offset, line):
+    for one in _lines(source, start):
         last = one
         heading = _HEADING.fullmatch(one.text)
         text = heading[2] if heading else one.text
         rejects = (one.reject,) if one.reject else ()
         yield Part(here, text, begins, False, _position(one, here), rejects)
         begins = False
-    end = last or _Line("", b"", offset, line - 1, offset)
-    yield Part(here, "", begins, True, {**_position(end), "state": _ENDED})
+    position = dict(start) if last is None else _position(last)
+    yield Part(here, "", begins, True, {**position, "document": None, "state": _ENDED})
 
 
 def _extract(
-    source: ByteSource, offset: int, line: int, document: Document | None, state: str
+    source: ByteSource, start: Mapping[str, Any], document: Document | None
 ) -> Iterator[Part]:
+    state = str(start.get("state", ""))
     last: _Line | None = None
-    for one in _lines(source, offset, line):
+    for one in _lines(source, start):
         last = one
         rejects = [one.reject] if one.reject else []
         text, begins, ends = "", False, False
@@ -231,8 +237,8 @@ def _document(line: str, source: str) -> Document | str:
     return _checked(html.unescape(title[1]), html.unescape(url[1]) if url else source, None)
 
 
-def _json_lines(source: ByteSource, offset: int, line: int) -> Iterator[Part]:
-    for one in _lines(source, offset, line):
+def _json_lines(source: ByteSource, start: Mapping[str, Any]) -> Iterator[Part]:
+    for one in _lines(source, start):
         if one.reject is not None:
             yield Part(Document(), position=_position(one), rejects=(one.reject,))
             continue
