@@ -348,7 +348,7 @@ def test_the_time_limit_of_a_call_covers_its_tries_and_waits() -> None:
         chat(
             server.url,
             call_limit_s=30.0,
-            retry=RetryPolicy(max_retries=9, first_wait_s=50.0),
+            retry=RetryPolicy(max_retries=9, first_wait_s=70.0, max_wait_s=90.0),
         ) as model,
         pytest.raises(ReplyError, match="in 1 try: HTTP 500: .*; the 30 s of a call are over"),
     ):
