@@ -62,7 +62,7 @@ def case_of_answer(
         item: The answer.
         evidence: What its facts are checked against; by default the triples it was given.
         context: The evaluation context.
-        groups: Of its question, where they are known.
+        groups: Of its question; by default the kind that the answer has.
     """
     knowledge = tuple(triple_line(triple) for triple in item.knowledge)
     return TextCase(
@@ -73,6 +73,6 @@ def case_of_answer(
         evidence=tuple(evidence) or knowledge,
         context=context,
         cited=item.text,
-        groups=groups or Groups(),
+        groups=groups or Groups(kind=item.kind),
         failure=item.failure,
     )

@@ -231,9 +231,10 @@ def alignment_row(
     Args:
         item: The answer.
         entailment: The judge.
-        groups: Of its question, where they are known.
+        groups: Of its question; by default the kind that the answer has.
     """
-    groups = groups or Groups()
+    if groups is None or groups == Groups():
+        groups = Groups(kind=item.kind)
     if item.failure is not None:
         return AlignmentRow(item.question_id, groups, 0, 0, 0, failure=item.failure)
     citations = [(part.text, cited) for part in item.sentences for cited in part.citations]

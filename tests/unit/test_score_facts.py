@@ -244,6 +244,7 @@ def test_an_answer_becomes_a_case_without_its_citations() -> None:
     assert case.evidence == ("Ada | place of birth | London",)
     assert case.cited == text
     assert case_of_answer(item, evidence=("A passage.",)).evidence == ("A passage.",)
+    assert case_of_answer(replace(item, kind="when")).groups.kind == "when"
 
 
 def bench(tmp_path: Path, rows: list[tuple[str, ...]]) -> Path:
