@@ -49,7 +49,10 @@ def add_answer_options(verb: argparse.ArgumentParser, /) -> None:
     files.add_argument("--language", default="en", metavar="CODE", help="of RuBQ's: en or ru")
     files.add_argument("--first", type=int, metavar="N", help="only the first N questions")
     drawn = verb.add_argument_group("replies")
-    drawn.add_argument("--temperature", type=float, metavar="X", help="default: the setting's")
+    drawn.add_argument("--temperature", metavar="X", help="a number, or none to leave it to the "
+                       "endpoint; default: the setting's")  # fmt: skip
+    drawn.add_argument("--token-field", choices=["max_tokens", "max_completion_tokens"],
+                       default="max_tokens", help="how the endpoint names the limit of a reply")  # fmt: skip
     drawn.add_argument("--max-tokens", type=int, metavar="N", help="of a reply at most")
     drawn.add_argument("--random-seed", type=int, metavar="S", help="passed on to the endpoint")
     drawn.add_argument("--samples", type=int, metavar="N", help="of self-consistency (5)")

@@ -48,6 +48,7 @@ def chat_model(
         name,
         base_url=options.model_url or settings.model_url or None,
         api_key=settings.model_key or None,
+        token_field=getattr(options, "token_field", "max_tokens"),
         timeout_s=getattr(options, "timeout", 60.0),
         call_limit_s=getattr(options, "call_limit", None),
         pace=Pace(
@@ -225,7 +226,6 @@ def _plan(options: argparse.Namespace, cases: Sequence[Case], client: Client) ->
 
 def _generation(options: argparse.Namespace, setting: Setting) -> Generation:
     chosen = {
-        "temperature": options.temperature,
         "max_tokens": options.max_tokens,
         "random_seed": options.random_seed,
         "samples": options.samples,
@@ -234,7 +234,18 @@ def _generation(options: argparse.Namespace, setting: Setting) -> Generation:
         "passages": options.passage_count,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
-    return replace(default_generation(setting), **given)
+    drawn = replace(default_generation(setting), **given)
+    if options.temperature is None:
+        return drawn
+    if options.temperature == "none":
+        return replace(drawn, temperature=None)
+    try:
+        return replace(drawn, temperature=float(options.temperature))
+    except ValueError as error:
+        raise InputError(
+            f"--temperature is a number or none, got {options.temperature!r}",
+            argument="temperature",
+        ) from error
 
 
 def _passages(options: argparse.Namespace, client: Client) -> PassageFinder | None:

@@ -10,6 +10,13 @@ from queries.generate.prompt import Prompt, load_prompt, prompt_names
 from queries.generate.setting import RECIPES
 from queries.score.prompts import load_score_prompt, score_prompt_names
 
+# Prompts that are no setting's own.
+_WITHIN = {
+    "okgqa-ircot-step": "okgqa-ircot",
+    "okgqa-join": "okgqa-sc --join model",
+    "retry": "all",
+}
+
 
 def prompt(options: argparse.Namespace, output: Output, /) -> int:
     """Lists the prompts with their versions, or shows one."""
@@ -23,7 +30,8 @@ def prompt(options: argparse.Namespace, output: Output, /) -> int:
         used = ", ".join(
             setting.value for setting, recipe in RECIPES.items() if recipe.prompt == name
         )
-        rows.append([name, found.version, used or "-", ", ".join(found.placeholders) or "-"])
+        used = used or _WITHIN.get(name, "score")
+        rows.append([name, found.version, used, ", ".join(found.placeholders) or "-"])
     output.table(rows)
     output.object(
         {

@@ -311,7 +311,10 @@ class OpenAIChat:
             )
         hint = ""
         if self._token_field == "max_tokens" and "max_completion_tokens" in words:
-            hint = " (give token_field='max_completion_tokens' for this model)"
+            hint = (
+                " (give token_field='max_completion_tokens' for this model; on the command "
+                "line --token-field max_completion_tokens)"
+            )
         return ReplyError(
             f"the endpoint refused the request (HTTP {status}: {words}){hint}",
             fault=ReplyFault.REFUSED,

@@ -199,6 +199,18 @@ def test_the_token_limit_stops_a_run_and_a_wrong_key_says_so(cli: Cli, tmp_path:
         assert wrong.code == 4
 
 
+def test_what_an_endpoint_refuses_can_be_left_out(cli: Cli) -> None:
+    with stand_in(by_rule) as server:
+        arguments = ("answer", QUESTION, "--model", "m", "--model-url", server.url, "--json")
+        done = cli(*arguments, "--temperature", "none", "--token-field", "max_completion_tokens")
+        assert done.json["parameters"]["temperature"] is None
+        assert cli(*arguments, "--temperature", "0.5", "--random-seed", "3").code == 0
+    first, second = server.requests
+    assert "temperature" not in first
+    assert first["max_completion_tokens"] == 1024
+    assert (second["temperature"], second["seed"], second["max_tokens"]) == (0.5, 3, 1024)
+
+
 def test_an_estimate_asks_nothing(cli: Cli, tmp_path: Path) -> None:
     questions = question_file(tmp_path / "q.jsonl", 6)
     with stand_in(by_rule) as server:
@@ -238,6 +250,7 @@ def test_gold_sets_of_the_graph_and_graphs_that_are_wrong_k7(cli: Cli, tmp_path:
         (("--replay", "none.db"), 2, "cache"),
         (("--replay", "none.db", "--cache", "x.db"), 2, "replay"),
         (("--temperature", "9"), 2, "temperature"),
+        (("--temperature", "warm"), 2, "temperature"),
         (("--passages", "none.jsonl"), 2, "file"),
         (
             ("--setting", "ltgen-both", "--model", "m", "--model-url", "http://127.0.0.1:1"),
@@ -282,6 +295,7 @@ def test_prompts_are_listed_and_shown(cli: Cli) -> None:
     assert "kalma-numbered" in listed.out
     names = [row["name"] for row in cli("prompt", "list", "--json").json["prompts"]]
     assert {"kalma", "okgqa-cot", "ltgen", "retry"} <= set(names)
+    assert "okgqa-sc --join model" in listed.out
     shown = cli("prompt", "show", "okgqa-cot")
     assert shown.out.startswith("# okgqa-cot@")
     assert "{{question}}" in shown.out
