@@ -15,6 +15,9 @@ from graph_service.model.statement import Rank
 from graph_service.views.draw import mix
 
 _LARGEST = 2**63 - 1
+_CACHED = 1 << 20
+"""Numbers that a processor's cache holds, about."""
+
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -122,6 +125,16 @@ def contains(ascending: Int64, wanted: Int64, /) -> Bool:
     """Returns for each number whether it is among some ascending ones."""
     if not len(ascending):
         return np.zeros(len(wanted), dtype=np.bool_)
+    if len(ascending) > _CACHED and len(wanted) > _CACHED // 16:
+        # Past the processor's cache looking them up in order costs a fifth, sorting included.
+        order = np.argsort(wanted)
+        found = np.empty(len(wanted), dtype=np.bool_)
+        found[order] = _contains(ascending, wanted[order])
+        return found
+    return _contains(ascending, wanted)
+
+
+def _contains(ascending: Int64, wanted: Int64) -> Bool:
     places = np.searchsorted(ascending, wanted)
     places[places == len(ascending)] = 0
     found: Bool = ascending[places] == wanted

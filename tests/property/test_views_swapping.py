@@ -15,7 +15,7 @@ from graph_service.model.limits import Deadline
 from graph_service.model.view import Method
 from graph_service.views.draw import Stream, ascending
 from graph_service.views.pairing import Pairing
-from graph_service.views.pairs import PairIndex
+from graph_service.views.pairs import PairIndex, contains
 from graph_service.views.swapping import PairSequence, pair_edges
 
 
@@ -123,3 +123,14 @@ def test_hashes_are_ordered_by_all_their_bits():
     spread = hashes << np.uint64(43)
     assert (ascending(spread) == np.argsort(spread)).all()
     assert len(ascending(hashes[:0])) == 0
+
+
+def test_numbers_looked_up_in_order_are_those_looked_up_as_they_come(monkeypatch):
+    """O10: on graphs past the processor's cache the queries are sorted first."""
+    rng = np.random.default_rng(4)
+    known = np.unique(rng.integers(0, 10_000, 3_000))
+    wanted = rng.integers(-5, 10_005, 2_000)
+    plain = contains(known, wanted)
+    assert plain.tolist() == np.isin(wanted, known).tolist()
+    monkeypatch.setattr("graph_service.views.pairs._CACHED", 16)
+    assert contains(known, wanted).tolist() == plain.tolist()
