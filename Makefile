@@ -9,7 +9,7 @@ INSTALL := $(PIP) install --quiet --require-hashes --no-deps --no-binary pcst-fa
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-package graph-service --no-header --no-annotate
 
-.PHONY: help setup demo check test test-models bench serve lock schema clean
+.PHONY: help setup demo check test kill-test test-models bench serve lock schema clean
 help: ## List the verbs
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -25,6 +25,9 @@ check: $(VENV)/.test ## Format, lint, types, import rules
 
 test: check ## All checks, and the tests over both stores
 	$(BIN)/pytest -n 2 --dist loadfile
+
+kill-test: $(VENV)/.test ## Kill loads 100 times on each store
+	GRAPH_SERVICE_TEST_KILLS=100 $(BIN)/pytest -n 2 tests/contract/test_contract_load_kills.py
 
 test-models: $(VENV)/.models ## Compare the embedders with sentence-transformers (5 GB with torch)
 	GRAPH_SERVICE_TEST_MODELS=1 $(BIN)/pytest tests/models

@@ -60,7 +60,7 @@ def source_files(source: str | Path, options: LoadOptions, /) -> list[SourceFile
     Raises:
         InputError: There is none, or one can't be read.
     """
-    format_ = _format_named(options.format)
+    named = _format_named(options.format)
     if is_remote_source(str(source)):
         check_remote(str(source), options)
         files = [SourceFile(str(source), None, 0, [str(source), 0, 0], endpoint=True)]
@@ -77,7 +77,7 @@ def source_files(source: str | Path, options: LoadOptions, /) -> list[SourceFile
             argument="source",
         )
     elif str(source) == STANDARD_INPUT:
-        files = [SourceFile(STANDARD_INPUT, format_, 0, [STANDARD_INPUT, 0, 0])]
+        files = [SourceFile(STANDARD_INPUT, named, 0, [STANDARD_INPUT, 0, 0])]
     else:
         path = Path(source)
         if path.is_dir():
@@ -91,9 +91,18 @@ def source_files(source: str | Path, options: LoadOptions, /) -> list[SourceFile
                 raise InputError(f"the folder {path} holds no files", argument="source")
         else:
             paths = [path]
-        files = [_file(found, format_, optional=len(paths) > 1) for found in paths]
-    if options.label_file is not None:
-        files.append(replace(_file(options.label_file, Format.LABELS), selected=False))
+        files = [_file(found, named, optional=len(paths) > 1) for found in paths]
+    for beside, form in (
+        (options.label_file, Format.LABELS),
+        (options.type_file, Format.TYPES),
+        (options.description_file, Format.DESCRIPTIONS),
+    ):
+        if beside is not None:
+            files.append(replace(_file(beside, form), selected=False))
+    for beside in (options.qualifier_file, options.entity_ids, options.relation_ids):
+        if beside is not None:
+            # Read with the tables; what they hold decides the result, so they are identified.
+            files[0].identity.extend(_file(beside, None).identity)
     return files
 
 

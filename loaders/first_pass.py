@@ -93,7 +93,7 @@ def _survey(
     stop: threading.Event | None,
 ) -> bool:
     """Reads one file for the survey; returns whether that was needed."""
-    if file.format is Format.LABELS:
+    if not file.selected or file.format is Format.LABELS:
         return False
     if file.path == STANDARD_INPUT and file.format not in DOCUMENT_FORMATS:
         # Its format is known once it is read; the load itself refuses what takes two passes.

@@ -26,12 +26,16 @@ class Format(StrEnum):
     CSV = "csv"
     KGTK = "kgtk"
     LABELS = "labels"
+    DESCRIPTIONS = "descriptions"
+    TYPES = "types"
     GRAPH_LINES = "graph-lines"
 
 
 GRAPH_LINES_MARK = b'{"graph-service":"graph-lines"'
 """Begins what ``graph-service export`` wrote as JSON lines."""
 
+# Files that go with others, and are named rather than recognised.
+_BESIDE = frozenset((Format.LABELS, Format.DESCRIPTIONS, Format.TYPES))
 _COMPRESSED = {".gz", ".bz2", ".xz"}
 _BY_SUFFIX = {
     ".json": Format.WIKIBASE_JSON,
@@ -59,6 +63,7 @@ _TURTLE_DIRECTIVE = re.compile(rb"^[ \t]*(?:@prefix|@base|prefix|base)\b[^\n]*<"
 _PREFIXED = re.compile(
     rb"^[ \t]*[\w-]*:[^\s\t]+[ \t\r\n]+(?:a|<[^<>\n]*>|[\w-]*:\S+)[ \t\r\n]", re.M
 )
+_WIKIDATA_ITEM = re.compile(rb"[QP][1-9][0-9]*")
 _KGTK_HEADS = {b"node1", b"from", b"subject"}
 _KGTK_RELATIONS = {b"label", b"pred", b"predicate", b"relation", b"relationship"}
 
@@ -117,7 +122,7 @@ def recognise_source(source: ByteSource, /) -> Format:
 
 
 def _unknown(name: str) -> InputError:
-    names = ", ".join(format_ for format_ in Format if format_ is not Format.LABELS)
+    names = ", ".join(format_ for format_ in Format if format_ not in _BESIDE)
     return InputError(
         f"the format of {name} is not recognised; known are {names}",
         argument="format",
@@ -198,6 +203,20 @@ def _triples(line: bytes, format_: pyoxigraph.RdfFormat) -> int:
         return 0
 
 
+def _are_names(lines: list[bytes]) -> bool:
+    """Returns whether rows of three cells are Wikidata ids, names and a language or source."""
+    rows = [line.split(b"\t") for line in lines]
+    if len(rows) < 3 or any(len(row) != 3 for row in rows):
+        return False
+    ids, names, others = zip(*rows, strict=True)
+    return (
+        all(_WIKIDATA_ITEM.fullmatch(cell) for cell in ids)
+        and not any(_WIKIDATA_ITEM.fullmatch(cell) for cell in (*names, *others))
+        # Relations come again and again, names hardly; languages the other way round.
+        and 2 * len(set(names)) > len(rows) >= 3 * len(set(others))
+    )
+
+
 def _table_format(start: bytes, hint: Format | None) -> Format | None:
     lines = [line.rstrip(b"\r") for line in start.split(b"\n")[:50] if line.strip()]
     if not lines:
@@ -208,6 +227,8 @@ def _table_format(start: bytes, hint: Format | None) -> Format | None:
     whole = lines[:-1] if len(lines) > 1 else lines
     if all(line.count(b"\t") == 1 for line in whole):
         # Two columns are no statements: ids and their names.
+        return Format.LABELS
+    if _are_names(whole):
         return Format.LABELS
     tabs = sum(line.count(b"\t") >= 1 for line in whole)
     if tabs * 2 > len(whole):

@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graph_service.errors import InputError
-from graph_service.model.identity import check_text
+from graph_service.model.identity import WIKIDATA_ID, check_text
 from graph_service.model.statement import EntityKind, Snak
 from graph_service.model.values import EntityValue, MonolingualText, StringValue
 from loaders.items import Parsed
 from loaders.kgtk_values import read_kgtk_value, unescape
 from loaders.options import LoadOptions
+from loaders.rdf_values import RDF
+from loaders.side_files import read_side_files
 from loaders.source import ByteSource
 from loaders.table_rows import Row, RowError, cell_id, first_row, read_rows, row_statement
 from loaders.terms import LANGUAGE_REASON, SECOND_DESCRIPTION_REASON, TermGatherer
@@ -116,6 +118,7 @@ def read_kgtk(
         (index, name) for index, name in enumerate(names) if index not in named and ";" in name
     ]
     base_iri = options.base_iri
+    beside = read_side_files(options).qualifiers
     terms = _TermRows(options)
 
     def take(row: Row, parsed: Parsed) -> None:
@@ -146,6 +149,8 @@ def read_kgtk(
             for index, name in extra
             if cells[index]
         )
+        if beside and id_at is not None:
+            qualifiers += beside.get(cells[id_at].strip(), ())
         for index, name in passed_over:
             if cells[index]:
                 parsed.skipped[f"cells of the column {name}"] += 1
@@ -216,9 +221,47 @@ def read_labels(
 
     Tabs or commas; a header is told by its names; KGTK edges of labels are read too.
     """
+    return _read_names(source, options, start, "label")
+
+
+def read_descriptions(
+    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /
+) -> Iterator[Parsed]:
+    """Yields a file of descriptions, in the form of a file of names."""
+    return _read_names(source, options, start, "description")
+
+
+def read_types(
+    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /
+) -> Iterator[Parsed]:
+    """Yields a file of entities and their classes, as statements."""
+    delimiter, first = _first_cells(source)
+    has_header = bool(first) and first[0] in _LABEL_FILE_HEADS
+
+    def take(row: Row, parsed: Parsed) -> None:
+        if row.line == 1 and has_header:
+            return
+        if len(row.cells) != 2:
+            raise RowError(f"expected id and class, came {len(row.cells)} cells")
+        id_, class_ = (cell_id(cell, options.base_iri) for cell in row.cells)
+        both = WIKIDATA_ID.fullmatch(id_) and WIKIDATA_ID.fullmatch(class_)
+        relation = "P31" if both else RDF + "type"
+        parsed.statements.append(row_statement(id_, relation, EntityValue(class_)))
+
+    yield from read_rows(source, start, delimiter, take)
+
+
+def _first_cells(source: ByteSource) -> tuple[str, list[str]]:
+    """Returns what separates a file's cells, and those of its first line in lower case."""
     first_line = source.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
     delimiter = "\t" if b"\t" in first_line else ","
-    first = [cell.strip().lower() for cell in first_row(source, delimiter) or []]
+    return delimiter, [cell.strip().lower() for cell in first_row(source, delimiter) or []]
+
+
+def _read_names(
+    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], kind: str
+) -> Iterator[Parsed]:
+    delimiter, first = _first_cells(source)
     if "node1" in first and "node2" in first:
         yield from read_kgtk(source, options, start)
         return
@@ -229,7 +272,7 @@ def read_labels(
         if row.line == 1 and has_header:
             return
         if len(row.cells) not in (2, 3):
-            raise RowError(f"expected id, label and perhaps language, came {len(row.cells)} cells")
+            raise RowError(f"expected id, {kind} and perhaps language, came {len(row.cells)} cells")
         id_ = cell_id(row.cells[0], options.base_iri)
         text, language = row.cells[1], row.cells[2].strip() if len(row.cells) == 3 else ""
         if language and not _LANGUAGE.fullmatch(language):
@@ -239,6 +282,6 @@ def read_labels(
             value = read_kgtk_value(text)
             if isinstance(value, MonolingualText):
                 text, language = value.text, value.language
-        terms.add(id_, "label", text.strip(), language, parsed)
+        terms.add(id_, kind, text.strip(), language, parsed)
 
     yield from read_rows(source, start, delimiter, take, terms.finish)

@@ -19,6 +19,14 @@ DEFAULT_BATCH_SIZE = 10_000
 SHOWN_REJECTS = 20
 EXIT_REJECTS = 3
 DEFAULT_REJECTS_PATH = Path("rejects.jsonl")
+_FILES = (
+    "label_file",
+    "type_file",
+    "description_file",
+    "qualifier_file",
+    "entity_ids",
+    "relation_ids",
+)
 REDIRECTS = ("follow", "resolve", "alias")
 
 
@@ -33,6 +41,14 @@ class LoadOptions:
             ``head=NAME`` pairs naming columns of its header line; empty to recognise them.
         header: Whether a table's first line is a header; None to recognise it.
         label_file: Names of entities: id, label and, if there is a third column, language.
+        type_file: Classes of entities: id and class; statements of P31 where both are Wikidata's,
+            else of ``rdf:type``.
+        description_file: Descriptions of entities: id, text and, if there is a third column,
+            language.
+        qualifier_file: Qualifiers of a table's statements: the statement's cell in the column
+            ``id``, relation and value.
+        entity_ids, relation_ids: Tables of what the cells of a table stand for: number and id,
+            as DBP15K and others have them.
         base_iri: Put before bare names of tables; relative IRIs of Turtle are resolved with it.
         languages: Languages of labels, descriptions and aliases to keep; empty for all.
         fallback_languages: Where an entity has no label in ``languages``, the one in the first
@@ -63,6 +79,11 @@ class LoadOptions:
     columns: tuple[str, ...] = ()
     header: bool | None = None
     label_file: Path | None = None
+    type_file: Path | None = None
+    description_file: Path | None = None
+    qualifier_file: Path | None = None
+    entity_ids: Path | None = None
+    relation_ids: Path | None = None
     base_iri: str | None = None
     languages: tuple[str, ...] = ()
     fallback_languages: tuple[str, ...] = ()
@@ -119,7 +140,9 @@ class LoadOptions:
         del payload["neo4j"]
         if self.neo4j is not None:
             payload["neo4j"] = self.neo4j.to_json()
-        payload["label_file"] = str(self.label_file) if self.label_file else None
+        for key in _FILES:
+            path = getattr(self, key)
+            payload[key] = str(path) if path else None
         for key in ("columns", "languages", "fallback_languages", "literal_relations"):
             payload[key] = list(payload[key])
         return payload

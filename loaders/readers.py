@@ -41,6 +41,8 @@ _READERS: dict[Format, Reader] = {
     Format.CSV: tables.read_csv,
     Format.KGTK: kgtk.read_kgtk,
     Format.LABELS: kgtk.read_labels,
+    Format.DESCRIPTIONS: kgtk.read_descriptions,
+    Format.TYPES: kgtk.read_types,
     Format.GRAPH_LINES: graph_lines.read_graph_lines,
 }
 

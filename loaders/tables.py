@@ -9,9 +9,10 @@ from typing import Any
 from graph_service.errors import InputError
 from graph_service.model.identity import check_text
 from graph_service.model.statement import Snak
-from graph_service.model.values import MonolingualText, StringValue, Value
+from graph_service.model.values import EntityValue, MonolingualText, StringValue, Value
 from loaders.items import Parsed
 from loaders.options import LoadOptions
+from loaders.side_files import read_side_files
 from loaders.source import ByteSource
 from loaders.table_rows import (
     Row,
@@ -109,6 +110,13 @@ def _read_table(
         layout = _layout(first, options, source.name)
     literal = frozenset(options.literal_relations)
     base_iri = options.base_iri
+    beside = read_side_files(options)
+    if beside.qualifiers and layout is not None and layout.id is None:
+        raise InputError(
+            f"{source.name} has no column of ids for the qualifiers to name",
+            argument="columns",
+            hint="For instance --columns id,head,relation,tail.",
+        )
 
     def take(row: Row, parsed: Parsed) -> None:
         assert layout is not None
@@ -119,16 +127,22 @@ def _read_table(
             if len(cells) == 1 and not cells[0].strip():
                 return
             raise RowError(f"expected {layout.width} columns, came {len(cells)}")
-        head = cell_id(cells[layout.head], base_iri)
-        relation = cell_id(cells[layout.relation], base_iri)
+        head = beside.entity(cells[layout.head], base_iri)
+        relation = beside.relation(cells[layout.relation], base_iri)
         raw_tail = cells[layout.tail]
         value: Value
         if literal and (relation in literal or cells[layout.relation] in literal):
             check_text(raw_tail, what="a literal")
             value = _literal(raw_tail, cells, layout)
         else:
-            value = cell_entity(raw_tail, base_iri)
+            value = (
+                cell_entity(raw_tail, base_iri)
+                if beside.entities is None
+                else EntityValue(beside.entity(raw_tail, base_iri))
+            )
         qualifiers = _qualifier_pairs(cells[layout.width :], base_iri) if layout.rest else ()
+        if beside.qualifiers and layout.id is not None:
+            qualifiers += beside.qualifiers.get(cells[layout.id].strip(), ())
         parsed.statements.append(
             row_statement(
                 head,

@@ -54,8 +54,8 @@ _RANKS = {
     WIKIBASE + "DeprecatedRank": Rank.DEPRECATED,
 }
 _FULL = re.compile(
-    rb"wikidata\.org/prop/statement/P\d|wikiba\.se/ontology#rank>|^\s*wikibase:rank\s"
-    rb"|^\s*ps:P\d|[;.]\s+ps:P\d",
+    rb"wikidata\.org/prop/statement/P\d|wikiba\.se/ontology#rank>|^[ \t]*wikibase:rank\s"
+    rb"|^[ \t]*ps:P\d|[;.][ \t]+ps:P\d",
     re.M,
 )
 _DAY = 11

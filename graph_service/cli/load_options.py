@@ -38,6 +38,14 @@ def add_reading_options(load: argparse.ArgumentParser, /) -> None:
     table.add_argument("--columns", metavar="A,B,C", help="what the columns are, by order, such "
                        "as head,relation,tail, or by header, such as head=who,...")  # fmt: skip
     table.add_argument("--labels", metavar="FILE", help="table of id, label and perhaps language")
+    table.add_argument("--types", metavar="FILE", help="table of id and class")
+    table.add_argument("--descriptions", metavar="FILE", help="table of id, description and "
+                       "perhaps language")  # fmt: skip
+    table.add_argument("--qualifiers", metavar="FILE", help="table of statement id, relation and "
+                       "value")  # fmt: skip
+    table.add_argument("--entity-ids", metavar="FILE", help="table of number and id, where cells "
+                       "are numbers")  # fmt: skip
+    table.add_argument("--relation-ids", metavar="FILE", help="the same of relations")
     table.add_argument("--base-iri", metavar="IRI", help="put before ids that have none")
     table.add_argument("--literal-relations", metavar="A,B", help="their values are text")
 
@@ -103,6 +111,11 @@ def load_options_of(options: argparse.Namespace, /, *, walks: bool, **more: Any)
         format=options.format,
         columns=_listed(options.columns),
         label_file=_path(options.labels),
+        type_file=_path(options.types),
+        description_file=_path(options.descriptions),
+        qualifier_file=_path(options.qualifiers),
+        entity_ids=_path(options.entity_ids),
+        relation_ids=_path(options.relation_ids),
         base_iri=options.base_iri,
         languages=tuple(code.lower() for code in options.language),
         fallback_languages=tuple(code.lower() for code in options.fallback_language),

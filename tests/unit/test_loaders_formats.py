@@ -35,6 +35,9 @@ ENTITY = '{"id":"Q1","type":"item","labels":{},"claims":{}}'
         ("a", "Q1\tP1\tQ2\n", Format.TSV),
         ("a.csv", "Q1,P1,Q2\n", Format.CSV),
         ("a.tsv", "Q1\tuniverse\nQ2\tEarth\n", Format.LABELS),
+        ("a.tsv", "Q1\tuniverse\tx\nQ2\tEarth\tx\nP3\tlife\tx\nQ4\tdeath\tx\n", Format.LABELS),
+        ("a.tsv", "Q1\tis\tx\nQ2\tis\tx\nQ3\tis\tx\nQ4\tis\tx\n", Format.TSV),
+        ("a.tsv", "Q1\tP1\tx\nQ2\tP2\tx\nQ3\tP3\tx\nQ4\tP4\tx\n", Format.TSV),
     ],
 )
 def test_recognised_by_content(tmp_path: Path, name: str, text: str, expected: Format) -> None:

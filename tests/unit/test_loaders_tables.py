@@ -19,9 +19,11 @@ from graph_service.model.values import (
     Time,
     Value,
 )
+from graph_service.store.protocol import Store
 from loaders import kgtk, tables
 from loaders.items import Parsed
 from loaders.kgtk_values import read_kgtk_value
+from loaders.load import load
 from loaders.options import LoadOptions
 from loaders.source import ByteSource, open_source
 
@@ -215,3 +217,97 @@ def test_label_files_with_and_without_header_and_language(tmp_path: Path) -> Non
         ("P9", {"en": "x"}, EntityKind.PROPERTY),
     ]
     assert found.skipped == {"third cells of a label file that are no language": 1}
+
+
+def test_numbers_stand_for_ids_as_dbp15k_has_them(tmp_path: Path) -> None:
+    ids = tmp_path / "ent_ids"
+    ids.write_text(
+        "0\thttp://fr.dbpedia.org/resource/\u00c9vian\n7\thttp://fr.dbpedia.org/resource/Paris\n"
+    )
+    relations = tmp_path / "rel_ids"
+    relations.write_text("3\thttp://dbpedia.org/ontology/country\n")
+    found = read(
+        tmp_path,
+        "0\t3\t7\n0\t3\t8\n0\t4\t7\n",
+        tables.read_tsv,
+        entity_ids=ids,
+        relation_ids=relations,
+    )
+    assert triples(found) == [
+        (
+            "http://fr.dbpedia.org/resource/\u00c9vian",
+            "http://dbpedia.org/ontology/country",
+            EntityValue("http://fr.dbpedia.org/resource/Paris"),
+        )
+    ]
+    assert [(one.line, one.reason) for one in found.rejects] == [
+        (2, "no entity has the number '8'"),
+        (3, "no relation has the number '4'"),
+    ]
+    ids.write_text("0\n")
+    with pytest.raises(InputError, match="expected 2 columns, came 1"):
+        read(tmp_path, "0\t3\t7\n", tables.read_tsv, entity_ids=ids)
+
+
+@pytest.mark.parametrize("kind", ["tsv", "kgtk"])
+def test_qualifiers_of_a_file_of_their_own(tmp_path: Path, kind: str) -> None:
+    qualifiers = tmp_path / "qualifiers.tsv"
+    qualifiers.write_text(
+        "node1\tlabel\tnode2\ne1\tP580\t^2001-00-00T00:00:00Z/9\ne2\tP1\tQ3\ne1\tP1\tQ4\n"
+    )
+    if kind == "tsv":
+        found = read(
+            tmp_path,
+            "e1\tQ1\tP26\tQ2\ne3\tQ1\tP26\tQ5\n",
+            tables.read_tsv,
+            columns=("id", "head", "relation", "tail"),
+            qualifier_file=qualifiers,
+        )
+        with pytest.raises(InputError, match="no column of ids"):
+            read(tmp_path, "Q1\tP1\tQ2\n", tables.read_tsv, qualifier_file=qualifiers)
+    else:
+        text = "id\tnode1\tlabel\tnode2\ne1\tQ1\tP26\tQ2\ne3\tQ1\tP26\tQ5\n"
+        found = read(tmp_path, text, kgtk.read_kgtk, qualifier_file=qualifiers)
+    assert [one.qualifiers for one in found.statements] == [
+        (
+            Snak("P580", Time("2001-00-00T00:00:00Z", 9)),
+            Snak("P1", EntityValue("Q4")),
+        ),
+        (),
+    ]
+
+
+def test_types_and_descriptions_come_with_a_table(tmp_store: Store, tmp_path: Path) -> None:
+    table = tmp_path / "t.tsv"
+    table.write_text("Q1\tP26\tQ2\n")
+    (tmp_path / "types.csv").write_text("id,class\nQ1,Q5\nhttp://a/x,http://a/Class\nQ7\n")
+    (tmp_path / "about.tsv").write_text("Q1\twriter\ten\nQ1\t\u00e9crivain\tfr\n")
+    (tmp_path / "names.tsv").write_text("Q1\tAnn\ten\n")
+    report = load(
+        table,
+        store=tmp_store,
+        graph="g",
+        options=LoadOptions(
+            type_file=tmp_path / "types.csv",
+            description_file=tmp_path / "about.tsv",
+            label_file=tmp_path / "names.tsv",
+            rejects_path=tmp_path / "rejects",
+        ),
+    )
+    assert report.formats == {"tsv": 1, "labels": 1, "types": 1, "descriptions": 1}
+    assert [one.reason for one in report.rejects] == ["expected id and class, came 1 cells"]
+    stored = [one for chunk in tmp_store.scan_statements("g@1") for one in chunk]
+    assert {(one.head, one.relation, one.value) for one in stored} == {
+        ("Q1", "P26", EntityValue("Q2")),
+        ("Q1", "P31", EntityValue("Q5")),
+        (
+            "http://a/x",
+            "http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
+            EntityValue("http://a/Class"),
+        ),
+    }
+    ann = tmp_store.entities("g@1", ["Q1"]).found["Q1"]
+    assert (ann.labels, ann.descriptions) == (
+        {"en": "Ann"},
+        {"en": "writer", "fr": "\u00e9crivain"},
+    )

@@ -1,0 +1,190 @@
+"""Loads of files that are killed at random points go on where they were, on both stores (S1).
+
+``GRAPH_SERVICE_TEST_KILLS=100`` kills that often on each store; ``make kill-test`` does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_service.store.protocol import Store
+
+KILLS = int(os.environ.get("GRAPH_SERVICE_TEST_KILLS", "20"))
+ROOT = Path(__file__).parents[2]
+
+# Imports once and forks for each load, before any store is open: to start a Python each time
+# would take most of the test. A request is one line of JSON, and so is what is said of a load.
+PROGRAM = """
+import json, os, sys
+from pathlib import Path
+from graph_service.store import open_store
+from loaders.load import load
+from loaders.options import LoadOptions
+import neo4j
+
+for line in sys.stdin:
+    graph, source, rejects = json.loads(line)
+    pid = os.fork()
+    if pid == 0:
+        print(json.dumps({"pid": os.getpid()}), flush=True)
+        with open_store(
+            os.environ["TEST_STORE_URL"],
+            username=os.environ.get("TEST_STORE_USERNAME"),
+            password=os.environ.get("TEST_STORE_PASSWORD"),
+            database=os.environ.get("TEST_STORE_DATABASE"),
+        ) as store:
+            options = LoadOptions(batch_size=100, rejects_path=Path(rejects), workers=0)
+            report = load(source, store=store, graph=graph, options=options)
+        print(json.dumps(report.to_json()), flush=True)
+        os._exit(0)
+    print(json.dumps({"status": os.waitpid(pid, 0)[1]}), flush=True)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """Starts loads in processes of their own."""
+
+    process: subprocess.Popen[str]
+
+    def start(self, graph: str, source: Path, rejects: Path) -> int:
+        """Begins a load; returns its process id."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps([graph, str(source), str(rejects)]) + "\n")
+        self.process.stdin.flush()
+        return int(self._line()["pid"])
+
+    def end(self) -> dict[str, Any] | None:
+        """Waits for the end of a load; returns its report, or None where it was killed."""
+        found = self._line()
+        if set(found) == {"status"}:
+            return None
+        assert self._line() == {"status": 0}
+        return found
+
+    def _line(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, "the process that starts loads has ended"
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+
+@pytest.fixture
+def loads(environment_of_store: dict[str, str]) -> Iterator[Loads]:
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, **environment_of_store, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield Loads(process)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A folder of documents, triples with bad lines, a table, and names."""
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text(
+        "".join(
+            json.dumps(
+                {
+                    "id": f"Q{n}",
+                    "type": "item",
+                    "lastrevid": n,
+                    "labels": {"en": {"language": "en", "value": f"item {n}"}},
+                    "claims": {
+                        "P31": [
+                            {
+                                "mainsnak": {
+                                    "snaktype": "value",
+                                    "property": "P31",
+                                    "datavalue": {
+                                        "type": "wikibase-entityid",
+                                        "value": {"id": f"Q{n % 9 + 1}"},
+                                    },
+                                },
+                                "id": f"Q{n}$00000000-0000-0000-0000-{one:012d}",
+                                "rank": "normal",
+                            }
+                            for one in range(3)
+                        ]
+                    },
+                }
+            )
+            + "\n"
+            for n in range(1, 60)
+        )
+    )
+    (folder / "b.nt").write_text(
+        "".join(
+            f"<http://a/s{n % 90}> <http://a/p{n % 5}> <http://a/s{n * 7 % 90}> .\n"
+            + ("bad\n" if n % 20 == 0 else "")
+            for n in range(1_000)
+        )
+    )
+    (folder / "c.tsv").write_text(
+        "".join(f"http://a/s{n % 90}\thttp://a/q\tQ{n + 1}\n" for n in range(120))
+    )
+    return folder
+
+
+def test_loads_killed_at_random_points_end_as_unbroken_ones(
+    store: Store,
+    graph_names: Callable[[], str],
+    loads: Loads,
+    source: Path,
+    tmp_path: Path,
+) -> None:
+    rejects = tmp_path / "rejects.jsonl"
+    name = graph_names()
+    begun = time.monotonic()
+    loads.start(name, source, rejects)
+    expected = loads.end()
+    lasts = time.monotonic() - begun
+    assert expected is not None
+    assert expected["rejected"] == 50
+    whole, wanted = store.graph(name), rejects.read_text()
+    chance = random.Random(KILLS)
+    killed = resumed = 0
+    name = graph_names()
+    while killed < KILLS:
+        pid = loads.start(name, source, rejects)
+        time.sleep(chance.random() * lasts * 0.6)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        report = loads.end()
+        if report is None:
+            killed += 1
+            if name not in [info.name for info in store.graphs()]:
+                continue
+        else:
+            resumed += report["resumed"]
+            for key in ("read", "rejected", "rejects", "skipped", "formats", "counts"):
+                assert report[key] == expected[key]
+        # It ended, or was killed right after it had published: what is there is whole.
+        info = store.graph(name)
+        assert (info.fingerprints, info.counts) == (whole.fingerprints, whole.counts)
+        assert rejects.read_text() == wanted
+        name = graph_names()
+    loads.start(name, source, rejects)
+    report = loads.end()
+    assert report is not None
+    assert store.graph(name).fingerprints == whole.fingerprints
+    assert rejects.read_text() == wanted
+    assert resumed + report["resumed"] >= 1
