@@ -12,6 +12,7 @@ from openai_stand_in import by_rule, stand_in
 from query_samples import HandRetriever, paths, triple, triplets
 
 from graph_service.errors import InputError
+from graph_service.model.passage import PassageRanking, PassagesResult, ScoredPassage
 from graph_service.model.request import ViewRef
 from graph_service.model.result import Strategy
 from graph_service.model.view import Method, ViewSpec
@@ -25,7 +26,7 @@ from queries.generate.answer import (
     default_generation,
 )
 from queries.generate.consistency import most_agreed
-from queries.generate.passages import FilePassages, read_passages
+from queries.generate.passages import FilePassages, GraphPassages, read_passages
 from queries.generate.printed import paper_form
 from queries.generate.reader import parse_answer
 from queries.llm import Message, OpenAIChat, Usage
@@ -290,6 +291,28 @@ def test_passages_are_found_by_words(passages: FilePassages) -> None:
     assert passages.find("Bea's mother", k=2)[0].text == "The mother of Bea is Cleo."
     assert passages.find("zebra", k=5) == ()
     assert len(passages) == 4
+
+
+def test_passages_of_a_graph_are_asked_of_the_client(passages: FilePassages) -> None:
+    asked: list[tuple[str, str | None, int]] = []
+
+    class Searcher:
+        def passages(
+            self, query: str, /, *, graph: str | None = None, k: int = 10
+        ) -> PassagesResult:
+            asked.append((query, graph, k))
+            items = tuple(ScoredPassage(item, 1.0) for item in passages.find(query, k=k))
+            return PassagesResult(
+                "r", query, "g", PassageRanking.BOTH, k, None, items, 4, "f", None, "0"
+            )
+
+    finder = GraphPassages(Searcher(), graph="g")
+    chat = HandChat(lambda _: "Cleo.")
+    found = ask(Setting.LTGEN_PASSAGES, chat, passages=finder, generation=Generation(passages=2))
+    assert asked == [("Who is Ada's wife?", "g", 2)]
+    assert found.passages[0].id == "p1"
+    assert "(1) Ada: Ada is married to Bea." in chat.asked[0].last
+    assert found.parameters["passages_from"] == "graph g"
 
 
 @pytest.mark.parametrize(
