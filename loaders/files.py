@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
-from loaders.formats import Format, recognise_source
+from loaders.formats import Format, looks_like_prose, recognise_source
 from loaders.options import LoadOptions
 from loaders.remote import check as check_remote
 from loaders.remote import is_remote_source
@@ -46,12 +46,13 @@ class SourceFile:
         if self.format is not None:
             return self.format
         try:
-            return recognise_source(source)
+            found = recognise_source(source)
         except InputError:
             # In a folder, a README is no reason to stop; a single file is.
             if not self.optional:
                 raise
             return None
+        return None if self.optional and looks_like_prose(source, found) else found
 
 
 def source_files(source: str | Path, options: LoadOptions, /) -> list[SourceFile]:

@@ -121,6 +121,20 @@ def recognise_source(source: ByteSource, /) -> Format:
     raise _unknown(source.name)
 
 
+def looks_like_prose(source: ByteSource, found: Format, /) -> bool:
+    """Returns whether what was taken for a table may be a text with commas, such as a README.
+
+    A table has a table's name, or tabs, as many in every line.
+    """
+    if found not in (Format.TSV, Format.CSV, Format.LABELS):
+        return False
+    if _hint(source.name) in (Format.TSV, Format.CSV):
+        return PurePath(source.name).stem.upper() in ("README", "LICENSE", "NOTICE")
+    lines = source.head.split(b"\n")[:50]
+    counts = {line.count(b"\t") for line in (lines[:-1] if len(lines) > 1 else lines)}
+    return len(counts) != 1 or counts == {0}
+
+
 def _unknown(name: str) -> InputError:
     names = ", ".join(format_ for format_ in Format if format_ not in _BESIDE)
     return InputError(

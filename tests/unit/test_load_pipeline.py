@@ -160,11 +160,16 @@ def test_a_folder_of_mixed_formats_with_a_label_file(tmp_store: Store, tmp_path:
     (folder / "a.json").write_text(json.dumps(item(1), indent=1))
     (folder / "inner" / "b.nt").write_text("<http://a/s> <http://a/p> <http://a/o> .\n")
     (folder / "README.md").write_text("About this data.\n")
+    (folder / "LICENSE").write_text(
+        "Use, change, share, sell.\nNo warranty, of any kind, at all.\n"
+    )
+    (folder / "README.txt").write_text("Columns:\thead\nand\ttail\nand\tmore\n")
+    (folder / "numbered").write_text("Q5\tP1\tQ6\nQ6\tP1\tQ7\n")
     labels = tmp_path / "labels.tsv"
     labels.write_text("Q2\tzwei\tde\nQ1\teins\tde\n")
     report = load(folder, store=tmp_store, graph="demo", options=LoadOptions(label_file=labels))
-    assert report.formats == {"wikibase-json": 1, "ntriples": 1, "labels": 1}
-    assert report.skipped == {"files of no known format in the folder": 1}
+    assert report.formats == {"wikibase-json": 1, "ntriples": 1, "tsv": 1, "labels": 1}
+    assert report.skipped == {"files of no known format in the folder": 3}
     found = tmp_store.entities("demo@1", ["Q1", "Q2"]).found
     assert found["Q1"].labels == {"en": "item 1", "de": "eins"}
     assert found["Q2"].labels == {"de": "zwei"}
