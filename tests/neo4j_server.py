@@ -252,7 +252,10 @@ def run_import(home: Path, arguments: Sequence[str], /, *, heap: str = "1g") -> 
         command += ["--add-opens", f"{module}=ALL-UNNAMED"]
     command += ["-cp", str(fetch_jars() / "*"), str(HERE / "Neo4jImport.java"), str(home)]
     (home / "conf").mkdir(parents=True, exist_ok=True)
-    answer = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
+    # The tool leaves a report in the folder it runs in.
+    answer = subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, check=False, cwd=home
+    )
     if answer.returncode:
         raise RuntimeError(f"the import failed: {(answer.stdout + answer.stderr)[-3000:]}")
     return answer.stdout
