@@ -108,9 +108,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_serve(serve)
     doctor = add("doctor", "checking:doctor", "check the installation", graph)
     doctor.add_argument("--settings", action="store_true", help="list all settings")
-    add_bench(
-        add("bench", "measuring:bench", "measure speed, or the quality of retrieval", common)
-    )
+    add_bench(add("bench", "measuring:bench", "measure speed, or the quality of retrieval", common))
     demo = add("demo", "demo:demo", "the whole line on the slice that ships with it", common)
     demo.add_argument("--keep", metavar="FILE", help="keep the demo's store in this file")
     demo.add_argument("--seeds", type=int, default=10, metavar="N", help="random seeds (10)")
