@@ -18,6 +18,7 @@ from graph_service.model.graph import Float64, Int32, Int64, KnowledgeGraph
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region, RegionStats
 from graph_service.model.result import Strategy
+from graph_service.model.text import fold, relation_words
 from graph_service.model.view import Overlay
 from graph_service.retrieve.kinds import head_kinds, spoken_kinds
 from graph_service.retrieve.labels import Labels
@@ -35,8 +36,8 @@ from graph_service.retrieve.wording import SequenceScorer, Wording
 Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 _TRIPLE_TEXTS = 64
 """Triples of equal score that are told apart by their own text; the others go by key."""
-_STATS_WEDGES = 500_000
-"""Bound of counting triangles under preset default; ``okgqa`` reports clustering always (O3)."""
+_STATS_WEDGES = 50_000
+"""Bound of counting triangles under the default presets; ``okgqa`` reports clustering always (O3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,20 @@ class _Call:
     clock: _Clock
 
 
+class _Encoder:
+    """Texts to vectors, each text asked for once in a retrieval."""
+
+    def __init__(self, encode: Encode) -> None:
+        self._encode = encode
+        self._known: dict[str, npt.NDArray[np.float32]] = {}
+
+    def __call__(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, self._encode(new), strict=True))
+        return np.array([self._known[text] for text in texts], dtype=np.float32)
+
+
 def run(
     strategy: Strategy,
     question: str,
@@ -187,12 +202,14 @@ def run(
     after_stats = before_stats if after is region else region_stats(after, max_wedges=wedges)
     clock.stage("statistics")
     labels = Labels(graph, overlay, languages)
-    call = _Call(strategy, preset, after, labels, encode, min_score, prove, deadline, clock)
+    call = _Call(
+        strategy, preset, after, labels, _Encoder(encode), min_score, prove, deadline, clock
+    )
     if preset.scoring == "prizes":
         eligible = prizeable(graph, overlay, after)
         selection = _by_prizes(call, question, eligible)
     else:
-        selection = _by_sequences(call, without_mentions(question, mentions))
+        selection = _by_sequences(call, question, mentions)
     return replace(
         selection,
         region_before=before_stats,
@@ -408,13 +425,30 @@ def _spoken_kinds(call: _Call, asked: str, texts: dict[int, str]) -> dict[int, s
     return {rel: kind for rel, kind in kinds.items() if kind in spoken}
 
 
-def _by_sequences(call: _Call, asked: str) -> Selection:
+def _asked(
+    question: str, mentions: Sequence[tuple[int, int]], relation_texts: Sequence[str]
+) -> str:
+    """Returns the question less its names, but for names that are relations here too.
+
+    Freebase has an entity "Place of death": "the place_of_death of X" asks by it, not about it.
+    """
+    relations = {fold(text) for text in relation_texts}
+    named = [
+        (start, end)
+        for start, end in mentions
+        if fold(relation_words(question[start:end])) not in relations
+    ]
+    return without_mentions(question, named)
+
+
+def _by_sequences(call: _Call, question: str, mentions: Sequence[tuple[int, int]]) -> Selection:
     """Our own way: relation sequences from the question's entities (``docs/retrieval.md``)."""
     region, preset = call.region, call.preset
     relations = np.unique(region.rel)
     texts = dict(zip(relations.tolist(), call.labels.relations(relations), strict=True))
     call.clock.stage("labels")
-    question = call.encode([asked])[0]
+    asked = _asked(question, mentions, list(texts.values()))
+    wanted = call.encode([asked])[0]
     kinds = _spoken_kinds(call, asked, texts)
     call.clock.stage("kinds")
 
@@ -430,7 +464,7 @@ def _by_sequences(call: _Call, asked: str) -> Selection:
         triples = [" ".join(parts) for parts in zip(heads, names, tails, strict=True)]
         new = sorted(set(triples) - known.keys())
         if new:
-            known.update(zip(new, cosines(question, call.encode(new)).tolist(), strict=True))
+            known.update(zip(new, cosines(wanted, call.encode(new)).tolist(), strict=True))
         return np.array([known[text] for text in triples])
 
     wording = Wording(
@@ -440,10 +474,11 @@ def _by_sequences(call: _Call, asked: str) -> Selection:
         hop_cost=preset.hop_cost,
         inverse_cost=preset.inverse_cost,
         unspoken_cost=preset.unspoken_cost,
+        unspoken_margin=preset.unspoken_margin,
     )
     walks: Walks = best_walks(
         region,
-        SequenceScorer(question, call.encode, wording, preset.max_embedded),
+        SequenceScorer(wanted, call.encode, wording, preset.max_embedded),
         max_length=min(preset.hops, preset.max_path_length),
         top_sequences=preset.top_edges,
         max_walks=max(preset.limit, 10) * 4,

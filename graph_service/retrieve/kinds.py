@@ -13,13 +13,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from graph_service.model.graph import Float64, Int64, KnowledgeGraph
 from graph_service.model.region import Region
 from graph_service.model.text import fold
-from graph_service.retrieve.prizes import cosines
+from graph_service.retrieve.prizes import SIMILARITY_DIGITS
+from graph_service.retrieve.region import gather
 
-Encode = Callable[[Sequence[str]], "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"]
+Vectors = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 KINDS = (
     "album", "animal", "award", "book", "building", "character", "chemical", "city", "color",
     "company", "country", "date", "disease", "drug", "event", "film", "food", "game", "gene", "genre",
@@ -30,8 +33,6 @@ KINDS = (
 """Kinds that most graphs are made of: general nouns, none for the sake of one graph."""
 _SAMPLED_HEADS = 32
 """Heads of a relation that are looked at, those of the smallest keys."""
-_SAMPLED_EDGES = 64
-"""Statements of each of them that are looked at."""
 _LEAST_LETTERS = 3
 _SYNONYM = 0.75
 """Cosine from which on a relation's name means the kind itself: ``films`` and ``film``."""
@@ -82,37 +83,54 @@ def head_kinds(
         encode: Texts to unit vectors.
     """
     relations = np.array(sorted(relation_texts), dtype=np.int64)
+    share = _shares(graph, region, relations)
     vectors = encode([relation_texts[rel] for rel in relations.tolist()]).astype(np.float64)
-    kind_vectors = encode(KINDS)
-    found: dict[int, str] = {}
-    for rel in np.unique(region.rel).tolist():
-        heads = np.unique(region.nodes[region.head[np.flatnonzero(region.rel == rel)]])
-        sampled = heads[heads < graph.entity_count][:_SAMPLED_HEADS].tolist()
-        profile = _profile(graph, sampled, relations) @ vectors
-        size = float(np.linalg.norm(profile))
-        if size:
-            like = cosines((profile / size).astype(np.float32), kind_vectors)
-            found[rel] = KINDS[int(np.argmax(like))]
-    return found
+    profiles = np.einsum("ij,jd->id", share, vectors, optimize=False)
+    sizes = np.linalg.norm(profiles, axis=1, keepdims=True)
+    sizes[sizes == 0.0] = np.inf
+    best = np.argmax(_products(profiles / sizes, encode(KINDS)), axis=1).tolist()
+    known = share.sum(axis=1).tolist()
+    return {
+        rel: KINDS[kind]
+        for rel, kind, any_share in zip(relations.tolist(), best, known, strict=True)
+        if any_share
+    }
 
 
-def _profile(graph: KnowledgeGraph, heads: list[int], relations: Int64) -> Float64:
-    """Returns the share of some entities that have each relation, float64 [len(relations)]."""
-    share = np.zeros(len(relations))
-    for head in heads:
-        begin, end = graph.out_edges.indptr[head : head + 2].tolist()
-        edges = graph.out_edges.edges[begin : min(end, begin + _SAMPLED_EDGES)]
-        share += np.isin(relations, graph.rel[edges])
-    return share / max(len(heads), 1)
+def _shares(graph: KnowledgeGraph, region: Region, relations: Int64) -> Float64:
+    """Returns the share of some heads of each relation that have each relation, float64 [r, r]."""
+    count = len(relations)
+    heads = region.nodes[region.head].astype(np.int64)
+    base = heads < graph.entity_count
+    owner = np.searchsorted(relations, region.rel[base])
+    pairs = np.unique(owner * np.int64(graph.entity_count) + heads[base])
+    owner, heads = pairs // graph.entity_count, pairs % graph.entity_count
+    sampled = np.arange(len(pairs)) - np.searchsorted(owner, owner) < _SAMPLED_HEADS
+    owner, heads = owner[sampled], heads[sampled]
+    distinct, place = np.unique(heads, return_inverse=True)
+    edges, of_head = gather(graph.out_edges, distinct)
+    column = np.searchsorted(relations, graph.rel[edges])
+    column[column == count] = 0
+    known = relations[column] == graph.rel[edges]
+    has = np.zeros((len(distinct), count))
+    has[of_head[known], column[known]] = 1.0
+    share = np.zeros((count, count))
+    np.add.at(share, owner, has[place])
+    share /= np.maximum(np.bincount(owner, minlength=count), 1)[:, None]
+    return share
 
 
-def _nearest(
-    kinds: np.ndarray[tuple[int, ...], np.dtype[np.float32]],
-    others: np.ndarray[tuple[int, ...], np.dtype[np.float32]],
-) -> Float64:
+def _nearest(kinds: Vectors, others: Vectors) -> Float64:
     """Returns the greatest cosine of each kind with any of the others; -1 without others."""
     if not len(others):
         return np.full(len(kinds), -1.0)
-    products = np.round(kinds.astype(np.float64) @ others.astype(np.float64).T, 5)
-    nearest: Float64 = products.max(axis=1)
+    nearest: Float64 = _products(kinds, others).max(axis=1)
     return nearest
+
+
+def _products(left: Vectors, right: Vectors, /) -> Float64:
+    """Returns the rounded product of each row with each; small, so that no threads are woken."""
+    products: Float64 = np.einsum(
+        "id,jd->ij", left.astype(np.float64), right.astype(np.float64), optimize=False
+    )
+    return np.round(products, SIMILARITY_DIGITS)

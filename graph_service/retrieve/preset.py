@@ -42,8 +42,8 @@ class Preset:
         max_embedded: Most distinct texts of the region that are embedded for one question.
         hop_cost, inverse_cost: Taken off a sequence's similarity for each step after the first,
             and for each step walked from tail to head.
-        unspoken_cost: Taken off for each unit of similarity by which the sequence without one of
-            its steps is more like the question.
+        unspoken_cost: Taken off for each unit of similarity by which the sequence without some
+            of its steps is more like the question, beyond ``unspoken_margin``.
         both_ways: Whether a sequence's similarity is the mean of its words read from its start and
             from its end.
         kind_similarity: Cosine from which on a word of the question names a kind of entity, which
@@ -76,6 +76,7 @@ class Preset:
     hop_cost: float
     inverse_cost: float
     unspoken_cost: float
+    unspoken_margin: float
     both_ways: bool
     kind_similarity: float | None
     shared_bonus: float
@@ -113,6 +114,7 @@ _OKGQA = Preset(
     hop_cost=0.0,
     inverse_cost=0.0,
     unspoken_cost=0.0,
+    unspoken_margin=0.0,
     both_ways=False,
     kind_similarity=None,
     shared_bonus=0.0,
@@ -137,6 +139,7 @@ _DEFAULT = replace(
     hop_cost=0.02,
     inverse_cost=0.05,
     unspoken_cost=3.0,
+    unspoken_margin=0.1,
     shared_bonus=0.1,
     min_relevance=0.33,
     work_budget=200_000,
@@ -145,7 +148,11 @@ _DEFAULT_2 = replace(
     _DEFAULT,
     name="default-2",
     hops=3,
+    max_edges=6000,
+    work_budget=30_000,
     hop_cost=0.04,
+    unspoken_cost=6.0,
+    unspoken_margin=0.15,
     both_ways=True,
     kind_similarity=0.6,
     min_relevance=0.25,
@@ -179,6 +186,7 @@ _REAL: dict[str, tuple[float, float]] = {
     "hop_cost": (0.0, 1.0),
     "inverse_cost": (0.0, 1.0),
     "unspoken_cost": (0.0, 100.0),
+    "unspoken_margin": (0.0, 2.0),
     "kind_similarity": (0.0, 2.0),
     "shared_bonus": (0.0, 1.0),
     "min_relevance": (-1.0, 1.0),

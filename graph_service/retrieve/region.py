@@ -88,8 +88,9 @@ def extract_region(
             new = _without(new, found)
         if kept + len(new) > max_edges:
             cuts.append(Cut("edges", CutReason.LIMIT, max_edges, max_edges, kept + len(new)))
-            order = np.argsort(_edge_keys(graph, overlay, new), kind="stable")
-            new = new[order[: max_edges - kept]]
+            if overlay is not None:  # The base's own edges are numbered in order of their keys.
+                new = new[np.argsort(_edge_keys(graph, overlay, new), kind="stable")]
+            new = new[: max_edges - kept]
         kept += len(new)
         found.append(new)
         head, _, tail = _columns(graph, overlay, new)

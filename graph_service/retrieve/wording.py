@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 
@@ -19,8 +20,6 @@ Float32Array = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 Encode = Callable[[Sequence[str]], Float32Array]
 Steps = tuple[tuple[int, bool], ...]
 """Relations, global numbers, and whether each is walked from tail to head."""
-_UNSPOKEN_MARGIN = 0.1
-"""A part may fit better by so much, for words such as "couple" that the model barely knows."""
 
 
 def from_start(parts: Sequence[str], /) -> str:
@@ -52,6 +51,8 @@ class Wording:
         hop_cost: Taken off for each step after the first.
         inverse_cost: Taken off for each step from tail to head.
         unspoken_cost: Taken off for each unit by which a part of the sequence fits better.
+        unspoken_margin: By which a part may fit better at no cost, for words such as "couple"
+            that the model barely knows; of three steps by half as much, for they share it.
     """
 
     names: Mapping[int, str]
@@ -60,6 +61,7 @@ class Wording:
     hop_cost: float = 0.0
     inverse_cost: float = 0.0
     unspoken_cost: float = 0.0
+    unspoken_margin: float = 0.0
 
     def parts(self, steps: Steps, /) -> list[str]:
         """Returns the words of a sequence's steps, with the kinds of what they lead to.
@@ -106,10 +108,14 @@ class SequenceScorer:
         self._encode = encode
         self._left = max_embedded
         self._single: dict[str, Float32Array] = {}
+        self._texts: dict[Steps, str] = {}
 
     def text(self, steps: Steps, /) -> str:
         """Returns a sequence as it is read from its start."""
-        return from_start(self.wording.parts(steps))
+        text = self._texts.get(steps)
+        if text is None:
+            text = self._texts[steps] = from_start(self.wording.parts(steps))
+        return text
 
     def score(self, sequences: list[Steps], /, *, share: float) -> Float64:
         """Returns the score of each; those over the number of texts have minus infinity.
@@ -137,7 +143,7 @@ class SequenceScorer:
     def refine(self, sequences: list[Steps], /) -> Float64:
         """Returns the final score of a few sequences that have been scored.
 
-        A step that the question does not speak of shows in that the sequence without it fits
+        Steps that the question does not speak of show in that the sequence without them fits
         better: ``spouse's blood type`` against ``blood type``, where the question asks for one's
         own. ``unspoken_cost`` is taken off for that, beyond a margin.
         """
@@ -163,7 +169,11 @@ class SequenceScorer:
         beyond the margin; 0 for a sequence whose every step is spoken of.
         """
         without = [
-            [self.text((*steps[:i], *steps[i + 1 :])) for i in range(len(steps)) if len(steps) > 1]
+            [
+                self.text(part)
+                for count in range(1, len(steps))
+                for part in combinations(steps, count)
+            ]
             for steps in sequences
         ]
         self._embed(sorted({text for texts in without for text in texts} - self.similarity.keys()))
@@ -174,7 +184,10 @@ class SequenceScorer:
             )
             for steps, texts in zip(sequences, without, strict=True)
         ]
-        lacking: Float64 = np.maximum(np.array(missing) - _UNSPOKEN_MARGIN, 0.0)
+        further = np.array([max(len(steps) - 1, 1) for steps in sequences])
+        lacking: Float64 = np.maximum(
+            np.array(missing) - self.wording.unspoken_margin / further, 0.0
+        )
         return lacking
 
     def _embed(self, texts: list[str]) -> None:

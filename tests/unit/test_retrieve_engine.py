@@ -359,6 +359,24 @@ def test_a_question_less_its_names() -> None:
     assert from_end(["spouse", "mother"]) == "mother of spouse"
 
 
+def test_a_name_that_is_a_relation_too_stays_in_the_question(family: KnowledgeGraph) -> None:
+    """Trap 26's kin: an entity called "mother" does not take the word out of the question."""
+    asked = "Who is the mother of the spouse of Maria Shriver?"
+    mother = (asked.index("mother"), asked.index("mother") + len("mother"))
+    found = run(
+        Strategy.PATHS,
+        asked,
+        graph=family,
+        seeds=np.array([family.find_node("Q1")], dtype=np.int32),
+        mentions=[mother, (35, 48)],
+        preset=resolve_preset("default"),
+        encode=toy_encode,
+    )
+    plain = ask(family, Strategy.PATHS, asked, "Q1")
+    assert found.paths == plain.paths
+    assert found.relevance == plain.relevance
+
+
 def test_selections_compare_without_their_timings(family: KnowledgeGraph) -> None:
     found = ask(family, Strategy.PATHS, QUESTION, "Q1")
     assert set(found.timings_ms) >= {"region", "pagerank", "labels", "sequences", "paths"}

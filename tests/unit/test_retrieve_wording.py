@@ -110,7 +110,9 @@ def test_a_step_the_question_does_not_speak_of() -> None:
     encode = Planes(**{"spouse's release year": 60, "release year": 0, "spouse": 90})
     question = np.zeros(128, dtype=np.float32)
     question[0] = 1.0
-    scorer = SequenceScorer(question, encode, Wording(NAMES, unspoken_cost=2.0), 10)
+    scorer = SequenceScorer(
+        question, encode, Wording(NAMES, unspoken_cost=2.0, unspoken_margin=0.1), 10
+    )
     scorer.score([steps], share=1.0)
     assert scorer.refine([steps]).tolist() == [pytest.approx(0.5 - 0.8)]
 
