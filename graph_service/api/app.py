@@ -85,7 +85,7 @@ class _Endpoint:
         refused = self._refuse(request)
         if refused is not None:
             return refused
-        if request.method == "GET":
+        if request.method in ("GET", "HEAD"):
             if not self._options.graphiql:
                 refused = _error(405, "BAD_INPUT", "send queries by POST as application/json")
                 refused.headers["allow"] = "POST"
@@ -111,7 +111,14 @@ class _Endpoint:
             return _error(400, "BAD_INPUT", '"variables" must be an object')
         if operation is not None and not isinstance(operation, str):
             return _error(400, "BAD_INPUT", '"operationName" must be a string')
-        return await self._run(payload["query"], variables, operation)
+        try:
+            return await self._run(payload["query"], variables, operation)
+        except Exception:
+            # Errors in a field never come here: this is an answer that can't be written.
+            request_id = uuid4().hex
+            log.exception("request %s failed", request_id)
+            message = f"An internal error happened; it is logged under request {request_id}."
+            return _error(500, "INTERNAL", message, request_id)
 
     async def _run(
         self, document: str, variables: dict[str, Any] | None, operation: str | None
@@ -170,10 +177,8 @@ class _Endpoint:
         if options.hosts and name not in {known.lower() for known in options.hosts}:
             return _error(421, "FORBIDDEN", f"this server does not answer for host {name!r}")
         origin = request.headers.get("origin")
-        if origin is not None and origin not in options.origins:
-            parts = urlsplit(origin)
-            if parts.netloc != host or parts.scheme not in ("http", "https"):
-                return _error(403, "FORBIDDEN", f"pages of {origin!r} may not call this server")
+        if origin is not None and origin not in options.origins and not _is_own(origin, host):
+            return _error(403, "FORBIDDEN", f"pages of {origin!r} may not call this server")
         if options.api_key:
             # Starlette decodes headers as Latin-1; the bytes sent are what counts.
             given = request.headers.get("authorization", "").encode("latin-1")
@@ -196,10 +201,19 @@ async def _read_body(request: Request) -> bytes | None:
     return b"".join(chunks)
 
 
+def _is_own(origin: str, host: str) -> bool:
+    """Returns whether a page of this origin came from this server."""
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.netloc == host and parts.scheme in ("http", "https")
+
+
 def _json(status: int, payload: dict[str, Any]) -> Response:
     return Response(orjson.dumps(payload), status_code=status, media_type="application/json")
 
 
-def _error(status: int, code: str, message: str) -> Response:
-    extensions = {"code": code, "requestId": uuid4().hex}
+def _error(status: int, code: str, message: str, request_id: str = "") -> Response:
+    extensions = {"code": code, "requestId": request_id or uuid4().hex}
     return _json(status, {"data": None, "errors": [{"message": message, "extensions": extensions}]})

@@ -18,7 +18,8 @@ from served import served
 import graph_service
 from graph_service import Service
 from graph_service.api.app import MAX_BODY_BYTES, ServerOptions
-from graph_service.errors import StoreUnavailableError
+from graph_service.cli.serving import listen
+from graph_service.errors import SetupError, StoreUnavailableError
 
 GRAPHS = {"query": "{ graphs { name } }"}
 JSON = {"content-type": "application/json"}
@@ -288,3 +289,46 @@ def test_writes_over_http_need_writable(own_service: Service) -> None:
         made = post(url, {"query": document}).json()["data"]["createView"]["id"]
     assert own_service.get_view("thin").id == made
     assert own_service.neighbourhood(MARIA).items
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_an_answer_does_not_wait_for_the_acknowledgement_of_its_head(host: str) -> None:
+    """asyncio sets TCP_NODELAY only on sockets that name the protocol: 40 ms an answer."""
+    try:
+        listening = listen(host, 0)
+    except SetupError:
+        pytest.skip(f"this machine has no {host}")
+    with listening:
+        assert listening.proto == socket.IPPROTO_TCP
+
+
+# What is wrong is said in JSON
+
+
+@pytest.mark.parametrize("origin", ["http://[bad", "http://a]b", "http://[::1", "%%%"])
+def test_an_origin_that_is_no_address_is_refused(url: str, origin: str) -> None:
+    refused = post(url, origin=origin)
+    assert refused.status_code == 403
+    assert refusal(refused) == "FORBIDDEN"
+
+
+def test_an_answer_that_cannot_be_written_is_masked_and_logged(
+    url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(
+        graph_service.api.app, "execute", lambda *_, **__: {"data": {"secret": 2**70}}
+    )
+    response = post(url)
+    assert response.status_code == 500
+    assert refusal(response) == "INTERNAL"
+    request_id = response.json()["errors"][0]["extensions"]["requestId"]
+    assert "Integer" not in response.text
+    assert "Traceback" not in response.text
+    (record,) = [one for one in caplog.records if one.name == "graph_service.api"]
+    assert request_id in record.getMessage()
+    assert record.exc_info is not None
+
+
+def test_the_head_of_the_page(url: str) -> None:
+    response = httpx.head(f"{url}/graphql")
+    assert (response.status_code, response.content) == (200, b"")
