@@ -144,6 +144,10 @@ class ViewStore:
                 f"a view's name has 1 to {MAX_VIEW_NAME} characters, got {len(name)}",
                 argument="name",
             )
+        if name is not None and not (name.strip() and name.isprintable()):
+            raise InputError(
+                f"a view's name is of characters that can be seen, got {name!r}", argument="name"
+            )
         view_id = spec.identity(edges)
         if name is not None:
             for other in self.list(graph, edges=edges):
@@ -366,7 +370,7 @@ def _unfinished(view: StoredView) -> InputError:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _key(graph: str, view_id: str) -> str:

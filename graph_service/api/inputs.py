@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 import strawberry
@@ -22,6 +23,11 @@ from graph_service.model.values import (
 )
 from graph_service.model.view import Change, ChangeKind, Method, Sampling, Scope, ViewSpec
 from graph_service.service.lookup import read_id
+
+MAX_TIME_PRECISION = 14
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+_TIME = re.compile(r"[+-]?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
 
 strawberry.enum(Strategy, name="Strategy", description="The three retrievals.")
 strawberry.enum(
@@ -254,8 +260,23 @@ def _to_value(given: ValueInput) -> Value:
                 raise InputError("monolingual text needs a languageCode", argument="languageCode")
             return MonolingualText(literal.content, literal.language_code.lower())
         case LiteralType.QUANTITY:
-            return Quantity(literal.content, literal.unit_id)
+            amount = _matching(_NUMBER, literal.content, "a decimal number such as 1.96")
+            return Quantity(amount.removeprefix("+"), literal.unit_id)
         case LiteralType.TIME:
-            return Time(literal.content, 11 if literal.precision is None else literal.precision)
+            time = _matching(_TIME, literal.content, "a time such as 1947-07-30T00:00:00Z")
+            precision = 11 if literal.precision is None else literal.precision
+            if not 0 <= precision <= MAX_TIME_PRECISION:
+                raise InputError(
+                    f"precision must be 0 to {MAX_TIME_PRECISION} (9 year, 10 month, 11 day), "
+                    f"got {precision}",
+                    argument="precision",
+                )
+            return Time(time.removeprefix("+"), precision)
         case LiteralType.URL:
-            return Iri(literal.content)
+            return Iri(_matching(_URL, literal.content, "an address such as https://example.org"))
+
+
+def _matching(pattern: re.Pattern[str], content: str, expected: str) -> str:
+    if not pattern.fullmatch(content):
+        raise InputError(f"expected {expected}, got {content[:80]!r}", argument="content")
+    return content

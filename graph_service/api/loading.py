@@ -30,11 +30,13 @@ class OperationContext:
 
     Attributes:
         writable: Whether mutations are allowed.
+        operation_name: Which operation of the document the client chose.
         request_id: Stands in errors and in the log.
     """
 
     service: Service
     writable: bool = False
+    operation_name: str | None = None
     request_id: str = field(default_factory=lambda: uuid4().hex)
     _pending: dict[str, Pending] = field(default_factory=dict)
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 import strawberry
-from graphql import GraphQLError
+from graphql import GraphQLError, OperationDefinitionNode
 from strawberry.exceptions import MissingQueryError
 from strawberry.extensions import (
     AddValidationRules,
     MaxTokensLimiter,
     ParserCache,
+    SchemaExtension,
     ValidationCache,
 )
 from strawberry.extensions.max_aliases import create_validator as limit_aliases
@@ -361,6 +363,10 @@ _ARGUMENTS = {
 
 
 def _camel(name: str) -> str:
+    return ".".join(_camel_part(part) for part in name.split("."))
+
+
+def _camel_part(name: str) -> str:
     if name in _ARGUMENTS:
         return _ARGUMENTS[name]
     first, *rest = name.split("_")
@@ -380,6 +386,22 @@ class _Schema(strawberry.Schema):
         """Leaves errors to ``execute``."""
 
 
+class _OneOperation(SchemaExtension):
+    """Refuses a document of several operations unless the client says which it means.
+
+    Strawberry runs the first then; GraphQL asks for an error.
+    """
+
+    def on_execute(self) -> Iterator[None]:
+        """Checks before the first field runs."""
+        document = self.execution_context.graphql_document
+        assert document is not None
+        count = sum(isinstance(one, OperationDefinitionNode) for one in document.definitions)
+        if count > 1 and self.execution_context.context.operation_name is None:
+            raise GraphQLError(f"the document has {count} operations: say which by operationName")
+        yield
+
+
 schema = _Schema(
     query=Query,
     mutation=Mutation,
@@ -390,6 +412,7 @@ schema = _Schema(
         # Parsing and checking the client's documents costs more than answering them.
         lambda: ParserCache(maxsize=CACHED_DOCUMENTS),
         lambda: ValidationCache(maxsize=CACHED_DOCUMENTS),
+        _OneOperation,
     ],
 )
 
@@ -404,7 +427,7 @@ def execute(
     writable: bool = False,
 ) -> dict[str, Any]:
     """Runs one operation and returns the response: ``data`` and ``errors``, JSON-ready."""
-    context = OperationContext(service, writable=writable)
+    context = OperationContext(service, writable=writable, operation_name=operation_name)
     try:
         result = schema.execute_sync(
             document,
@@ -413,7 +436,14 @@ def execute(
             operation_name=operation_name,
         )
     except (CannotGetOperationTypeError, InvalidOperationTypeError, MissingQueryError) as error:
-        shown = shown_error(GraphQLError(str(error) or type(error).__name__), context.request_id)
+        message = str(error)
+        if isinstance(error, CannotGetOperationTypeError):
+            message = (
+                "the document has no operation"
+                if operation_name is None
+                else f"the document has no operation named {operation_name!r}"
+            )
+        shown = shown_error(GraphQLError(message), context.request_id)
         return {"data": None, "errors": [shown.formatted]}
     response: dict[str, Any] = {"data": result.data}
     if result.errors:

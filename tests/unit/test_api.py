@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from typing import Any
 
 import pytest
@@ -477,7 +478,75 @@ def test_a_bad_document_is_bad_input(demo_service: Service, document: str) -> No
 def test_an_operation_is_chosen_by_name(demo_service: Service) -> None:
     document = "query A { graphs { name } } query B { graph { name } }"
     assert run(demo_service, document, operation_name="B") == {"graph": {"name": "demo"}}
-    assert fail(demo_service, document, operation_name="C")["extensions"]["code"] == "BAD_INPUT"
+    unknown = fail(demo_service, document, operation_name="C")
+    assert unknown["extensions"]["code"] == "BAD_INPUT"
+    assert unknown["message"] == "the document has no operation named 'C'"
+    assert "operation" in fail(demo_service, "fragment F on Graph { name }")["message"]
+
+
+def test_several_operations_and_none_chosen_is_bad_input(own_service: Service) -> None:
+    document = 'query A { graphs { name } } mutation B { deleteGraph(name: "demo") }'
+    error = fail(own_service, document, writable=True)
+    assert error["extensions"]["code"] == "BAD_INPUT"
+    assert error["message"] == "the document has 2 operations: say which by operationName"
+    assert run(own_service, document, operation_name="A") == {"graphs": [{"name": "demo"}]}
+
+
+@pytest.mark.parametrize(
+    ("literal", "argument"),
+    [
+        ({"type": "QUANTITY", "content": "abc"}, "content"),
+        ({"type": "QUANTITY", "content": "NaN"}, "content"),
+        ({"type": "QUANTITY", "content": ""}, "content"),
+        ({"type": "TIME", "content": "yesterday"}, "content"),
+        ({"type": "TIME", "content": "1947-07-30"}, "content"),
+        ({"type": "TIME", "content": "1947-07-30T00:00:00Z", "precision": 99}, "precision"),
+        ({"type": "TIME", "content": "1947-07-30T00:00:00Z", "precision": -1}, "precision"),
+        ({"type": "URL", "content": "not a url"}, "content"),
+        ({"type": "URL", "content": ""}, "content"),
+        ({"type": "MONOLINGUAL_TEXT", "content": "a"}, "languageCode"),
+    ],
+)
+def test_a_literal_must_be_of_its_type(
+    demo_service: Service, literal: dict[str, Any], argument: str
+) -> None:
+    change = {"subjectId": MARIA, "propertyId": "P9000", "value": {"literal": literal}}
+    given = {
+        "question": QUESTION,
+        "view": {"spec": {"method": "CUSTOM", "changes": [change]}},
+    }
+    error = fail(demo_service, ask("triplets", "status"), {"input": given})
+    assert error["extensions"]["code"] == "BAD_INPUT"
+    assert error["extensions"]["argument"] == argument
+
+
+def test_arguments_in_a_scope_have_graphqls_names(demo_service: Service) -> None:
+    spec = {"method": "EDGE_DELETION", "level": 0.2, "scope": {"propertyIds": ["P99999"]}}
+    given = {"question": QUESTION, "view": {"spec": spec}}
+    error = fail(demo_service, ask("triplets", "status"), {"input": given})
+    assert error["extensions"]["argument"] == "scope.propertyIds"
+
+
+@pytest.mark.parametrize("name", ["", " ", "\x00", "a\nb", "a\u202eb", "x" * 201])
+def test_a_views_name_can_be_seen(own_service: Service, name: str) -> None:
+    create = "mutation($input: CreateViewInput!) { createView(input: $input) { id } }"
+    spec = {"method": "EDGE_DELETION", "count": 1}
+    given = {"graph": "demo", "name": name, "spec": spec}
+    error = fail(own_service, create, {"input": given}, writable=True)
+    assert (error["extensions"]["code"], error["extensions"]["argument"]) == ("BAD_INPUT", "name")
+    assert run(own_service, "{ views { total } }") == {"views": {"total": 0}}
+
+
+def test_views_made_within_a_second_are_listed_oldest_first(own_service: Service) -> None:
+    create = "mutation($input: CreateViewInput!) { createView(input: $input) { id } }"
+    made = []
+    for seed in range(5):
+        spec = {"method": "EDGE_DELETION", "count": 1, "randomSeed": seed}
+        given = {"graph": "demo", "spec": spec}
+        made.append(run(own_service, create, {"input": given}, writable=True)["createView"]["id"])
+        time.sleep(0.002)
+    listed = run(own_service, "{ views { items { id } } }")["views"]["items"]
+    assert [view["id"] for view in listed] == made
 
 
 # Limits
