@@ -18,6 +18,7 @@ from loaders.readers import DOCUMENT_FORMATS, read
 from loaders.selection import Selection
 from loaders.source import STANDARD_INPUT, ByteSource, open_source
 from loaders.survey import Survey, conditions_of, without_survey
+from loaders.table_rows import ColumnsError
 
 Show = Callable[[ByteSource, SourceFile, Format, int], None]
 """Called with an open file, what it is, its format and the line reached."""
@@ -106,11 +107,16 @@ def _survey(
         check_format(format_, source.name, conditions)
         if of_documents and not always:
             return False
-        for parsed in read(format_, source, options, {}, documents=documents):
-            survey.add(parsed, chosen=of_documents and documents is not None)
-            show(source, file, format_, parsed.line)
-            if stop is not None and stop.is_set():
-                break
+        try:
+            for parsed in read(format_, source, options, {}, documents=documents):
+                survey.add(parsed, chosen=of_documents and documents is not None)
+                show(source, file, format_, parsed.line)
+                if stop is not None and stop.is_set():
+                    break
+        except ColumnsError:
+            # The load itself rejects it.
+            if not file.optional:
+                raise
     return True
 
 

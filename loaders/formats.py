@@ -236,7 +236,10 @@ def _table_format(start: bytes, hint: Format | None) -> Format | None:
     if not lines:
         return None
     header = {name.strip().lower() for name in lines[0].split(b"\t")}
-    if header & _KGTK_HEADS and header & _KGTK_RELATIONS and b"\t" in lines[0]:
+    # Where two columns could be the relation, a guess would make wrong statements in silence.
+    if {b"node1", b"label"} <= header or (
+        len(header & _KGTK_HEADS) == len(header & _KGTK_RELATIONS) == 1
+    ):
         return Format.KGTK
     whole = lines[:-1] if len(lines) > 1 else lines
     if all(line.count(b"\t") == 1 for line in whole):

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graph_service.errors import InputError
 from graph_service.model.identity import WIKIDATA_ID, check_text
 from graph_service.model.statement import EntityKind, Snak
 from graph_service.model.values import EntityValue, MonolingualText, StringValue
@@ -19,7 +18,15 @@ from loaders.options import LoadOptions
 from loaders.rdf_values import RDF
 from loaders.side_files import read_side_files
 from loaders.source import ByteSource
-from loaders.table_rows import Row, RowError, cell_id, first_row, read_rows, row_statement
+from loaders.table_rows import (
+    ColumnsError,
+    Row,
+    RowError,
+    cell_id,
+    first_row,
+    read_rows,
+    row_statement,
+)
 from loaders.terms import LANGUAGE_REASON, SECOND_DESCRIPTION_REASON, TermGatherer
 
 _REQUIRED = ("head", "relation", "tail")
@@ -99,7 +106,7 @@ def read_kgtk(
     places = {role: index for index, name in enumerate(lower) if (role := _KGTK_ROLES.get(name))}
     missing = [role for role in _REQUIRED if role not in places]
     if missing:
-        raise InputError(
+        raise ColumnsError(
             f"{source.name} has no KGTK column for {', '.join(missing)}; its columns are "
             f"{', '.join(names)}",
             argument="format",

@@ -41,6 +41,7 @@ from loaders.remote import check as check_remote
 from loaders.remote import read as read_remote
 from loaders.selection import Selection
 from loaders.source import ByteSource, open_source
+from loaders.table_rows import ColumnsError
 from loaders.web.faults import EndpointError
 from loaders.workers import read_selected
 
@@ -281,11 +282,17 @@ class _Load:
             selection = self._selection if file.selected else None
             pieces = read_selected(format_, source, self._options, start, selection=selection)
             with closing(pieces):
-                for parsed in pieces:
-                    self._add(parsed)
-                    self._show(source.name, source.consumed_bytes, format_.value, parsed)
-                    if self._stop is not None and self._stop.is_set():
-                        return True
+                try:
+                    for parsed in pieces:
+                        self._add(parsed)
+                        self._show(source.name, source.consumed_bytes, format_.value, parsed)
+                        if self._stop is not None and self._stop.is_set():
+                            return True
+                except ColumnsError as error:
+                    # One table among files that can be read is a reject, told like any other.
+                    if not file.optional:
+                        raise
+                    self._add(Parsed(rejects=[Reject(source.name, 1, 0, str(error))]))
         return False
 
     def _read_endpoint(self, file: SourceFile, start: Mapping[str, Any]) -> bool:

@@ -32,6 +32,10 @@ class RowError(ValueError):
     """Why a row is rejected."""
 
 
+class ColumnsError(InputError):
+    """A table does not say which of its columns are head, relation and tail."""
+
+
 def row_statement(
     head: str,
     relation: str,

@@ -15,6 +15,7 @@ from loaders.options import LoadOptions
 from loaders.side_files import read_side_files
 from loaders.source import ByteSource
 from loaders.table_rows import (
+    ColumnsError,
     Row,
     RowError,
     cell_entity,
@@ -244,7 +245,7 @@ def _layout(first: list[str], options: LoadOptions, name: str) -> _Layout:
         return _layout_of(places, width=len(first), has_header=True)
     if len(first) == 3:
         return _Layout(0, 1, 2, width=3, has_header=bool(options.header))
-    raise InputError(
+    raise ColumnsError(
         f"{name} has {len(first)} columns without names that are known; say which are head, "
         "relation and tail",
         argument="columns",

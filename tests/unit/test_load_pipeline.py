@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from graph_service.errors import InputError
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.store import open_store
 from graph_service.store.protocol import Batch, GraphInfo, LoadSession, Store
+from loaders.filters import Filters
 from loaders.load import load
 from loaders.options import LoadOptions, Progress
 from loaders.progress import ProgressBar
@@ -173,6 +175,31 @@ def test_a_folder_of_mixed_formats_with_a_label_file(tmp_store: Store, tmp_path:
     found = tmp_store.entities("demo@1", ["Q1", "Q2"]).found
     assert found["Q1"].labels == {"en": "item 1", "de": "eins"}
     assert found["Q2"].labels == {"de": "zwei"}
+
+
+def test_a_table_of_unknown_columns_in_a_folder_is_a_reject(
+    tmp_store: Store, tmp_path: Path, options: LoadOptions
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.csv").write_text("level,method,figure,more\n0.2,RS,0.9,1\n")
+    (folder / "b.tsv").write_text("node1\tlabel\told_node2\nQ1\tP1\tQ2\n")
+    (folder / "c.tsv").write_text("Q5\tP1\tQ6\n")
+    for chosen in ({}, {"filters": Filters(around=("Q5",), hops=1)}):
+        report = load(
+            folder, store=tmp_store, graph="demo", options=replace(options, **chosen), replace=True
+        )
+        assert report.exit_code == 3
+        assert report.rejected == 2
+        rows = [json.loads(line) for line in (tmp_path / "rejects.jsonl").read_text().splitlines()]
+        assert [Path(row["file"]).name for row in rows] == ["a.csv", "b.tsv"]
+        assert "--columns head,relation,tail,-" in rows[0]["reason"]
+        assert report.counts.written == 1
+    with pytest.raises(InputError, match="4 columns without names"):
+        load(folder / "a.csv", store=tmp_store, graph="one", options=options)
+    with pytest.raises(InputError, match="4 columns without names"):
+        load(folder, store=tmp_store, graph="one", options=replace(options, strict=True))
+    assert [info.name for info in tmp_store.graphs()] == ["demo"]
 
 
 def test_truncated_gzip_keeps_everything_good(
