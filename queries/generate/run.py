@@ -67,7 +67,8 @@ class AnswerFile:
     def __init__(self, path: Path, /, *, retry_failed: bool = False) -> None:
         self.path = path
         try:
-            path.touch()
+            # Opened and not touched: touching a folder is no error.
+            path.open("ab").close()
         except OSError as error:
             raise InputError(f"can't write {path}: {error.strerror}", argument="out") from error
         before = resume_answers(path)

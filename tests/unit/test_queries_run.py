@@ -47,6 +47,11 @@ def test_lines_are_in_order_whatever_is_done_first(tmp_path: Path, concurrency: 
     assert [(one.done, one.total, one.failed) for one in told] == [(i, 8, 0) for i in range(1, 9)]
 
 
+def test_a_folder_is_no_file_of_answers(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="can't write .*: Is a directory"):
+        AnswerFile(tmp_path)
+
+
 def test_questions_under_way_at_once() -> None:
     lock = threading.Lock()
     now = most = 0
