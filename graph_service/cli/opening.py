@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,7 @@ def read_questions(path: Path, /) -> list[tuple[str, str]]:
         raise InputError(f"can't read {path}: {error.strerror}", argument="questions") from error
     found: list[tuple[str, str]] = []
     for number, line in enumerate(lines, 1):
+        line = line.removeprefix(codecs.BOM_UTF8)
         if not line.strip():
             continue
         try:
@@ -140,5 +142,12 @@ def read_questions(path: Path, /) -> list[tuple[str, str]]:
             raise InputError(
                 f'{path}:{number}: expected an object with a "question"', argument="questions"
             )
+        if not row["question"].strip():
+            raise InputError(f"{path}:{number}: the question is empty", argument="questions")
         found.append((str(row.get("id", number)), row["question"]))
+    if not found:
+        raise InputError(
+            f'{path} holds no questions; expected JSON lines with a "question"',
+            argument="questions",
+        )
     return found

@@ -63,6 +63,12 @@ def _create(service: Service, options: argparse.Namespace, output: Output) -> No
         if time.monotonic() - began > SILENT_S:
             output.note(f"{share:.0%} done")
 
+    if options.name and _stored_name(options.name) is None:
+        raise InputError(
+            f"a view named {options.name!r} could not be told from a specification given inline",
+            argument="name",
+            hint="Choose a name without colons.",
+        )
     stored = service.create_view(
         _spec(service, options),
         graph=options.graph,
@@ -72,6 +78,15 @@ def _create(service: Service, options: argparse.Namespace, output: Output) -> No
     )
     output.object({"view": stored})
     _print_view(stored, output)
+
+
+def _stored_name(text: str) -> str | None:
+    """Returns the name that a reader's ``--view`` would look up; None where it would not."""
+    try:
+        reference = view_ref(text)
+    except InputError:
+        return None
+    return reference.id if reference is not None else None
 
 
 def _spec(service: Service, options: argparse.Namespace) -> ViewSpec:
@@ -155,6 +170,11 @@ def _state(stored: StoredView) -> str:
 def _diff(service: Service, options: argparse.Namespace, output: Output) -> None:
     reference = view_ref(_named(options))
     assert isinstance(reference, ViewRef)
+    if not 1 <= options.limit <= service.settings.max_items:
+        raise InputError(
+            f"--limit must be 1 to {service.settings.max_items}, got {options.limit}",
+            argument="limit",
+        )
     changes, total = service.diff_view(reference, graph=options.graph, first=options.limit)
     output.object({"changes": changes, "total": total})
     for change in changes:

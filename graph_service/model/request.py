@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from graph_service.errors import InputError
@@ -92,6 +93,10 @@ class RetrieveRequest:
             raise InputError(
                 f"at most {MAX_ENTITY_IDS} entities can be given, got {len(self.entity_ids)}",
                 argument="entity_ids",
+            )
+        if self.min_score is not None and not math.isfinite(self.min_score):
+            raise InputError(
+                f"min_score must be a finite number, got {self.min_score}", argument="min_score"
             )
         if self.token_budget is not None and self.token_budget < 1:
             raise InputError("the token budget must be at least 1", argument="token_budget")

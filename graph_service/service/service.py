@@ -151,7 +151,9 @@ class Service:
             )
         names = ", ".join(info.name for info in known)
         raise GraphNotFoundError(
-            f"the store has {len(known)} graphs: {names}; say which", argument="graph"
+            f"the store has {len(known)} graphs: {names}; say which",
+            argument="graph",
+            hint="On the command line: --graph NAME",
         )
 
     def arrays(self, info: GraphInfo, /) -> KnowledgeGraph:

@@ -223,6 +223,7 @@ def test_a_graph_may_be_left_out_where_there_is_one(cli: Cli, store: str) -> Non
         "code": "GRAPH_NOT_FOUND",
         "message": "the store has 2 graphs: demo, other; say which",
         "argument": "graph",
+        "hint": "On the command line: --graph NAME",
     }
     assert cli("search", "Kennedy", "--graph", "demo").code == 0
 
@@ -371,7 +372,14 @@ def test_many_questions(cli: Cli, store: str, tmp_path: Path) -> None:
         ("3", "no-entity-linked"),
     ]
     assert f"# a: {QUESTION}" in cli("retrieve", "--questions", str(file)).out
-    for text, words in (("{", "questions.jsonl:1: not JSON"), ("[]", "expected an object")):
+    file.write_bytes(b"\xef\xbb\xbf" + json.dumps(rows[0]).encode() + b"\r\n")
+    assert read_questions(file) == [("a", QUESTION)]
+    for text, words in (
+        ("{", "questions.jsonl:1: not JSON"),
+        ("[]", "expected an object"),
+        ('{"question": "a"}\n{"question": " "}', "questions.jsonl:2: the question is empty"),
+        ("\n", "holds no questions"),
+    ):
         file.write_text(text)
         with pytest.raises(InputError, match=words):
             read_questions(file)
@@ -456,6 +464,17 @@ def test_views_from_making_to_deleting_s4(cli: Cli, store: str) -> None:
     assert copy["id"] == made["id"]
     assert cli("view", "delete", "moved").out == f"deleted view {made['id']}\n"
     assert cli("view", "list", "--json").json == {"views": []}
+
+
+def test_a_views_name_is_never_taken_for_a_specification(cli: Cli, store: str) -> None:
+    for name in ("rs:0.3:1", "nonsense:0.3", "ed:2"):
+        done = cli("view", "create", "--method", "ed", "--level", "0.1", "--name", name, "--json")
+        assert (done.code, done.json["error"]["argument"]) == (2, "name")
+    assert cli("view", "list", "--json").json == {"views": []}
+    make = ["view", "create", "--method", "ed", "--level", "0.1", "--name"]
+    assert cli(*make, "talk: the second").code == 0
+    done = cli("view", "diff", "talk: the second", "--limit", "-2")
+    assert (done.code, done.err.count("--limit must be 1 to ")) == (2, 1)
 
 
 def test_a_view_of_ones_own_changes(cli: Cli, store: str, tmp_path: Path) -> None:

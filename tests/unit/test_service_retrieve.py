@@ -280,6 +280,7 @@ def test_relation_filters(demo_service: Service) -> None:
         ({"top_nodes": -1}, "top_nodes", "-1"),
         ({"max_path_length": 9}, "max_path_length", "9"),
         ({"token_budget": 0}, "token_budget", "at least 1"),
+        ({"min_score": float("nan")}, "min_score", "finite"),
     ],
 )
 def test_every_limit_names_its_argument(
