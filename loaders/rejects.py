@@ -14,6 +14,8 @@ from graph_service.errors import InputError
 from loaders.items import Reject
 
 _DIGEST_BYTES = 16
+_MARK = b'{"file":'
+"""How every line of rejects begins."""
 
 
 class RejectsFile:
@@ -89,6 +91,17 @@ class RejectsFile:
                     f"another load is writing what it rejects to {self.path}; name another place",
                     argument="rejects_path",
                 )
+            if self._file.read(len(_MARK)) not in (b"", _MARK):
+                # Cut, it would be lost: a store, or the very source.
+                self._file.close()
+                self._file = None
+                raise InputError(
+                    f"{self.path} is there and is no file of rejects; what can't be read would "
+                    "take its place",
+                    argument="rejects_path",
+                    hint="Name another place, or delete that file first.",
+                )
+            self._file.seek(0)
             self._digest.update(self._file.read(self._size))
             if self._size and self._digest.hexdigest() != digest:
                 self.lost = True

@@ -108,6 +108,13 @@ def _cell(text: str) -> str:
 
 
 def _write(path: str, lines: Iterable[str]) -> None:
+    from graph_service.export.run import is_database
+
+    if is_database(Path(path)):
+        raise InputError(
+            f"{path} is a database, which the questions would take the place of",
+            hint="Name another file, or delete that one first.",
+        )
     try:
         with Path(path).open("w", encoding="utf-8") as file:
             file.writelines(line + "\n" for line in lines)

@@ -26,6 +26,7 @@ from graph_service.model.statement import Entity, Statement
 
 STANDARD_OUTPUT = "-"
 MAX_SHOWN_RELATIONS = 50
+_SQLITE_MARK = b"SQLite format 3\0"
 
 
 class ExportFormat(StrEnum):
@@ -208,6 +209,14 @@ def _write_neo4j(
     return entities, statements
 
 
+def is_database(path: Path) -> bool:
+    """Returns whether a file that is there is SQLite's: a store, most likely the one read."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_SQLITE_MARK)) == _SQLITE_MARK
+
+
 @contextmanager
 def replaced(out: str, /) -> Iterator[IO[bytes]]:
     """Gives a file to write; it takes the place of ``out`` when the block ends without error.
@@ -222,6 +231,17 @@ def replaced(out: str, /) -> Iterator[IO[bytes]]:
     partial = path.with_name(f".{path.name}.partial")
     if path.is_dir():
         raise InputError(f"{path} is a folder; expected a file", argument="out")
+    if path.exists() and not path.is_file():
+        raise InputError(
+            f"{path} is a device or a pipe; expected a file, or - for standard output",
+            argument="out",
+        )
+    if is_database(path):
+        raise InputError(
+            f"{path} is a database, which an export would take the place of",
+            argument="out",
+            hint="Name another file, or delete that one first.",
+        )
     try:
         raw = partial.open("ab")
     except OSError as error:

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -273,10 +274,15 @@ def test_names_that_can_not_be_written(sample: Service, tmp_path: Path) -> None:
     exported = exported_graph(sample, graph="kinds")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "mine.txt").write_text("keep")
+    sqlite3.connect(tmp_path / "store.db").execute("CREATE TABLE mine (x)").connection.close()
+    store = (tmp_path / "store.db").read_bytes()
+    os.mkfifo(tmp_path / "pipe")
     neo4j = ExportFormat.NEO4J_CSV
     for out, format_, message in (
         ("x.bin", None, "tells no format"),
         ("folder", ExportFormat.JSONL, "is a folder"),
+        ("store.db", ExportFormat.JSONL, "is a database"),
+        ("pipe", ExportFormat.JSONL, "is a device or a pipe"),
         ("none/x.nt", None, "can't write"),
         ("folder", neo4j, "holds other files"),
         ("folder/mine.txt", neo4j, "is a file"),
@@ -287,6 +293,8 @@ def test_names_that_can_not_be_written(sample: Service, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="goes with tsv"):
         export(exported, str(tmp_path / "x.nt"), labels=str(tmp_path / "labels.tsv"))
     assert (tmp_path / "folder" / "mine.txt").read_text() == "keep"
+    assert (tmp_path / "store.db").read_bytes() == store
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_networkx_has_every_statement(sample: Service) -> None:

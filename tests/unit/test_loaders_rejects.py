@@ -54,7 +54,7 @@ def test_a_resumed_load_goes_on_behind_what_was_committed(tmp_path: Path) -> Non
     assert lines_of(path) == [1, 2, 4]
 
 
-@pytest.mark.parametrize("between", ["", "another load's\n" * 20, None])
+@pytest.mark.parametrize("between", ["", '{"file":"another load"}\n' * 20, None])
 def test_a_file_that_is_not_the_interrupted_loads_is_not_added_to(
     tmp_path: Path, between: str | None
 ) -> None:
@@ -72,6 +72,18 @@ def test_a_file_that_is_not_the_interrupted_loads_is_not_added_to(
     second.add(rejects(4))
     second.close()
     assert lines_of(path) == [4]
+
+
+def test_no_other_file_is_cut_for_rejects(tmp_path: Path, tmp_store: Store) -> None:
+    source = tmp_path / "t.tsv"
+    source.write_text("Q1\tP1\tQ2\nx\n")
+    for graph in ("one", "two"):
+        options = LoadOptions(format="tsv", header=False, rejects_path=source)
+        with pytest.raises(InputError, match="is no file of rejects"):
+            load(source, store=tmp_store, graph=graph, options=options)
+        assert source.read_text() == "Q1\tP1\tQ2\nx\n"
+    options = LoadOptions(format="tsv", header=False, rejects_path=tmp_path / "r")
+    assert load(source, store=tmp_store, graph="one", options=options).rejected == 1
 
 
 def test_two_loads_never_share_a_file(tmp_path: Path) -> None:
