@@ -113,6 +113,8 @@ def walk(
     inner, frontier = KeySet(np.zeros(0, np.int64)), seeds
     hubs = KeySet(np.zeros(0, np.int64))
     for _ in range(hops):
+        if not len(frontier):
+            break
         incoming = np.zeros(len(frontier), dtype=np.int64)
         if direction != "out":
             for _head, tail in edges.chunks(heads):

@@ -18,6 +18,7 @@ from loaders.sparql.options import EndpointOptions
 DEFAULT_BATCH_SIZE = 10_000
 SHOWN_REJECTS = 20
 EXIT_REJECTS = 3
+EXIT_STOPPED = 130
 DEFAULT_REJECTS_PATH = Path("rejects.jsonl")
 _FILES = (
     "label_file",
@@ -216,7 +217,9 @@ class LoadReport:
 
     @property
     def exit_code(self) -> int:
-        """3 when anything was rejected or did not come whole, else 0."""
+        """130 of a load that was stopped; 3 when anything was rejected or is not whole; else 0."""
+        if self.status == "stopped":
+            return EXIT_STOPPED
         return EXIT_REJECTS if self.rejected or self.incomplete else 0
 
     def to_json(self) -> dict[str, Any]:

@@ -15,8 +15,6 @@ from graph_service.cli.output import Output
 from graph_service.errors import InputError
 from graph_service.service import Service
 
-EXIT_INTERRUPTED = 130
-
 
 def load(options: argparse.Namespace, output: Output, /) -> int:
     """Loads a source into a graph; 3 where anything was rejected."""
@@ -52,7 +50,7 @@ def load(options: argparse.Namespace, output: Output, /) -> int:
     output.object(report.to_json())
     for line in report.lines():
         output.line(line)
-    return EXIT_INTERRUPTED if report.status == "stopped" else report.exit_code
+    return report.exit_code
 
 
 def graphs(options: argparse.Namespace, output: Output, /) -> int:

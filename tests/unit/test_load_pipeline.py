@@ -398,6 +398,7 @@ def test_stop_leaves_a_load_that_goes_on(tmp_path: Path, tmp_store: Store) -> No
         path, store=tmp_store, graph="demo", options=options, progress=progress, stop=stop
     )
     assert report.status == "stopped"
+    assert report.to_json()["exit_code"] == 130
     assert report.graph is None
     assert "the same command goes on" in report.lines()[-1]
     assert seen[0].bytes_total == path.stat().st_size

@@ -287,6 +287,15 @@ NODES = st.integers(1, 9).map(lambda n: f"Q{n}")
 EDGES = st.lists(st.tuples(NODES, st.sampled_from(["P1", "P2"]), NODES), min_size=1, max_size=25)
 
 
+def test_a_walk_ends_where_nothing_new_is_reached(tmp_path: Path, tmp_store: Store) -> None:
+    path = tmp_path / "edges.tsv"
+    path.write_text("Q1\tP1\tQ2\nQ2\tP1\tQ3\nQ8\tP1\tQ9\n")
+    options = LoadOptions(filters=Filters(around=("Q1",), hops=10**15))
+    report = load(path, store=tmp_store, graph="g", options=options)
+    assert report.graph is not None
+    assert report.graph.counts.statements == 2
+
+
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
