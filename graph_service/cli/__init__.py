@@ -5,7 +5,9 @@ Everything heavy is imported when its verb runs, so that ``--help`` answers at o
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 from collections.abc import Sequence
 
@@ -47,11 +49,23 @@ def main(arguments: Sequence[str] | None = None, /) -> int:
         return exit_code(error)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
+        if output.as_json:
+            print(json.dumps({"error": {"code": "INTERRUPTED", "message": "interrupted"}}))
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader of our output (head, less) has gone; there is nobody left to tell.
         sys.stderr.close()
         return 0
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        # What is left in the buffer would fail once more when the process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        full = SetupError(
+            f"can't write all of the output: {error.strerror}", hint="Free some space."
+        )
+        report_error(full, Output())
+        return EXIT_SETUP
 
 
 def report_error(error: GraphServiceError, output: Output, /) -> None:

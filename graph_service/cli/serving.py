@@ -83,7 +83,7 @@ def listen(host: str, port: int, /) -> socket.socket:
     except (OSError, OverflowError) as error:
         listening.close()
         raise SetupError(
-            f"can't listen on {host}, port {port}: {error}.", hint="Choose another: --port N"
+            f"can't listen on {host}, port {port}: {error}", hint="Choose another: --port N"
         ) from error
     return listening
 

@@ -98,6 +98,12 @@ class Http:
     """
 
     def __init__(self, url: str, /, *, api_key: str = "", timeout_s: float = 60.0) -> None:
+        if not url.lower().startswith(("http://", "https://")):
+            raise InputError(
+                f"the address of a server begins with http:// or https://; got {url!r}",
+                argument="server",
+                hint="For instance http://127.0.0.1:8000",
+            )
         base = url.rstrip("/")
         self._url = base if base.endswith("/graphql") else f"{base}/graphql"
         self._headers = {"content-type": "application/json"}

@@ -78,7 +78,11 @@ def mapped_error(error: sqlite3.Error, path: Path, /) -> GraphServiceError:
             hint="Check that its folder exists and that this user may write there.",
         )
     if primary == _READONLY:
-        return StoreError(f"{path} is open for reading only ({text})")
+        return StoreError(
+            f"{path} is open for reading only ({text})",
+            hint="A store is written even where it is only read: allow this user to write the "
+            "file and its folder, or copy the file to a place where it may.",
+        )
     if primary == _TOOBIG:
         return InputError(f"a text is larger than {path} can hold ({text})")
     if "no such table" in text:

@@ -70,6 +70,12 @@ class OpenAIChat:
     ) -> None:
         if not model:
             raise InputError("the model's name is empty", argument="model")
+        if base_url and not base_url.lower().startswith(("http://", "https://")):
+            raise InputError(
+                f"the address of a model begins with http:// or https://; got {base_url!r}",
+                argument="base_url",
+                hint="For instance --model-url http://localhost:11434/v1",
+            )
         if not base_url and not api_key:
             raise SetupError(
                 "a chat model needs an address or a key; neither is set",

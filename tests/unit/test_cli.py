@@ -124,6 +124,23 @@ def test_version_and_no_verb(cli: Cli, capsys) -> None:
     assert "Begin with: graph-service demo" in nothing.out
 
 
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [("graphs",), ("graphs", "--json")])
+def test_a_full_disk_under_the_output_is_said(store: str, arguments: tuple[str, ...]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "graph_service.cli", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 4
+    assert done.stderr.splitlines()[1:] == [
+        "error: can't write all of the output: No space left on device. Free some space."
+    ]
+
+
 def test_as_a_module_in_a_new_process(store: str) -> None:
     done = process(
         "-m", "graph_service.cli", "search", "arnie", "--json", GRAPH_SERVICE_STORE=store

@@ -325,6 +325,9 @@ def test_questions_are_counted_and_written_with_their_facts(cli: Cli, tmp_path: 
     assert lines[0] == {"id": "1", "question": "Who is Ada?", "entity_ids": ["Q1"]}
     assert "2 questions, 1 entities" in cli("questions", "q.jsonl").out
     assert cli("questions", "b.json", "--first", "0").code == 2
+    (tmp_path / "mine.db").write_bytes(b"SQLite format 3\0")
+    assert cli("questions", "b.json", "--out", "mine.db").code == 2
+    assert (tmp_path / "mine.db").read_bytes() == b"SQLite format 3\0"
     unknown = cli("questions", "b.json", "--known-to", "demo", "--json")
     assert unknown.json["error"]["argument"] == "known_to"
     known = cli("questions", question_file(tmp_path / "d.jsonl", 5), "--known-to", "demo")
@@ -364,6 +367,12 @@ def test_a_served_graph_gives_the_same_answers(cli: Cli, tmp_path: Path) -> None
 
 
 # The document
+
+
+def test_an_address_of_a_server_is_checked_first(cli: Cli) -> None:
+    done = cli("answer", "x", "--server", "foo", "--json")
+    assert (done.code, done.json["error"]["argument"]) == (2, "server")
+    assert cli("answer", "x", "--model", "m", "--model-url", "foo").code == 2
 
 
 def test_the_document_names_every_setting_and_its_commands_are_read() -> None:

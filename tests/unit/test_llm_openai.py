@@ -270,6 +270,9 @@ def test_waits_double_and_stay_under_the_limit() -> None:
 def test_a_key_or_an_address_is_needed() -> None:
     with pytest.raises(SetupError, match="OPENAI_API_KEY"):
         OpenAIChat("some-model")
+    for address in ("localhost:11434/v1", "foo"):
+        with pytest.raises(InputError, match="begins with http"):
+            OpenAIChat("m", base_url=address)
     with pytest.raises(InputError, match="name is empty"):
         OpenAIChat("", base_url="http://127.0.0.1:1/v1")
 
