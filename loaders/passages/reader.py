@@ -221,9 +221,14 @@ def _extract(
             rejects.append(_reject(source, one, "text outside of <doc> and </doc>"))
         position = {**_position(one, document), "state": state}
         yield Part(here, text, begins, ends, position, tuple(rejects))
-    if document is not None and last is not None:
-        reject = _reject(source, last, "the file ends before </doc>; what came of it is kept")
-        yield Part(document, ends=True, position=_position(last), rejects=(reject,))
+    if document is not None:
+        # A load that was killed behind the last line finds no line here, and ends alike.
+        place = dict(start) if last is None else _position(last)
+        position = {**place, "document": None, "state": ""}
+        reason = "the file ends before </doc>; what came of it is kept"
+        number = position["line"] - (not position["problem"])
+        reject = Reject(source.name, number, position["offset"], reason, "")
+        yield Part(document, ends=True, position=position, rejects=(reject,))
 
 
 def _document(line: str, source: str) -> Document | str:
