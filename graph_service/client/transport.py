@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -106,9 +107,9 @@ class Http:
             )
         base = url.rstrip("/")
         self._url = base if base.endswith("/graphql") else f"{base}/graphql"
-        self._headers = {"content-type": "application/json"}
+        self._headers = {b"content-type": b"application/json"}
         if api_key:
-            self._headers["authorization"] = f"Bearer {api_key}"
+            self._headers[b"authorization"] = f"Bearer {api_key}".encode()
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._client: httpx.Client | None = None
@@ -166,7 +167,23 @@ class Http:
 
 
 def _body(document: str, variables: Mapping[str, Any]) -> bytes:
-    return orjson.dumps({"query": document, "variables": dict(variables)})
+    _check_numbers(variables)
+    try:
+        return orjson.dumps({"query": document, "variables": dict(variables)})
+    except TypeError as error:
+        raise InputError(f"what is asked can't be written as JSON: {error}") from error
+
+
+def _check_numbers(value: Any) -> None:
+    """Raises ``InputError`` for a number that JSON lacks: it would be sent as null, which is none."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"a number must be finite, got {value}")
+    if isinstance(value, Mapping):
+        for part in value.values():
+            _check_numbers(part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            _check_numbers(part)
 
 
 def unwrap(response: Mapping[str, Any], /) -> dict[str, Any]:

@@ -403,6 +403,33 @@ def test_an_internal_error_is_no_error_of_ours_in_disguise(
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        ("lone \ud800", {}),
+        ("x", {"min_score": float("nan")}),
+        ("x", {"min_score": float("inf")}),
+        ("x", {"edge_cost": float("nan")}),
+        ("x", {"limit": 2**64}),
+    ],
+)
+def test_what_json_cannot_say_is_bad_input_near_and_far(
+    demo_service: Service, question: str, options: Any
+) -> None:
+    with served(demo_service) as url, Client.connect(url) as far:
+        for client in (Client.over(demo_service), far):
+            with pytest.raises(InputError):
+                client.triplets(question, **options)
+
+
+def test_a_key_of_any_letters(demo_service: Service) -> None:
+    with (
+        served(demo_service, ServerOptions(api_key="clé-密")) as url,
+        Client.connect(url, api_key="clé-密") as client,
+    ):
+        assert client.graph().name == "demo"
+
+
 def test_what_the_servers_door_says(demo_service: Service) -> None:
     with served(demo_service, ServerOptions(api_key="open")) as url:
         with Client.connect(url) as client, pytest.raises(SetupError, match="API key"):
