@@ -374,7 +374,8 @@ class SqliteStore:
         return back_up(self._database, out, replace=replace)
 
     def ping(self) -> None:
-        """Raises ``StoreUnavailableError`` unless the file answers now."""
+        """Raises ``StoreUnavailableError`` unless the file answers now, and is the one opened."""
+        self._database.require_file()
         with self._database.reading() as connection:
             connection.execute("SELECT count(*) FROM graphs").fetchone()
 

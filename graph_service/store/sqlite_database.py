@@ -143,13 +143,36 @@ class Database:
         self._lock = threading.Lock()
         self._of_thread = _OfThread()
         self._closed = False
+        self._opened: tuple[int, int] | None = None
         if read_only and not path.is_file():
             raise InputError(f"there is no store {path}", hint="Load a graph into it first.")
         with mapping_errors(path):
             self._prepare()
+        self._opened = self._on_disk()
+
+    def require_file(self) -> None:
+        """Raises ``StoreUnavailableError`` unless the file that was opened is still there.
+
+        A file that was moved, deleted or replaced can be read on by those who have it open, and
+        what they write is lost.
+        """
+        if self._opened is not None and self._on_disk() != self._opened:
+            raise StoreUnavailableError(
+                f"{self.path} is no longer the file that was opened: it was moved, deleted or "
+                "replaced",
+                hint="Put it back, or open the new one.",
+            )
+
+    def _on_disk(self) -> tuple[int, int] | None:
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
 
     def open_connection(self, *, cache_kib: int = READER_CACHE_KIB) -> sqlite3.Connection:
         """Returns a new connection; the caller closes it."""
+        self.require_file()
         mode = "ro" if self.read_only else "rwc"
         connection = sqlite3.connect(
             f"{self.path.absolute().as_uri()}?mode={mode}",
@@ -205,6 +228,7 @@ class Database:
         Args:
             durable: Whether it waits for the disk, and so outlasts a power cut.
         """
+        self.require_file()
         with mapping_errors(self.path):
             connection = self.connection()
             with durably(connection, durable), transaction(connection):
