@@ -22,6 +22,7 @@ from queries.generate.passages import GraphPassages, PassageFinder, read_passage
 from queries.generate.plan import Plan, Source, answer_case, estimate, gold_sets
 from queries.generate.run import AnswerFile, Progress, run_cases
 from queries.generate.setting import RECIPES, Generation, Join, Setting, default_generation
+from queries.generate.verbalise import VERBALISER
 from queries.llm import (
     CachedChat,
     ChatModel,
@@ -74,6 +75,8 @@ def answer(options: argparse.Namespace, output: Output, /) -> int:
         _replies(options, settings_of(options)) as replies,
     ):
         plan = _plan(options, cases, client)
+        if out is not None:
+            out.require(plan.to_parameters(replies.model.name if replies.model else VERBALISER))
         asks = many and pending and replies.model is not None and not options.replay
         if options.estimate or asks:
             expected = estimate(pending, plan, retriever=client)

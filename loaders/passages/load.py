@@ -362,7 +362,12 @@ class _Load:
         if not self._tally.passages:
             self._session.abort()
             raise InputError(self._nothing(), argument="source")
-        published = self._session.publish(report=self._report(None).to_json())
+        # What it became is said by the set itself, which has no number before this.
+        became = ("status", "set", "fingerprint", "kept")
+        report = self._report(None).to_json()
+        published = self._session.publish(
+            report={name: value for name, value in report.items() if name not in became}
+        )
         return self._report(published)
 
     def _nothing(self) -> str:

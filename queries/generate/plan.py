@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from graph_service.errors import InputError
+from graph_service.model.plain import to_plain
 from graph_service.model.request import ViewRef
 from graph_service.model.result import Triple, triples_of
 from queries.datasets.cases import Case, gold_of
@@ -17,6 +18,7 @@ from queries.generate.citations import one_line
 from queries.generate.passages import PassageFinder
 from queries.generate.setting import RECIPES, Generation, Join, Setting
 from queries.generate.speaking import Given, rendered
+from queries.generate.verbalise import VERBALISER
 from queries.llm import ChatModel, Message, estimate_tokens
 from queries.retriever import Retriever
 
@@ -82,6 +84,29 @@ class Plan:
     right_share: float = 1.0
     swap_seed: int = 0
 
+    def to_parameters(self, model: str, /) -> dict[str, Any]:
+        """Returns what decides an answer beside its question, by the names of the options.
+
+        The graph only where it is named: a store of one graph needs no name. Passages are known
+        by their number alone.
+        """
+        request = self.request
+        plain: dict[str, Any] = {
+            "model": model,
+            "strategy": request.strategy.value,
+            "view": to_plain(request.view),
+            "preset": request.preset,
+            "limit": request.limit,
+            "knowledge": self.source.value,
+            "given_entities": self.given_entities,
+            "right_share": self.right_share,
+            "swap_seed": self.swap_seed,
+            **self.generation.to_parameters(self.setting),
+        }
+        if request.graph is not None:
+            plain["graph"] = request.graph
+        return plain
+
 
 def gold_sets(
     cases: Sequence[Case],
@@ -129,6 +154,7 @@ def answer_case(
         SetupError, LimitError: As ``answer``.
     """
     request = _request(case, plan)
+    name = VERBALISER if model is None else model.name
     if plan.source is Source.RETRIEVED:
         return _noted(
             answer(
@@ -149,6 +175,7 @@ def answer_case(
                 kind=case.kind,
             ),
             plan,
+            name,
         )
     if model is None:
         raise InputError(
@@ -169,14 +196,15 @@ def answer_case(
         kind=case.kind,
     )
     notes = tuple(f"graph of {one} swapped for {other}" for one, other in swapped.wrong.items())
-    return _noted(replace(found, notes=(*found.notes, *notes)), plan)
+    return _noted(replace(found, notes=(*found.notes, *notes)), plan, name)
 
 
-def _noted(found: Answer, plan: Plan) -> Answer:
+def _noted(found: Answer, plan: Plan, model: str) -> Answer:
     facts = RECIPES[plan.setting].facts or not found.exchanges
     parameters = {
         **found.parameters,
         "knowledge": (plan.source if facts else Source.NONE).value,
+        "run": plan.to_parameters(model),
     }
     if plan.right_share < 1.0:
         parameters |= {"right_share": plan.right_share, "swap_seed": plan.swap_seed}

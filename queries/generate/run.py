@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -78,6 +78,28 @@ class AnswerFile:
             beside.write_bytes(b"".join(item.to_json().encode() + b"\n" for item in kept))
             os.replace(beside, path)
         self._asked = {item.question_id: item for item in kept}
+
+    def require(self, run: Mapping[str, Any], /) -> None:
+        """Looks whether the answers that are there were made as those of this run will be.
+
+        Args:
+            run: ``Plan.to_parameters``.
+
+        Raises:
+            InputError: One was not; the options that differ are named.
+        """
+        for item in self._asked.values():
+            before = item.parameters.get("run", {})
+            other = [
+                name for name in sorted(before.keys() & run.keys()) if before[name] != run[name]
+            ]
+            if other:
+                told = "; ".join(f"{name} was {before[name]}, now {run[name]}" for name in other)
+                raise InputError(
+                    f"{self.path} has answers that were made in another way: {told}",
+                    argument="out",
+                    hint="Write to another file, or give the options of that run.",
+                )
 
     def pending(self, cases: Sequence[Case], /) -> list[Case]:
         """Returns the questions that the file has no answer to, in order.

@@ -89,6 +89,8 @@ def test_documents_become_linked_passages(tmp_store: Store, graph: str, tmp_path
     assert report.set is not None
     # Two of the hundred words are one passage, and the two documents of one content are another.
     assert report.set.passages == 6
+    assert report.set.report["passages"] == 8
+    assert not {"status", "set", "kept"} & report.set.report.keys()
     assert report.skipped == {
         module.NO_TEXT: 1,
         module.NO_ENTITY: 2,

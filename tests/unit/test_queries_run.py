@@ -12,6 +12,7 @@ from hand_chat import HandChat, refuses
 from query_samples import HandRetriever, triple, triplets
 
 from graph_service.errors import InputError, LimitError
+from graph_service.model.request import ViewRef
 from queries.datasets.cases import Case
 from queries.generate.ablation import Swapped
 from queries.generate.answer import Answer
@@ -107,6 +108,35 @@ def test_a_file_of_other_questions_is_refused(tmp_path: Path) -> None:
         AnswerFile(tmp_path / "a.jsonl").pending(CASES)
     with pytest.raises(InputError, match="can't write"):
         AnswerFile(tmp_path / "no" / "a.jsonl")
+
+
+def test_a_file_of_answers_made_in_another_way_is_refused(tmp_path: Path) -> None:
+    """S5: a run never goes on over answers of another setting, view, preset or model."""
+    plan, model = Plan(), HandChat(lambda _: "Ada and Bea [1].")
+    name = model.name
+    file = tmp_path / "a.jsonl"
+    out = AnswerFile(file)
+    list(
+        run_cases(
+            CASES[:2],
+            lambda case: answer_case(case, plan, retriever=retriever(), model=model),
+            out=out,
+        )
+    )
+    again = AnswerFile(file)
+    again.require(plan.to_parameters(name))
+    again.require(replace(plan, request=replace(plan.request, graph="g")).to_parameters(name))
+    others = {
+        "setting": replace(plan, setting=Setting.OKGQA_COT),
+        "view": replace(plan, request=replace(plan.request, view=ViewRef(id="r30"))),
+        "preset": replace(plan, request=replace(plan.request, preset="okgqa")),
+        "random_seed": replace(plan, generation=Generation(random_seed=7)),
+    }
+    for option, other in others.items():
+        with pytest.raises(InputError, match=f"another way: .*{option} was"):
+            again.require(other.to_parameters(name))
+    with pytest.raises(InputError, match="model was .*, now another"):
+        again.require(plan.to_parameters("another"))
 
 
 def test_timings_are_those_of_the_first_time(tmp_path: Path) -> None:
