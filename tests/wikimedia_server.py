@@ -128,16 +128,12 @@ def serve_wikimedia(
                 server.running += 1
                 server.most_running = max(server.most_running, server.running)
                 server.requests.append((self.path, dict(self.headers), time.monotonic()))
-            try:
-                self._reply()
-            finally:
-                with server.lock:
-                    server.running -= 1
-
-        def _reply(self) -> None:
             fault = server.fault_for(self.path) or Fault()
             if fault.delay_s:
                 time.sleep(fault.delay_s)
+            # Before the reply: who has it may ask again before this thread goes on.
+            with server.lock:
+                server.running -= 1
             if fault.drop:
                 self.close_connection = True
                 return

@@ -118,6 +118,13 @@ class EndpointEmbedder:
         """Returns a cautious guess of the tokens of a text: a third of its UTF-8 bytes."""
         return len(text.encode("utf-8", "replace")) // 3 + 1 if text else 0
 
+    def close(self) -> None:
+        """Closes its connections; another call opens them anew."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+
     def _connect(self) -> openai.OpenAI:
         with self._lock:
             if self._client is None:

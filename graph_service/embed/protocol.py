@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -29,3 +29,11 @@ class Embedder(Protocol):
 
     def count_tokens(self, text: str, /) -> int:
         """Returns the number of tokens of a text, without special ones and without a limit."""
+
+
+@runtime_checkable
+class Connected(Protocol):
+    """What holds connections until it is closed; embedders that compute here do not."""
+
+    def close(self) -> None:
+        """Closes them; another call opens them anew."""

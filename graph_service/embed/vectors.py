@@ -18,7 +18,7 @@ from typing import Self
 
 import numpy as np
 
-from graph_service.embed.protocol import Embedder, Float32
+from graph_service.embed.protocol import Connected, Embedder, Float32
 from graph_service.errors import (
     InputError,
     SchemaVersionError,
@@ -374,7 +374,9 @@ class Vectors:
         return np.fromiter((text not in absent for text in texts), np.bool_, count=len(texts))
 
     def close(self) -> None:
-        """Closes the file."""
+        """Closes the file, and the connections of an embedder that has any."""
+        if isinstance(self.embedder, Connected):
+            self.embedder.close()
         if self.file is not None:
             self.file.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +15,27 @@ from graph_service.errors import InputError, LimitError, SetupError
 from graph_service.model.retry import RetryPolicy
 
 
+_opened: list[EndpointEmbedder] = []
+
+
+@pytest.fixture(autouse=True)
+def close_all() -> Iterator[None]:
+    yield
+    while _opened:
+        _opened.pop().close()
+
+
 def embedder(url: str, waits: list[float] | None = None, **options: object) -> EndpointEmbedder:
     options.setdefault("retry", RetryPolicy(max_retries=2))
     waited: list[float] = [] if waits is None else waits
-    return EndpointEmbedder(
+    made = EndpointEmbedder(
         "small",
         base_url=url,
         sleep=waited.append,
         **options,  # type: ignore[arg-type]
     )
+    _opened.append(made)
+    return made
 
 
 def test_unit_vectors_in_the_order_of_the_texts() -> None:
@@ -115,11 +128,12 @@ def test_lasting_faults_are_told_at_once(
 def test_it_joins_the_seam_and_its_vectors_are_kept(tmp_path: Path) -> None:
     with stand_in(embeddings) as server:
         one = open_embedder("openai:small", base_url=server.url)
-        vectors = open_vectors(one, tmp_path / "v.db").encode(["a b", "c"])
+        with open_vectors(one, tmp_path / "v.db") as kept:
+            vectors = kept.encode(["a b", "c"])
         asked = len(server.requests)
-        again = open_vectors(
-            open_embedder("openai:small", base_url=server.url), tmp_path / "v.db"
-        ).encode(["a b", "c"])
+        other = open_embedder("openai:small", base_url=server.url)
+        with open_vectors(other, tmp_path / "v.db") as kept:
+            again = kept.encode(["a b", "c"])
         assert np.array_equal(vectors, again)
         assert sum(body["input"] != ["dimension"] for body in server.requests[asked:]) == 0
     with pytest.raises(SetupError, match="GRAPH_SERVICE_EMBEDDER_URL"):
