@@ -14,7 +14,6 @@ from graph_service.embed.endpoint import EndpointEmbedder
 from graph_service.errors import InputError, LimitError, SetupError
 from graph_service.model.retry import RetryPolicy
 
-
 _opened: list[EndpointEmbedder] = []
 
 
