@@ -197,8 +197,10 @@ def _extract(
         here = document or Document()
         if one.text.startswith("<doc "):
             if document is not None:
-                rejects.append(_reject(source, one, "a document begins before </doc> ended one"))
-                yield Part(document, ends=True, position=_position(one))
+                # Going on behind this part reads the line again, with no document open.
+                before = {"offset": one.offset, "line": one.number, "problem": False}
+                early = _reject(source, one, "a document begins before </doc> ended one")
+                yield Part(document, ends=True, position=before, rejects=(early,))
             made = _document(one.text, source.name)
             if isinstance(made, Document):
                 document, state, begins, here = made, _FRESH, True, made
