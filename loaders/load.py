@@ -24,9 +24,7 @@ from graph_service.model.statement import Entity, Statement
 from graph_service.store.encoded import join_statements
 from graph_service.store.lease import owner_name
 from graph_service.store.protocol import MAX_BATCH_STATEMENTS, Batch, LoadSession, Store
-from loaders import tables
 from loaders.files import SourceFile, source_files
-from loaders.first_pass import check_filters, check_single_pass, select
 from loaders.formats import Format, recognise
 from loaders.items import Parsed, Reject
 from loaders.options import (
@@ -39,9 +37,11 @@ from loaders.options import (
 from loaders.rejects import RejectsFile
 from loaders.remote import check as check_remote
 from loaders.remote import read as read_remote
-from loaders.selection import Selection
 from loaders.source import ByteSource, open_source
-from loaders.table_rows import ColumnsError
+from loaders.subset.first_pass import check_filters, check_single_pass, select
+from loaders.subset.selection import Selection
+from loaders.tables import reader as tables
+from loaders.tables.rows import ColumnsError
 from loaders.web.faults import EndpointError
 from loaders.workers import read_selected
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from graph_service.errors import InputError
 from graph_service.store.protocol import GraphInfo, LoadCounts
-from loaders.filters import Filters
 from loaders.items import Reject
 from loaders.property_graph.options import Neo4jOptions
 from loaders.source import SourceLimits
 from loaders.sparql.options import EndpointOptions
+from loaders.subset.filters import Filters
 
 DEFAULT_BATCH_SIZE = 10_000
 SHOWN_REJECTS = 20

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from loaders import graph_lines, kgtk, rdf, tables, wikibase
-from loaders.filters import DocumentFilter
+from loaders import graph_lines
 from loaders.formats import Format
 from loaders.items import Parsed
 from loaders.options import LoadOptions
+from loaders.rdf import reader as rdf
 from loaders.source import ByteSource, LineBlock
+from loaders.subset.filters import DocumentFilter
+from loaders.tables import kgtk
+from loaders.tables import reader as tables
+from loaders.wikibase import reader as wikibase
 
 DOCUMENT_FORMATS = frozenset((Format.WIKIBASE_JSON, Format.WIKIBASE_JSON_LINES))
 """Formats that hold an entity with all its statements in one place."""

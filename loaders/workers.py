@@ -29,8 +29,8 @@ from loaders.formats import Format
 from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.readers import DOCUMENT_FORMATS, BlockReader, block_reader, read
-from loaders.selection import Selection
 from loaders.source import HEAD_BYTES, ByteSource, LineBlock, line_blocks
+from loaders.subset.selection import Selection
 
 MAX_WORKERS = 4
 # Starting processes takes half a second: that of 20,000 statements.

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from loaders.filters import Filters
     from loaders.options import LoadOptions
+    from loaders.subset.filters import Filters
 
 
 def add_reading_options(load: argparse.ArgumentParser, /) -> None:
@@ -80,7 +80,7 @@ def filters_of(options: argparse.Namespace, /, *, walks: bool) -> Filters:
         options: Of the command line.
         walks: Whether the source is walked by its own reader, which has the hops then.
     """
-    from loaders.filters import Filters
+    from loaders.subset.filters import Filters
 
     given: dict[str, Any] = {
         "entities": tuple(options.id),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from graph_service.errors import InputError
-from loaders.rdf_values import ENTITY, RDF, RDFS, WIKIDATA
+from loaders.rdf.values import ENTITY, RDF, RDFS, WIKIDATA
 from loaders.sparql.options import SOURCE
 from loaders.sparql.terms import Row, can_write_iri, write_iri, write_string
 

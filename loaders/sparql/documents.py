@@ -12,10 +12,9 @@ from dataclasses import replace
 
 from graph_service.model.statement import Entity, EntityKind, Rank, Statement
 from graph_service.model.values import EntityValue, Quantity, Value
-from loaders.entity_data import ENTITIES_PER_REQUEST, EntityData, Fetched
 from loaders.items import Parsed
 from loaders.options import LoadOptions
-from loaders.rdf_values import ENTITY, WIKIDATA, entity_id
+from loaders.rdf.values import ENTITY, WIKIDATA, entity_id
 from loaders.sparql.dialects import Dialect
 from loaders.sparql.endpoint import Endpoint
 from loaders.sparql.options import EndpointOptions
@@ -29,8 +28,9 @@ from loaders.sparql.walk import (
     Walk,
 )
 from loaders.web.polite import Traffic
-from loaders.wikibase import DocumentReader
-from loaders.wikibase_json import MISSING_REASON, Languages
+from loaders.wikibase.documents import MISSING_REASON, Languages
+from loaders.wikibase.entity_data import ENTITIES_PER_REQUEST, EntityData, Fetched
+from loaders.wikibase.reader import DocumentReader
 
 _DIRECT = WIKIDATA + "prop/direct/"
 HEADS_REASON = "entities outside whose statements that lead inside did not come"

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graph_service.errors import InputError
-from loaders.entity_data import WIKIDATA_API, EntityData
 from loaders.formats import Format
 from loaders.items import Parsed
 from loaders.options import LoadOptions
@@ -18,6 +17,7 @@ from loaders.sparql.options import FULL, TRUTHY, EndpointOptions
 from loaders.sparql.walk import State, Walk
 from loaders.web.address import split_address
 from loaders.web.faults import StoppedError
+from loaders.wikibase.entity_data import WIKIDATA_API, EntityData
 
 SPARQL_FORMAT = "sparql"
 # Since 2025 Wikidata's query service is split, and the main part has no scholarly articles.

@@ -18,8 +18,8 @@ from typing import Any
 from graph_service.model.statement import EntityKind
 from loaders.items import Parsed, Reject, excerpt
 from loaders.options import LoadOptions
-from loaders.rdf_mapping import Mapper
-from loaders.rdf_values import entity_id
+from loaders.rdf.mapping import Mapper
+from loaders.rdf.values import entity_id
 from loaders.sparql.dialects import Dialect
 from loaders.sparql.endpoint import Endpoint, QueryFailedError
 from loaders.sparql.options import EndpointOptions

@@ -15,11 +15,11 @@ from wikibase_rdf import WD, write_entity
 
 from graph_service.model.statement import Statement
 from graph_service.model.values import UnknownValue
-from loaders import rdf
-from loaders.normal_form import normal_form
 from loaders.options import LoadOptions
+from loaders.rdf import reader as rdf
 from loaders.source import open_source
-from loaders.wikibase_json import expand, read_document
+from loaders.wikibase.documents import expand, read_document
+from loaders.wikibase.normal_form import normal_form
 
 DEMO = Path(__file__).parents[2] / "queries" / "datasets" / "demo" / "wikidata.jsonl"
 

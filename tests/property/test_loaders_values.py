@@ -27,12 +27,14 @@ from graph_service.model.values import (
     Value,
     encode_value,
 )
-from loaders import rdf, tables, wikibase
-from loaders.kgtk_values import read_kgtk_value
 from loaders.options import LoadOptions
-from loaders.rdf_mapping import statement_id
+from loaders.rdf import reader as rdf
+from loaders.rdf.mapping import statement_id
 from loaders.source import line_blocks, open_source
-from loaders.wikibase_values import read_snak_value
+from loaders.tables import reader as tables
+from loaders.tables.kgtk_values import read_kgtk_value
+from loaders.wikibase import reader as wikibase
+from loaders.wikibase.values import read_snak_value
 
 WD = "http://www.wikidata.org/entity/"
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)

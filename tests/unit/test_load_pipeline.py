@@ -21,10 +21,10 @@ from graph_service.errors import InputError
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.store import open_store
 from graph_service.store.protocol import Batch, GraphInfo, LoadSession, Store
-from loaders.filters import Filters
 from loaders.load import load
 from loaders.options import LoadOptions, Progress
 from loaders.progress import ProgressBar
+from loaders.subset.filters import Filters
 
 
 def item(number: int, *, statements: int = 3, revision: int = 1) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from loaders.sparql.options import EndpointOptions
 from loaders.sparql.reader import read
 from loaders.sparql.walk import OUTGOING_REASON, TERMS_REASON, hub_reason
 from loaders.web.faults import EndpointError
-from loaders.wikibase_json import MISSING_REASON
+from loaders.wikibase.documents import MISSING_REASON
 
 
 def best_of(edges: Iterable[Edge]) -> set[Edge]:

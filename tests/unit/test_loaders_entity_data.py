@@ -16,9 +16,9 @@ from sparql_server import Fault, SparqlServer, serve_sparql
 
 import loaders.web.polite as polite_module
 from graph_service.errors import InputError
-from loaders.entity_data import EntityData
 from loaders.web.faults import EndpointError, StoppedError
 from loaders.web.polite import Manners
+from loaders.wikibase.entity_data import EntityData
 
 COUNT = 60
 IDS = [f"Q{number}" for number in range(1, COUNT + 1)]

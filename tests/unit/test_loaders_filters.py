@@ -18,9 +18,9 @@ from graph_service.model.statement import Statement
 from graph_service.model.values import EntityValue
 from graph_service.store import open_store
 from graph_service.store.protocol import Store
-from loaders.filters import Filters, read_condition, with_subclasses
 from loaders.load import load
 from loaders.options import LoadOptions, LoadReport
+from loaders.subset.filters import Filters, read_condition, with_subclasses
 
 WD = "http://www.wikidata.org/entity/"
 WDT = "http://www.wikidata.org/prop/direct/"

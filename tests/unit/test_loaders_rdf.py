@@ -20,11 +20,11 @@ from graph_service.model.values import (
     Time,
     Value,
 )
-from loaders import rdf
 from loaders.formats import Format
 from loaders.items import Reject
 from loaders.options import LoadOptions
-from loaders.rdf_values import literal_value, read_date
+from loaders.rdf import reader as rdf
+from loaders.rdf.values import literal_value, read_date
 from loaders.source import open_source
 
 READERS = {

@@ -20,12 +20,13 @@ from graph_service.model.values import (
     Value,
 )
 from graph_service.store.protocol import Store
-from loaders import kgtk, tables
 from loaders.items import Parsed
-from loaders.kgtk_values import read_kgtk_value
 from loaders.load import load
 from loaders.options import LoadOptions
 from loaders.source import ByteSource, open_source
+from loaders.tables import kgtk
+from loaders.tables import reader as tables
+from loaders.tables.kgtk_values import read_kgtk_value
 
 Reader = Callable[[ByteSource, LoadOptions, Mapping[str, Any]], Iterator[Parsed]]
 

@@ -21,8 +21,8 @@ from graph_service.model.values import (
     UnknownValue,
     Value,
 )
-from loaders.wikibase_json import Languages, expand, read_document
-from loaders.wikibase_values import MalformedError, read_snak_value
+from loaders.wikibase.documents import Languages, expand, read_document
+from loaders.wikibase.values import MalformedError, read_snak_value
 
 GUID = "Q42$F078E5B3-F9A8-480E-B7AC-D97778CBBEF9"
 WD = "http://www.wikidata.org/entity/"

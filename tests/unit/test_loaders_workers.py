@@ -21,11 +21,11 @@ from graph_service.store import open_store
 from graph_service.store.encoded import EncodedStatements, encode_statements, join_statements
 from graph_service.store.protocol import Batch, Store
 from loaders import workers
-from loaders.filters import Filters
 from loaders.items import Parsed
 from loaders.load import load
 from loaders.options import LoadOptions, LoadReport
 from loaders.source import LineBlock
+from loaders.subset.filters import Filters
 from loaders.workers import Workers
 
 WD = "http://www.wikidata.org/"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graph_service.model.identity import normalise_entity_id, normalise_statement_guid
-from loaders.rdf_values import entity_id
+from loaders.rdf.values import entity_id
 
 IDS = ["Q42", "P31", "L525", "L525-F2", "L525-S1", "E79", "M123"]
 GUID = "f078e5b3-f9a8-480e-b7ac-d97778cbbef9"

@@ -18,7 +18,7 @@ from graph_service.errors import InputError
 from graph_service.model.identity import normalise_entity_id
 from graph_service.model.statement import Statement
 from graph_service.model.values import EntityValue
-from loaders.rdf_values import RDF, RDFS
+from loaders.rdf.values import RDF, RDFS
 from loaders.sparql.dialects import read_drops
 from loaders.sparql.options import DIRECTIONS
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import orjson
 
-from loaders.filters import ENTITY_REASON, Choice, DocumentFilter
 from loaders.items import FULL, Parsed, Reject, excerpt
 from loaders.options import LoadOptions
 from loaders.source import ByteSource, LineBlock, line_blocks
-from loaders.wikibase_json import Languages, document_id, expand, read_document
-from loaders.wikibase_values import MalformedError
+from loaders.subset.filters import ENTITY_REASON, Choice, DocumentFilter
+from loaders.wikibase.documents import Languages, document_id, expand, read_document
+from loaders.wikibase.values import MalformedError
 
 _ESCAPED_TROUBLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 

@@ -2,7 +2,7 @@
 
 From the action API (``.../w/api.php``, ``wbgetentities``, 50 entities a request, with
 ``maxlag``) or from the entity-data address (``.../wiki/Special:EntityData``, one a request). What
-comes is what ``wikibase_json`` reads. A batch that fails is asked for in halves, so that one bad
+comes is what ``loaders.wikibase.documents`` reads. A batch that fails is asked for in halves, so that one bad
 entity spoils no other; an answer that lacks an entity (the API cuts answers that grow too large)
 is a batch that failed.
 """

@@ -17,7 +17,7 @@ from graph_service.model.values import (
     Time,
     Value,
 )
-from loaders.rdf_values import decimal_text
+from loaders.rdf.values import decimal_text
 
 _NUMBER = re.compile(
     r"(?P<amount>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"

@@ -18,14 +18,14 @@ import pyoxigraph as ox
 
 from loaders.items import FULL, Parsed, Reject, excerpt
 from loaders.options import LoadOptions
-from loaders.rdf_mapping import Mapper
+from loaders.rdf.mapping import Mapper
+from loaders.rdf.wikidata import StatementNodes, holds_full_statements
 from loaders.source import (
     ByteSource,
     LineBlock,
     StreamReader,
     line_blocks,
 )
-from loaders.wikidata_rdf import StatementNodes, holds_full_statements
 
 _SCOPE_BYTES = 1 << 16
 _CHUNK_TRIPLES = 5_000

@@ -13,12 +13,11 @@ from graph_service.model.identity import WIKIDATA_ID, check_text
 from graph_service.model.statement import EntityKind, Snak
 from graph_service.model.values import EntityValue, MonolingualText, StringValue
 from loaders.items import Parsed
-from loaders.kgtk_values import read_kgtk_value, unescape
 from loaders.options import LoadOptions
-from loaders.rdf_values import RDF
-from loaders.side_files import read_side_files
+from loaders.rdf.values import RDF
 from loaders.source import ByteSource
-from loaders.table_rows import (
+from loaders.tables.kgtk_values import read_kgtk_value, unescape
+from loaders.tables.rows import (
     ColumnsError,
     Row,
     RowError,
@@ -27,6 +26,7 @@ from loaders.table_rows import (
     read_rows,
     row_statement,
 )
+from loaders.tables.side_files import read_side_files
 from loaders.terms import LANGUAGE_REASON, SECOND_DESCRIPTION_REASON, TermGatherer
 
 _REQUIRED = ("head", "relation", "tail")

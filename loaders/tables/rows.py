@@ -13,7 +13,7 @@ from graph_service.model.identity import normalise_entity_id, normalise_statemen
 from graph_service.model.statement import Rank, Snak, Statement, make_statement
 from graph_service.model.values import EntityValue, Value, encode_value
 from loaders.items import Parsed, Reject, excerpt
-from loaders.rdf_mapping import statement_id
+from loaders.rdf.mapping import statement_id
 from loaders.source import ByteSource, line_blocks
 
 _RANKS = {rank.value: rank for rank in Rank}

@@ -14,8 +14,10 @@ import numpy as np
 
 from graph_service.model.identity import key64, normalise_entity_id
 from graph_service.model.values import EntityValue
-from loaders.edges import Edges, Keys, KeySet, Surroundings, walk
-from loaders.filters import (
+from loaders.items import Parsed
+from loaders.rdf.redirects import resolve_chains
+from loaders.subset.edges import Edges, Keys, KeySet, Surroundings, walk
+from loaders.subset.filters import (
     DocumentFilter,
     EntityConditions,
     Filters,
@@ -24,9 +26,7 @@ from loaders.filters import (
     read_ids,
     with_subclasses,
 )
-from loaders.items import Parsed
-from loaders.redirects import resolve_chains
-from loaders.selection import Selection, head_keys
+from loaders.subset.selection import Selection, head_keys
 
 
 class Survey:

@@ -12,9 +12,8 @@ from graph_service.model.statement import Snak
 from graph_service.model.values import EntityValue, MonolingualText, StringValue, Value
 from loaders.items import Parsed
 from loaders.options import LoadOptions
-from loaders.side_files import read_side_files
 from loaders.source import ByteSource
-from loaders.table_rows import (
+from loaders.tables.rows import (
     ColumnsError,
     Row,
     RowError,
@@ -24,6 +23,7 @@ from loaders.table_rows import (
     read_rows,
     row_statement,
 )
+from loaders.tables.side_files import read_side_files
 
 ROLES = ("head", "relation", "tail", "id", "rank", "language", "qualifiers", "-")
 _REQUIRED = ("head", "relation", "tail")

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from graph_service.model.statement import Reference, Snak, Statement
 from graph_service.model.values import Coordinates, Iri, StringValue, Time, Value, encode_value
-from loaders.wikidata_rdf import property_order
+from loaders.rdf.wikidata import property_order
 
 _YEAR, _MONTH, _DAY = 9, 10, 11
 _FILES = frozenset(("commonsMedia", "geo-shape", "tabular-data"))

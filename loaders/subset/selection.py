@@ -13,10 +13,10 @@ from graph_service.model.statement import (
     Statement,
 )
 from graph_service.model.values import EntityValue
-from loaders.edges import Keys, KeySet, Surroundings
-from loaders.filters import ENTITY_REASON, DocumentFilter, Filters, RelationFilter
 from loaders.items import Parsed
-from loaders.redirects import resolve_statement
+from loaders.rdf.redirects import resolve_statement
+from loaders.subset.edges import Keys, KeySet, Surroundings
+from loaders.subset.filters import ENTITY_REASON, DocumentFilter, Filters, RelationFilter
 
 STATEMENT_REASON = "statements that the filters leave out"
 RESOLVED_REASON = "statements moved to what their entities redirect to"

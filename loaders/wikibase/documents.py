@@ -33,7 +33,7 @@ from graph_service.model.statement import (
 )
 from graph_service.model.values import encode_value
 from loaders.terms import LANGUAGE_REASON
-from loaders.wikibase_values import MalformedError, read_snak_value, read_snaks
+from loaders.wikibase.values import MalformedError, read_snak_value, read_snaks
 
 _RANKS = {rank.value: rank for rank in Rank}
 _NORMAL = Rank.NORMAL

@@ -28,7 +28,7 @@ from graph_service.model.values import (
     Value,
     encode_value,
 )
-from loaders.rdf_values import (
+from loaders.rdf.values import (
     ENTITY,
     GENID,
     RDF,

@@ -11,14 +11,14 @@ from graph_service.errors import InputError
 from graph_service.model.identity import normalise_entity_id
 from graph_service.model.values import EntityValue
 from loaders.files import SourceFile
-from loaders.filters import SUBCLASS_RELATIONS, DocumentFilter, EntityConditions
 from loaders.formats import Format, recognise_source
 from loaders.options import LoadOptions
 from loaders.readers import DOCUMENT_FORMATS, read
-from loaders.selection import Selection
 from loaders.source import STANDARD_INPUT, ByteSource, open_source
-from loaders.survey import Survey, conditions_of, without_survey
-from loaders.table_rows import ColumnsError
+from loaders.subset.filters import SUBCLASS_RELATIONS, DocumentFilter, EntityConditions
+from loaders.subset.selection import Selection
+from loaders.subset.survey import Survey, conditions_of, without_survey
+from loaders.tables.rows import ColumnsError
 
 Show = Callable[[ByteSource, SourceFile, Format, int], None]
 """Called with an open file, what it is, its format and the line reached."""

@@ -9,10 +9,10 @@ from pathlib import Path
 from graph_service.errors import InputError
 from graph_service.model.statement import Snak
 from loaders.items import Parsed
-from loaders.kgtk_values import read_kgtk_value
 from loaders.options import LoadOptions
 from loaders.source import open_source
-from loaders.table_rows import Row, RowError, cell_id, first_row, read_rows
+from loaders.tables.kgtk_values import read_kgtk_value
+from loaders.tables.rows import Row, RowError, cell_id, first_row, read_rows
 
 _QUALIFIER_HEADS = frozenset(("node1", "id", "statement", "edge"))
 

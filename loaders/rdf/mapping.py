@@ -20,7 +20,7 @@ from graph_service.model.values import (
     encode_value,
 )
 from loaders.items import TRUTHY, Parsed
-from loaders.rdf_values import (
+from loaders.rdf.values import (
     ENTITY,
     GENID,
     RDF,
@@ -31,8 +31,8 @@ from loaders.rdf_values import (
     literal_value,
     wikidata_resource_value,
 )
+from loaders.rdf.wikidata import StatementNodes
 from loaders.terms import LANGUAGE_REASON, SECOND_DESCRIPTION_REASON, TermGatherer
-from loaders.wikidata_rdf import StatementNodes
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 OWL = "http://www.w3.org/2002/07/owl#"

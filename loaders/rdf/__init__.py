@@ -1,0 +1,1 @@
+"""RDF: N-Triples, N-Quads, Turtle and RDF/XML, DBpedia's and Wikidata's."""

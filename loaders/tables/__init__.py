@@ -1,0 +1,1 @@
+"""Tables: TSV, CSV and KGTK, with the files beside them."""

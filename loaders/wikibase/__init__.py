@@ -1,0 +1,1 @@
+"""Wikidata and other Wikibases in JSON: documents, dumps and the network."""
