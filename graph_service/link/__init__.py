@@ -21,7 +21,8 @@ DBpedia of OKGQA (O1). It reads a question and a graph in memory and needs no mo
 No mention is an answer: nothing is guessed.
 """
 
-from graph_service.link.linker import Candidate, Mention, link
+from graph_service.link.linker import link
+from graph_service.link.mention import Candidate, Mention
 from graph_service.link.title import link_title
 
 __all__ = ["Candidate", "Mention", "link", "link_title"]

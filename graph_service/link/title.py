@@ -6,8 +6,11 @@ import re
 
 import numpy as np
 
-from graph_service.link.linker import Certainty, _distinct, _Reader, _Span
+from graph_service.link.candidates import distinct, look_up
+from graph_service.link.disambiguation import rank_candidates
 from graph_service.link.question import read_atoms
+from graph_service.link.reading import read
+from graph_service.link.spans import Certainty, Span
 from graph_service.model.graph import KnowledgeGraph, NodeKind
 from graph_service.model.text import normalise_name
 
@@ -35,14 +38,14 @@ def link_title(title: str, graph: KnowledgeGraph, /, *, context: str = "") -> in
         normal = normalise_name(name)
         if not normal:
             continue
-        nodes, is_alias = _distinct(*graph.names.find(normal))
+        nodes, is_alias = distinct(*graph.names.find(normal))
         entities = graph.node_kinds[nodes] == NodeKind.ENTITY
         nodes, is_alias = nodes[entities], is_alias[entities]
         if len(nodes) == 1:
             return int(nodes[0])
         if len(nodes):
-            reader = _Reader(f"{name}\n{qualifier}\n{context}", graph, (), None)
-            span = _Span(
+            reading = read(f"{name}\n{qualifier}\n{context}", graph)
+            span = Span(
                 left=0,
                 right=len(read_atoms(name)),
                 start=0,
@@ -52,5 +55,5 @@ def link_title(title: str, graph: KnowledgeGraph, /, *, context: str = "") -> in
                 is_alias=tuple(is_alias.tolist()),
                 certainty=Certainty.WRITTEN,
             )
-            return reader.candidates(span, 1)[0].node
+            return rank_candidates(reading, span, look_up(reading), limit=1)[0].node
     return None

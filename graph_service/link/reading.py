@@ -1,0 +1,82 @@
+"""A question as read against one graph: its words, its capitals, and every run of words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graph_service.link.function_words import FUNCTION_WORDS
+from graph_service.link.lexicon import Lexicon, lexicon_of
+from graph_service.link.question import Atom, find_runs, is_content, read_atoms, writes_capitals
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.view import Overlay
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """A question and what all steps of linking it look at.
+
+    Attributes:
+        question: As written.
+        graph: Whose names are looked up.
+        languages: Of the names shown, best first.
+        overlay: The view whose edges decide between entities of one name.
+        lexicon: Of the graph.
+        atoms: The question's words, in order.
+        writes_capitals: Whether capitals tell names in it.
+        runs: Every run of atoms that can be a name, by its normal form: ``(left, right)``.
+    """
+
+    question: str
+    graph: KnowledgeGraph
+    languages: tuple[str, ...]
+    overlay: Overlay | None
+    lexicon: Lexicon
+    atoms: tuple[Atom, ...]
+    writes_capitals: bool
+    runs: Mapping[str, Sequence[tuple[int, int]]]
+
+    def begins_run(self, left: int, right: int, /) -> bool:
+        """Returns whether a capitalised word follows at once: a first name, not the whole name."""
+        if right >= len(self.atoms):
+            return False
+        after = self.atoms[right]
+        return (
+            after.near and after.capital and not after.unspaced and after.text not in FUNCTION_WORDS
+        )
+
+    def ends_run(self, left: int, right: int, /) -> bool:
+        """Returns whether one word has a capitalised one before it: perhaps a last name alone."""
+        if right - left != 1 or left == 0 or not self.writes_capitals:
+            return False
+        before, here = self.atoms[left - 1], self.atoms[left]
+        return (
+            here.near
+            and here.capital
+            and not here.unspaced
+            and before.capital
+            and not before.first
+            and is_content(before)
+        )
+
+
+def read(
+    question: str,
+    graph: KnowledgeGraph,
+    /,
+    *,
+    languages: Sequence[str] = (),
+    overlay: Overlay | None = None,
+) -> Reading:
+    """Returns a question as read against a graph."""
+    atoms = tuple(read_atoms(question))
+    return Reading(
+        question=question,
+        graph=graph,
+        languages=tuple(languages),
+        overlay=overlay,
+        lexicon=lexicon_of(graph),
+        atoms=atoms,
+        writes_capitals=writes_capitals(atoms),
+        runs=find_runs(atoms, graph.names.longest),
+    )

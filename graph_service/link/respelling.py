@@ -1,0 +1,132 @@
+"""Spans of a question that are misspelt names: where one may stand, and what it may displace."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graph_service.link.function_words import FUNCTION_WORDS
+from graph_service.link.misspelt import allowed_distance
+from graph_service.link.question import is_content, join_atoms
+from graph_service.link.reading import Reading
+from graph_service.link.spans import Certainty, Span, without_overlaps
+from graph_service.model.graph import NodeKind
+from graph_service.model.text import normalise_name
+
+_CONFIDENCE_A_SLIP = 0.8
+# Bounds on work, far beyond any real question or name.
+_MAX_WINDOW_WORDS = 4
+_MAX_WINDOWED_WORDS = 40
+_MAX_RESPELT = 40
+
+
+def with_misspelt(reading: Reading, chosen: list[Span], /) -> list[Span]:
+    """Returns the spans chosen so far and those that a misspelt name explains better.
+
+    Args:
+        reading: The question.
+        chosen: Exact names of which no two overlap.
+    """
+    if reading.writes_capitals:
+        return _in_capital_runs(reading, chosen)
+    return _in_windows(reading, chosen)
+
+
+def _in_capital_runs(reading: Reading, chosen: list[Span]) -> list[Span]:
+    """Misspelt names for capitalised runs that no name covers."""
+    owners = {place: span for span in chosen for place in range(span.left, span.right)}
+    dropped: set[tuple[int, int]] = set()
+    added: list[Span] = []
+    tries = 0
+    for left, right in _capital_runs(reading):
+        inside = {owners[place] for place in range(left, right) if place in owners}
+        if inside and right - left < 2:
+            continue
+        if any(span.left < left or span.right > right for span in inside):
+            continue
+        if any(span.left == left and span.right == right for span in inside):
+            continue
+        tries += 1
+        if tries > _MAX_RESPELT:
+            break
+        found = _respell(reading, left, right, Certainty.WRITTEN)
+        if found is not None:
+            dropped.update((span.left, span.right) for span in inside)
+            added.append(found)
+    return [span for span in chosen if (span.left, span.right) not in dropped] + added
+
+
+def _in_windows(reading: Reading, chosen: list[Span]) -> list[Span]:
+    """Misspelt names of two words and more, where there are no capitals to show where a name
+    begins: in place of one-word names and common nouns only.
+    """
+    sure = [span for span in chosen if span.certainty > Certainty.COMMON and span.word_count() > 1]
+    found: list[Span] = []
+    count = min(len(reading.atoms), _MAX_WINDOWED_WORDS)
+    for left in range(count):
+        for right in range(left + 2, min(count, left + _MAX_WINDOW_WORDS) + 1):
+            atoms = reading.atoms[left:right]
+            if any(span.left < right and left < span.right for span in sure):
+                continue
+            if any(atom.unspaced for atom in atoms) or any(
+                not is_content(atom) or reading.lexicon.is_plain(atom.text)
+                for atom in (atoms[0], atoms[-1])
+            ):
+                continue
+            span = _respell(reading, left, right, Certainty.SPOKEN)
+            if span is not None:
+                found.append(span)
+    found = without_overlaps(found)
+    kept = [span for span in chosen if not any(span.overlaps(other) for other in found)]
+    return kept + found
+
+
+def _respell(reading: Reading, left: int, right: int, certainty: Certainty) -> Span | None:
+    graph = reading.graph
+    name = join_atoms(reading.atoms[left:right])
+    letters = name.replace(" ", "")
+    if not allowed_distance(letters) or (certainty is Certainty.SPOKEN and len(letters) < 9):
+        return None
+    found = reading.lexicon.spelling(graph).find(name)
+    found = [item for item in found if graph.node_kinds[item.node] == NodeKind.ENTITY]
+    # Many names equally near are no evidence for one of them.
+    if not found or len({normalise_name(item.label) for item in found}) > 1:
+        return None
+    return Span(
+        left=left,
+        right=right,
+        start=reading.atoms[left].start,
+        end=reading.atoms[right - 1].end,
+        name=name,
+        nodes=np.array([item.node for item in found], dtype=np.int32),
+        is_alias=(False,) * len(found),
+        certainty=certainty,
+        weight=_CONFIDENCE_A_SLIP ** max(1, found[0].distance),
+        slips=found[0].distance,
+    )
+
+
+def _capital_runs(reading: Reading) -> list[tuple[int, int]]:
+    """Returns the longest runs of capitalised words, with function words only inside them."""
+    atoms = reading.atoms
+    runs: list[tuple[int, int]] = []
+    left = 0
+    while left < len(atoms):
+        atom = atoms[left]
+        if not (atom.capital and is_content(atom)):
+            left += 1
+            continue
+        right = left + 1
+        last = right
+        while right < len(atoms):
+            after = atoms[right]
+            if not after.near or after.unspaced:
+                break
+            if after.capital:
+                last = right + 1
+            elif after.text not in FUNCTION_WORDS:
+                break
+            right += 1
+        if not (atom.first and last - left == 1 and reading.lexicon.is_plain(atom.text)):
+            runs.append((left, last))
+        left = last
+    return runs
