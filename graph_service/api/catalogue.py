@@ -18,7 +18,7 @@ from graph_service.api.loading import OperationContext
 from graph_service.errors import InputError
 from graph_service.model.plain import to_plain
 from graph_service.model.request import ViewRef
-from graph_service.model.view import Method, StoredView
+from graph_service.model.view import Method, StoredView, ViewState
 from graph_service.service import ViewChange
 from graph_service.store.protocol import GraphInfo
 from graph_service.triples import ShownEdge
@@ -107,7 +107,7 @@ class ViewType:
     method: Method
     edges_fingerprint: str = strawberry.field(description="Of the base it was made for.")
     spec: JSON
-    state: str = strawberry.field(description="running, done, failed or cancelled.")
+    state: ViewState
     progress: float
     level_reached: float | None
     counts: JSON
@@ -177,7 +177,7 @@ def view_type(view: StoredView, /) -> ViewType:
         method=view.spec.method,
         edges_fingerprint=view.edges,
         spec=orjson.loads(view.spec.to_json()),
-        state=view.state.value,
+        state=view.state,
         progress=view.progress,
         level_reached=view.report.level_reached,
         counts=to_plain(view.report.counts),

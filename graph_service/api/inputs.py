@@ -21,7 +21,15 @@ from graph_service.model.values import (
     Time,
     Value,
 )
-from graph_service.model.view import Change, ChangeKind, Method, Sampling, Scope, ViewSpec
+from graph_service.model.view import (
+    Change,
+    ChangeKind,
+    Method,
+    Sampling,
+    Scope,
+    ViewSpec,
+    ViewState,
+)
 from graph_service.service.lookup import read_id
 
 MAX_TIME_PRECISION = 14
@@ -42,6 +50,7 @@ strawberry.enum(
 strawberry.enum(
     ChangeKind, name="ChangeKind", description="How a statement of a view differs from its base."
 )
+strawberry.enum(ViewState, name="ViewState", description="How far the making of a view has come.")
 strawberry.enum(Rank, name="Rank", description="Wikibase's rank of a statement.")
 strawberry.enum(TextFormat, name="TextFormat", description="How a result is written as text.")
 
@@ -224,8 +233,8 @@ def to_spec(given: ViewSpecInput, /) -> ViewSpec:
         sampling=given.sampling,
         scope=Scope(
             statement_ids=tuple(scope.statement_ids or ()),
-            relation_ids=tuple(read_id(id_) for id_ in scope.property_ids or ()),
-            around_ids=tuple(read_id(id_) for id_ in scope.around_item_ids or ()),
+            relation_ids=_read_ids(scope.property_ids, "scope.relation_ids"),
+            around_ids=_read_ids(scope.around_item_ids, "scope.around_item_ids"),
             hops=scope.hops,
             of_question=scope.of_question,
         ),
@@ -240,15 +249,23 @@ def _to_change(given: ChangeInput) -> Change:
     return Change(
         statement_id=given.statement_id,
         remove=given.remove,
-        head=read_id(given.subject_id) if given.subject_id else None,
-        relation=read_id(given.property_id) if given.property_id else None,
+        head=_read_id(given.subject_id, "subject_id"),
+        relation=_read_id(given.property_id, "property_id"),
         value=_to_value(given.value) if given.value else None,
     )
 
 
+def _read_id(given: strawberry.ID | None, argument: str) -> str | None:
+    return None if given is None else read_id(given, argument=argument)
+
+
+def _read_ids(given: list[strawberry.ID] | None, argument: str) -> tuple[str, ...]:
+    return tuple(read_id(id_, argument=argument) for id_ in given or ())
+
+
 def _to_value(given: ValueInput) -> Value:
-    if given.item_id:
-        return EntityValue(read_id(given.item_id))
+    if isinstance(given.item_id, str):
+        return EntityValue(read_id(given.item_id, argument="item_id"))
     literal = given.literal
     if not literal:
         raise InputError("a value is an item's id or a literal", argument="value")

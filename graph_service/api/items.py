@@ -12,7 +12,7 @@ import strawberry
 from strawberry.types import Info
 
 from graph_service.api.inputs import ViewRefInput, to_view_ref
-from graph_service.api.loading import OperationContext
+from graph_service.api.loading import OperationContext, graph_of
 from graph_service.model.pageviews import LongTailLevel
 from graph_service.model.result import (
     EntityRef,
@@ -37,6 +37,7 @@ from graph_service.model.values import (
     display_value,
 )
 from graph_service.model.view import ChangeKind
+from graph_service.service.lookup import read_id
 from graph_service.triples import entity_name
 
 Context = Info[OperationContext, None]
@@ -111,8 +112,7 @@ class ItemType:
     @strawberry.field(description="How often its article is read; null where that is not known.")
     def page_views(self, info: Context) -> PageViewsType | None:
         """The page views."""
-        graph = self.edition.rsplit("@", 1)[0]
-        views = info.context.service.page_views([self.id], graph=graph).get(self.id)
+        views = info.context.page_views(self.edition, self.id)
         if views is None:
             return None
         return PageViewsType(
@@ -138,12 +138,13 @@ class ItemType:
         limit: int = 100,
     ) -> list[ItemStatementType]:
         """The statements."""
-        graph = self.edition.rsplit("@", 1)[0]
         shown = info.context.service.statements_of(
             self.id,
-            graph=graph,
+            graph=graph_of(self.edition),
             view=to_view_ref(view),
-            relation_ids=[property_id] if property_id else [],
+            relation_ids=[]
+            if property_id is None
+            else [read_id(property_id, argument="property_id")],
             languages=language_codes or ("en",),
             limit=limit,
         )

@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+from graph_service.model.pageviews import PageViews
 from graph_service.model.statement import Entity, Statement
 from graph_service.service import Service
+from graph_service.service.reading import Reading
 
 
 @dataclass(slots=True)
@@ -22,6 +24,7 @@ class Pending:
     statement_ids: set[str] = field(default_factory=set)
     entities: dict[str, Entity | None] = field(default_factory=dict)
     statements: dict[str, Statement | None] = field(default_factory=dict)
+    page_views: dict[str, PageViews | None] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -32,12 +35,15 @@ class OperationContext:
         writable: Whether mutations are allowed.
         operation_name: Which operation of the document the client chose.
         request_id: Stands in errors and in the log.
+        reading: The editions that the fields of a query read; None in a mutation, whose fields
+            each see what those before them did.
     """
 
     service: Service
     writable: bool = False
     operation_name: str | None = None
     request_id: str = field(default_factory=lambda: uuid4().hex)
+    reading: Reading | None = None
     _pending: dict[str, Pending] = field(default_factory=dict)
 
     def pending(self, edition: str, /) -> Pending:
@@ -61,3 +67,17 @@ class OperationContext:
             found = self.service.store.statements(edition, wanted)
             pending.statements.update({one: found.get(one) for one in wanted})
         return pending.statements[id_]
+
+    def page_views(self, edition: str, id_: str, /) -> PageViews | None:
+        """Returns the page views of an entity that was named, reading all that were named."""
+        pending = self.pending(edition)
+        if id_ not in pending.page_views:
+            wanted = sorted((pending.entity_ids | {id_}) - pending.page_views.keys())
+            found = self.service.page_views(wanted, graph=graph_of(edition))
+            pending.page_views.update({one: found.get(one) for one in wanted})
+        return pending.page_views[id_]
+
+
+def graph_of(edition: str, /) -> str:
+    """Returns the name of the graph that an edition is of."""
+    return edition.rpartition("@")[0]

@@ -19,7 +19,8 @@ from strawberry.extensions import (
 from strawberry.extensions.max_aliases import create_validator as limit_aliases
 from strawberry.extensions.query_depth_limiter import create_validator as limit_depth
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
-from strawberry.types import ExecutionContext
+from strawberry.types import ExecutionContext, ExecutionResult
+from strawberry.types.graphql import OperationType
 
 from graph_service.api.catalogue import (
     GraphType,
@@ -54,6 +55,7 @@ from graph_service.api.results import (
     comparison_type,
 )
 from graph_service.errors import (
+    GraphNotFoundError,
     GraphServiceError,
     InputError,
     ReadOnlyError,
@@ -73,6 +75,7 @@ MAX_ALIASES = 30
 MAX_TOKENS = 3000
 MAX_IDS = 200
 CACHED_DOCUMENTS = 200
+MAX_ATTEMPTS = 3
 log = logging.getLogger("graph_service.api")
 
 
@@ -95,7 +98,7 @@ class Query:
         self, info: Context, id: strawberry.ID, graph: strawberry.ID | None = None
     ) -> ItemType | None:
         """An item by id."""
-        return _items(info.context, [id], graph)[0]
+        return _items(info.context, [id], graph, argument="id")[0]
 
     @strawberry.field(description="Items by id, in the order asked; null where missing.")
     def items_by_id(
@@ -104,7 +107,7 @@ class Query:
         """Items by id."""
         if len(ids) > MAX_IDS:
             raise InputError(f"at most {MAX_IDS} ids, got {len(ids)}", argument="ids")
-        return _items(info.context, ids, graph)
+        return _items(info.context, ids, graph, argument="ids")
 
     @strawberry.field(description="Items by their names, best first.")
     def search_items(
@@ -317,10 +320,10 @@ def _check_writable(context: OperationContext) -> None:
 
 
 def _items(
-    context: OperationContext, ids: list[strawberry.ID], graph: str | None
+    context: OperationContext, ids: list[strawberry.ID], graph: str | None, *, argument: str
 ) -> list[ItemType | None]:
     edition = context.service.graph(graph).edition
-    found = context.service.entities(ids, graph=graph).found
+    found = context.service.entities(ids, graph=graph, argument=argument).found
     return [entity_item(context, edition, found[id_]) if id_ in found else None for id_ in ids]
 
 
@@ -387,19 +390,25 @@ class _Schema(strawberry.Schema):
 
 
 class _OneOperation(SchemaExtension):
-    """Refuses a document of several operations unless the client says which it means.
+    """Runs the one operation that the client means; a query reads one edition of each graph.
 
-    Strawberry runs the first then; GraphQL asks for an error.
+    Of several operations Strawberry would run the first where none is named; GraphQL asks for
+    an error.
     """
 
     def on_execute(self) -> Iterator[None]:
         """Checks before the first field runs."""
+        context: OperationContext = self.execution_context.context
         document = self.execution_context.graphql_document
         assert document is not None
         count = sum(isinstance(one, OperationDefinitionNode) for one in document.definitions)
-        if count > 1 and self.execution_context.context.operation_name is None:
+        if count > 1 and context.operation_name is None:
             raise GraphQLError(f"the document has {count} operations: say which by operationName")
-        yield
+        if self.execution_context.operation_type is not OperationType.QUERY:
+            yield
+            return
+        with context.service.one_reading() as context.reading:
+            yield
 
 
 schema = _Schema(
@@ -426,8 +435,24 @@ def execute(
     operation_name: str | None = None,
     writable: bool = False,
 ) -> dict[str, Any]:
-    """Runs one operation and returns the response: ``data`` and ``errors``, JSON-ready."""
-    context = OperationContext(service, writable=writable, operation_name=operation_name)
+    """Runs one operation and returns the response: ``data`` and ``errors``, JSON-ready.
+
+    All fields of a query read one edition of a graph. An edition is kept for as long as it takes
+    to publish two newer ones; a query that takes longer is run again.
+    """
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        context = OperationContext(service, writable=writable, operation_name=operation_name)
+        response, lost_edition = _execute(context, document, variables)
+        if not lost_edition or attempt == MAX_ATTEMPTS:
+            break
+    return response
+
+
+def _execute(
+    context: OperationContext, document: str, variables: dict[str, Any] | None
+) -> tuple[dict[str, Any], bool]:
+    """Returns the response, and whether an edition that a query had begun with went meanwhile."""
+    operation_name = context.operation_name
     try:
         result = schema.execute_sync(
             document,
@@ -444,12 +469,22 @@ def execute(
                 else f"the document has no operation named {operation_name!r}"
             )
         shown = shown_error(GraphQLError(message), context.request_id)
-        return {"data": None, "errors": [shown.formatted]}
+        return {"data": None, "errors": [shown.formatted]}, False
     response: dict[str, Any] = {"data": result.data}
     if result.errors:
         shown_errors = [shown_error(error, context.request_id) for error in result.errors]
         response["errors"] = [error.formatted for error in shown_errors]
-    return response
+    return response, _has_lost_edition(context, result)
+
+
+def _has_lost_edition(context: OperationContext, result: ExecutionResult) -> bool:
+    return (
+        context.reading is not None
+        and context.reading.has_met_graphs
+        and any(
+            isinstance(error.original_error, GraphNotFoundError) for error in result.errors or ()
+        )
+    )
 
 
 def print_schema() -> str:

@@ -283,7 +283,7 @@ def decode_view(data: Json, /) -> StoredView:
         report=from_plain(ViewReport, data["report"]),
         note=data["note"],
         created_at=data["createdAt"],
-        state=ViewState(data["state"]),
+        state=ViewState[data["state"]],
         progress=data["progress"],
         stale=data["stale"],
         deviation=from_plain(Deviation, data["deviation"]) if data["deviation"] else None,

@@ -23,8 +23,11 @@ PREFIXES = {
 }
 
 
-def read_id(text: str, /) -> str:
+def read_id(text: str, /, *, argument: str | None = None) -> str:
     """Returns the id that a caller means: a known prefix written out, in its one normal form.
+
+    Raises:
+        InputError: It is empty or no text that a store can hold; names the argument.
 
     >>> read_id("dbr:Rome"), read_id("wd:Q42")
     ('http://dbpedia.org/resource/Rome', 'Q42')
@@ -33,7 +36,11 @@ def read_id(text: str, /) -> str:
         if text.startswith(prefix):
             text = iri + text[len(prefix) :]
             break
-    return normalise_entity_id(text)
+    try:
+        return normalise_entity_id(text)
+    except InputError as error:
+        error.argument = argument
+        raise
 
 
 def require_base(info: GraphInfo, /) -> None:
@@ -49,7 +56,12 @@ def require_base(info: GraphInfo, /) -> None:
 
 
 def find_relations(
-    graph: KnowledgeGraph, overlay: Overlay | None, relation_ids: Sequence[str], /
+    graph: KnowledgeGraph,
+    overlay: Overlay | None,
+    relation_ids: Sequence[str],
+    /,
+    *,
+    argument: str = "relation_ids",
 ) -> Int32:
     """Returns the numbers of relations, ascending; ids that neither base nor view has go.
 
@@ -57,11 +69,12 @@ def find_relations(
         graph: The base.
         overlay: The view, where one is asked for.
         relation_ids: As a caller gives them.
+        argument: Which of the caller's they are; stands in errors.
     """
     new = {id_: place for place, id_ in enumerate(overlay.new_relations)} if overlay else {}
     numbers: set[int] = set()
     for text in relation_ids:
-        id_ = read_id(text)
+        id_ = read_id(text, argument=argument)
         rel = graph.find_relation(id_)
         if rel is None and id_ in new:
             rel = graph.relation_count + new[id_]

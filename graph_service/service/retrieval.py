@@ -169,7 +169,7 @@ class Retriever:
         Raises:
             InputError: The graph lacks it; names the argument.
         """
-        id_ = read_id(raw)
+        id_ = read_id(raw, argument=argument)
         node = base.arrays.find_node(id_)
         if node is not None:
             return node
@@ -405,7 +405,9 @@ def _relation_filter(
     include = (
         find_relations(base.arrays, overlay, request.relation_ids) if request.relation_ids else None
     )
-    return include, find_relations(base.arrays, overlay, request.exclude_relation_ids)
+    return include, find_relations(
+        base.arrays, overlay, request.exclude_relation_ids, argument="exclude_relation_ids"
+    )
 
 
 def _request_parameters(request: RetrieveRequest) -> dict[str, Any]:

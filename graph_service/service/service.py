@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Lock
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import RetrievalResult, SubgraphResult
 from graph_service.model.statement import Statement
 from graph_service.model.view import ChangeKind, Overlay, StoredView, ViewSpec, ViewState
+from graph_service.network import to_networkx
 from graph_service.sampling import SampleSpec
 from graph_service.service.longtail import LongTail, Sample
 from graph_service.service.lookup import (
@@ -36,6 +38,7 @@ from graph_service.service.passages import (
     TitleLinker,
     check_query,
 )
+from graph_service.service.reading import Reading, ReadingOfThread
 from graph_service.service.retrieval import OpenGraph, Retriever, Stopwatch
 from graph_service.service.shaping import statement_changes
 from graph_service.settings import Settings
@@ -46,6 +49,9 @@ from graph_service.triples import ShownEdge, TripleMaker
 from graph_service.view_jobs import ViewJobs
 from graph_service.view_store import LaidView, ViewStore
 from graph_service.views.describe import Difference, describe_change, differences
+
+if TYPE_CHECKING:
+    import networkx
 
 SNAPSHOTS_KEPT = 4
 MAX_COMPARED = 10
@@ -124,23 +130,43 @@ class Service:
         self._passages = PassageSearch(store, vectors=lambda: self.vectors)
         self._graphs_lock = Lock()
         self._vectors_lock = Lock()
+        self._of_thread = ReadingOfThread()
+
+    @contextmanager
+    def one_reading(self) -> Iterator[Reading]:
+        """Lets all reads of its block in this thread see one edition of each graph.
+
+        They also share one time limit. A block inside another is a part of it.
+        """
+        outer = self._of_thread.current
+        if outer is not None:
+            yield outer
+            return
+        self._of_thread.current = Reading(self.store, self._deadline())
+        try:
+            yield self._of_thread.current
+        finally:
+            self._of_thread.current = None
 
     # Graphs
 
     def graphs(self) -> list[GraphInfo]:
         """Returns all graphs of the store, by name."""
-        return self.store.graphs()
+        return (self._of_thread.current or self.store).graphs()
 
     def graph(self, name: str | None = None, /) -> GraphInfo:
         """Returns a graph; without a name, the one of the settings or the only one there is.
 
         Raises:
             GraphNotFoundError: There is none of that name, or more than one to choose from.
+            InputError: The name is empty.
         """
+        if name == "":
+            raise InputError("the graph's name is empty", argument="graph")
         chosen = name or self.settings.graph
         if chosen:
-            return self.store.graph(chosen)
-        known = self.store.graphs()
+            return (self._of_thread.current or self.store).graph(chosen)
+        known = self.graphs()
         if len(known) == 1:
             return known[0]
         if not known:
@@ -177,6 +203,24 @@ class Service:
                 self._building.pop(key, None)
         return graph
 
+    def to_networkx(
+        self,
+        *,
+        graph: str | None = None,
+        view: ViewRef | None = None,
+        languages: Sequence[str] = ("en",),
+    ) -> networkx.MultiDiGraph[str]:
+        """Returns a graph, or a view of it, as networkx's directed multigraph.
+
+        An edge goes from head to value, has its statement's id as key, and ``relation``,
+        ``relation_label`` and ``rank``; see ``graph_service.network.to_networkx``.
+        """
+        base = self._open(graph)
+        if view is not None:
+            require_base(base.info)
+        laid = self._views.lay(base.arrays, view, deadline=self._deadline())
+        return to_networkx(base.arrays, laid.overlay if laid else None, languages=languages)
+
     def delete_graph(self, name: str, /) -> None:
         """Deletes a graph with its views; raises ``GraphNotFoundError`` if there is none."""
         self.store.graph(name)
@@ -188,10 +232,16 @@ class Service:
 
     # Entities
 
-    def entities(self, ids: Sequence[str], /, *, graph: str | None = None) -> EntityLookup:
-        """Returns entities by id (``Q42``, an IRI, ``dbr:Rome``), redirects followed."""
+    def entities(
+        self, ids: Sequence[str], /, *, graph: str | None = None, argument: str = "ids"
+    ) -> EntityLookup:
+        """Returns entities by id (``Q42``, an IRI, ``dbr:Rome``), redirects followed.
+
+        Raises:
+            InputError: An id is empty or holds what no store can; names the argument.
+        """
         info = self.graph(graph)
-        wanted = {raw: read_id(raw) for raw in ids}
+        wanted = {raw: read_id(raw, argument=argument) for raw in ids}
         found = self.store.entities(info.edition, list(dict.fromkeys(wanted.values()))).found
         return EntityLookup(
             found={raw: found[id_] for raw, id_ in wanted.items() if id_ in found},
@@ -241,7 +291,7 @@ class Service:
             require_base(base.info)
         laid = self._views.lay(base.arrays, view, deadline=self._deadline())
         overlay = laid.overlay if laid else None
-        found = self.entities([entity_id], graph=base.info.name).found
+        found = self.entities([entity_id], graph=base.info.name, argument="id").found
         node = base.arrays.find_node(found[entity_id].id) if found else None
         if node is None:
             return []
@@ -578,7 +628,8 @@ class Service:
         self.close()
 
     def _deadline(self) -> Deadline:
-        return Deadline.after(self.settings.read_timeout_s)
+        reading = self._of_thread.current
+        return reading.deadline if reading else Deadline.after(self.settings.read_timeout_s)
 
     def _check_limit(self, limit: int, /, *, argument: str = "limit") -> None:
         if not 1 <= limit <= self.settings.max_items:

@@ -24,11 +24,13 @@ from graph_service.errors import (
     ViewNotFoundError,
     ViewStaleError,
 )
+from graph_service.model.pageviews import PageViews
 from graph_service.model.render import TextFormat, result_columns, result_text
 from graph_service.model.request import ViewRef
 from graph_service.model.result import ScoredPath, Strategy
 from graph_service.model.values import EntityValue
 from graph_service.model.view import Change, Method, ViewSpec
+from graph_service.store.page_views import make_table, save_page_views
 
 TYPENAME = "{ __typename }"
 
@@ -46,6 +48,16 @@ def fail(service: Service, document: str, variables: dict[str, Any] | None = Non
     assert errors, "expected an error"
     assert all(error["extensions"]["requestId"] for error in errors)
     return errors[0]
+
+
+def custom(change: dict[str, Any]) -> dict[str, Any]:
+    """A view of one change, which adds a statement but for what is changed in it."""
+    whole = {"subjectId": MARIA, "propertyId": "P26", "value": {"itemId": "Q42"}}
+    return {"method": "CUSTOM", "changes": [{**whole, **change}]}
+
+
+def around(ids: list[str]) -> dict[str, Any]:
+    return {"method": "EDGE_DELETION", "level": 0.1, "scope": {"aroundItemIds": ids}}
 
 
 def ask(strategy: str, fields: str) -> str:
@@ -250,6 +262,29 @@ def test_what_a_result_names_is_read_in_one_go(
     assert reads[1] > 5
 
 
+def test_page_views_of_many_items_are_read_at_once_l1(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    months = ("2021-01", "2021-02")
+    views = {MARIA: {"2021-01": 2400}, ARNOLD: dict.fromkeys(months, 250_000)}
+    save_page_views(own_service.store, "demo", make_table(views, months=months, source="test"))
+    reads: list[int] = []
+    real = own_service.page_views
+
+    def counted(ids: list[str], **options: Any) -> dict[str, PageViews]:
+        reads.append(len(ids))
+        return real(ids, **options)
+
+    monkeypatch.setattr(own_service, "page_views", counted)
+    fields = "items { subject { id pageViews { mean level } } }"
+    data = run(own_service, ask("triplets", fields), {"input": {"question": QUESTION}})["r"]
+    found = {row["subject"]["id"]: row["subject"]["pageViews"] for row in data["items"]}
+    assert found[MARIA] == {"mean": 1200.0, "level": "II"}
+    assert found[ARNOLD] == {"mean": 250_000.0, "level": None}
+    assert None in found.values()
+    assert len(reads) == 1
+
+
 def test_views_from_making_to_deleting_s4(own_service: Service) -> None:
     create = """mutation($input: CreateViewInput!) {
       createView(input: $input) { id name method levelReached counts stale state progress note
@@ -262,12 +297,12 @@ def test_views_from_making_to_deleting_s4(own_service: Service) -> None:
     assert made[0]["method"] == "EDGE_DELETION"
     assert made[0]["levelReached"] == pytest.approx(0.1, abs=0.001)
     assert made[0]["counts"]["removed"] > 100
-    assert (made[0]["stale"], made[0]["state"], made[0]["note"]) == (False, "done", "n")
+    assert (made[0]["stale"], made[0]["state"], made[0]["note"]) == (False, "DONE", "n")
     assert made[0]["deviation"]["ats"] == pytest.approx(made[0]["deviation"]["ats_base"], abs=0.05)
     assert 0 < made[0]["deviation"]["sd2"] < 1
     assert made[0]["error"] == ""
     cancel = 'mutation { cancelJob(id: "v1") { id state } }'
-    assert run(own_service, cancel, writable=True)["cancelJob"]["state"] == "done"
+    assert run(own_service, cancel, writable=True)["cancelJob"]["state"] == "DONE"
     page = (
         "query($after: String) { views(first: 2, after: $after) { total endCursor items { id } } }"
     )
@@ -351,6 +386,14 @@ def test_own_changes_of_every_literal_type(kinds_service: Service) -> None:
         ({"view": {"name": "nope"}}, "VIEW_NOT_FOUND", "view"),
         ({"view": {"id": ""}}, "BAD_INPUT", "view"),
         ({"itemIds": ["Q999999"]}, "BAD_INPUT", "itemIds"),
+        ({"itemIds": [""]}, "BAD_INPUT", "itemIds"),
+        ({"propertyIds": [""]}, "BAD_INPUT", "propertyIds"),
+        ({"excludePropertyIds": ["P1", ""]}, "BAD_INPUT", "excludePropertyIds"),
+        ({"view": {"spec": custom({"subjectId": ""})}}, "BAD_INPUT", "subjectId"),
+        ({"view": {"spec": custom({"propertyId": ""})}}, "BAD_INPUT", "propertyId"),
+        ({"view": {"spec": custom({"value": {"itemId": ""}})}}, "BAD_INPUT", "itemId"),
+        ({"view": {"spec": around([""])}}, "BAD_INPUT", "scope.aroundItemIds"),
+        ({"graph": ""}, "BAD_INPUT", "graph"),
         ({"maxHops": 99}, "BAD_INPUT", "maxHops"),
         ({"tokenBudget": 0}, "BAD_INPUT", "tokenBudget"),
         ({"prizes": {"edgeCost": -1.0}}, "BAD_INPUT", "edgeCost"),
@@ -606,6 +649,15 @@ def test_nesting_cannot_break_the_parser(
         ('{ views(after: "x") { total } }', "after"),
         ('{ views(after: "-1") { total } }', "after"),
         ('{ views(after: "²") { total } }', "after"),
+        ('{ item(id: "") { id } }', "id"),
+        ('{ item(id: "a\\u0000b") { id } }', "id"),
+        ('{ itemsById(ids: ["Q1", ""]) { id } }', "ids"),
+        ('{ neighbourhood(id: "") { id } }', "id"),
+        ('{ graph(name: "") { name } }', "graph"),
+        (
+            f'{{ item(id: "{MARIA}") {{ statements(propertyId: "") {{ change {{ kind }} }} }} }}',
+            "propertyId",
+        ),
         ('{ views(after: "' + "9" * 5000 + '") { total } }', "after"),
         ("{ itemsById(ids: [" + '"Q1",' * (MAX_IDS + 1) + "]) { id } }", "ids"),
     ],

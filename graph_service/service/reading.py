@@ -1,0 +1,50 @@
+"""What one operation of several reads has seen, so that its parts fit together."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+from graph_service.model.limits import Deadline
+from graph_service.store.protocol import GraphInfo, Store
+
+
+@dataclass(slots=True)
+class Reading:
+    """The graphs that an operation has met, each in the edition it was first met in.
+
+    Attributes:
+        deadline: Of the whole operation.
+    """
+
+    store: Store
+    deadline: Deadline
+    _met: dict[str, GraphInfo] = field(default_factory=dict)
+    _names: list[str] | None = None
+
+    def graph(self, name: str, /) -> GraphInfo:
+        """Returns a graph as it was when the operation first asked."""
+        self.deadline.check("reading the graph")
+        if name not in self._met:
+            self._met[name] = self.store.graph(name)
+        return self._met[name]
+
+    def graphs(self) -> list[GraphInfo]:
+        """Returns all graphs as they were when the operation first asked."""
+        self.deadline.check("listing graphs")
+        if self._names is None:
+            listed = self.store.graphs()
+            self._names = [info.name for info in listed]
+            self._met = {info.name: info for info in listed} | self._met
+        return [self._met[name] for name in self._names]
+
+    @property
+    def has_met_graphs(self) -> bool:
+        """Whether any graph was found: one of them may have been dropped since."""
+        return bool(self._met)
+
+
+class ReadingOfThread(threading.local):
+    """The reading under way in a thread, if there is one."""
+
+    current: Reading | None = None
