@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from graph_service.model.graph import Float64, Int32, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.retrieve.region import induced
+from graph_service.retrieve.walk import AlongWalk, BothWalk, prepare_walk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,59 +44,169 @@ def personalised_pagerank(
     hub_damping: float = 0.0,
     deadline: Deadline | None = None,
 ) -> PageRank:
+    """Returns the PageRank of a walk over some edges; see ``prepare_walk`` and ``rank``."""
+    prepared = prepare_walk(
+        head, tail, node_count=node_count, walk=walk, degrees=degrees, hub_damping=hub_damping
+    )
+    return rank(
+        prepared,
+        seeds,
+        damping=damping,
+        tolerance=tolerance,
+        max_iterations=max_iterations,
+        deadline=deadline,
+    )
+
+
+def rank(
+    walk: AlongWalk | BothWalk,
+    seeds: Int32,
+    /,
+    *,
+    damping: float = 0.85,
+    tolerance: float = 1e-6,
+    max_iterations: int = 100,
+    deadline: Deadline | None = None,
+) -> PageRank:
     """Returns the PageRank of a walk that restarts evenly at the seeds.
 
-    It starts from the restart distribution and stops when the L1 norm of a step's change is under
-    ``tolerance`` itself (networkx: n times as much). Parallel edges weigh together; the mass of
-    a node without a way out goes back to the restart.
+    Along edges the walk is taken step by step from the restart distribution, until the L1 norm of
+    a step's change is under ``tolerance`` itself (networkx: n times as much). Both ways the mass
+    is solved for by conjugate gradients, until a step of the walk would change it by less than
+    that. Parallel edges weigh together; the mass of a node without a way out goes back to the
+    restart.
 
     Args:
-        head: Where each edge begins, int32 [m].
-        tail: Where it ends, int32 [m].
-        node_count: n.
+        walk: From ``prepare_walk``.
         seeds: Where the walk restarts, without repeats.
-        walk: ``along`` edges, head to tail, or ``both`` ways.
         damping: Chance of a further step rather than a restart.
         tolerance: L1 change under which it stops.
         max_iterations: Steps at most.
-        degrees: Degree of each node for ``hub_damping``, int64 [n].
-        hub_damping: A step to a node of degree d weighs ``d ** -hub_damping``.
         deadline: Raises ``DeadlineError`` when past.
+
+    Raises:
+        InputError: There are no seeds.
+        DeadlineError: The time allowed ran out.
     """
     if not len(seeds):
         raise InputError("PageRank needs at least one entity to restart at", argument="entity_ids")
+    restart = np.zeros(walk.node_count)
+    restart[walk.place[seeds]] = 1.0 / len(seeds)
     deadline = deadline or Deadline.none()
-    source, target = head.astype(np.int64), tail.astype(np.int64)
-    if walk == "both":
-        source, target = np.concatenate((source, target)), np.concatenate((target, source))
-    elif walk != "along":
-        raise InputError(f"walk must be along or both, got {walk!r}", argument="walk")
-    # By target and then source: sums run in one order whatever the order of the edges.
-    order = np.lexsort((source, target))
-    source, target = source[order], target[order]
-    weight = np.ones(len(source))
-    if hub_damping and degrees is not None:
-        weight = np.maximum(degrees[target], 1).astype(np.float64) ** -hub_damping
-    out = np.bincount(source, weights=weight, minlength=node_count)
-    dangling = out == 0
-    share = weight / out[source] * damping
-    starts = np.flatnonzero(np.diff(target, prepend=-1))
-    targets = target[starts]
-    restart = np.zeros(node_count)
-    restart[seeds] = 1.0 / len(seeds)
-    mass = restart.copy()
+    if isinstance(walk, AlongWalk):
+        found = _along(walk, restart, damping, tolerance, max_iterations, deadline)
+    else:
+        found = _both(walk, restart, damping, tolerance, max_iterations, deadline)
+    return replace(found, mass=found.mass[walk.place])
+
+
+def _along(
+    walk: AlongWalk,
+    restart: Float64,
+    damping: float,
+    tolerance: float,
+    max_iterations: int,
+    deadline: Deadline,
+) -> PageRank:
+    """Takes the steps of the middle alone; the other nodes follow from it.
+
+    With ``level`` the factor of the restart in a step, a source has ``level * restart`` and an
+    end what the step before had passed on.
+    """
+    middle, sources = walk.middle, walk.sources
+    share = damping * walk.share[:middle]
+    at_middle, at_source, at_end = restart[:middle], restart[middle:sources], restart[sources:]
+    from_sources = walk.outer.sums(damping * walk.share[middle:] * at_source)
+    at_sources = float(at_source.sum())
+    # Levels of the last three steps, the newest first; the walk begins at the restart itself.
+    mass, levels = at_middle.copy(), [1.0, 0.0, 0.0]
+    sent = before_sent = np.zeros(middle)
     iteration, change = 0, float("inf")
     while iteration < max_iterations:
         iteration += 1
         deadline.check("ranking the region")
-        following = ((1.0 - damping) + damping * float(mass[dangling].sum())) * restart
-        if len(starts):
-            following[targets] += np.add.reduceat(mass[source] * share, starts)
-        change = float(np.abs(following - mass).sum())
+        before_sent, sent = sent, share * mass
+        level = 1.0 - damping * (float(mass.sum()) + levels[0] * at_sources)
+        following = walk.inner.sums(sent)
+        following += level * at_middle
+        following += levels[0] * from_sources[:middle]
+        levels = [level, *levels[:2]]
+        change = float(np.abs(following - mass).sum()) + abs(level - levels[1]) * at_sources
         mass = following
+        if change >= tolerance and iteration < max_iterations:
+            continue
+        ends = (level - levels[1]) * at_end + (levels[1] - levels[2]) * from_sources[middle:]
+        ends += walk.last.sums(sent - before_sent)
+        change += float(np.abs(ends).sum())
         if change < tolerance:
             break
-    return PageRank(mass, iteration, change)
+    whole = np.empty(walk.node_count)
+    whole[:middle] = mass
+    whole[middle:sources] = levels[0] * at_source
+    whole[sources:] = levels[0] * at_end + levels[1] * from_sources[middle:] + walk.last.sums(sent)
+    return PageRank(whole, iteration, change)
+
+
+def _both(
+    walk: BothWalk,
+    restart: Float64,
+    damping: float,
+    tolerance: float,
+    max_iterations: int,
+    deadline: Deadline,
+) -> PageRank:
+    """Solves ``(1 - damping * P) x = restart``; the mass is x over its sum.
+
+    That holds with dead ends too: those are nodes without edges, whose mass only adds to the
+    restart. What the equation is off by is known at each step, and bounds what a step changes.
+    """
+    kept, linked = walk.kept, walk.linked
+    scale, rest_scale = walk.scale[:kept], damping * walk.scale[kept:]
+    root, rest_root = walk.root[:kept], walk.root[kept:]
+    at_rest = restart[kept:linked] / rest_root
+    joined = np.zeros(linked)
+    off = restart[:kept] / root
+    if at_rest.any():
+        joined[kept:] = walk.scale[kept:] * at_rest
+        off += damping * scale * walk.to_kept.sums(joined)
+    solution = np.zeros(kept)
+    direction = off.copy()
+    square = _dot(off, off)
+    rest_factor = rest_scale * walk.scale[kept:]
+    damped = damping * scale
+    iteration = 0
+    alone = float(restart[linked:].sum())
+    enough = tolerance * (alone + (1.0 - alone) / (1.0 - damping))
+    left = _left(off, root)
+    while iteration < max_iterations and left >= enough:
+        iteration += 1
+        deadline.check("ranking the region")
+        np.multiply(scale, direction, out=joined[:kept])
+        np.multiply(rest_factor, walk.to_rest.sums(joined), out=joined[kept:])
+        image = direction - damped * walk.to_kept.sums(joined)
+        length = square / _dot(direction, image)
+        solution += length * direction
+        off -= length * image
+        before, square = square, _dot(off, off)
+        direction *= square / before
+        direction += off
+        left = _left(off, root)
+    whole = restart.copy()
+    whole[:kept] = root * solution
+    np.multiply(scale, solution, out=joined[:kept])
+    whole[kept:linked] = rest_root * (at_rest + rest_scale * walk.to_rest.sums(joined))
+    total = float(whole.sum())
+    return PageRank(whole / total, iteration, left / total)
+
+
+def _left(off: Float64, root: Float64) -> float:
+    """Returns what a step of the walk changes in L1, at most: it keeps the sum of all mass."""
+    return _dot(np.abs(off), root) + abs(_dot(off, root))
+
+
+def _dot(left: Float64, right: Float64) -> float:
+    """Returns the inner product without BLAS, whose threads cost more than they save here."""
+    return float(np.einsum("i,i->", left, right))
 
 
 def prune(

@@ -92,7 +92,7 @@ def test_o3_parallel_edges_weigh_together() -> None:
 
 def test_hub_damping_prefers_the_node_of_lower_degree() -> None:
     region = region_of(3, [(0, 1), (0, 2)])
-    one = personalised_pagerank(
+    found = personalised_pagerank(
         region.head,
         region.tail,
         node_count=3,
@@ -100,10 +100,82 @@ def test_hub_damping_prefers_the_node_of_lower_degree() -> None:
         walk="both",
         degrees=np.array([2, 100, 1]),
         hub_damping=0.5,
-        max_iterations=1,
     )
-    # Weights 100 ** -.5 = .1 and 1, so shares of .85 are 1/11 and 10/11.
-    assert one.mass.tolist() == pytest.approx([0.15, 0.85 / 11, 8.5 / 11])
+    # Weights 100 ** -.5 = .1 and 1, so shares of .85 are 1/11 and 10/11; both lead back to 0,
+    # whose mass is .15 + .85 ** 2 of itself.
+    start = 0.15 / (1 - 0.85**2)
+    expected = [start, start * 0.85 / 11, start * 8.5 / 11]
+    assert found.mass.tolist() == pytest.approx(expected, abs=1e-6)
+    assert found.change < 1e-6
+
+
+def stepwise(
+    edges: np.ndarray, weight: np.ndarray, restart: np.ndarray, tolerance: float, most: int
+) -> tuple[np.ndarray, int, float]:
+    """The walk of row O3 as it is defined, on a dense matrix."""
+    n = len(restart)
+    matrix = np.zeros((n, n))
+    np.add.at(matrix, (edges[:, 1], edges[:, 0]), weight[edges[:, 1]])
+    out = matrix.sum(axis=0)
+    matrix = matrix / np.where(out > 0, out, 1.0)
+    mass, change, steps = restart, np.inf, 0
+    while steps < most and change >= tolerance:
+        after = 0.85 * (matrix @ mass) + (0.15 + 0.85 * mass[out == 0].sum()) * restart
+        mass, change, steps = after, float(np.abs(after - mass).sum()), steps + 1
+    return mass, steps, change
+
+
+@pytest.mark.parametrize("case", range(60))
+def test_o3_pagerank_is_the_walk_step_by_step(case: int) -> None:
+    """O3: dead ends, loops, parallel edges, nodes alone and several seeds, at any step."""
+    generator = np.random.default_rng(case)
+    n, m = int(generator.integers(1, 30)), int(generator.integers(0, 60))
+    edges = generator.integers(0, n, (m, 2))
+    if case % 3 == 0:  # Hardly any cycles.
+        edges = edges[edges[:, 0] <= edges[:, 1]]
+    seeds = generator.permutation(n)[: generator.integers(1, 4)].astype(np.int32)
+    restart = np.zeros(n)
+    restart[seeds] = 1 / len(seeds)
+    head, tail = edges[:, 0].astype(np.int32), edges[:, 1].astype(np.int32)
+    most = (1, 2, 3, 100)[case % 4]
+    along = personalised_pagerank(head, tail, node_count=n, seeds=seeds, max_iterations=most)
+    mass, steps, change = stepwise(edges, np.ones(n), restart, 1e-6, most)
+    assert along.iterations == steps
+    assert along.mass == pytest.approx(mass, abs=1e-12)
+    assert along.change == pytest.approx(change, rel=1e-6, abs=1e-12)
+    degrees = generator.integers(1, 50, n)
+    both = personalised_pagerank(
+        head,
+        tail,
+        node_count=n,
+        seeds=seeds,
+        walk="both",
+        degrees=degrees,
+        hub_damping=0.5,
+    )
+    ways = np.concatenate((edges, edges[:, ::-1]))
+    exact, _, _ = stepwise(ways, degrees**-0.5, restart, 1e-15, 2000)
+    assert both.change < 1e-6
+    assert np.abs(both.mass - exact).sum() < 1e-6 / 0.15
+
+
+def test_o3_pagerank_does_not_depend_on_the_order_of_the_edges() -> None:
+    generator = np.random.default_rng(5)
+    edges = generator.integers(0, 70_000, (900, 2)).astype(np.int32)
+    edges[:300] %= 40
+    mixed = generator.permutation(edges)
+    for walk in ("along", "both"):
+        one, other = (
+            personalised_pagerank(
+                part[:, 0],
+                part[:, 1],
+                node_count=70_000,
+                seeds=np.array([3, 8], dtype=np.int32),
+                walk=walk,
+            )
+            for part in (edges, mixed)
+        )
+        assert np.array_equal(one.mass, other.mass)
 
 
 def test_pagerank_honours_the_deadline_and_needs_a_seed() -> None:
