@@ -1,4 +1,4 @@
-"""bench: speed beside references, and the quality of retrieval on published questions."""
+"""bench: speed beside references, and the quality of retrieval and linking on published questions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _GRAPH = "bench"
 
 def add_bench(bench: argparse.ArgumentParser) -> None:
     """Adds the options of ``bench``."""
-    bench.add_argument("what", choices=["speed", "quality"])
+    bench.add_argument("what", choices=["speed", "quality", "linking"])
     bench.add_argument("--out", metavar="FILE", help="write the figures as JSON")
-    speed = bench.add_argument_group("speed")
-    speed.add_argument("--data", metavar="FOLDER", help="folder that holds codex/")
+    speed = bench.add_argument_group("speed, linking")
+    speed.add_argument("--data", metavar="FOLDER", help="folder that holds codex/ or biokalma/")
     speed.add_argument("--only", action="append", default=[], metavar="NAME")
-    quality = bench.add_argument_group("quality")
+    quality = bench.add_argument_group("quality, linking")
     quality.add_argument("--format", metavar="NAME",
                          help="of the questions: pathquestion, worldcup, metaqa or chains")  # fmt: skip
     quality.add_argument("--graph-file", metavar="FILE", help="the graph, as a table of triples")
@@ -45,6 +45,10 @@ def bench(options: argparse.Namespace, output: Output, /) -> int:
         raise InputError(f"there is no folder {out.absolute().parent}", argument="out")
     if options.what == "quality":
         return quality(options, output, out)
+    if options.what == "linking":
+        from graph_service.cli.linking import linking
+
+        return linking(options, output, out)
     if not options.data:
         raise InputError(
             "bench speed needs --data FOLDER, the folder that holds codex/", argument="data"

@@ -29,7 +29,8 @@ def rank_candidates(
     """Returns the entities of a span's name, the one it means first.
 
     Most neighbours whose value stands in the question, word for word and outside the mention
-    (K2); ties go to a label over an alias, the higher degree, then the smaller key of the id.
+    (K2). Ties go to the longer values (``New York City`` rather than ``New York``), a label over
+    an alias, the higher degree, then the smaller key of the id.
 
     Args:
         reading: The question.
@@ -42,14 +43,18 @@ def rank_candidates(
     if len(nodes) > _MAX_HOMONYMS:
         kept = np.lexsort((nodes, -degrees, aliases))[:_MAX_HOMONYMS]
         nodes, aliases, degrees = nodes[kept], aliases[kept], degrees[kept]
-    matches = _neighbour_matches(reading, span, named, nodes)
-    order = np.lexsort((nodes, -degrees, aliases, -matches))
+    evidence = _evidence(reading, span, named, nodes)
+    matches = np.array([len(texts) for texts in evidence], dtype=np.int64)
+    letters = np.array([sum(map(len, texts)) for texts in evidence], dtype=np.int64)
+    order = np.lexsort((nodes, -degrees, aliases, -letters, -matches))
     # The same order as a share: a match outweighs all else, a label outweighs any degree.
     weights = (
         4.0 ** np.minimum(matches - int(matches.max()), 0)
+        * np.where(letters < int(letters.max()), 0.5, 1.0)
         * np.where(aliases, 1.0, 2.0)
         * (1.0 + degrees / (1.0 + float(degrees.max())))
     )
+    weights[order] = np.minimum.accumulate(weights[order])
     scores = weights / weights.sum() * span.weight * _CONFIDENCE[span.certainty]
     return tuple(
         Candidate(
@@ -64,10 +69,10 @@ def rank_candidates(
     )
 
 
-def _neighbour_matches(reading: Reading, span: Span, named: Sequence[Span], nodes: Int32) -> Int64:
-    """Returns for each node how many values of its neighbours stand in the question (K2).
+def _evidence(reading: Reading, span: Span, named: Sequence[Span], nodes: Int32) -> list[set[str]]:
+    """Returns for each node the values of its neighbours that stand in the question (K2).
 
-    A value counts once, by any of its names, and only outside the mention itself.
+    A value counts once, by the longest of its names, and only outside the mention itself.
     """
     graph = reading.graph
     outside = sorted(
@@ -79,34 +84,30 @@ def _neighbour_matches(reading: Reading, span: Span, named: Sequence[Span], node
         ),
         key=lambda other: (-(other.end - other.start), other.start),
     )
-    counts = np.zeros(len(nodes), dtype=np.int64)
-    phrases: dict[str, int] = {}
-    values: list[Int32] = []
-    numbers: list[Int64] = []
-    for other in outside:
-        number = phrases.setdefault(other.name, len(phrases))
-        values.append(other.nodes)
-        numbers.append(np.full(len(other.nodes), number, dtype=np.int64))
+    evidence: list[set[str]] = [set() for _ in nodes]
     owners, ends = _neighbours(reading, nodes)
-    if values:
-        value_nodes, first = np.unique(np.concatenate(values), return_index=True)
-        value_numbers = np.concatenate(numbers)[first]
+    if outside:
+        numbers = np.repeat(np.arange(len(outside)), [len(other.nodes) for other in outside])
+        value_nodes, first = np.unique(
+            np.concatenate([other.nodes for other in outside]), return_index=True
+        )
         places = np.searchsorted(value_nodes, ends)
         places[places == len(value_nodes)] = 0
         hit = value_nodes[places] == ends
-        pairs = np.unique(owners[hit] * len(phrases) + value_numbers[places[hit]])
-        counts += np.bincount(pairs // len(phrases), minlength=len(nodes))
+        for owner, number in zip(
+            owners[hit].tolist(), numbers[first[places[hit]]].tolist(), strict=True
+        ):
+            evidence[owner].add(outside[number].name)
     literal = ends >= graph.entity_count
     for owner in np.unique(owners[literal]).tolist():
         tails = np.unique(ends[literal & (owners == owner)])[:_MAX_LITERALS]
-        found = {
+        evidence[owner].update(
             text
             for encoded in graph.node_ids.take(tails)
             for text in _renderings(encoded)
-            if text not in phrases and _stands_outside(reading, text, span)
-        }
-        counts[owner] += len(found)
-    return counts
+            if _stands_outside(reading, text, span)
+        )
+    return evidence
 
 
 def _neighbours(reading: Reading, nodes: Int32) -> tuple[Int64, Int32]:
