@@ -1,30 +1,15 @@
-"""Blocks of a source read by other processes, their results in order.
-
-Each process is a Python of its own that takes blocks on standard input and gives results on
-standard output, so nothing of this process is shared: no store's connection, no thread. It ends
-when its input does, also where this process is killed.
-"""
+"""Blocks of a source read by other processes, their results in order."""
 
 from __future__ import annotations
 
-import os
-import pickle
-import queue
-import signal
-import struct
-import subprocess
-import sys
-import threading
-from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import Generator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any
 
 from graph_service.errors import InputError, SetupError
 from graph_service.store.encoded import encode_statements
+from graph_service.store.worker_pool import WorkerDiedError, WorkerPool, default_worker_count
 from loaders.formats import Format
 from loaders.items import Parsed
 from loaders.options import LoadOptions
@@ -32,14 +17,10 @@ from loaders.readers import DOCUMENT_FORMATS, BlockReader, block_reader, read
 from loaders.source import HEAD_BYTES, ByteSource, LineBlock, line_blocks
 from loaders.subset.selection import Selection
 
-MAX_WORKERS = 4
 # Starting processes takes half a second: that of 20,000 statements.
 WORTHWHILE_BYTES = 4 << 20
 # Of the shortest lines that are triples, a block of this size holds fewer than a batch may.
 WORKER_BLOCK_BYTES = 1 << 18
-_AHEAD = 4
-_SIZE = struct.Struct("<Q")
-_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from loaders.workers import serve; serve()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +37,7 @@ class SelectedReader:
     selection: Selection | None
     chosen: bool
 
-    def read_block(self, block: LineBlock, /) -> list[Parsed]:
+    def __call__(self, block: LineBlock, /) -> list[Parsed]:
         """Returns what a block holds, with statements encoded."""
         pieces = self.reader.read_block(block)
         for parsed in pieces:
@@ -69,12 +50,6 @@ class SelectedReader:
                 continue
             parsed.statements = []
         return pieces
-
-
-def usable_cores() -> int:
-    """Returns how many cores this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def read_selected(
@@ -111,172 +86,23 @@ def read_selected(
         line=int(start.get("line", 1)),
         size=WORKER_BLOCK_BYTES,
     )
-    with Workers(SelectedReader(reader, selection, chosen), count=count) as workers:
-        yield from workers.results(blocks)
+    work = SelectedReader(reader, selection, chosen)
+    with WorkerPool(work, count=count) as pool, closing(pool.results(blocks)) as results:
+        try:
+            for pieces in results:
+                yield from pieces
+        except WorkerDiedError as error:
+            raise SetupError(
+                f"a process that read line {error.item.line} and the lines after it ended by "
+                f"itself (exit code {error.exit_code}); there may be too little memory",
+                hint="Run the same command again with --workers 0: it goes on where it was.",
+            ) from error
 
 
 def _worker_count(source: ByteSource, options: LoadOptions) -> int:
     if options.workers is not None:
         return options.workers
-    if not sys.executable:
-        return 0
     large = source.total_bytes >= WORTHWHILE_BYTES or (
         not source.total_bytes and len(source.head) >= HEAD_BYTES
     )
-    cores = usable_cores()
-    return min(cores, MAX_WORKERS) if large and cores > 1 else 0
-
-
-class Workers:
-    """Some processes that read blocks; a context manager.
-
-    Args:
-        reader: What they do.
-        count: How many.
-    """
-
-    def __init__(self, reader: BlockReader, /, *, count: int) -> None:
-        self._settings = pickle.dumps(reader)
-        self._processes = [self._start() for _ in range(count)]
-        self._idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
-        for process in self._processes:
-            self._idle.put(process)
-        self._threads = ThreadPoolExecutor(count, thread_name_prefix="loader")
-        self._stopping = threading.Event()
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, *sys.path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        assert process.stdin is not None
-        _send(process.stdin, self._settings)
-        return process
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
-        self._stopping.set()
-        self._threads.shutdown(wait=True, cancel_futures=True)
-        for process in self._processes:
-            for pipe in (process.stdin, process.stdout):
-                assert pipe is not None
-                # Of one that died there is nothing to give back.
-                with suppress(BrokenPipeError):
-                    pipe.close()
-            process.wait()
-
-    def results(self, blocks: Iterator[LineBlock], /) -> Iterator[Parsed]:
-        """Yields what blocks hold, in their order; some are read ahead."""
-        pending: deque[Future[list[Parsed]]] = deque()
-        for block in self._ahead(blocks):
-            if len(pending) >= _AHEAD * len(self._processes):
-                yield from pending.popleft().result()
-            pending.append(self._threads.submit(self._ask, block))
-        while pending:
-            yield from pending.popleft().result()
-
-    def _ahead(self, blocks: Iterator[LineBlock]) -> Iterator[LineBlock]:
-        """Yields blocks that a thread of their own takes from their source, and decompresses."""
-        taken: queue.Queue[LineBlock | BaseException | None] = queue.Queue(2 * _AHEAD)
-
-        def put(item: LineBlock | BaseException | None) -> bool:
-            while not self._stopping.is_set():
-                try:
-                    taken.put(item, timeout=0.1)
-                    return True
-                except queue.Full:
-                    continue
-            return False
-
-        def take() -> None:
-            try:
-                for block in blocks:
-                    if not put(block):
-                        return
-                put(None)
-            except BaseException as error:
-                put(error)
-
-        thread = threading.Thread(target=take, name="loader-source", daemon=True)
-        thread.start()
-        try:
-            while (item := taken.get()) is not None:
-                if isinstance(item, BaseException):
-                    raise item
-                yield item
-        finally:
-            self._stopping.set()
-            # One that waits for more of a pipe is left to it.
-            thread.join(timeout=1.0)
-            self._stopping.clear()
-
-    def _ask(self, block: LineBlock) -> list[Parsed]:
-        process = self._idle.get()
-        try:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            _send(process.stdin, pickle.dumps(block))
-            answer: list[Parsed] | BaseException = pickle.loads(_receive(process.stdout))
-        except (BrokenPipeError, EOFError) as error:
-            raise SetupError(
-                f"a process that read line {block.line} and the lines after it ended by itself "
-                f"(exit code {_exit_code(process)}); there may be too little memory",
-                hint="Run the same command again with --workers 0: it goes on where it was.",
-            ) from error
-        finally:
-            self._idle.put(process)
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
-
-
-def _exit_code(process: subprocess.Popen[bytes]) -> int | None:
-    try:
-        return process.wait(timeout=1.0)
-    except subprocess.TimeoutExpired:
-        return None
-
-
-def _send(pipe: IO[bytes], data: bytes) -> None:
-    pipe.write(_SIZE.pack(len(data)))
-    pipe.write(data)
-    pipe.flush()
-
-
-def _receive(pipe: IO[bytes]) -> bytes:
-    head = pipe.read(_SIZE.size)
-    if len(head) < _SIZE.size:
-        raise EOFError
-    (size,) = _SIZE.unpack(head)
-    data = pipe.read(size)
-    if len(data) < size:
-        raise EOFError
-    return data
-
-
-def serve() -> None:
-    """Reads blocks from standard input until it ends: the program of a worker."""
-    # Ctrl-C is for the process that loads; this one ends with it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    source, target = sys.stdin.buffer, sys.stdout.buffer
-    try:
-        reader: BlockReader = pickle.loads(_receive(source))
-        while True:
-            block: LineBlock = pickle.loads(_receive(source))
-            answer: Sequence[Parsed] | BaseException
-            try:
-                answer = reader.read_block(block)
-            except Exception as error:
-                answer = error
-            _send(target, pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL))
-    except (EOFError, BrokenPipeError):
-        return
+    return default_worker_count() if large else 0

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import bz2
 import json
-import os
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_service.errors import InputError, SetupError
+from graph_service.errors import SetupError
 from graph_service.model.statement import Rank, Reference, Snak, Statement, make_statement
 from graph_service.model.values import EntityValue, Quantity, StringValue, Time
-from graph_service.store import open_store
+from graph_service.store import open_store, worker_pool
 from graph_service.store.encoded import EncodedStatements, encode_statements, join_statements
 from graph_service.store.protocol import Batch, Store
 from loaders import workers
-from loaders.items import Parsed
 from loaders.load import load
 from loaders.options import LoadOptions, LoadReport
-from loaders.source import LineBlock
 from loaders.subset.filters import Filters
-from loaders.workers import Workers
 
 WD = "http://www.wikidata.org/"
 
@@ -140,7 +134,7 @@ def test_a_broken_load_read_by_processes_goes_on(
     whole, _ = loaded(path, tmp_path / "whole.db", workers=0)
     options = LoadOptions(batch_size=100, workers=2, rejects_path=tmp_path / "rejects")
     with open_store(f"sqlite:///{tmp_path / 'broken.db'}") as store:
-        monkeypatch.setattr(workers, "_receive", dying_after(8))
+        monkeypatch.setattr(worker_pool, "_receive", dying_after(8))
         with pytest.raises(SetupError, match="ended by itself") as caught:
             load(path, store=store, graph="g", options=options)
         assert "--workers 0" in str(caught.value)
@@ -153,7 +147,7 @@ def test_a_broken_load_read_by_processes_goes_on(
 
 
 def dying_after(answers: int) -> Any:
-    real, left = workers._receive, [answers]
+    real, left = worker_pool._receive, [answers]
 
     def receive(pipe: Any) -> bytes:
         left[0] -= 1
@@ -162,46 +156,6 @@ def dying_after(answers: int) -> Any:
         return real(pipe)
 
     return receive
-
-
-class Fails:
-    """A reader for tests; processes find it because they have this one's path."""
-
-    def read_block(self, block: LineBlock) -> list[Parsed]:
-        if block.data == b"die":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if block.data == b"wrong":
-            raise InputError("wrong", argument="source", hint="Mend it.")
-        return [Parsed(line=block.line)]
-
-
-def blocks(*data: bytes) -> Iterator[LineBlock]:
-    for line, one in enumerate(data):
-        yield LineBlock(one, 0, line)
-
-
-def test_results_come_in_order_and_errors_where_they_are() -> None:
-    with Workers(Fails(), count=2) as pool:
-        assert [one.line for one in pool.results(blocks(*[b"x"] * 50))] == list(range(50))
-        found = pool.results(blocks(b"x", b"x", b"wrong", b"x"))
-        assert [next(found).line, next(found).line] == [0, 1]
-        with pytest.raises(InputError, match="wrong") as caught:
-            next(found)
-        assert (caught.value.argument, caught.value.hint) == ("source", "Mend it.")
-    with (
-        Workers(Fails(), count=1) as pool,
-        pytest.raises(SetupError, match="line 1 .*exit code -9"),
-    ):
-        list(pool.results(blocks(b"x", b"die", b"x")))
-
-
-def test_what_the_source_raises_is_raised() -> None:
-    def failing() -> Iterator[LineBlock]:
-        yield LineBlock(b"x", 0, 0)
-        raise InputError("the source broke")
-
-    with Workers(Fails(), count=1) as pool, pytest.raises(InputError, match="broke"):
-        list(pool.results(failing()))
 
 
 ids = st.sampled_from(["Q1", "Q2", "http://a/ü", "_:b"])
