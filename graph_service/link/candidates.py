@@ -19,12 +19,14 @@ def look_up(reading: Reading, /) -> list[Span]:
         return []
     keys = np.array([key64(name) for name in names], dtype=np.int64)
     index = reading.graph.names
-    starts = np.searchsorted(index.name_keys, keys, side="left")
-    ends = np.searchsorted(index.name_keys, keys, side="right")
+    starts = np.searchsorted(index.name_keys, keys)
+    held = np.flatnonzero(starts < len(index.name_keys))
+    held = held[index.name_keys[starts[held]] == keys[held]]
+    ends = np.searchsorted(index.name_keys, keys[held], side="right")
     judge = _Judge(reading)
     spans: list[Span] = []
-    for place in np.flatnonzero(ends > starts).tolist():
-        rows = slice(int(starts[place]), int(ends[place]))
+    for place, start, end in zip(held.tolist(), starts[held].tolist(), ends.tolist(), strict=True):
+        rows = slice(start, end)
         nodes, is_alias = distinct(index.nodes[rows], index.is_alias[rows])
         kinds = reading.graph.node_kinds[nodes]
         entities = kinds == NodeKind.ENTITY

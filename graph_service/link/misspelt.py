@@ -1,14 +1,14 @@
 """Names within one or two slips of the pen of what was written.
 
-Every label is kept as a 64-bit set of its letters, in order of its first letter and its length.
-Comparing the sets of one first letter and few lengths leaves a handful out of hundreds of
-thousands, and only their texts are compared letter by letter. Aliases are not looked at: a graph in memory has their keys and not their texts.
+Every label is kept as two 64-bit sets, of its letters and of its pairs of neighbouring letters, in
+order of its first letter and its length. Comparing the sets of one first letter and few lengths
+leaves a handful out of hundreds of thousands, and only their texts are compared letter by letter. Aliases are not looked at: a graph in memory has their keys and not their texts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,9 +20,14 @@ from graph_service.model.text import fold, normalise_name
 MAX_LABELS = 2_000_000
 _BLOCK = 100_000
 _MAX_LETTERS = 120
+# What one slip can change at most. A letter exchanged: two letters and four pairs; two swapped, as
+# in "abcd": no letter and six pairs. So letters and pairs together six.
+_LETTERS_A_SLIP = 2
+_CHANGED_A_SLIP = 6
 # Another number is another name: Apollo 11 and 12, Henry VII and VIII.
 _NUMERAL = re.compile(r"[ivxlcdm]+|\w*\d\w*")
 
+Uint32 = npt.NDArray[np.uint32]
 Uint64 = npt.NDArray[np.uint64]
 
 
@@ -49,6 +54,7 @@ class SpellingIndex:
         columns: The labels, by number of their language.
         order: Hash of the first letter, then the number of letters: int32 [n], ascending.
         letters: Hashed set of letters, uint64 [n].
+        pairs: Hashed set of pairs of neighbouring letters, uint64 [n].
         column: Which of the columns has the label, uint16 [n].
         row: Its row there, int32 [n].
     """
@@ -56,6 +62,7 @@ class SpellingIndex:
     columns: tuple[LabelColumn, ...]
     order: Int32
     letters: Uint64
+    pairs: Uint64
     column: npt.NDArray[np.uint16]
     row: Int32
 
@@ -68,40 +75,62 @@ class SpellingIndex:
         numbers = [np.zeros(0, dtype=np.uint16)]
         rows = [np.zeros(0, dtype=np.int32)]
         sets = [np.zeros(0, dtype=np.uint64)]
+        pairs = [np.zeros(0, dtype=np.uint64)]
         orders = [np.zeros(0, dtype=np.int32)]
         for number, column in enumerate(columns):
             for start in range(0, len(column.texts), _BLOCK):
                 end = min(start + _BLOCK, len(column.texts))
-                block_sets, block_order = _letters(column.texts.take(np.arange(start, end)))
+                block = _signatures(column.texts.take(np.arange(start, end)))
                 numbers.append(np.full(end - start, number, dtype=np.uint16))
                 rows.append(np.arange(start, end, dtype=np.int32))
-                sets.append(block_sets)
-                orders.append(block_order)
+                sets.append(block.letters)
+                pairs.append(block.pairs)
+                orders.append(block.order)
         order = np.concatenate(orders)
         sorting = np.argsort(order, kind="stable")
         return cls(
             columns,
             order[sorting],
             np.concatenate(sets)[sorting],
+            np.concatenate(pairs)[sorting],
             np.concatenate(numbers)[sorting],
             np.concatenate(rows)[sorting],
         )
 
     def find(self, name: str, /) -> list[Respelling]:
-        """Returns the labels nearest to a normalised name, all at one distance, by node.
+        """Returns the labels nearest to a normalised name, as ``find_all`` does for many."""
+        return self.find_all([name])[0]
+
+    def find_all(self, names: Sequence[str], /) -> list[list[Respelling]]:
+        """Returns for each normalised name the labels nearest to it, all at one distance, by node.
 
         At most one slip in a name of 5 to 8 letters, two from 9 on; none in shorter ones. First
         letter and numerals must agree.
         """
-        letters = name.replace(" ", "")
-        allowed = allowed_distance(letters)
-        if not allowed or not len(self.letters):
-            return []
-        (wanted,), (order,) = _letters([name])
-        start = int(np.searchsorted(self.order, order - allowed, side="left"))
-        end = int(np.searchsorted(self.order, order + allowed, side="right"))
-        near = _bit_count(self.letters[start:end] ^ wanted) <= 2 * allowed
-        places = start + np.flatnonzero(near)
+        if not names or not len(self.letters):
+            return [[] for _ in names]
+        allowed = np.array([allowed_distance(name.replace(" ", "")) for name in names])
+        wanted = _signatures(names)
+        starts = np.searchsorted(self.order, wanted.order - allowed, side="left").tolist()
+        ends = np.searchsorted(self.order, wanted.order + allowed, side="right").tolist()
+        return [
+            self._nearest(name, slice(start, end), letters, pairs, slips) if slips else []
+            for name, start, end, letters, pairs, slips in zip(
+                names, starts, ends, wanted.letters, wanted.pairs, allowed.tolist(), strict=True
+            )
+        ]
+
+    def _nearest(
+        self, name: str, rows: slice, letters: np.uint64, pairs: np.uint64, allowed: int
+    ) -> list[Respelling]:
+        changed = _bit_count(self.pairs[rows] ^ pairs)
+        near = np.flatnonzero(changed <= _CHANGED_A_SLIP * allowed)
+        places, changed = rows.start + near, changed[near]
+        letters_changed = _bit_count(self.letters[places] ^ letters)
+        places = places[
+            (letters_changed <= _LETTERS_A_SLIP * allowed)
+            & (letters_changed + changed <= _CHANGED_A_SLIP * allowed)
+        ]
         numerals = _numerals(name)
         found: dict[int, Respelling] = {}
         for place in places.tolist():
@@ -160,8 +189,16 @@ def _numerals(name: str) -> list[str]:
     return [word for word in name.split() if _NUMERAL.fullmatch(word)]
 
 
-def _letters(texts: list[str]) -> tuple[Uint64, Int32]:
-    """Returns for each text the hashed set of its letters, and its place in the order."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Signatures:
+    """Of each text the hashed sets of its letters and their pairs, and its place in the order."""
+
+    letters: Uint64
+    pairs: Uint64
+    order: Int32
+
+
+def _signatures(texts: Sequence[str]) -> _Signatures:
     joined = "\n".join(texts)
     if joined.count("\n") != len(texts) - 1:
         joined = "\n".join(text.replace("\n", " ") for text in texts)
@@ -176,14 +213,24 @@ def _letters(texts: list[str]) -> tuple[Uint64, Int32]:
     bits[~letter] = 0
     sets: Uint64 = np.bitwise_or.reduceat(bits, starts)
     lengths = np.add.reduceat(letter.astype(np.int32), starts)
-    places = np.append(np.flatnonzero(letter), len(codes) - 1)
+    places = np.flatnonzero(letter)
+    # Pairs look past spaces and signs, for those are no letters, but not past the end of a text.
+    here, after = places[:-1], places[1:]
+    both = (codes[here] * np.uint32(2246822519)) ^ (codes[after] * np.uint32(3266489917))
+    paired = np.left_shift(np.uint64(1), (both >> np.uint32(26)).astype(np.uint64))
+    text_of = np.cumsum(codes == 10)
+    paired[text_of[here] != text_of[after]] = 0
+    bits[:] = 0
+    bits[here] = paired
+    pairs: Uint64 = np.bitwise_or.reduceat(bits, starts)
+    places = np.append(places, len(codes) - 1)
     first = places[np.searchsorted(places, starts)]
     # Room between the letters, so that a length past its range reaches no other letter's.
     order: Int32 = hashed[first] * 1024 + np.minimum(lengths, 1000).astype(np.int32)
-    return sets, order
+    return _Signatures(sets, pairs, order)
 
 
-def _is_letter(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
+def _is_letter(codes: Uint32) -> npt.NDArray[np.bool_]:
     digit = (codes >= 48) & (codes <= 57)
     latin = (codes >= 97) & (codes <= 122)
     # Beyond ASCII only spaces and general punctuation matter: a name that differs in another
@@ -197,9 +244,13 @@ def _is_letter(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
 
 
 def _bit_count(words: Uint64) -> Int64:
-    table = _BITS[words.view(np.uint8)].reshape(len(words), 8)
-    count: Int64 = table.sum(axis=1, dtype=np.int64)
-    return count
+    """Returns how many bits of each word are set, by adding neighbours within the word."""
+    counts = words - ((words >> np.uint64(1)) & _ODD)
+    counts = (counts & _TWOS) + ((counts >> np.uint64(2)) & _TWOS)
+    counts = (counts + (counts >> np.uint64(4))) & _FOURS
+    summed: Int64 = ((counts * _BYTES) >> np.uint64(56)).view(np.int64)
+    return summed
 
 
-_BITS = np.array([number.bit_count() for number in range(256)], dtype=np.uint8)
+_ODD, _TWOS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+_FOURS, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from graph_service.link.function_words import FUNCTION_WORDS
@@ -15,6 +17,7 @@ from graph_service.model.text import normalise_name
 _CONFIDENCE_A_SLIP = 0.8
 # Bounds on work, far beyond any real question or name.
 _MAX_WINDOW_WORDS = 4
+_MIN_WINDOW_LETTERS = 9
 _MAX_WINDOWED_WORDS = 40
 _MAX_RESPELT = 40
 
@@ -34,9 +37,7 @@ def with_misspelt(reading: Reading, chosen: list[Span], /) -> list[Span]:
 def _in_capital_runs(reading: Reading, chosen: list[Span]) -> list[Span]:
     """Misspelt names for capitalised runs that no name covers."""
     owners = {place: span for span in chosen for place in range(span.left, span.right)}
-    dropped: set[tuple[int, int]] = set()
-    added: list[Span] = []
-    tries = 0
+    runs: list[tuple[int, int]] = []
     for left, right in _capital_runs(reading):
         inside = {owners[place] for place in range(left, right) if place in owners}
         if inside and right - left < 2:
@@ -45,14 +46,11 @@ def _in_capital_runs(reading: Reading, chosen: list[Span]) -> list[Span]:
             continue
         if any(span.left == left and span.right == right for span in inside):
             continue
-        tries += 1
-        if tries > _MAX_RESPELT:
-            break
-        found = _respell(reading, left, right, Certainty.WRITTEN)
-        if found is not None:
-            dropped.update((span.left, span.right) for span in inside)
-            added.append(found)
-    return [span for span in chosen if (span.left, span.right) not in dropped] + added
+        runs.append((left, right))
+    tried = _respell(reading, runs[:_MAX_RESPELT], Certainty.WRITTEN)
+    added = [span for span in tried if span is not None]
+    kept = [span for span in chosen if not any(span.overlaps(other) for other in added)]
+    return kept + added
 
 
 def _in_windows(reading: Reading, chosen: list[Span]) -> list[Span]:
@@ -60,7 +58,7 @@ def _in_windows(reading: Reading, chosen: list[Span]) -> list[Span]:
     begins: in place of one-word names and common nouns only.
     """
     sure = [span for span in chosen if span.certainty > Certainty.COMMON and span.word_count() > 1]
-    found: list[Span] = []
+    windows: list[tuple[int, int]] = []
     count = min(len(reading.atoms), _MAX_WINDOWED_WORDS)
     for left in range(count):
         for right in range(left + 2, min(count, left + _MAX_WINDOW_WORDS) + 1):
@@ -72,37 +70,45 @@ def _in_windows(reading: Reading, chosen: list[Span]) -> list[Span]:
                 for atom in (atoms[0], atoms[-1])
             ):
                 continue
-            span = _respell(reading, left, right, Certainty.SPOKEN)
-            if span is not None:
-                found.append(span)
+            if sum(len(atom.text) for atom in atoms) >= _MIN_WINDOW_LETTERS:
+                windows.append((left, right))
+    found = [span for span in _respell(reading, windows, Certainty.SPOKEN) if span is not None]
     found = without_overlaps(found)
     kept = [span for span in chosen if not any(span.overlaps(other) for other in found)]
     return kept + found
 
 
-def _respell(reading: Reading, left: int, right: int, certainty: Certainty) -> Span | None:
+def _respell(
+    reading: Reading, places: Sequence[tuple[int, int]], certainty: Certainty
+) -> list[Span | None]:
+    """Returns for each ``(left, right)`` the one name that it is nearly, or None."""
     graph = reading.graph
-    name = join_atoms(reading.atoms[left:right])
-    letters = name.replace(" ", "")
-    if not allowed_distance(letters) or (certainty is Certainty.SPOKEN and len(letters) < 9):
-        return None
-    found = reading.lexicon.spelling(graph).find(name)
-    found = [item for item in found if graph.node_kinds[item.node] == NodeKind.ENTITY]
-    # Many names equally near are no evidence for one of them.
-    if not found or len({normalise_name(item.label) for item in found}) > 1:
-        return None
-    return Span(
-        left=left,
-        right=right,
-        start=reading.atoms[left].start,
-        end=reading.atoms[right - 1].end,
-        name=name,
-        nodes=np.array([item.node for item in found], dtype=np.int32),
-        is_alias=(False,) * len(found),
-        certainty=certainty,
-        weight=_CONFIDENCE_A_SLIP ** max(1, found[0].distance),
-        slips=found[0].distance,
-    )
+    names = [join_atoms(reading.atoms[left:right]) for left, right in places]
+    if not any(allowed_distance(name.replace(" ", "")) for name in names):
+        return [None] * len(places)
+    spans: list[Span | None] = []
+    spelling = reading.lexicon.spelling(graph)
+    for (left, right), name, items in zip(places, names, spelling.find_all(names), strict=True):
+        found = [item for item in items if graph.node_kinds[item.node] == NodeKind.ENTITY]
+        # Many names equally near are no evidence for one of them.
+        if len({normalise_name(item.label) for item in found}) != 1:
+            spans.append(None)
+            continue
+        spans.append(
+            Span(
+                left=left,
+                right=right,
+                start=reading.atoms[left].start,
+                end=reading.atoms[right - 1].end,
+                name=name,
+                nodes=np.array([item.node for item in found], dtype=np.int32),
+                is_alias=(False,) * len(found),
+                certainty=certainty,
+                weight=_CONFIDENCE_A_SLIP ** max(1, found[0].distance),
+                slips=found[0].distance,
+            )
+        )
+    return spans
 
 
 def _capital_runs(reading: Reading) -> list[tuple[int, int]]:
