@@ -12,7 +12,7 @@ import strawberry
 from strawberry.types import Info
 
 from graph_service.api.inputs import ViewRefInput, to_view_ref
-from graph_service.api.loading import OperationContext, graph_of
+from graph_service.api.loading import OperationContext
 from graph_service.model.pageviews import LongTailLevel
 from graph_service.model.result import (
     EntityRef,
@@ -38,6 +38,7 @@ from graph_service.model.values import (
 )
 from graph_service.model.view import ChangeKind
 from graph_service.service.lookup import read_id
+from graph_service.store.names import graph_of
 from graph_service.triples import entity_name
 
 Context = Info[OperationContext, None]

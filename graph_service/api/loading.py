@@ -13,6 +13,7 @@ from graph_service.model.pageviews import PageViews
 from graph_service.model.statement import Entity, Statement
 from graph_service.service import Service
 from graph_service.service.reading import Reading
+from graph_service.store.names import graph_of
 
 
 @dataclass(slots=True)
@@ -76,8 +77,3 @@ class OperationContext:
             found = self.service.page_views(wanted, graph=graph_of(edition))
             pending.page_views.update({one: found.get(one) for one in wanted})
         return pending.page_views[id_]
-
-
-def graph_of(edition: str, /) -> str:
-    """Returns the name of the graph that an edition is of."""
-    return edition.rpartition("@")[0]

@@ -62,8 +62,8 @@ def add_answer_options(verb: argparse.ArgumentParser, /) -> None:
     run.add_argument("--cache", metavar="FILE", help="keep replies here; default: beside --out")
     run.add_argument("--replay", metavar="FILE", help="answer from kept replies, with no endpoint")
     run.add_argument("--concurrency", type=int, default=1, metavar="N", help="requests at once (1)")
-    run.add_argument("--requests-a-minute", type=int, metavar="N")
-    run.add_argument("--tokens-a-minute", type=int, metavar="N")
+    run.add_argument("--requests-a-minute", type=int, metavar="N", help="requests at most")
+    run.add_argument("--tokens-a-minute", type=int, metavar="N", help="tokens at most")
     run.add_argument("--timeout", type=float, default=60.0, metavar="S", help="of one try (60)")
     run.add_argument(
         "--call-limit", type=float, metavar="S", help="of a request with all its tries"

@@ -59,8 +59,11 @@ class _Demo:
 
 def demo(options: argparse.Namespace, output: Output, /) -> int:
     """Loads, retrieves, answers, scores and perturbs, and says what to try next."""
-    if options.seeds < 1:
-        raise InputError(f"--seeds must be at least 1, got {options.seeds}", argument="seeds")
+    if options.random_seeds < 1:
+        raise InputError(
+            f"--random-seeds must be at least 1, got {options.random_seeds}",
+            argument="random-seeds",
+        )
     started = time.perf_counter()
     folder = Path(tempfile.mkdtemp(prefix="graph-service-"))
     path = Path(options.keep) if options.keep else folder / "demo.db"
@@ -106,7 +109,7 @@ def _run(parts: _Demo, options: argparse.Namespace) -> dict[str, Any]:
     _print_answer(parts, second)
     record["answers"] = [first, second]
     record["score"] = _score(parts, question, first)
-    record["robustness"] = _perturb(parts, options.seeds, model)
+    record["robustness"] = _perturb(parts, options.random_seeds, model)
     return record
 
 

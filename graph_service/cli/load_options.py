@@ -36,7 +36,7 @@ def add_reading_options(load: argparse.ArgumentParser, /) -> None:
                        help="the database to read (neo4j)")  # fmt: skip
     table = load.add_argument_group("tables")
     table.add_argument("--columns", metavar="A,B,C", help="what the columns are, by order, such "
-                       "as head,relation,tail, or by header, such as head=who,...")  # fmt: skip
+                       "as head,relation,tail, or by header, such as head=who,tail=whom")  # fmt: skip
     table.add_argument("--labels", metavar="FILE", help="table of id, label and perhaps language")
     table.add_argument("--types", metavar="FILE", help="table of id and class")
     table.add_argument("--descriptions", metavar="FILE", help="table of id, description and "

@@ -6,14 +6,17 @@ import argparse
 import signal
 import sys
 import threading
+from dataclasses import asdict, dataclass
 
 from graph_service.cli.endpoint_options import endpoint_options_of
 from graph_service.cli.load_options import load_options_of
 from graph_service.cli.neo4j_source import neo4j_source_of
-from graph_service.cli.opening import open_from, open_store_from
-from graph_service.cli.output import Output
-from graph_service.errors import InputError
+from graph_service.cli.opening import open_from, store_to_fill
+from graph_service.cli.output import Output, counted
+from graph_service.errors import GraphNotFoundError, InputError
 from graph_service.service import Service
+from graph_service.store.names import graph_of
+from graph_service.store.page_views import read_page_views
 
 
 def load(options: argparse.Namespace, output: Output, /) -> int:
@@ -33,7 +36,7 @@ def load(options: argparse.Namespace, output: Output, /) -> int:
     previous = signal.signal(signal.SIGINT, lambda *_: stop.set())
     try:
         with (
-            open_store_from(options, output) as store,
+            store_to_fill(options, output) as store,
             ProgressBar(shown=False if options.quiet else None) as bar,
         ):
             report = run_load(
@@ -92,22 +95,64 @@ def graphs(options: argparse.Namespace, output: Output, /) -> int:
 def _delete(service: Service, options: argparse.Namespace, output: Output) -> None:
     if not options.name:
         raise InputError("name the graph to delete", argument="name")
-    info = service.graph(options.name)
-    views = service.list_views(graph=info.name)
+    name: str = options.name
+    contents = _contents(service, name)
+    words = f" with {contents.words()}"
     if not options.yes:
         if output.as_json or not sys.stdin.isatty():
-            raise InputError(
-                f"deleting graph {info.name!r} would delete {info.counts.statements:,} statements "
-                f"and {len(views)} views",
-                hint="Say --yes.",
-            )
-        reply = input(
-            f"Delete graph {info.name} ({info.counts.statements:,} statements, "
-            f"{len(views)} views)? Type its name: "
-        )
-        if reply.strip() != info.name:
+            raise InputError(f"this would delete graph {name}{words}", hint="Say --yes.")
+        if input(f"Delete graph {name}{words}? Type its name: ").strip() != name:
             output.line("nothing deleted")
             return
-    service.delete_graph(info.name)
-    output.object({"deleted": info.name, "views": len(views)})
-    output.line(f"deleted graph {info.name} and {len(views)} views")
+    service.delete_graph(name)
+    output.object({"deleted": name, **asdict(contents)})
+    output.line(f"deleted graph {name}{words}")
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """How much goes with a graph; ``page_views`` counts entities."""
+
+    statements: int
+    views: int = 0
+    passages: int = 0
+    page_views: int = 0
+
+    def words(self) -> str:
+        """Returns all of it in words; what there is none of is left out, but for statements.
+
+        >>> Contents(1156, views=1).words()
+        '1,156 statements and 1 view'
+        >>> Contents(1, passages=2, page_views=1).words()
+        '1 statement, 2 passages and the page views of 1 entity'
+        """
+        parts = [counted(self.statements, "statement")]
+        if self.views:
+            parts.append(counted(self.views, "view"))
+        if self.passages:
+            parts.append(counted(self.passages, "passage"))
+        if self.page_views:
+            parts.append(f"the page views of {counted(self.page_views, 'entity', 'entities')}")
+        *first, last = parts
+        return f"{', '.join(first)} and {last}" if first else last
+
+
+def _contents(service: Service, name: str) -> Contents:
+    """Returns what goes with a graph, or with a first load that was not finished.
+
+    Raises:
+        GraphNotFoundError: There is neither.
+    """
+    begun = [load for load in service.store.unfinished_loads() if graph_of(load.edition) == name]
+    try:
+        info = service.graph(name)
+    except GraphNotFoundError:
+        if not begun:
+            raise
+        return Contents(sum(load.statements for load in begun))
+    return Contents(
+        statements=info.counts.statements,
+        views=len(service.list_views(graph=name)),
+        passages=sum(one.passages for one in service.passage_sets(graph=name)),
+        page_views=len(read_page_views(service.store, name).keys),
+    )

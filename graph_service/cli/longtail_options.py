@@ -24,11 +24,13 @@ def add_passages(verb: argparse.ArgumentParser, /) -> None:
     load.add_argument("--rejects", metavar="FILE", help="where rejected lines go")
     load.add_argument("--quiet", action="store_true", help="no progress bar")
     search = verb.add_argument_group("search")
-    search.add_argument("-k", type=int, default=10, metavar="N", help="passages at most (10)")
+    search.add_argument("--limit", "-k", dest="k", type=int, default=10, metavar="N",
+                        help="passages at most (10)")  # fmt: skip
     search.add_argument("--by", choices=["words", "vectors", "both"], default="both",
                         help="BM25, cosine of the embedder's vectors, or the mean (both)")  # fmt: skip
-    search.add_argument("--min-score", type=float, metavar="X")
-    search.add_argument("--language", action="append", default=[], metavar="CODE")
+    search.add_argument("--min-score", type=float, metavar="X", help="leave out what scores less")
+    search.add_argument("--language", action="append", default=[], metavar="CODE",
+                        help="language of entities' labels (en); may be repeated, best first")  # fmt: skip
     search.add_argument("--text", action="store_true", help="print the passages for a prompt, and "
                         "only that")  # fmt: skip
     delete = verb.add_argument_group("delete")
@@ -46,14 +48,16 @@ def add_pageviews(verb: argparse.ArgumentParser, /) -> None:
     load.add_argument("--strict", action="store_true", help="stop at the first rejected line")
     load.add_argument("--rejects", metavar="FILE", help="where rejected lines go")
     fetch = verb.add_argument_group("fetch")
-    fetch.add_argument("--project", default="en.wikipedia", metavar="P", help="en.wikipedia")
-    fetch.add_argument("--first", default="2021-01", metavar="MONTH", help="2021-01")
-    fetch.add_argument("--last", default="2022-12", metavar="MONTH", help="2022-12; both months "
-                       "are LTGen's")  # fmt: skip
+    fetch.add_argument("--project", default="en.wikipedia", metavar="P",
+                       help="whose articles (en.wikipedia)")  # fmt: skip
+    fetch.add_argument("--first", default="2021-01", metavar="MONTH", help="from this month on "
+                       "(2021-01, as in LTGen)")  # fmt: skip
+    fetch.add_argument("--last", default="2022-12", metavar="MONTH", help="up to this month "
+                       "(2022-12, as in LTGen)")  # fmt: skip
     fetch.add_argument("--entity", action="append", default=[], metavar="ID",
-                       help="this entity; may be repeated; default: all items")  # fmt: skip
+                       help="this entity; may be repeated; default: all entities")  # fmt: skip
     fetch.add_argument("--count", type=int, metavar="N", help="N of them, drawn by random seed")
-    fetch.add_argument("--random-seed", type=int, default=0, metavar="S")
+    fetch.add_argument("--random-seed", type=int, default=0, metavar="S", help="of that draw (0)")
     fetch.add_argument("--titles", metavar="FILE", help="table of entity and title of its article; "
                        "others are looked up")  # fmt: skip
     fetch.add_argument("--contact", metavar="MAIL_OR_URL", help="whom Wikimedia can write to; "
@@ -78,11 +82,15 @@ def add_sample(verb: argparse.ArgumentParser, /) -> None:
                       help="a long-tail level; may be repeated; default: all four")  # fmt: skip
     verb.add_argument("--per-level", type=int, metavar="N", help="entities of each level at most; "
                       "default: all there are")  # fmt: skip
-    verb.add_argument("--random-seed", type=int, default=0, metavar="S")
-    verb.add_argument("--min-triples", type=int, default=5, metavar="N", help="5")
-    verb.add_argument("--max-triples", type=int, default=100, metavar="N", help="100")
+    verb.add_argument("--random-seed", type=int, default=0, metavar="S", help="of the draw (0)")
+    verb.add_argument("--min-triples", type=int, default=5, metavar="N",
+                      help="pass over entities with fewer (5)")  # fmt: skip
+    verb.add_argument("--max-triples", type=int, default=100, metavar="N",
+                      help="pass over entities with more (100)")  # fmt: skip
     verb.add_argument("--drop-relations", metavar="FILE", help="another list of relations that "
                       "are left out")  # fmt: skip
-    verb.add_argument("--print-dropped", action="store_true", help="print the list, and no more")
-    verb.add_argument("--language", action="append", default=[], metavar="CODE")
+    verb.add_argument("--print-dropped", action="store_true", help="print the list of relations that "
+                      "are left out, and end")  # fmt: skip
+    verb.add_argument("--language", action="append", default=[], metavar="CODE",
+                      help="language of labels (en); may be repeated, best first")  # fmt: skip
     verb.add_argument("--out", metavar="FILE", help="write JSON lines there, not on stdout")

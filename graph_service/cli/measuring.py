@@ -26,15 +26,19 @@ def add_bench(bench: argparse.ArgumentParser) -> None:
     bench.add_argument("--out", metavar="FILE", help="write the figures as JSON")
     speed = bench.add_argument_group("speed, linking")
     speed.add_argument("--data", metavar="FOLDER", help="folder that holds codex/ or biokalma/")
-    speed.add_argument("--only", action="append", default=[], metavar="NAME")
+    speed.add_argument("--only", action="append", default=[], metavar="NAME",
+                       help="only this measurement; may be repeated")  # fmt: skip
     quality = bench.add_argument_group("quality, linking")
     quality.add_argument("--format", metavar="NAME",
                          help="of the questions: pathquestion, worldcup, metaqa or chains")  # fmt: skip
     quality.add_argument("--graph-file", metavar="FILE", help="the graph, as a table of triples")
     quality.add_argument("--questions", metavar="FILE", help="the questions, packed or not")
     quality.add_argument("--sample", type=int, metavar="N", help="only so many questions")
-    quality.add_argument("--random-seed", type=int, default=0, metavar="S")
-    quality.add_argument("--preset", default="default", metavar="P")
+    quality.add_argument("--random-seed", type=int, default=0, metavar="S",
+                         help="of that sample (0)")  # fmt: skip
+    quality.add_argument(
+        "--preset", default="default", metavar="P", help="of the retrieval (default)"
+    )
     quality.add_argument("--misses", type=int, default=5, metavar="N", help="wrong ones shown (5)")
 
 

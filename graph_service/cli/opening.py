@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import codecs
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,12 +50,15 @@ def open_from(options: argparse.Namespace, output: Output, /) -> Service:
     return service
 
 
+def file_of(url: str, /) -> Path | None:
+    """Returns the file of an address; None where it is a server's."""
+    return Path(url[len(SQLITE_SCHEME) :]) if url.lower().startswith(SQLITE_SCHEME) else None
+
+
 def require_file(url: str, /) -> None:
     """Raises ``InputError`` where an address is that of a file that is not there."""
-    if not url.lower().startswith(SQLITE_SCHEME):
-        return
-    path = Path(url[len(SQLITE_SCHEME) :])
-    if not path.exists():
+    path = file_of(url)
+    if path is not None and not path.exists():
         raise InputError(
             f"there is no store {path}.",
             argument="store",
@@ -62,11 +67,29 @@ def require_file(url: str, /) -> None:
         )
 
 
-def open_store_from(options: argparse.Namespace, output: Output, /) -> Store:
-    """Opens the store that the options name and says which on stderr."""
-    store = open_configured_store(settings_of(options))
-    output.note(f"store {store.url}")
-    return store
+@contextmanager
+def store_to_fill(options: argparse.Namespace, output: Output, /) -> Iterator[Store]:
+    """Opens the store that the options name, or makes it, and says which on stderr.
+
+    A file that was made for a source that can't be loaded is gone again.
+    """
+    settings = settings_of(options)
+    path = file_of(settings.store_url)
+    is_new = path is not None and not path.exists()
+    is_empty = False
+    try:
+        with open_configured_store(settings) as store:
+            output.note(f"store {store.url}")
+            try:
+                yield store
+            except InputError:
+                begun = sum(load.statements for load in store.unfinished_loads())
+                is_empty = is_new and not begun and not store.graphs()
+                raise
+    finally:
+        if is_empty and path is not None:
+            # SQLite's log and index beside it go when the last connection is closed.
+            path.unlink()
 
 
 def view_ref(text: str | None, /) -> ViewRef | None:

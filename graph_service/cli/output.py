@@ -44,3 +44,12 @@ class Output:
         for row in rows:
             cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
             print("  ".join(cells).rstrip())
+
+
+def counted(number: int, one: str, many: str = "", /) -> str:
+    """Returns a number with its noun.
+
+    >>> counted(1, "view"), counted(1200, "view"), counted(0, "entity", "entities")
+    ('1 view', '1,200 views', '0 entities')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

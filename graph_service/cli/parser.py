@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 from graph_service import __version__
 from graph_service.cli.answer_options import (
@@ -14,14 +13,15 @@ from graph_service.cli.answer_options import (
     add_prompt_options,
     add_question_options,
 )
+from graph_service.cli.arguments import Parser, examples
 from graph_service.cli.endpoint_options import add_endpoint_options
+from graph_service.cli.examples import EXAMPLES
 from graph_service.cli.export_options import add_backup, add_export
 from graph_service.cli.load_options import add_filter_options, add_reading_options
 from graph_service.cli.longtail_options import add_pageviews, add_passages, add_sample
 from graph_service.cli.measuring import add_bench
 from graph_service.cli.score_options import add_score
 from graph_service.cli.view_options import add_view_options
-from graph_service.errors import InputError
 
 
 def _verb(name: str) -> Callable[..., int]:
@@ -36,56 +36,58 @@ def _verb(name: str) -> Callable[..., int]:
     return run
 
 
-class _Parser(argparse.ArgumentParser):
-    """Raises where argparse would exit, so that every error leaves the same way."""
-
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        raise InputError(message, hint=f"See: {self.prog} --help")
-
-
 def make_parser() -> argparse.ArgumentParser:
     """Returns the parser of the command line."""
-    parser = _Parser(
+    parser = Parser(
         prog="graph-service",
         description="A knowledge-graph service for language models.",
-        epilog="Begin with: graph-service demo",
+        epilog="Begin with: graph-service demo\nEach verb says more: graph-service VERB --help",
     )
     parser.add_argument("--version", action="version", version=f"graph-service {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB")
 
-    common = _Parser(add_help=False)
+    common = Parser(add_help=False)
     common.add_argument("--json", action="store_true", help="print one JSON object on stdout")
-    store = _Parser(add_help=False, parents=[common])
+    store = Parser(add_help=False, parents=[common])
     store.add_argument(
         "--store", metavar="URL", help="sqlite:///file, bolt://host or neo4j://host; default: "
         "GRAPH_SERVICE_STORE, then NEO4J_URI, then sqlite:///graph.db"
     )  # fmt: skip
-    graph = _Parser(add_help=False, parents=[store])
+    graph = Parser(add_help=False, parents=[store])
     graph.add_argument("--graph", metavar="NAME", help="the graph; may be left out if there is one")
 
-    def add(name: str, run: str, text: str, parent: _Parser) -> Any:
-        verb = verbs.add_parser(name, help=text, description=text, parents=[parent])
+    def add(name: str, run: str, text: str, parent: Parser) -> Any:
+        verb = verbs.add_parser(
+            name,
+            help=text,
+            description=text,
+            epilog=examples(EXAMPLES.get(name, ())),
+            parents=[parent],
+        )
         verb.set_defaults(run=_verb(run))
         return verb
 
     _add_load(add("load", "loading:load", "load a file or folder into a graph", store))
     graphs = add("graphs", "loading:graphs", "list graphs, or delete one", store)
-    graphs.add_argument("action", nargs="?", choices=["list", "delete"], default="list")
-    graphs.add_argument("name", nargs="?", help="the graph to delete, with its views")
+    graphs.add_argument("action", nargs="?", choices=["list", "delete"], default="list",
+                        help="what to do (list)")  # fmt: skip
+    graphs.add_argument("name", nargs="?", metavar="NAME", help="the graph to delete, with its "
+                        "views, passages and page views")  # fmt: skip
     graphs.add_argument("--yes", action="store_true", help="delete without asking")
     add_export(add("export", "exporting:export", "write a graph or a view to a file", graph))
     add_backup(add("backup", "exporting:backup", "copy a store's file while it is in use", store))
     search = add("search", "reading:search", "find entities by name", graph)
-    search.add_argument("query")
-    search.add_argument("--language", action="append", default=[], metavar="CODE")
-    search.add_argument("--limit", type=int, default=10, metavar="N")
+    search.add_argument("query", metavar="NAME", help="a name, or words of one")
+    search.add_argument("--language", action="append", default=[], metavar="CODE",
+                        help="only names in this language; may be repeated")  # fmt: skip
+    search.add_argument("--limit", type=int, default=10, metavar="N", help="entities at most (10)")
     item = add("item", "reading:item", "show an entity and its statements", graph)
-    item.add_argument("id")
+    item.add_argument("id", metavar="ID", help="Q42, an IRI, or a short form such as dbr:Rome")
     item.add_argument("--view", metavar="V", help="a view: its name or id, or METHOD:LEVEL:SEED")
     item.add_argument("--relation", metavar="ID", help="only this relation")
-    item.add_argument("--language", action="append", default=[], metavar="CODE")
-    item.add_argument("--limit", type=int, default=100, metavar="N")
+    _add_label_language(item)
+    item.add_argument("--limit", type=int, default=100, metavar="N",
+                      help="statements at most (100)")  # fmt: skip
     add_passages(add("passages", "passages:passages", "load, search, list or delete passages of "
                      "text beside a graph", graph))  # fmt: skip
     add_pageviews(add("pageviews", "pageviews:pageviews", "load, fetch, show or delete the page "
@@ -102,7 +104,8 @@ def make_parser() -> argparse.ArgumentParser:
     add_prompt_options(add("prompt", "prompting:prompt", "list the prompts, or show one", common))
     add_question_options(add("questions", "question_files:questions", "look into a question file",
                              store))  # fmt: skip
-    score = verbs.add_parser("score", help="score answers", description="score answers")
+    score = verbs.add_parser("score", help="score answers", description="score answers",
+                             epilog=examples(EXAMPLES["score"]))  # fmt: skip
     add_score(score, _verb, common)
     serve = add("serve", "serving:serve", "serve GraphQL over HTTP", graph)
     _add_serve(serve)
@@ -111,18 +114,25 @@ def make_parser() -> argparse.ArgumentParser:
     add_bench(add("bench", "measuring:bench", "measure speed, or the quality of retrieval", common))
     demo = add("demo", "demo:demo", "the whole line on the slice that ships with it", common)
     demo.add_argument("--keep", metavar="FILE", help="keep the demo's store in this file")
-    demo.add_argument("--seeds", type=int, default=10, metavar="N", help="random seeds (10)")
+    demo.add_argument("--random-seeds", type=int, default=10, metavar="N",
+                      help="how many random seeds (10)")  # fmt: skip
     demo.add_argument("--model", metavar="NAME", help="answer by this chat model")
     demo.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible endpoint")
     model = add("model", "checking:model", "fetch or check the embedder's weights", common)
-    model.add_argument("action", choices=["fetch", "check"])
+    model.add_argument("action", choices=["fetch", "check"], help="fetch them from the network "
+                       "once, or check those that are there")  # fmt: skip
     model.add_argument("--to", metavar="FOLDER", help="where to put them")
     model.add_argument("--from", dest="base_url", metavar="URL", help="fetch from a mirror")
     return parser
 
 
+def _add_label_language(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--language", action="append", default=[], metavar="CODE",
+                      help="language of labels (en); may be repeated, best first")  # fmt: skip
+
+
 def _add_load(load: argparse.ArgumentParser) -> None:
-    load.add_argument("source", help="a file (.gz .bz2 .xz too), a folder, - for stdin, or from "
+    load.add_argument("source", metavar="SOURCE", help="a file (.gz .bz2 .xz too), a folder, - for stdin, or from "
                       "an endpoint wikidata:Q42 or dbpedia:Rome")  # fmt: skip
     load.add_argument("--graph", required=True, metavar="NAME", help="name of the graph")
     load.add_argument(
@@ -134,35 +144,44 @@ def _add_load(load: argparse.ArgumentParser) -> None:
 
 
 def _add_retrieval_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("question", nargs="?")
+    verb.add_argument("question", nargs="?", metavar="QUESTION", help="one question, in quotes")
     verb.add_argument("--questions", metavar="FILE", help="many, as JSON lines with a `question`")
-    verb.add_argument("--strategy", choices=["triplets", "paths", "subgraph"], default="triplets")
+    verb.add_argument("--strategy", choices=["triplets", "paths", "subgraph"], default="triplets",
+                      help="what is retrieved (triplets)")  # fmt: skip
     verb.add_argument("--view", metavar="V", help="a view: its name or id, or METHOD:LEVEL:SEED")
     verb.add_argument("--preset", default="default", metavar="P", help="default or okgqa")
     verb.add_argument("--entity", action="append", default=[], metavar="ID",
                       help="the question's entity, instead of linking; may be repeated")  # fmt: skip
-    verb.add_argument("--limit", type=int, metavar="N", help="items at most")
+    verb.add_argument("--limit", type=int, metavar="N",
+                      help="triplets, paths or statements at most")  # fmt: skip
 
 
 def _add_retrieve(verb: argparse.ArgumentParser) -> None:
     _add_retrieval_options(verb)
-    verb.add_argument("--language", action="append", default=[], metavar="CODE")
+    _add_label_language(verb)
     verb.add_argument("--max-edges", type=int, metavar="N", help="edges of the region at most")
-    verb.add_argument("--max-hops", type=int, metavar="N")
+    verb.add_argument(
+        "--max-hops", type=int, metavar="N", help="steps from the question's entities"
+    )
     verb.add_argument("--token-budget", type=int, metavar="N", help="size of the text at most")
-    verb.add_argument("--min-score", type=float, metavar="X")
+    verb.add_argument("--min-score", type=float, metavar="X", help="leave out what scores less")
     verb.add_argument("--text", choices=["triples", "numbered", "citations", "paths"],
                       help="print the text for a prompt, and only that")  # fmt: skip
     verb.add_argument("--explain", action="store_true", help="print where the result came from")
 
 
 def _add_serve(serve: argparse.ArgumentParser) -> None:
-    serve.add_argument("--host", default="127.0.0.1")
-    serve.add_argument("--port", type=int, default=8000)
+    serve.add_argument("--host", default="127.0.0.1", metavar="ADDRESS",
+                       help="the address to listen on (127.0.0.1)")  # fmt: skip
+    serve.add_argument("--port", type=int, default=8000, metavar="N",
+                       help="the port; 0 for any that is free (8000)")  # fmt: skip
     serve.add_argument("--writable", action="store_true", help="allow mutations")
     serve.add_argument("--insecure", action="store_true",
                        help="serve other machines without an API key")  # fmt: skip
-    serve.add_argument("--allow-host", action="append", default=[], metavar="NAME")
-    serve.add_argument("--allow-origin", action="append", default=[], metavar="ORIGIN")
+    serve.add_argument("--allow-host", action="append", default=[], metavar="NAME",
+                       help="answer under this name too; may be repeated")  # fmt: skip
+    serve.add_argument("--allow-origin", action="append", default=[], metavar="ORIGIN",
+                       help="let pages of this origin call; may be repeated")  # fmt: skip
     serve.add_argument("--no-graphiql", action="store_true", help="no page at GET /graphql")
-    serve.add_argument("--threads", type=int, metavar="N", help="queries that run at once")
+    serve.add_argument("--threads", type=int, metavar="N", help="queries that run at once "
+                       "(GRAPH_SERVICE_THREADS, then 8)")  # fmt: skip

@@ -55,7 +55,8 @@ def add_score(
     )
     withheld.add_argument("--strategy", choices=["triplets", "paths", "subgraph"],
                           default="triplets")  # fmt: skip
-    withheld.add_argument("--limit", type=int, metavar="N", help="items of a retrieval at most")
+    withheld.add_argument("--limit", type=int, metavar="N", help="triplets, paths or "
+                          "statements of a retrieval at most")  # fmt: skip
     withheld.add_argument("--view-seed", type=int, default=0, metavar="S", help="random seed of the "
                           "order of withholding (0)")  # fmt: skip
     withheld.add_argument("--store", metavar="URL", help="the graph's store")

@@ -222,8 +222,11 @@ class Service:
         return to_networkx(base.arrays, laid.overlay if laid else None, languages=languages)
 
     def delete_graph(self, name: str, /) -> None:
-        """Deletes a graph with its views; raises ``GraphNotFoundError`` if there is none."""
-        self.store.graph(name)
+        """Deletes a graph with its views, passages and page views, or what a first load left.
+
+        Raises:
+            GraphNotFoundError: There is none of that name.
+        """
         self.store.delete_graph(name)
 
     def _open(self, name: str | None) -> OpenGraph:

@@ -42,6 +42,15 @@ def edition_not_found(edition: str, /) -> GraphNotFoundError:
     )
 
 
+def graph_of(edition: str, /) -> str:
+    """Returns the name of the graph that an edition is of.
+
+    >>> graph_of("demo@7")
+    'demo'
+    """
+    return edition.rpartition("@")[0]
+
+
 def now_text() -> str:
     """Returns this machine's time in ISO 8601, UTC, with milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

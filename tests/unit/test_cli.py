@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -17,9 +19,10 @@ from typing import Any
 import httpx
 import pytest
 from demo_graph import ARNOLD, AURELIA, EUNICE, MARIA, QUESTION, copy_store
-from graphs import load_graph
+from graphs import load_graph, statement
 
 from graph_service.cli import main
+from graph_service.cli.examples import EXAMPLES
 from graph_service.cli.opening import read_questions, settings_of, view_ref
 from graph_service.cli.parser import make_parser
 from graph_service.cli.serving import server_options
@@ -33,6 +36,7 @@ from graph_service.model.request import ViewRef
 from graph_service.model.view import Method, Scope, ViewSpec
 from graph_service.settings import SETTINGS, Settings, read_settings
 from graph_service.store import open_store
+from graph_service.store.protocol import Batch
 from queries.datasets.demo_set import demo_questions, demo_slice
 
 FILE = "there is no store"
@@ -122,6 +126,83 @@ def test_version_and_no_verb(cli: Cli, capsys) -> None:
     nothing = cli()
     assert nothing.code == 2
     assert "Begin with: graph-service demo" in nothing.out
+
+
+def verbs() -> dict[str, argparse.ArgumentParser]:
+    """The parsers of all verbs, by the words that lead to them."""
+    found: dict[str, argparse.ArgumentParser] = {}
+
+    def walk(parser: argparse.ArgumentParser, words: str) -> None:
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for name, verb in action.choices.items():
+                    found[f"{words}{name}"] = verb
+                    walk(verb, f"{words}{name} ")
+
+    walk(make_parser(), "")
+    return found
+
+
+def test_every_verb_has_examples_that_parse() -> None:
+    assert {*EXAMPLES} == {name for name in verbs() if " " not in name}
+    for name, lines in EXAMPLES.items():
+        for line in lines:
+            assert line.split()[0] == name
+            make_parser().parse_args(shlex.split(line))
+    assert "examples:\n  graph-service item Q42\n" in verbs()["item"].format_help()
+
+
+def test_every_option_is_explained() -> None:
+    """One voice: each says what it does, in words that begin small and have no full stop."""
+    for name, verb in verbs().items():
+        for action in verb._actions:
+            where = (name, action.option_strings or action.dest)
+            if isinstance(action, argparse._SubParsersAction):
+                continue
+            assert action.help or action.choices, where
+            assert not (action.help or "").endswith("."), where
+            # One word for one thing: entity, relation, random seed.
+            words = {*re.findall("[a-z]+", (action.help or "").lower())}
+            assert not words & {"item", "items", "predicate", "subject"}, where
+        assert verb.format_usage().count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "usage", "words"),
+    [
+        ("retrieve q --stratgy paths", "retrieve [options] [QUESTION]",
+         "there is no option --stratgy. Did you mean --strategy? See: graph-service retrieve --help"),
+        ("retrieve q -limit=3", "retrieve [options] [QUESTION]", "Did you mean --limit?"),
+        ("demo --seeds 3", "demo [options]", "Did you mean --random-seeds?"),
+        ("score citations f --gld g", "score citations [options] FILE", "Did you mean --gold?"),
+        ("retrieve q --xyzzy", "retrieve [options] [QUESTION]", "no option --xyzzy. See:"),
+        ("serch x", "[options] VERB ...", "got 'serch'. Did you mean search?"),
+        ("score citaton f", "score [options] WHAT ...", "Did you mean citations?"),
+        ("retrieve q --strategy path", "retrieve [options] [QUESTION]",
+         "--strategy must be one of triplets, paths, subgraph; got 'path'. Did you mean paths?"),
+        ("search douglas adams", "search [options] NAME",
+         "'adams' is one word too many. Put words that belong together in quotes."),
+        ("search x --limit few", "search [options] NAME",
+         "--limit must be a whole number, got 'few'."),
+        ("view create --level much", "view [options] {", "--level must be a number, got 'much'."),
+        ("load x.nt", "load [options] --graph NAME SOURCE", "required: --graph"),
+        ("view crate", "view [options] {", "Did you mean create?"),
+    ],
+)  # fmt: skip
+def test_what_is_misspelt_is_said_with_what_may_be_meant(
+    cli: Cli, arguments: str, usage: str, words: str
+) -> None:
+    done = cli(*arguments.split())
+    first, error = done.err.splitlines()
+    assert (done.code, done.out) == (2, "")
+    assert first.startswith(f"usage: graph-service {usage}")
+    assert words in error
+
+
+def test_a_misspelt_option_is_named_in_json(cli: Cli) -> None:
+    error = cli("search", "x", "--lmit", "3", "--json").json["error"]
+    assert (error["code"], error["argument"]) == ("BAD_INPUT", "lmit")
+    assert error["hint"].startswith("Did you mean --limit?")
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs /dev/full")
@@ -540,20 +621,60 @@ def test_load_list_delete(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     cli("view", "create", "--method", "ed", "--level", "0.1")
     refused = cli("graphs", "delete", "mine")
     assert refused.code == 2
-    assert "1,156 statements and 1 views" in refused.err
+    assert "graph mine with 1,156 statements and 1 view." in refused.err
     assert "--yes" in refused.err
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("builtins.input", lambda prompt: "no")
     assert cli("graphs", "delete", "mine").out == "nothing deleted\n"
     assert len(cli("graphs", "--json").json["graphs"]) == 1
     monkeypatch.setattr("builtins.input", lambda prompt: "mine")
-    assert cli("graphs", "delete", "mine").out == "deleted graph mine and 1 views\n"
+    gone = cli("graphs", "delete", "mine")
+    assert gone.out == "deleted graph mine with 1,156 statements and 1 view\n"
     assert cli("graphs").out.startswith("no graphs yet")
     cli("load", str(demo_slice()), "--graph", "mine", "--quiet")
+    (tmp_path / "text.txt").write_text("Rome is a city. It has seven hills.\n")
+    assert cli("passages", "load", "text.txt", "--no-vectors", "--quiet").code == 0
+    (tmp_path / "views.tsv").write_text(f"{MARIA}\t2021-01\t40\n{ARNOLD}\t2021-01\t50\n")
+    assert cli("pageviews", "load", "views.tsv").code == 0
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False)
+    refused = cli("graphs", "delete", "mine")
+    assert (
+        "graph mine with 1,156 statements, 1 passage and the page views of 2 entities."
+        in refused.err
+    )
     assert cli("graphs", "delete", "mine", "--yes", "--json").json == {
         "deleted": "mine",
+        "statements": 1156,
         "views": 0,
+        "passages": 1,
+        "page_views": 2,
     }
+    assert cli("graphs", "delete", "mine", "--yes").code == 2
+
+
+def test_what_a_first_load_left_can_be_deleted(cli: Cli, tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path / 'graph.db'}") as store:
+        with store.begin_load("half", owner="o", source="s") as load:
+            load.write(Batch(statements=(statement(("Q1", "P1", "Q2")),)))
+        assert [load.statements for load in store.unfinished_loads()] == [1]
+    assert "unfinished: half@" in cli("graphs").out
+    assert cli("graphs", "delete", "half", "--yes").out == "deleted graph half with 1 statement\n"
+    assert "unfinished" not in cli("graphs").out
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\x00\x01", b"no format of ours"])
+def test_a_source_that_cannot_be_loaded_leaves_no_store(
+    cli: Cli, tmp_path: Path, content: bytes | None
+) -> None:
+    source = tmp_path / "source.bin"
+    if content is not None:
+        source.write_bytes(content)
+    assert cli("load", str(source), "--graph", "x", "--quiet").code == 2
+    assert not list(tmp_path.glob("graph.db*"))
+    # One that is there stays, whatever else is asked of it.
+    cli("load", str(demo_slice()), "--graph", "mine", "--quiet")
+    assert cli("load", str(source), "--graph", "x", "--quiet").code == 2
+    assert cli("graphs", "--json").json["graphs"][0]["name"] == "mine"
 
 
 def test_rejected_lines_give_exit_code_3(cli: Cli, tmp_path: Path) -> None:

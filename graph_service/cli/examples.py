@@ -1,0 +1,58 @@
+"""Example commands that end each verb's ``--help``; tests parse every one."""
+
+from __future__ import annotations
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "load": (
+        "load rome.nt --graph rome",
+        "load latest-all.json.bz2 --graph writers --having P106=Q36180 --language en",
+        "load triples.tsv --graph mine --columns head,relation,tail",
+        "load wikidata:Q42 --hops 2 --graph adams --contact you@example.org",
+    ),
+    "graphs": ("graphs", "graphs delete rome --yes"),
+    "export": (
+        "export demo.jsonl.gz --graph demo",
+        "export r30.nt --graph demo --view rr:0.3:1",
+    ),
+    "backup": ("backup copy.db --store sqlite:///graph.db",),
+    "search": ('search "Douglas Adams" --graph demo',),
+    "item": ("item Q42", "item dbr:Rome --view rr:0.3:1 --limit 20"),
+    "passages": (
+        "passages load texts/ --graph demo",
+        'passages search "Who founded Rome?" --limit 5',
+    ),
+    "pageviews": (
+        "pageviews fetch --graph demo --contact you@example.org",
+        "pageviews load views.tsv --graph demo",
+    ),
+    "sample": ("sample --graph demo --per-level 500 --random-seed 7 --out sample.jsonl",),
+    "retrieve": (
+        'retrieve "Which currency is used in Rome?" --strategy paths --limit 3',
+        'retrieve "Which currency is used in Rome?" --view rr:0.3:1 --explain',
+        "retrieve --questions questions.jsonl --strategy subgraph --json",
+    ),
+    "view": (
+        "view create --method rr --level 0.3 --random-seed 1 --name r30",
+        "view list",
+        "view diff r30",
+        "view sweep --methods rr,ed --levels 0.1,0.3 --random-seeds 0-2 --out sweep.jsonl",
+    ),
+    "answer": (
+        'answer "Which currency is used in Rome?"',
+        "answer --questions questions.jsonl --model NAME --model-url URL --out answers.jsonl",
+    ),
+    "prompt": ("prompt list", "prompt show kalma"),
+    "questions": ("questions questions.jsonl --first 5",),
+    "score": (
+        "score citations answers.jsonl --gold questions.jsonl",
+        "score withheld --graph demo --templates",
+    ),
+    "serve": (
+        "serve --store sqlite:///graph.db",
+        "serve --host 0.0.0.0 --port 8080 --threads 16",
+    ),
+    "doctor": ("doctor", "doctor --settings"),
+    "bench": ("bench speed --data ../shared/data",),
+    "demo": ("demo", "demo --keep demo.db"),
+    "model": ("model fetch", "model check"),
+}
