@@ -24,6 +24,7 @@ from graph_service.model.view import (
     ViewSpec,
     ViewState,
 )
+from graph_service.store.lease import is_gone, owner_name
 from graph_service.store.protocol import Record, Records
 from graph_service.views.codec import decode_delta, encode_delta
 from graph_service.views.delta import make_delta
@@ -35,7 +36,7 @@ KIND = "view"
 MAX_VIEW_NAME = 200
 BASES_KEPT = 4
 ABANDONED_S = 120.0
-"""Silence after which a view that is being made counts as failed."""
+"""Silence after which a view that another machine was making counts as failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,13 +392,15 @@ def _fields(view: StoredView) -> dict[str, Any]:
         "deviation": to_plain(view.deviation),
         "error": view.error,
         "beat": time.time(),
+        "maker": owner_name(),
     }
 
 
 def _stored(record: Record, edges: str) -> StoredView:
     fields: Mapping[str, Any] = record.json
     state, error = ViewState(fields["state"]), str(fields.get("error", ""))
-    if state is ViewState.RUNNING and time.time() - fields.get("beat", 0.0) > ABANDONED_S:
+    silent = time.time() - fields.get("beat", 0.0) > ABANDONED_S
+    if state is ViewState.RUNNING and (silent or is_gone(fields.get("maker", ""))):
         state, error = ViewState.FAILED, "the process that made it has gone"
     deviation = fields["deviation"]
     return StoredView(

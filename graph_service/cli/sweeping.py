@@ -98,6 +98,12 @@ def _seeds(text: str) -> list[int]:
                 argument="random-seeds",
             )
         end = int(last) if dash else int(first)
+        if end < int(first):
+            raise InputError(
+                f"a range of random seeds begins with the smaller one, got {word!r}; "
+                f"{last}-{first} may be meant",
+                argument="random-seeds",
+            )
         if end - int(first) >= MAX_RANDOM_SEEDS:
             raise InputError(
                 f"at most {MAX_RANDOM_SEEDS} random seeds, got {word!r}", argument="random-seeds"
@@ -197,6 +203,13 @@ def show_impact(service: Service, options: argparse.Namespace, output: Output, /
         whole = tuple(edges for edges in sets if edges)
         cases.append(GoldCase(question.id, entities, whole, answers))
     found = impact(graph, laid.overlay, cases)
+    if not unknown and not any(share.of for share in (found.triples, found.paths, found.answers)):
+        raise InputError(
+            f"no question of {options.questions} has gold that a view could break",
+            argument="questions",
+            hint="Give each question statement_ids (its gold triples), or entity_ids and "
+            "answer_ids.",
+        )
     maker = TripleMaker(graph, None, ("en",))
     texts = {question.id: question.question for question in questions}
     examples = [
@@ -222,13 +235,15 @@ def show_impact(service: Service, options: argparse.Namespace, output: Output, /
             "examples": examples,
         }
     )
-    for name, share in (
-        ("gold triples", found.triples),
-        ("paths", found.paths),
-        ("answers", found.answers),
+    for name, share, fields in (
+        ("gold triples", found.triples, "statement_ids"),
+        ("paths", found.paths, "statement_ids"),
+        ("answers", found.answers, "entity_ids and answer_ids"),
     ):
-        part = "" if share.share is None else f" ({share.share:.1%})"
-        output.line(f"{name:<13} {share.broken} of {share.of} broken{part}")
+        if share.share is None:
+            output.line(f"{name:<13} no question gives any that the graph has (fields: {fields})")
+        else:
+            output.line(f"{name:<13} {share.broken} of {share.of} broken ({share.share:.1%})")
     if unknown:
         output.line(f"{unknown} sets or lists of the questions name what the graph lacks")
     for example in examples:

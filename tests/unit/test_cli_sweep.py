@@ -103,6 +103,7 @@ def test_a_sweep_without_a_file_prints_its_lines(cli) -> None:
         ("--levels", "1.5", "level must be 0 to 1"),
         ("--random-seeds", "x", "random seeds are numbers"),
         ("--random-seeds", "0-5000", "at most 1000"),
+        ("--random-seeds", "5-2", "2-5 may be meant"),
     ],
 )
 def test_a_sweep_says_what_is_wrong(cli, option: str, value: str, word: str) -> None:
@@ -140,3 +141,16 @@ def test_what_a_view_breaks_of_the_demo_questions(cli) -> None:
     assert everything["triples"]["share"] > 0.8
     assert len(everything["examples"]) == 20
     assert cli("view", "impact", "ed:1.0:1")[0] == 2
+
+
+def test_without_gold_impact_says_which_fields_give_it(cli, tmp_path: Path) -> None:
+    questions = tmp_path / "bare.jsonl"
+    questions.write_text('{"question": "Who?"}\n')
+    code, _, said = cli("view", "impact", "ed:0.5:1", str(questions))
+    assert code == 2
+    assert "has gold" in said
+    assert "statement_ids" in said
+    questions.write_text('{"question": "Who?", "entity_ids": ["Q3"], "answer_ids": ["Q4"]}\n')
+    code, said, _ = cli("view", "impact", "ed:0.5:1", str(questions))
+    assert code == 0
+    assert "gold triples  no question gives any that the graph has (fields: statement_ids)" in said

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -13,6 +15,7 @@ from graph_service import Service, open_service, view_store
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
 from graph_service.model.view import Method, StoredView, ViewSpec, ViewState
+from graph_service.store.lease import owner_name
 from graph_service.view_jobs import ViewJobs
 from graph_service.view_store import ViewStore
 
@@ -149,6 +152,24 @@ def test_a_job_whose_process_died_has_failed(
     lost = own_service.get_view(view.id)
     assert (lost.state, lost.error) == (ViewState.FAILED, "the process that made it has gone")
     monkeypatch.undo()
+    held.go.set()
+    jobs.close()
+
+
+def test_a_job_of_a_killed_process_of_this_machine_is_lost_at_once(own_service: Service) -> None:
+    """No silence to wait for: the process that began it is known to be gone."""
+    held = Held(own_service)
+    jobs, view = begun(own_service, held)
+    assert held.asked.wait(20)
+    key = f"demo/{view.id}"
+    record = own_service.store.get_record(view_store.KIND, key)
+    assert record is not None
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    fields = {**record.json, "maker": owner_name(ended.pid)}
+    own_service.store.save_record(replace(record, json=fields))
+    lost = own_service.get_view(view.id)
+    assert (lost.state, lost.error) == (ViewState.FAILED, "the process that made it has gone")
     held.go.set()
     jobs.close()
 
