@@ -23,6 +23,7 @@ _MARKS = (
     r"\u06d6-\u06ed\u0900-\u0963\u0971-\u0dff]"
 )
 _LETTER = rf"(?:(?!{_UNSPACED_CLASS})[^\W_])"
+_ASCII_WORD = re.compile(r"[0-9a-z]+")
 _WORD = re.compile(rf"{_UNSPACED_CLASS}+|{_LETTER}(?:{_LETTER}|{_MARKS})*")
 # Accents of Latin, Greek and Cyrillic letters; marks of other scripts are vowels, and stay.
 _ACCENT = re.compile(r"[\u0300-\u036f]")
@@ -36,6 +37,8 @@ def fold(text: str, /) -> str:
     >>> fold("Zwölf"), fold("Łódź"), fold("ＡＢＣ")
     ('zwolf', 'lodz', 'abc')
     """
+    if text.isascii():
+        return text.lower()
     folded = unicodedata.normalize("NFKC", text).casefold().translate(_SPECIAL)
     plain = _ACCENT.sub("", unicodedata.normalize("NFD", folded))
     return unicodedata.normalize("NFC", plain)
@@ -53,6 +56,8 @@ def words(text: str, /) -> list[str]:
 @lru_cache(maxsize=8192)
 def _folded_words(text: str) -> tuple[str, ...]:
     # A name is indexed under its words and as a whole, and languages share many names.
+    if text.isascii():
+        return tuple(_ASCII_WORD.findall(text.lower()))
     return tuple([found.group() for found in _words(fold(text))])
 
 
@@ -81,6 +86,8 @@ def index_tokens(text: str, /) -> list[str]:
     >>> index_tokens("北京市")
     ['北', '京', '市', '北京', '京市']
     """
+    if text.isascii():
+        return list(_folded_words(text))
     tokens: list[str] = []
     for word in _folded_words(text):
         if _UNSPACED.fullmatch(word):

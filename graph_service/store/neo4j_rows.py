@@ -38,7 +38,7 @@ from graph_service.store.hashes import RANK_BYTES, statement_hashes
 from graph_service.store.neo4j_journal import LITERAL, RANK_SHIFT, Rows
 from graph_service.store.neo4j_schema import hex_key, search_token, short_id
 from graph_service.store.protocol import EdgeRow
-from graph_service.store.search import index_text
+from graph_service.store.search import indexed_names
 from graph_service.store.texts import encode_entity_value, holds_nul
 
 STATEMENT_COLUMNS = """r.key, r.id, coalesce(a.long_id, a.id), r.relation, b.value,
@@ -191,7 +191,7 @@ def entity_properties(entity: Entity, key: int, edition: str, /) -> dict[str, An
     label = _label(entity)
     if label is not None:
         properties["label"] = label
-    names = index_text(entity)
+    names = indexed_names(entity).text
     if names:
         properties["search"] = f"{search_token(edition)} {names}"
     return properties
@@ -208,7 +208,7 @@ def bare_properties(id_: str, key: int, edition: str, /) -> dict[str, Any]:
     }
     if short != id_:
         properties["long_id"] = id_
-    names = index_text(Entity(id_))
+    names = indexed_names(Entity(id_)).text
     if names:
         properties["search"] = f"{search_token(edition)} {names}"
     return properties

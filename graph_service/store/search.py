@@ -8,6 +8,7 @@ file and Neo4j give the same answer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from graph_service.errors import InputError
 from graph_service.model.identity import key64
@@ -53,16 +54,60 @@ def exact_term(name: str, /) -> str:
     >>> exact_term("Saint-Étienne") == exact_term("saint  etienne")
     True
     """
-    return f"xname{key64(normalise_name(name)) & (2**64 - 1):016x}"
+    return _term_of_key(key64(normalise_name(name)))
+
+
+def _term_of_key(name_key: int) -> str:
+    return f"xname{name_key & (2**64 - 1):016x}"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedNames:
+    """What is indexed of an entity's names.
+
+    Attributes:
+        text: For an engine: tokens joined by spaces, each once, of all languages, labels and
+            aliases, and one ``exact_term`` for each name; "" for no name.
+        keys: For ``NameIndex``: ``(key64 of the normalised name, is alias)`` for each name; none
+            for properties.
+        longest: The most words of a name in ``keys``; 0 for none.
+    """
+
+    text: str
+    keys: list[tuple[int, bool]]
+    longest: int
+
+
+_NAMELESS = IndexedNames("", [], 0)
+
+
+def indexed_names(entity: Entity, /) -> IndexedNames:
+    """Returns what is indexed of an entity's names; nothing of a redirect."""
+    names = entity_names(entity)
+    if not names:
+        return _NAMELESS
+    tokens: dict[str, None] = {}
+    keys: list[tuple[int, bool]] = []
+    longest = 0
+    for _, name, is_alias in names:
+        found = index_tokens(name)
+        if not found:
+            continue
+        normal = normalise_name(name)
+        key = key64(normal)
+        for token in found:
+            tokens[token[:MAX_TOKEN_CHARACTERS]] = None
+        tokens[_term_of_key(key)] = None
+        keys.append((key, is_alias))
+        longest = max(longest, normal.count(" ") + 1)
+    text = " ".join(tokens)
+    if entity.kind is EntityKind.PROPERTY:
+        return IndexedNames(text, [], 0)
+    return IndexedNames(text, keys, longest)
 
 
 def name_keys(entity: Entity, /) -> tuple[list[tuple[int, bool]], int]:
-    """Returns what ``NameIndex`` has of an entity, and the most words of a name.
-
-    Returns:
-        ``(key64 of the normalised name, is alias)`` for each name; none for properties and
-        redirects. The number is 0 where there is no name.
-    """
+    """Returns ``keys`` and ``longest`` of ``indexed_names``, for where the text is not needed."""
     if entity.kind is EntityKind.PROPERTY:
         return [], 0
     keys: list[tuple[int, bool]] = []
@@ -73,20 +118,6 @@ def name_keys(entity: Entity, /) -> tuple[list[tuple[int, bool]], int]:
             keys.append((key64(normal), is_alias))
             longest = max(longest, normal.count(" ") + 1)
     return keys, longest
-
-
-def index_text(entity: Entity, /) -> str:
-    """Returns what an engine indexes of an entity: tokens joined by spaces, "" for no name.
-
-    All languages, labels and aliases, each token once, and one ``exact_term`` for each name.
-    """
-    tokens: dict[str, None] = {}
-    for _, name, _ in entity_names(entity):
-        found = index_tokens(name)
-        if found:
-            tokens.update(dict.fromkeys(token[:MAX_TOKEN_CHARACTERS] for token in found))
-            tokens[exact_term(name)] = None
-    return " ".join(tokens)
 
 
 def query_terms(query: str, /) -> list[str]:

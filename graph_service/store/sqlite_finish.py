@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import sqlite3
-from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 
 import numpy as np
 import orjson
 
 from graph_service.model.graph import RANKS
-from graph_service.model.identity import fingerprint, key64, sum_hashes
-from graph_service.model.statement import Entity
+from graph_service.model.identity import fingerprint
 from graph_service.store.hashes import (
     RANK_BYTES,
     Uint64,
     collision,
     content_sums,
-    entity_hash,
     statement_hashes,
 )
-from graph_service.store.search import index_text, name_keys
 from graph_service.store.sqlite_database import transaction
-from graph_service.store.sqlite_rows import KINDS, entity_of_row
+from graph_service.store.sqlite_names import ChunkNames, EntityRow, names_of_rows
 from graph_service.store.sqlite_schema import (
     HEAD_INDEX,
     KEY_INDEX,
@@ -32,8 +29,11 @@ from graph_service.store.sqlite_schema import (
     of_edition,
 )
 from graph_service.store.texts import encode_entity_value
+from graph_service.store.worker_pool import WorkerDiedError, WorkerPool, default_worker_count
 
-NAME_ROWS = 20_000
+NAME_ROWS = 10_000
+# Starting processes takes half a second.
+WORTHWHILE_ENTITIES = 50_000
 _ROW_OF_HASH = """SELECT s.id, h.id, r.id, s.tail, t.id, s.value, s.rank, s.qualifiers, s.sources,
     s.context FROM statements_$n s CROSS JOIN entities_$n h ON h.key = s.head
     CROSS JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail
@@ -41,12 +41,25 @@ _ROW_OF_HASH = """SELECT s.id, h.id, r.id, s.tail, t.id, s.value, s.rank, s.qual
 
 
 class Finish:
-    """The work of ``finish``: each step a transaction of its own, each harmless to repeat."""
+    """The work of ``finish``: each step a transaction of its own, each harmless to repeat.
+
+    Args:
+        connection: Of the load.
+        number: Of the edition.
+        renew: Renews the load's lease, in a transaction of ``connection``.
+        open_reader: Opens a connection to read what is committed.
+    """
 
     def __init__(
-        self, connection: sqlite3.Connection, number: int, renew: Callable[[], None]
+        self,
+        connection: sqlite3.Connection,
+        number: int,
+        *,
+        renew: Callable[[], None],
+        open_reader: Callable[[], sqlite3.Connection],
     ) -> None:
         self._connection = connection
+        self._open_reader = open_reader
         self._number = number
         self._renew = renew
 
@@ -63,14 +76,13 @@ class Finish:
         with transaction(connection):
             self._renew()
             self._execute(TAIL_INDEX)
-        with transaction(connection):
-            self._renew()
-            self._execute("DROP TABLE IF EXISTS names_$n")
-            self._execute(NAMES_TABLE)
-            self._execute("DROP TABLE IF EXISTS name_keys_$n")
-            self._execute(NAME_KEYS_TABLE)
-            self._execute("DELETE FROM same_as_$n")
-        entity_sum, entities = self._index_names()
+        (entities,) = self._execute("SELECT count(*) FROM entities_$n").fetchone()
+        workers = default_worker_count() if entities >= WORTHWHILE_ENTITIES else 0
+        try:
+            entity_sum = self._index_names(workers)
+        except WorkerDiedError:
+            # Most likely for want of memory, of which one process needs less.
+            entity_sum = self._index_names(0)
         with transaction(connection):
             self._renew()
             self._conclude(entity_sum, entities)
@@ -180,61 +192,56 @@ class Finish:
                 WHERE number NOT IN (SELECT DISTINCT relation FROM statements_$n)"""
         )
 
-    def _index_names(self) -> tuple[Uint64, int]:
-        """Fills the name index and ``same_as``; returns the entities' content sum and count."""
+    def _index_names(self, workers: int) -> Uint64:
+        """Fills the name index and ``same_as``; returns the entities' content sum."""
+        with transaction(self._connection):
+            self._renew()
+            self._execute("DROP TABLE IF EXISTS names_$n")
+            self._execute(NAMES_TABLE)
+            self._execute("DROP TABLE IF EXISTS name_keys_$n")
+            self._execute(NAME_KEYS_TABLE)
+            self._execute("DELETE FROM same_as_$n")
         total = np.zeros(2, dtype=np.uint64)
-        count = 0
+        with ExitStack() as stack:
+            rows = self._entity_rows(stack.enter_context(closing(self._open_reader())))
+            chunks: Iterable[ChunkNames] = map(names_of_rows, rows)
+            if workers:
+                pool = stack.enter_context(WorkerPool(names_of_rows, count=workers))
+                chunks = stack.enter_context(closing(pool.results(rows)))
+            for chunk in chunks:
+                self._write_names(chunk)
+                total = total + np.frombuffer(chunk.sum, dtype=np.uint64)
+        return total
+
+    def _entity_rows(self, connection: sqlite3.Connection) -> Iterator[list[EntityRow]]:
+        query = of_edition(
+            """SELECT key, id, kind, redirect, revision, terms, bare FROM entities_$n
+                WHERE key >= ? ORDER BY key LIMIT ?""",
+            self._number,
+        )
         start = -(2**63)
-        while True:
-            rows = self._execute(
-                """SELECT key, id, kind, redirect, revision, terms, bare FROM entities_$n
-                    WHERE key >= ? ORDER BY key LIMIT ?""",
-                (start, NAME_ROWS),
-            ).fetchall()
-            if not rows:
-                return total, count
-            hashes: list[bytes] = []
-            names: list[tuple[int, str]] = []
-            columns = (array("q"), array("q"), array("B"))
-            longest = 0
-            same_as: list[tuple[int, int]] = []
-            for key, id_, kind, redirect, revision, terms, bare in rows:
-                entity = (
-                    Entity(id_) if bare else entity_of_row(id_, kind, redirect, revision, terms)
-                )
-                hashes.append(entity_hash(id_, KINDS[kind].value, redirect, terms))
-                text = index_text(entity)
-                if text:
-                    names.append((key, text))
-                    keys_of_names, words = name_keys(entity)
-                    longest = max(longest, words)
-                    for name_key, is_alias in keys_of_names:
-                        columns[0].append(name_key)
-                        columns[1].append(key)
-                        columns[2].append(is_alias)
-                same_as.extend((key64(other), key) for other in entity.same_as)
-            with transaction(self._connection):
-                self._renew()
-                self._connection.executemany(
-                    of_edition("INSERT INTO names_$n (rowid, tokens) VALUES (?, ?)", self._number),
-                    names,
-                )
-                self._connection.executemany(
-                    of_edition("INSERT OR IGNORE INTO same_as_$n VALUES (?, ?)", self._number),
-                    same_as,
-                )
-                if longest:
-                    self._connection.execute(
-                        of_edition(
-                            "INSERT INTO name_keys_$n VALUES (NULL, ?, ?, ?, ?)", self._number
-                        ),
-                        (*(column.tobytes() for column in columns), longest),
-                    )
-            total = total + sum_hashes(b"".join(hashes))
-            count += len(rows)
+        while rows := connection.execute(query, (start, NAME_ROWS)).fetchall():
+            yield rows
             if rows[-1][0] == 2**63 - 1:
-                return total, count
+                return
             start = rows[-1][0] + 1
+
+    def _write_names(self, chunk: ChunkNames) -> None:
+        with transaction(self._connection):
+            self._renew()
+            self._connection.executemany(
+                of_edition("INSERT INTO names_$n (rowid, tokens) VALUES (?, ?)", self._number),
+                chunk.texts,
+            )
+            self._connection.executemany(
+                of_edition("INSERT OR IGNORE INTO same_as_$n VALUES (?, ?)", self._number),
+                chunk.same_as,
+            )
+            if chunk.longest:
+                self._connection.execute(
+                    of_edition("INSERT INTO name_keys_$n VALUES (NULL, ?, ?, ?, ?)", self._number),
+                    (chunk.name_keys, chunk.entity_keys, chunk.is_alias, chunk.longest),
+                )
 
     def _conclude(self, entity_sum: Uint64, entities: int) -> None:
         (stored,) = self._execute(

@@ -146,7 +146,12 @@ class SqliteLoadSession:
             if self._state() != "finished":
                 # Resolving deletes entities and relations that no statement mentions any more.
                 self._known = KnownIds()
-                Finish(self._connection, self._number, self._renew).run()
+                Finish(
+                    self._connection,
+                    self._number,
+                    renew=self._renew,
+                    open_reader=self._database.open_connection,
+                ).run()
             if report is not None:
                 with transaction(self._connection):
                     self._connection.execute(

@@ -11,10 +11,10 @@ from strategies import entities
 
 from graph_service.errors import InputError
 from graph_service.model.statement import Entity, EntityKind
-from graph_service.model.text import query_tokens
+from graph_service.model.text import index_tokens, query_tokens
 from graph_service.store.search import (
     exact_term,
-    index_text,
+    indexed_names,
     name_keys,
     query_terms,
     rank_hits,
@@ -61,7 +61,7 @@ def test_what_ranks_is_a_candidate(found: list[Entity], query: str) -> None:
     """An engine that looks for ``query_terms`` in ``index_text`` misses no hit."""
     terms = set(query_terms(query))
     for hit in rank_hits(found, query):
-        text = set(index_text(hit.entity).split(" "))
+        text = set(indexed_names(hit.entity).text.split(" "))
         assert terms <= text
         if hit.score in (1.0, 0.9):
             assert exact_term(query) in text
@@ -77,10 +77,23 @@ def test_a_name_finds_its_entity_first(entity: Entity) -> None:
 
 def test_redirects_and_properties_have_no_names_to_link() -> None:
     names = {"en": "Rome"}
-    assert index_text(Entity("Q1", labels=names, redirect="Q2")) == ""
-    assert name_keys(Entity("Q1", labels=names, redirect="Q2")) == ([], 0)
-    assert name_keys(Entity("P1", kind=EntityKind.PROPERTY, labels=names)) == ([], 0)
-    assert index_text(Entity("P1", kind=EntityKind.PROPERTY, labels=names)).startswith("rome ")
+    redirect = indexed_names(Entity("Q1", labels=names, redirect="Q2"))
+    assert (redirect.text, redirect.keys, redirect.longest) == ("", [], 0)
+    property_ = indexed_names(Entity("P1", kind=EntityKind.PROPERTY, labels=names))
+    assert (property_.keys, property_.longest) == ([], 0)
+    assert property_.text.startswith("rome ")
+
+
+@given(entities)
+def test_names_are_indexed_with_their_keys(entity: Entity) -> None:
+    indexed = indexed_names(entity)
+    assert (indexed.keys, indexed.longest) == name_keys(entity)
+    words = indexed.text.split()
+    assert len(set(words)) == len(words)
+    if entity.redirect is None:
+        for label in entity.labels.values():
+            assert set(index_tokens(label)) <= set(words)
+            assert not index_tokens(label) or exact_term(label) in words
 
 
 def test_merging_and_replacing() -> None:
