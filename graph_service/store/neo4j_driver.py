@@ -7,6 +7,7 @@ written so that its second run finds the work done and does nothing.
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -228,6 +229,20 @@ def _root(error: Neo4jError | DriverError | OSError) -> Neo4jError | DriverError
     return error
 
 
+def _reason(text: str) -> str:
+    r"""Returns why, of what the driver says in several lines.
+
+    >>> _reason("Couldn't connect to h:1 (resolved to ()):\nFailed (reason [Errno 111] refused)")
+    '[Errno 111] refused'
+    >>> _reason("Connection lost:")
+    'Connection lost'
+    """
+    found = re.search(r"\(reason (.*)\)", text)
+    if found is not None:
+        return found[1]
+    return text.splitlines()[0].rstrip(":") if text else ""
+
+
 def map_error(
     error: Neo4jError | DriverError | OSError,
     url: str,
@@ -263,7 +278,7 @@ def map_error(
         )
     if isinstance(error, (DriverError, OSError)) or code.startswith("Neo.TransientError"):
         return StoreUnavailableError(
-            f"Neo4j at {url} does not answer while {what}: {text.splitlines()[0] if text else code}",
+            f"Neo4j at {url} does not answer while {what} ({_reason(text) or code})",
             hint="Start it (docker compose up -d neo4j) or check the address, then try again.",
         )
     return StoreError(f"Neo4j at {url} failed while {what}: {code} {text}")

@@ -265,8 +265,8 @@ def _load(folder: Path) -> tuple[dict[str, npt.NDArray], dict]:  # type: ignore[
     meta_file = folder / _META
     meta = orjson.loads(meta_file.read_bytes())
     arrays = {name: _map(folder / f"{name}.npy") for name in _FILES}
-    # A cache of another user is read, and is not ours to mark as used.
-    with contextlib.suppress(PermissionError):
+    # A cache of another user, or on a read-only disk, is read and not marked as used.
+    with contextlib.suppress(OSError):
         os.utime(meta_file)
     return arrays, meta
 

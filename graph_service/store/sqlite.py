@@ -30,6 +30,7 @@ from graph_service.model.statement import (
     decode_snaks,
 )
 from graph_service.model.values import EntityValue, decode_value
+from graph_service.store.frozen import FrozenDatabase, is_frozen
 from graph_service.store.lease import is_gone
 from graph_service.store.lookup import by_same_as, follow_redirects
 from graph_service.store.names import (
@@ -490,6 +491,8 @@ def open_sqlite(
 ) -> SqliteStore:
     """Opens a store's file, made where there is none.
 
+    A file that this process may not write can be read all the same (``frozen``).
+
     Args:
         path: The file.
         read_only: Whether to refuse writing; the file must be there.
@@ -502,7 +505,11 @@ def open_sqlite(
         raise InputError(f"{file} is a folder; expected a file", argument="store")
     if not file.absolute().parent.is_dir():
         raise InputError(f"there is no folder {file.absolute().parent}", argument="store")
-    database = Database(file, read_only=read_only, busy_timeout_s=busy_timeout_s)
+    database = (
+        FrozenDatabase(file, busy_timeout_s=busy_timeout_s)
+        if is_frozen(file)
+        else Database(file, read_only=read_only, busy_timeout_s=busy_timeout_s)
+    )
     folder = snapshot_folder or file.with_name(file.name + ".snapshots")
     return SqliteStore(database, SnapshotCache(folder, snapshot_cache_bytes))
 
