@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph_service.model.statement import Entity, Statement
-from graph_service.store.encoded import EncodedStatements
+from graph_service.store.encoded import EncodedStatements, StatementRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,7 @@ class Parsed:
         line: The line reached, for people; ``note`` says more where there are no lines.
         incomplete: What the source did not give whole, by reason; also rejects, one each.
         bytes_read: Bytes that came over the network so far.
+        rows: The statements instead, from a reader that was asked for rows.
         encoded: The statements instead, where another process encoded them.
         forms: ``FULL`` and ``TRUTHY``, if such statements of Wikidata's are among these.
     """
@@ -93,6 +94,7 @@ class Parsed:
     note: str = ""
     incomplete: Counter[str] = field(default_factory=Counter)
     bytes_read: int = 0
+    rows: list[StatementRow] = field(default_factory=list)
     encoded: EncodedStatements | None = None
     forms: set[str] = field(default_factory=set)
 
@@ -100,6 +102,7 @@ class Parsed:
         """Adds what a piece right after this one holds, but its position."""
         self.entities.extend(other.entities)
         self.statements.extend(other.statements)
+        self.rows.extend(other.rows)
         self.documents |= other.documents
         self.rejects.extend(other.rejects)
         if other.skipped:

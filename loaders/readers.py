@@ -58,15 +58,18 @@ def block_reader(
     /,
     *,
     documents: DocumentFilter | None = None,
+    as_rows: bool = False,
 ) -> BlockReader | None:
     """Returns what reads each block of a source's lines by itself; None where none can.
 
-    It can be sent to another process, and gives what ``read`` does.
+    It can be sent to another process, and gives what ``read`` does; ``as_rows``, it gives
+    statements as ``Parsed.rows``, which takes half the time.
     """
     if format_ is Format.WIKIBASE_JSON_LINES:
-        return wikibase.document_blocks(source, options, documents)
+        return wikibase.document_blocks(source, options, documents, as_rows=as_rows)
     if format_ in (Format.NTRIPLES, Format.NQUADS):
-        return rdf.triple_blocks(source, options, quads=format_ is Format.NQUADS)
+        quads = format_ is Format.NQUADS
+        return rdf.triple_blocks(source, options, quads=quads, as_rows=as_rows)
     return None
 
 

@@ -44,11 +44,13 @@ class SelectedReader:
             if self.selection is not None:
                 self.selection.apply(parsed, chosen=self.chosen)
             try:
-                parsed.encoded = encode_statements(parsed.statements)
+                parsed.encoded = encode_statements(parsed.rows or parsed.statements)
             except InputError:
                 # The store says of which statement, and nothing of its batch is in.
-                continue
-            parsed.statements = []
+                parsed.statements.extend(row.statement() for row in parsed.rows)
+            else:
+                parsed.statements = []
+            parsed.rows = []
         return pieces
 
 
@@ -72,8 +74,8 @@ def read_selected(
     """
     documents = selection.documents if selection is not None else None
     chosen = format_ in DOCUMENT_FORMATS
-    count = _worker_count(source, options)
-    reader = block_reader(format_, source, options, documents=documents) if count else None
+    as_rows = selection is None
+    reader = block_reader(format_, source, options, documents=documents, as_rows=as_rows)
     if reader is None:
         for parsed in read(format_, source, options, start, documents=documents):
             if selection is not None:
@@ -87,6 +89,11 @@ def read_selected(
         size=WORKER_BLOCK_BYTES,
     )
     work = SelectedReader(reader, selection, chosen)
+    count = _worker_count(source, options)
+    if not count:
+        for block in blocks:
+            yield from work(block)
+        return
     with WorkerPool(work, count=count) as pool, closing(pool.results(blocks)) as results:
         try:
             for pieces in results:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 import orjson
@@ -19,6 +19,7 @@ from graph_service.errors import InputError
 from graph_service.model.graph import RANK_CODES, RANKS
 from graph_service.model.identity import MAX_ID_BYTES, check_text, key64
 from graph_service.model.statement import (
+    Rank,
     Statement,
     decode_references,
     decode_snaks,
@@ -106,7 +107,60 @@ class EncodedStatements(Sequence[Statement]):
         )
 
 
-def encode_statements(statements: Iterable[Statement], /) -> EncodedStatements:
+class StatementRow(NamedTuple):
+    """A statement whose parts are encoded already.
+
+    Attributes:
+        tail: The value's id if it is an entity, else None.
+        value: The value, encoded, also of an entity.
+        qualifiers, references: Encoded; None for none.
+    """
+
+    id: str
+    head: str
+    relation: str
+    tail: str | None
+    value: str
+    rank: Rank
+    qualifiers: str | None
+    references: str | None
+    context: str | None
+
+    def statement(self) -> Statement:
+        """Returns the statement."""
+        return Statement(
+            self.id,
+            self.head,
+            self.relation,
+            decode_value(self.value) if self.tail is None else EntityValue(self.tail),
+            self.rank,
+            () if self.qualifiers is None else decode_snaks(self.qualifiers),
+            () if self.references is None else decode_references(self.references),
+            self.context,
+        )
+
+
+def row_of_statement(item: Statement, /) -> StatementRow:
+    """Returns a statement with its parts encoded.
+
+    Raises:
+        TypeError: It holds a lone surrogate.
+    """
+    value = item.value
+    return StatementRow(
+        item.id,
+        item.head,
+        item.relation,
+        value.id if type(value) is EntityValue else None,
+        encode_value(value),
+        item.rank,
+        encode_snaks(item.qualifiers) if item.qualifiers else None,
+        encode_references(item.references) if item.references else None,
+        item.context,
+    )
+
+
+def encode_statements(statements: Iterable[Statement | StatementRow], /) -> EncodedStatements:
     """Returns statements encoded.
 
     Raises:
@@ -126,29 +180,14 @@ def encode_statements(statements: Iterable[Statement], /) -> EncodedStatements:
     edge_hashes: list[bytes] = []
     content_hashes: list[bytes] = []
     for item in statements:
-        id_, head, relation, value, context = (
-            item.id,
-            item.head,
-            item.relation,
-            item.value,
-            item.context,
-        )
         try:
-            encoded = encode_value(value)
-            qualifiers = encode_snaks(item.qualifiers) if item.qualifiers else None
-            sources = encode_references(item.references) if item.references else None
+            row = item if type(item) is StatementRow else row_of_statement(item)  # type: ignore[arg-type]
+            id_, head, relation, tail_id, encoded, rank, qualifiers, sources, context = row
             edge, content = statement_hashes(
-                id_,
-                head,
-                relation,
-                encoded,
-                RANK_BYTES[item.rank],
-                qualifiers,
-                sources,
-                context,
+                id_, head, relation, encoded, RANK_BYTES[rank], qualifiers, sources, context
             )
         except (UnicodeEncodeError, TypeError) as error:
-            raise _unfit(item, error) from error
+            raise _unfit(item.id, error) from error
         if (
             "\x00" in id_
             or "\x00" in head
@@ -158,7 +197,7 @@ def encode_statements(statements: Iterable[Statement], /) -> EncodedStatements:
             or (qualifiers is not None and "\\u0000" in qualifiers)
             or (sources is not None and "\\u0000" in sources)
         ):
-            _refuse_nul(item)
+            _refuse_nul(row)
         edge_hashes.append(edge)
         content_hashes.append(content)
         ids.append(id_)
@@ -171,17 +210,16 @@ def encode_statements(statements: Iterable[Statement], /) -> EncodedStatements:
         if place is None:
             place = relation_places[relation] = len(relation_places)
         relations.append(place)
-        if type(value) is EntityValue:
-            other = value.id
-            tail = entity_keys.get(other)
+        if tail_id is not None:
+            tail = entity_keys.get(tail_id)
             if tail is None:
-                tail = entity_keys[other] = id_key(other)
+                tail = entity_keys[tail_id] = id_key(tail_id)
             tails.append(tail)
             values.append(None)
         else:
             tails.append(None)
             values.append(encoded)
-        ranks.append(RANK_CODES[item.rank])
+        ranks.append(RANK_CODES[rank])
         qualifier_column.append(qualifiers)
         source_column.append(sources)
         contexts.append(context)
@@ -248,17 +286,13 @@ def id_key(id_: str, /) -> int:
     return key64(id_)
 
 
-def _refuse_nul(item: Statement) -> None:
-    for text in (item.id, item.head, item.relation, item.context or ""):
-        check_text(text, what=f"statement {item.id[:80]!r}")
-    for encoded in (
-        encode_value(item.value),
-        encode_snaks(item.qualifiers),
-        encode_references(item.references),
-    ):
+def _refuse_nul(row: StatementRow) -> None:
+    for text in (row.id, row.head, row.relation, row.context or ""):
+        check_text(text, what=f"statement {row.id[:80]!r}")
+    for encoded in (row.value, row.qualifiers or "[]", row.references or "[]"):
         if holds_nul(orjson.loads(encoded)):
-            raise InputError(f"a value of statement {item.id[:80]!r} holds a NUL character")
+            raise InputError(f"a value of statement {row.id[:80]!r} holds a NUL character")
 
 
-def _unfit(item: Statement, error: Exception) -> InputError:
-    return InputError(f"statement {item.id[:80]!r} holds text that cannot be stored: {error}")
+def _unfit(id_: str, error: Exception) -> InputError:
+    return InputError(f"statement {id_[:80]!r} holds text that cannot be stored: {error}")

@@ -11,7 +11,7 @@ import pyoxigraph as ox
 
 from graph_service.errors import InputError
 from graph_service.model.identity import check_text
-from graph_service.model.statement import EntityKind, Statement
+from graph_service.model.statement import EntityKind, Rank
 from graph_service.model.values import (
     EntityValue,
     NoValue,
@@ -19,6 +19,7 @@ from graph_service.model.values import (
     Value,
     encode_value,
 )
+from graph_service.store.encoded import StatementRow
 from loaders.items import TRUTHY, Parsed
 from loaders.rdf.values import (
     ENTITY,
@@ -95,6 +96,7 @@ class Mapper:
             the last part of its IRI.
         nodes: Where parts of full Wikidata statements go; None for truthy data.
         wikidata: Whether to look for what Wikidata's RDF has of its own.
+        as_rows: Whether statements are given as ``Parsed.rows``.
     """
 
     def __init__(
@@ -106,8 +108,10 @@ class Mapper:
         nodes: StatementNodes | None,
         wikidata: bool = True,
         redirect_aliases: bool = False,
+        as_rows: bool = False,
     ) -> None:
         self._wikidata = wikidata
+        self._as_rows = as_rows
         self._redirect_aliases = redirect_aliases
         self.nodes = nodes
         self.number_blank_nodes = False
@@ -179,12 +183,22 @@ class Mapper:
     def _statement(
         self, head: str, relation: str, value: Value, context: str | None = None
     ) -> None:
-        id_ = statement_id(head, relation, encode_value(value), context)
-        self._parsed.statements.append(
-            Statement(id_, head, relation, value, context=context)
-            if context
-            else Statement(id_, head, relation, value)
+        encoded = encode_value(value)
+        row = StatementRow(
+            statement_id(head, relation, encoded, context),
+            head,
+            relation,
+            value.id if type(value) is EntityValue else None,
+            encoded,
+            Rank.NORMAL,
+            None,
+            None,
+            context or None,
         )
+        if self._as_rows:
+            self._parsed.rows.append(row)
+        else:
+            self._parsed.statements.append(row.statement())
 
     def _blank_id(self, label: str) -> str:
         found = self._blank.get(label)

@@ -53,7 +53,7 @@ class TripleReader:
         name: Of the source, for rejects.
         quads: Whether lines may have a fourth term.
         scope: Tells this document's blank nodes from another's.
-        languages, label_language, redirect_aliases, wikidata: As for ``Mapper``.
+        languages, label_language, redirect_aliases, wikidata, as_rows: As for ``Mapper``.
     """
 
     name: str
@@ -63,6 +63,7 @@ class TripleReader:
     label_language: str
     redirect_aliases: bool
     wikidata: bool
+    as_rows: bool = False
 
     def mapper(self, nodes: StatementNodes | None = None, /) -> Mapper:
         """Returns a mapper of triples; of full Wikidata statements, if parts go to ``nodes``."""
@@ -73,6 +74,7 @@ class TripleReader:
             redirect_aliases=self.redirect_aliases,
             nodes=nodes,
             wikidata=self.wikidata,
+            as_rows=self.as_rows,
         )
 
     def read_block(self, block: LineBlock, /) -> list[Parsed]:
@@ -96,7 +98,9 @@ class TripleReader:
         return parsed
 
 
-def _triple_reader(source: ByteSource, options: LoadOptions, format_: ox.RdfFormat) -> TripleReader:
+def _triple_reader(
+    source: ByteSource, options: LoadOptions, format_: ox.RdfFormat, /, *, as_rows: bool = False
+) -> TripleReader:
     return TripleReader(
         source.name,
         format_ == ox.RdfFormat.N_QUADS,
@@ -105,11 +109,12 @@ def _triple_reader(source: ByteSource, options: LoadOptions, format_: ox.RdfForm
         options.label_language,
         options.redirects == "alias",
         holds_full_statements(source.head) or _WIKIDATA.search(source.head) is not None,
+        as_rows,
     )
 
 
 def triple_blocks(
-    source: ByteSource, options: LoadOptions, /, *, quads: bool
+    source: ByteSource, options: LoadOptions, /, *, quads: bool, as_rows: bool
 ) -> TripleReader | None:
     """Returns the reader of blocks of triples; None where they can't be read one by one.
 
@@ -117,9 +122,8 @@ def triple_blocks(
     """
     if holds_full_statements(source.head):
         return None
-    return _triple_reader(
-        source, options, ox.RdfFormat.N_QUADS if quads else ox.RdfFormat.N_TRIPLES
-    )
+    format_ = ox.RdfFormat.N_QUADS if quads else ox.RdfFormat.N_TRIPLES
+    return _triple_reader(source, options, format_, as_rows=as_rows)
 
 
 def read_ntriples(

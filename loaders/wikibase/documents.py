@@ -18,6 +18,7 @@ from graph_service.errors import InputError
 from graph_service.model.identity import (
     WIKIDATA_ID,
     check_text,
+    content_statement_id,
     normalise_entity_id,
     normalise_statement_guid,
 )
@@ -25,15 +26,12 @@ from graph_service.model.statement import (
     Entity,
     EntityKind,
     Rank,
-    Reference,
     Statement,
-    encode_references,
-    encode_snaks,
-    make_statement,
 )
-from graph_service.model.values import encode_value
+from graph_service.model.values import encode_fields
+from graph_service.store.encoded import StatementRow
 from loaders.terms import LANGUAGE_REASON
-from loaders.wikibase.values import MalformedError, read_snak_value, read_snaks
+from loaders.wikibase.values import MalformedError, read_snak, read_snaks
 
 _RANKS = {rank.value: rank for rank in Rank}
 _NORMAL = Rank.NORMAL
@@ -78,16 +76,22 @@ class EntityDocument:
 
     Attributes:
         entities: The entity with its terms, and redirects that the document names.
+        rows: The statements, encoded.
         whole: The entity's id if the document has all its statements.
         problems: What could not be read, one text each.
         skipped: What was left out on purpose or kept as it came, by reason.
     """
 
     entities: list[Entity] = field(default_factory=list)
-    statements: list[Statement] = field(default_factory=list)
+    rows: list[StatementRow] = field(default_factory=list)
     whole: str | None = None
     problems: list[str] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def statements(self) -> list[Statement]:
+        """The statements."""
+        return [row.statement() for row in self.rows]
 
 
 def expand(value: object, /) -> Iterator[Mapping[str, Any]]:
@@ -366,51 +370,51 @@ def _read_claims(
     suspect_text: bool,
 ) -> None:
     groups = claims.items() if isinstance(claims, Mapping) else [("", claims)]
-    statements, skipped = result.statements, result.skipped
+    rows, skipped = result.rows, result.skipped
     for property_, group in groups:
         if not isinstance(group, list):
             result.problems.append(f"the claims of {property_} are {type(group).__name__}")
             continue
         for claim in group:
             try:
-                statement = _read_claim(claim, head, property_, skipped)
+                row = _read_claim(claim, head, property_, skipped)
                 if suspect_text:
-                    _check_statement(statement)
+                    _check_row(row)
             except MalformedError as error:
                 where = f"{head or 'claim'} {property_}".strip()
                 result.problems.append(f"{where}: {error}")
+            except orjson.JSONEncodeError:
+                where = f"{head or 'claim'} {property_}".strip()
+                result.problems.append(f"{where}: {_SURROGATE}")
             except (KeyError, TypeError, AttributeError, ValueError) as error:
                 where = f"{head or 'claim'} {property_}".strip()
                 result.problems.append(
                     f"{where}: not shaped like a statement ({type(error).__name__}: {error})"
                 )
             else:
-                statements.append(statement)
+                rows.append(row)
 
 
-def _check_statement(statement: Statement) -> None:
-    # The encodings cannot be made of lone surrogates, and write NUL as \u0000.
-    try:
-        encoded = (
-            orjson.dumps([statement.id, statement.head, statement.relation]).decode(),
-            encode_value(statement.value),
-            encode_snaks(statement.qualifiers),
-            encode_references(statement.references),
-        )
-    except orjson.JSONEncodeError as error:
-        raise MalformedError("text with a lone surrogate, which no store can hold") from error
+_SURROGATE = "text with a lone surrogate, which no store can hold"
+
+
+def _check_row(row: StatementRow) -> None:
+    # The encodings cannot be made of lone surrogates, and write NUL as \\u0000.
+    own = orjson.dumps([row.id, row.head, row.relation]).decode()
+    encoded = (own, row.value, row.qualifiers or "", row.references or "")
     if any(re.search(r"(?<!\\)(?:\\\\)*\\u0000", text) for text in encoded):
         raise MalformedError("text with a NUL character, which no store can hold")
 
 
 def _read_claim(
     claim: Mapping[str, Any], head: str | None, property_: str, skipped: Counter[str]
-) -> Statement:
+) -> StatementRow:
     mainsnak = claim["mainsnak"]
     relation = mainsnak.get("property") or property_
     if not relation:
         raise MalformedError("a claim without a property")
-    value = read_snak_value(mainsnak, skipped)
+    fields = read_snak(mainsnak, skipped)
+    value = encode_fields(fields)
     rank_name = claim.get("rank")
     if rank_name is None:
         rank = _NORMAL
@@ -426,21 +430,25 @@ def _read_claim(
         head = guid.partition("$")[0]
     raw_qualifiers = claim.get("qualifiers")
     qualifiers = (
-        read_snaks(raw_qualifiers, claim.get("qualifiers-order"), skipped) if raw_qualifiers else ()
+        read_snaks(raw_qualifiers, claim.get("qualifiers-order"), skipped) if raw_qualifiers else []
     )
     raw_references = claim.get("references")
     references = (
-        tuple(
-            [
-                Reference(read_snaks(reference["snaks"], reference.get("snaks-order"), skipped))
-                for reference in raw_references
-            ]
-        )
+        [
+            read_snaks(reference["snaks"], reference.get("snaks-order"), skipped)
+            for reference in raw_references
+        ]
         if raw_references
-        else ()
+        else []
     )
-    if guid is None:
-        return make_statement(
-            head, relation, value, rank=rank, qualifiers=qualifiers, references=references
-        )
-    return Statement(guid, head, relation, value, rank, qualifiers, references)
+    return StatementRow(
+        guid or content_statement_id(head, relation, value, qualifiers=qualifiers),
+        head,
+        relation,
+        fields[1] if fields[0] == "e" else None,
+        value,
+        rank,
+        orjson.dumps(qualifiers).decode() if qualifiers else None,
+        orjson.dumps(references).decode() if references else None,
+        None,
+    )

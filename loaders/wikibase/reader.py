@@ -29,12 +29,14 @@ class DocumentReader:
         languages: Languages of terms that are kept.
         documents: Which documents are wanted; None for all.
         batch_size: Statements of a piece, more or less.
+        as_rows: Whether statements are given as ``Parsed.rows``.
     """
 
     name: str
     languages: Languages
     documents: DocumentFilter | None
     batch_size: int
+    as_rows: bool = False
 
     def read_block(self, block: LineBlock, /) -> list[Parsed]:
         """Returns the entities of a block of lines, in pieces that each end at a line."""
@@ -46,7 +48,7 @@ class DocumentReader:
             return [parsed]
         pieces = [parsed]
         for text in _split(block.data):
-            if len(parsed.statements) >= self.batch_size:
+            if len(parsed.statements) + len(parsed.rows) >= self.batch_size:
                 parsed.position, parsed.line = {"offset": offset, "line": line}, line
                 parsed = Parsed()
                 pieces.append(parsed)
@@ -113,8 +115,11 @@ class DocumentReader:
                     reject(f"{document.get('id', 'document')}: {error}")
                     continue
                 parsed.entities.extend(result.entities)
-                if result.statements:
-                    parsed.statements.extend(result.statements)
+                if result.rows:
+                    if self.as_rows:
+                        parsed.rows.extend(result.rows)
+                    else:
+                        parsed.statements.extend(result.statements)
                     parsed.forms.add(FULL)
                 if result.whole is not None:
                     parsed.documents.add(result.whole)
@@ -155,11 +160,16 @@ def read_piece(
 
 
 def document_blocks(
-    source: ByteSource, options: LoadOptions, documents: DocumentFilter | None, /
+    source: ByteSource,
+    options: LoadOptions,
+    documents: DocumentFilter | None,
+    /,
+    *,
+    as_rows: bool = False,
 ) -> DocumentReader:
     """Returns the reader of blocks of lines."""
     languages = Languages(frozenset(options.languages), options.fallback_languages)
-    return DocumentReader(source.name, languages, documents, options.batch_size)
+    return DocumentReader(source.name, languages, documents, options.batch_size, as_rows)
 
 
 def read_lines(

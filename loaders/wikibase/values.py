@@ -14,26 +14,12 @@ from typing import Any
 import orjson
 
 from graph_service.model.identity import normalise_entity_id
-from graph_service.model.statement import Snak
-from graph_service.model.values import (
-    EARTH,
-    GREGORIAN,
-    Coordinates,
-    EntityValue,
-    Iri,
-    MonolingualText,
-    NoValue,
-    Quantity,
-    SomeValue,
-    StringValue,
-    Time,
-    UnknownValue,
-    Value,
-)
+from graph_service.model.values import EARTH, GREGORIAN, encode_fields
 
 _TIME = re.compile(r"([+-]?)(\d{1,16})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)Z?")
 _PREFIXES = {"item": "Q", "property": "P", "lexeme": "L", "mediainfo": "M"}
-_SOME, _NONE = SomeValue(), NoValue()
+Fields = tuple[Any, ...]
+"""The tag and fields of a value, as they are encoded."""
 
 
 class MalformedError(ValueError):
@@ -45,33 +31,32 @@ def read_snaks(
     order: list[str] | None,
     skipped: Counter[str],
     /,
-) -> tuple[Snak, ...]:
-    """Returns snaks by property in the order of their properties; lists are the old format."""
+) -> list[tuple[str, str]]:
+    """Returns snaks by property, with encoded values, in the order of their properties.
+
+    Lists are the old format.
+    """
     if isinstance(snaks, list):
-        return tuple([Snak(snak["property"], read_snak_value(snak, skipped)) for snak in snaks])
+        return [(snak["property"], encode_fields(read_snak(snak, skipped))) for snak in snaks]
     if order and len(snaks) > 1:
         properties = [property_ for property_ in dict.fromkeys(order) if property_ in snaks]
         if len(properties) < len(snaks):
             named = set(properties)
             properties += [property_ for property_ in snaks if property_ not in named]
-        return tuple(
-            [
-                Snak(property_, read_snak_value(snak, skipped))
-                for property_ in properties
-                for snak in snaks[property_]
-            ]
-        )
-    return tuple(
-        [
-            Snak(property_, read_snak_value(snak, skipped))
-            for property_, group in snaks.items()
-            for snak in group
+        return [
+            (property_, encode_fields(read_snak(snak, skipped)))
+            for property_ in properties
+            for snak in snaks[property_]
         ]
-    )
+    return [
+        (property_, encode_fields(read_snak(snak, skipped)))
+        for property_, group in snaks.items()
+        for snak in group
+    ]
 
 
-def read_snak_value(snak: Mapping[str, Any], skipped: Counter[str], /) -> Value:
-    """Returns the value of a snak.
+def read_snak(snak: Mapping[str, Any], skipped: Counter[str], /) -> Fields:
+    """Returns the value of a snak as its tag and fields, see ``value_of_fields``.
 
     A data type that is not known, or a value not shaped like its data type, is kept as it came
     and counted in ``skipped`` (the name under which the report shows such counts).
@@ -79,9 +64,9 @@ def read_snak_value(snak: Mapping[str, Any], skipped: Counter[str], /) -> Value:
     type_ = snak.get("snaktype", "value")
     if type_ != "value":
         if type_ == "somevalue":
-            return _SOME
+            return ("some",)
         if type_ == "novalue":
-            return _NONE
+            return ("none",)
         raise MalformedError(f"snaktype {type_!r}; expected value, somevalue or novalue")
     data = snak["datavalue"]
     reader = _READERS.get(data["type"])
@@ -92,34 +77,36 @@ def read_snak_value(snak: Mapping[str, Any], skipped: Counter[str], /) -> Value:
             pass
     name = str(snak.get("datatype") or data["type"])
     skipped[f"values of data type {name} kept as they came"] += 1
-    return UnknownValue(name, orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode())
+    return ("u", name, orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode())
 
 
 @lru_cache(maxsize=262_144)
-def _entity_value(id_: str) -> EntityValue:
-    return EntityValue(normalise_entity_id(id_))
+def _entity(id_: str) -> Fields:
+    return ("e", normalise_entity_id(id_))
 
 
-def _read_entity_value(value: Any, datatype: str | None) -> Value:
+def _read_entity_value(value: Any, datatype: str | None) -> Fields:
     id_ = value.get("id")
     if id_ is None:
         id_ = f"{_PREFIXES[value['entity-type']]}{int(value['numeric-id'])}"
-    return _entity_value(id_)
+    return _entity(id_)
 
 
-def _read_string(value: Any, datatype: str | None) -> Value:
+def _read_string(value: Any, datatype: str | None) -> Fields:
     if not isinstance(value, str):
         raise TypeError(value)
     if datatype == "url":
-        return Iri(value)
-    return StringValue(value, datatype) if datatype else StringValue(value)
+        return ("i", value)
+    if not datatype or datatype == "string":
+        return ("s", value)
+    return ("s", value, datatype)
 
 
-def _read_monolingual(value: Any, datatype: str | None) -> Value:
+def _read_monolingual(value: Any, datatype: str | None) -> Fields:
     text, language = value["text"], value["language"]
     if not isinstance(text, str):
         raise TypeError(text)
-    return MonolingualText(text, language.lower())
+    return ("m", text, language.lower())
 
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
@@ -137,9 +124,10 @@ def _unit(raw: str) -> str | None:
     return None if raw in ("1", "") else normalise_entity_id(raw)
 
 
-def _read_quantity(value: Any, datatype: str | None) -> Value:
+def _read_quantity(value: Any, datatype: str | None) -> Fields:
     lower, upper = value.get("lowerBound"), value.get("upperBound")
-    return Quantity(
+    return (
+        "q",
         _number(value["amount"]),
         _unit(value.get("unit", "1")),
         None if lower is None else _number(lower),
@@ -163,12 +151,13 @@ def normalise_time(raw: str, /) -> str:
     return f"{'-' if sign == '-' else ''}{year}-{month}-{day}T{clock}Z"
 
 
-def _read_time(value: Any, datatype: str | None) -> Value:
+def _read_time(value: Any, datatype: str | None) -> Fields:
     precision = value["precision"]
     calendar = value.get("calendarmodel")
     if type(precision) is not int:
         raise TypeError(precision)
-    return Time(
+    return (
+        "t",
         normalise_time(value["time"]),
         precision,
         # A calendar without a name is the one that Wikibase assumes.
@@ -179,9 +168,10 @@ def _read_time(value: Any, datatype: str | None) -> Value:
     )
 
 
-def _read_coordinates(value: Any, datatype: str | None) -> Value:
+def _read_coordinates(value: Any, datatype: str | None) -> Fields:
     altitude, precision, globe = value.get("altitude"), value.get("precision"), value.get("globe")
-    return Coordinates(
+    return (
+        "c",
         float(value["latitude"]),
         float(value["longitude"]),
         None if altitude is None else float(altitude),
@@ -190,7 +180,7 @@ def _read_coordinates(value: Any, datatype: str | None) -> Value:
     )
 
 
-_READERS: dict[str, Callable[[Any, str | None], Value]] = {
+_READERS: dict[str, Callable[[Any, str | None], Fields]] = {
     "wikibase-entityid": _read_entity_value,
     "string": _read_string,
     "monolingualtext": _read_monolingual,

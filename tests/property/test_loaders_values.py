@@ -25,7 +25,9 @@ from graph_service.model.values import (
     StringValue,
     Time,
     Value,
+    encode_fields,
     encode_value,
+    value_of_fields,
 )
 from loaders.options import LoadOptions
 from loaders.rdf import reader as rdf
@@ -34,7 +36,7 @@ from loaders.source import line_blocks, open_source
 from loaders.tables import reader as tables
 from loaders.tables.kgtk_values import read_kgtk_value
 from loaders.wikibase import reader as wikibase
-from loaders.wikibase.values import read_snak_value
+from loaders.wikibase.values import read_snak
 
 WD = "http://www.wikidata.org/entity/"
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)
@@ -73,6 +75,10 @@ values: st.SearchStrategy[Value] = st.one_of(
     st.just(SomeValue()),
     st.just(NoValue()),
 )
+
+
+def read_snak_value(snak: Any, skipped: Counter[str]) -> Value:
+    return value_of_fields(read_snak(snak, skipped))
 
 
 def signed(number: str | None) -> str | None:
@@ -139,6 +145,7 @@ def test_wikibase_json_round_trip(value: Value, old_years: bool) -> None:
     snak = json.loads(json.dumps(to_snak(value, old_years)))
     skipped: Counter[str] = Counter()
     assert read_snak_value(snak, skipped) == value
+    assert encode_fields(read_snak(snak, skipped)) == encode_value(value)
     assert not skipped
 
 

@@ -20,12 +20,17 @@ from graph_service.model.values import (
     Time,
     UnknownValue,
     Value,
+    value_of_fields,
 )
 from loaders.wikibase.documents import Languages, expand, read_document
-from loaders.wikibase.values import MalformedError, read_snak_value
+from loaders.wikibase.values import MalformedError, read_snak
 
 GUID = "Q42$F078E5B3-F9A8-480E-B7AC-D97778CBBEF9"
 WD = "http://www.wikidata.org/entity/"
+
+
+def read_snak_value(snak: Any, skipped: Counter[str]) -> Value:
+    return value_of_fields(read_snak(snak, skipped))
 
 
 def snak(property_: str, type_: str, value: Any, datatype: str | None = None) -> dict[str, Any]:
