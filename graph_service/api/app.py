@@ -32,6 +32,7 @@ from graph_service.service import Service
 
 MAX_BODY_BYTES = 1_000_000
 MAX_WAITING = 256
+BODY_TIMEOUT_S = 10.0
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 log = logging.getLogger("graph_service.api")
 
@@ -96,7 +97,12 @@ class _Endpoint:
             return _error(
                 415, "BAD_INPUT", f"the content type must be application/json, got {kind or 'none'}"
             )
-        body = await _read_body(request)
+        try:
+            with anyio.fail_after(BODY_TIMEOUT_S):
+                body = await _read_body(request)
+        except TimeoutError:
+            # Also what keeps a stopping server from waiting for a client that says no more.
+            return _error(408, "TIMEOUT", f"the query did not come within {BODY_TIMEOUT_S:g} s")
         if body is None:
             return _error(413, "LIMIT_EXCEEDED", f"a query has at most {MAX_BODY_BYTES} bytes")
         try:
@@ -130,7 +136,12 @@ class _Endpoint:
         self._waiting += 1
         try:
             body = await run_sync(
-                self._execute, document, variables, operation, limiter=self._limiter
+                self._execute,
+                document,
+                variables,
+                operation,
+                limiter=self._limiter,
+                abandon_on_cancel=True,
             )
         finally:
             self._waiting -= 1

@@ -76,6 +76,7 @@ MAX_TOKENS = 3000
 MAX_IDS = 200
 CACHED_DOCUMENTS = 200
 MAX_ATTEMPTS = 3
+MAX_MESSAGE = 1_000
 log = logging.getLogger("graph_service.api")
 
 
@@ -347,6 +348,9 @@ def shown_error(error: GraphQLError, request_id: str, /) -> GraphQLError:
         log.error("request %s failed", request_id, exc_info=cause)
         extensions["code"] = "INTERNAL"
         message = f"An internal error happened; it is logged under request {request_id}."
+    if len(message) > MAX_MESSAGE:
+        # Messages quote what was sent, which may be a megabyte.
+        message = f"{message[: MAX_MESSAGE - 1]}…"
     return GraphQLError(
         message,
         nodes=error.nodes,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
+import math
+import signal
 import socket
+import sys
 from typing import TYPE_CHECKING
 
 from graph_service.cli.opening import open_from
@@ -15,9 +18,15 @@ from graph_service.settings import Settings
 if TYPE_CHECKING:
     from graph_service.api.app import ServerOptions
 
+GRACE_S = 5
+"""How much longer than a read may take a stopping server waits for its answers."""
+
 
 def serve(options: argparse.Namespace, output: Output, /) -> int:
-    """Serves GraphQL over HTTP until it is stopped."""
+    """Serves GraphQL over HTTP until it is stopped.
+
+    Asked to end (SIGTERM), it takes no more queries, answers those under way, and ends with 0.
+    """
     import uvicorn
 
     from graph_service.api.app import make_app
@@ -36,8 +45,17 @@ def serve(options: argparse.Namespace, output: Output, /) -> int:
             )
             if allowed.graphiql:
                 output.note("GraphiQL at the same address loads its scripts from the network")
-            config = uvicorn.Config(make_app(service, allowed), log_level="warning")
-            uvicorn.Server(config).run(sockets=[listening])
+            config = uvicorn.Config(
+                make_app(service, allowed),
+                log_level="warning",
+                timeout_graceful_shutdown=math.ceil(service.settings.read_timeout_s) + GRACE_S,
+            )
+            # uvicorn answers what is under way, and then raises the signal again.
+            previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+            try:
+                uvicorn.Server(config).run(sockets=[listening])
+            finally:
+                signal.signal(signal.SIGTERM, previous)
     return 0
 
 

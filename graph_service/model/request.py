@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph_service.errors import InputError
@@ -12,6 +13,16 @@ from graph_service.model.view import ViewSpec
 
 MAX_QUESTION_CHARACTERS = 10_000
 MAX_ENTITY_IDS = 100
+MAX_LANGUAGES = 50
+
+
+def check_languages(languages: Sequence[str], /) -> None:
+    """Raises ``InputError`` where more languages are asked for than labels are looked up in."""
+    if len(languages) > MAX_LANGUAGES:
+        raise InputError(
+            f"at most {MAX_LANGUAGES} languages can be given, got {len(languages)}",
+            argument="languages",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +105,7 @@ class RetrieveRequest:
                 f"at most {MAX_ENTITY_IDS} entities can be given, got {len(self.entity_ids)}",
                 argument="entity_ids",
             )
+        check_languages(self.languages)
         if self.min_score is not None and not math.isfinite(self.min_score):
             raise InputError(
                 f"min_score must be a finite number, got {self.min_score}", argument="min_score"

@@ -18,7 +18,7 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.pageviews import PageViews
 from graph_service.model.passage import PassageRanking, PassagesResult
-from graph_service.model.request import RetrieveRequest, ViewRef
+from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
 from graph_service.model.result import RetrievalResult, SubgraphResult
 from graph_service.model.statement import Statement
 from graph_service.model.view import ChangeKind, Overlay, StoredView, ViewSpec, ViewState
@@ -264,6 +264,7 @@ class Service:
         if not query.strip():
             raise InputError("the search is empty", argument="query")
         self._check_limit(limit)
+        check_languages(languages)
         return self.store.search(
             self.graph(graph).edition,
             query,
@@ -289,6 +290,7 @@ class Service:
         qualifiers and references of its base.
         """
         self._check_limit(limit)
+        check_languages(languages)
         base = self._open(graph)
         if view is not None:
             require_base(base.info)
@@ -377,6 +379,7 @@ class Service:
     ) -> SubgraphResult:
         """Returns the statements within some hops of an entity, nearest first."""
         self._check_limit(limit)
+        check_languages(languages)
         if not 1 <= hops <= self.settings.max_hops:
             raise InputError(
                 f"hops must be 1 to {self.settings.max_hops}, got {hops}", argument="hops"
@@ -458,6 +461,7 @@ class Service:
             DeadlineError: The read's time limit ran out. Vectors that were computed are kept.
         """
         check_query(query, k=k, most=self.settings.max_items, min_score=min_score)
+        check_languages(languages)
         return self._passages.search(
             self.graph(graph),
             query,

@@ -32,6 +32,7 @@ from graph_service.model.values import EntityValue
 from graph_service.model.view import Change, Method, ViewSpec
 from graph_service.store.page_views import make_table, save_page_views
 
+MANY_LANGUAGES = '["en"' + ', "de"' * 50 + "]"
 TYPENAME = "{ __typename }"
 
 
@@ -394,6 +395,7 @@ def test_own_changes_of_every_literal_type(kinds_service: Service) -> None:
         ({"view": {"spec": custom({"value": {"itemId": ""}})}}, "BAD_INPUT", "itemId"),
         ({"view": {"spec": around([""])}}, "BAD_INPUT", "scope.aroundItemIds"),
         ({"graph": ""}, "BAD_INPUT", "graph"),
+        ({"languageCodes": ["en"] * 51}, "BAD_INPUT", "languageCodes"),
         ({"maxHops": 99}, "BAD_INPUT", "maxHops"),
         ({"tokenBudget": 0}, "BAD_INPUT", "tokenBudget"),
         ({"prizes": {"edgeCost": -1.0}}, "BAD_INPUT", "edgeCost"),
@@ -414,6 +416,13 @@ def test_errors_carry_code_and_argument(
     assert error["extensions"]["code"] == code
     assert error["extensions"].get("argument") == argument
     assert error["message"]
+
+
+@pytest.mark.parametrize("given", [{"preset": "x" * 90_000}, {"view": {"id": "x" * 90_000}}])
+def test_an_error_does_not_send_all_back(demo_service: Service, given: dict[str, Any]) -> None:
+    error = fail(demo_service, ask("triplets", "id"), {"input": {"question": QUESTION, **given}})
+    assert 50 < len(error["message"]) <= 1000
+    assert error["message"].endswith("…")
 
 
 def test_errors_carry_the_hint(demo_service: Service) -> None:
@@ -659,6 +668,20 @@ def test_nesting_cannot_break_the_parser(
             "propertyId",
         ),
         ('{ views(after: "' + "9" * 5000 + '") { total } }', "after"),
+        (
+            f'{{ searchItems(query: "a", languageCodes: {MANY_LANGUAGES}) {{ score }} }}',
+            "languageCodes",
+        ),
+        (f'{{ passages(query: "a", languageCodes: {MANY_LANGUAGES}) {{ id }} }}', "languageCodes"),
+        (
+            f'{{ neighbourhood(id: "{MARIA}", languageCodes: {MANY_LANGUAGES}) {{ id }} }}',
+            "languageCodes",
+        ),
+        (
+            f'{{ item(id: "{MARIA}") {{ statements(languageCodes: {MANY_LANGUAGES}) '
+            "{ change { kind } } } }",
+            "languageCodes",
+        ),
         ("{ itemsById(ids: [" + '"Q1",' * (MAX_IDS + 1) + "]) { id } }", "ids"),
     ],
 )

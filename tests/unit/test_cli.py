@@ -7,11 +7,14 @@ import json
 import os
 import re
 import shlex
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -765,7 +768,9 @@ def test_a_port_that_is_taken(cli: Cli, store: str) -> None:
     assert cli("serve", "--port", "99999").code == 4
 
 
-def test_serve_answers_until_it_is_interrupted(store: str) -> None:
+@contextmanager
+def serving(store: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server in a process of its own, and its address."""
     server = subprocess.Popen(
         [sys.executable, "-m", "graph_service.cli", "serve", "--port", "0", "--writable"],
         env={**os.environ, "GRAPH_SERVICE_STORE": store},
@@ -788,10 +793,36 @@ def test_serve_answers_until_it_is_interrupted(store: str) -> None:
                 assert time.monotonic() < limit
                 time.sleep(0.05)
         assert answer.json() == {"data": {"graphs": [{"name": "demo"}]}}
-        server.send_signal(2)
-        out, err = server.communicate(timeout=20)
+        yield server, url
     finally:
         server.kill()
-        server.wait()
-    assert (server.returncode, out) == (130, "")
+        server.communicate()
+
+
+def test_serve_answers_until_it_is_interrupted(store: str) -> None:
+    with serving(store) as (server, _):
+        server.send_signal(signal.SIGINT)
+        out, err = server.communicate(timeout=20)
+        assert (server.returncode, out) == (130, "")
+        assert "Traceback" not in err
+
+
+def test_a_server_asked_to_end_answers_what_is_under_way(store: str) -> None:
+    """Exit code 0, at once, whatever connections are open and idle."""
+    fields = " ".join(f"a{i}: subgraph(input: $i) {{ id }}" for i in range(30))
+    spec = {"method": "RELATION_REPLACEMENT", "level": 0.5}
+    variables = {"i": {"question": QUESTION, "view": {"spec": spec}, "limit": 100}}
+    query = {"query": f"query($i: RetrieveInput!) {{ {fields} }}", "variables": variables}
+    with serving(store) as (server, url), ThreadPoolExecutor(3) as pool, httpx.Client() as idle:
+        idle.post(url, json={"query": "{ graphs { name } }"})
+        asked = [pool.submit(httpx.post, url, json=query, timeout=60) for _ in range(3)]
+        time.sleep(0.5)
+        began = [one.done() for one in asked]
+        server.send_signal(signal.SIGTERM)
+        answers = [one.result(timeout=60) for one in asked]
+        out, err = server.communicate(timeout=20)
+    assert not any(began), "the queries were under way"
+    assert [answer.status_code for answer in answers] == [200] * 3
+    assert len({answer.json()["data"]["a0"]["id"] for answer in answers}) == 1
+    assert (server.returncode, out) == (0, "")
     assert "Traceback" not in err

@@ -235,6 +235,17 @@ def test_a_client_that_goes_away_harms_nobody(url: str) -> None:
     assert post(url).status_code == 200
 
 
+def test_a_query_that_does_not_come_is_given_up(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graph_service.api.app.BODY_TIMEOUT_S", 0.3)
+    address = urlsplit(url)
+    with socket.create_connection((address.hostname, address.port), timeout=20) as connection:
+        connection.sendall(b"POST /graphql HTTP/1.1\r\nHost: localhost\r\n"
+                           b"Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{")  # fmt: skip
+        answer = connection.recv(10_000)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b'"code":"TIMEOUT"' in answer
+
+
 def test_other_paths_and_methods(url: str) -> None:
     assert httpx.get(f"{url}/").status_code == 404
     assert httpx.delete(f"{url}/graphql").status_code == 405
