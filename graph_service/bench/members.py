@@ -20,21 +20,20 @@ from graph_service.bench.codex import Codex, CodexGraph, Question, read_rows
 from graph_service.bench.dumps import load_documents, load_triples
 from graph_service.bench.figures import Detail, Measured, spread, timed
 from graph_service.bench.pagerank import SCIPY_MISSING, pagerank_region, pagerank_whole
+from graph_service.bench.trees import PROOF_SIZES, growth, proofs, whole_tree
 from graph_service.bench.views import LEVEL, deviation, on_view, stored_size, sweep
 from graph_service.embed import open_embedder
 from graph_service.embed.weights import find_model
 from graph_service.errors import SetupError
-from graph_service.model.graph import Float64, KnowledgeGraph, labels_of
+from graph_service.model.graph import KnowledgeGraph, labels_of
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import RetrievalResult, Strategy
 from graph_service.model.view import Method, ViewSpec
-from graph_service.retrieve.solver import PcstFast, Tree, passes_known_case, solve, solver_report
 from graph_service.store import open_store
 from graph_service.view_store import LaidView, ViewStore
 
 _BATCH = 128
 _LABELS = 1024
-_PRIZED = 10
 _PUBLISHED_PIPELINE_MS = 15_700.0
 _PUBLISHED_VIEW_MS = {
     Method.RELATION_SWAPPING: 259.0,
@@ -88,59 +87,6 @@ def load_table(codex: Codex, /) -> Measured:
             "statements_per_s": int(1000 * len(rows) / np.median(own)),
         },
     )
-
-
-# Growth
-
-
-def growth(size: str, turns: int, codex: Codex, /) -> Measured:
-    """Grows a tree on a whole graph from ten prizes; beside one raw run of pcst_fast (row O7)."""
-    data = codex.graph(size)
-    graph = data.graph
-    source, target = graph.head.astype(np.int64), graph.tail.astype(np.int64)
-    pairs = np.stack((source, target), axis=1)
-    costs = np.ones(graph.edge_count)
-    draws = [_prizes(data, turn) for turn in range(turns)]
-    raw = _pcst_fast()
-    trees: list[Tree] = []
-
-    def ours(prizes: Float64) -> None:
-        trees.append(solve(source, target, prizes=prizes, costs=costs, pcst_fast=raw))
-
-    own = timed(ours, draws)
-    details: dict[str, Detail] = {
-        "edges": graph.edge_count,
-        "mean_objective": float(np.mean([tree.objective for tree in trees])),
-    }
-    if raw is None:
-        return Measured(own, (), solver_report().reason, details)
-    objectives: list[float] = []
-
-    def theirs(prizes: Float64) -> None:
-        nodes, edges = raw(pairs, prizes, costs, -1, 1, "strong", 0)
-        objectives.append(float(prizes[nodes].sum() - costs[edges].sum()))
-
-    beside = timed(theirs, draws)
-    return Measured(
-        own, beside, None, {**details, "reference_mean_objective": float(np.mean(objectives))}
-    )
-
-
-def _pcst_fast() -> PcstFast | None:
-    try:
-        from pcst_fast import pcst_fast  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    except ImportError:
-        return None
-    return pcst_fast if passes_known_case(pcst_fast) else None
-
-
-def _prizes(data: CodexGraph, turn: int) -> Float64:
-    """Prizes 10 to 1 on ten of the fixed entities, other ones each turn."""
-    prizes = np.zeros(data.graph.node_count)
-    nodes = [question.node for question in data.questions]
-    chosen = [nodes[(turn + len(nodes) * i // _PRIZED) % len(nodes)] for i in range(_PRIZED)]
-    prizes[chosen] = np.arange(_PRIZED, 0, -1)
-    return prizes
 
 
 # Retrieval
@@ -325,12 +271,27 @@ MEMBERS: tuple[Member, ...] = (
     ),
     *(
         Member(
-            f"growth-{size}",
-            f"the best tree found on whole CoDEx-{size.upper()}, ten prizes, cost 1 an edge",
+            f"{name}-{size}",
+            f"{what} on whole CoDEx-{size.upper()}, ten prizes, cost 1 an edge",
             "one raw pcst_fast run, strong pruning",
-            partial(growth, size, turns),
+            partial(member, size, turns),
         )
-        for size, turns in (("s", 5), ("m", 2))
+        for name, what, member in (
+            ("growth", "one growth and its best pruning", growth),
+            ("tree", "a subgraph at the default effort, its bound among it,", whole_tree),
+        )
+        for size, turns in (("s", 10), ("m", 5))
+    ),
+    *(
+        Member(
+            f"proof-{edges}-cost-{cost}",
+            f"subgraphs at the default effort on regions of {edges:,} edges of CoDEx-M, prizes by"
+            f" likeness, cost {cost} an edge; then with up to two seconds to prove them",
+            "one raw pcst_fast run, strong pruning",
+            partial(proofs, edges, cost),
+        )
+        for edges in PROOF_SIZES
+        for cost in (1, 3)
     ),
     *(
         Member(

@@ -17,39 +17,44 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Deadline
+from graph_service.retrieve.order import distinct, stable_order
 from graph_service.retrieve.reduction import Found, Small, tree_on
 
-BOUND_WORK = 30_000
+BOUND_WORK = 300_000
 """Arcs looked at for a bound alone; some 10 ms."""
-PROOF_WORK = 5_000_000
+PROOF_WORK = 60_000_000
 """Arcs looked at for a proof; some two seconds."""
+_A_LOOK = 1_000
+"""What looking at any arcs costs beside the arcs themselves, in arcs."""
 _SPENT = 1e-12
 _SLACK = 1e-7
 """What sums of prizes and costs may be off by."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Case:
     """A part of all trees: those with a root and some further nodes, without some others.
 
     Attributes:
         root: Node that is in; -1: any terminal from place ``first`` on.
         first: Place of the first terminal that may be in.
+        needed, gone: Nodes that are in, and nodes that are not: bool [n].
     """
 
     root: int
     first: int
-    needed: frozenset[int]
-    gone: frozenset[int]
+    needed: Bool
+    gone: Bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Ascent:
     """A bound of one case: what no tree escapes, what arcs and terminals have left to pay."""
 
     paid: float
-    left_arcs: list[float]
+    left_arcs: Float64
     left_prizes: dict[int, float]
 
 
@@ -68,21 +73,26 @@ def bound_of(
 
 
 class _Search:
+    """Arcs stand in the order of the node that they lead to: those of v from ``begin[v]`` on."""
+
     def __init__(self, small: Small, found: Found, work: int, deadline: Deadline) -> None:
         self.small = small
         self.best = found
         self.work = work
         self.deadline = deadline
-        n = len(small.prizes)
-        self.prizes: list[float] = small.prizes.tolist()
-        # Arc 2e goes from an edge's source to its target, arc 2e + 1 back.
-        self.costs: list[float] = np.repeat(small.costs, 2).tolist()
-        self.into: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-        for edge, (u, v) in enumerate(
-            zip(small.source.tolist(), small.target.tolist(), strict=True)
-        ):
-            self.into[v].append((2 * edge, u))
-            self.into[u].append((2 * edge + 1, v))
+        n, m = len(small.prizes), len(small.edge)
+        self.prizes = small.prizes
+        into = np.concatenate((small.target, small.source))
+        order = stable_order(into)
+        self.other = np.concatenate((small.source, small.target))[order]
+        self.costs = np.concatenate((small.costs, small.costs))[order]
+        self.begin = np.zeros(n + 1, dtype=np.int64)
+        np.cumsum(np.bincount(into, minlength=n), out=self.begin[1:])
+        place = np.empty(2 * m, dtype=np.int64)
+        place[order] = np.arange(2 * m)
+        # The same edge, walked back.
+        self.back = np.concatenate((place[m:], place[:m]))[order]
+        self.rows = np.flatnonzero(np.diff(self.begin))
         terminals = np.flatnonzero(small.prizes > 0)
         order = np.lexsort((terminals, -small.prizes[terminals]))
         self.terminals: list[int] = terminals[order].tolist()
@@ -100,8 +110,8 @@ class _Search:
             # Later cases of one bound first: they are nearer to being settled.
             heapq.heappush(queue, (-bound, -count, case))
 
-        none: frozenset[int] = frozenset()
-        push(sum(self.prizes), _Case(-1, 0, none, none))
+        none = np.zeros(len(self.prizes), dtype=bool)
+        push(float(self.prizes.sum()), _Case(-1, 0, none, none))
         while queue and self._may_beat(-queue[0][0]):
             if self.work <= 0 or self.deadline.passed():
                 return self.best, max(self._floor(-queue[0][0]), self.best[2])
@@ -110,8 +120,8 @@ class _Search:
                 terminal = self.terminals[case.first]
                 push(-bound, _Case(terminal, case.first, none, case.gone))
                 if case.first + 1 < len(self.terminals):
-                    left = sum(self.prizes[t] for t in self.terminals[case.first + 1 :])
-                    push(left, _Case(-1, case.first + 1, none, case.gone | {terminal}))
+                    left = float(self.prizes[self.terminals[case.first + 1 :]].sum())
+                    push(left, _Case(-1, case.first + 1, none, _with(case.gone, terminal)))
                 continue
             for value, part in self._split(-bound, case):
                 push(value, part)
@@ -125,57 +135,76 @@ class _Search:
 
     def _split(self, bound: float, case: _Case) -> list[tuple[float, _Case]]:
         """Returns the two halves of a case with their bounds; none where nothing is better."""
-        needed, gone = set(case.needed), set(case.gone)
+        needed, gone = case.needed.copy(), case.gone.copy()
         while True:
             ascent = self._ascend(case.root, needed, gone)
             if ascent is None:
                 return []
-            total = sum(self.prizes[t] for t in self.terminals if t not in gone)
+            total = float(self.prizes[~gone].sum())
             bound = min(bound, total - ascent.paid)
             tree = self._tree(case.root, ascent, gone)
             if not self._may_beat(bound):
                 return []
             fixed = self._fix(case.root, total - ascent.paid, ascent, needed, gone)
-            if needed & gone:
+            if (needed & gone).any():
                 return []
             # Another ascent pays where the problem has become much smaller.
-            if fixed * 8 < len(self.prizes) - len(gone) or self.work <= 0:
+            if fixed * 8 < len(self.prizes) - int(gone.sum()) or self.work <= 0:
                 break
         at = self._branching_node(case.root, tree, ascent, needed, gone)
         if at < 0:
             return []
         return [
-            (bound, _Case(case.root, case.first, frozenset(needed), frozenset(gone | {at}))),
-            (bound, _Case(case.root, case.first, frozenset(needed | {at}), frozenset(gone))),
+            (bound, _Case(case.root, case.first, needed, _with(gone, at))),
+            (bound, _Case(case.root, case.first, _with(needed, at), gone)),
         ]
 
-    def _ascend(self, root: int, needed: set[int], gone: set[int]) -> _Ascent | None:
+    def _arcs_into(self, nodes: Int64) -> Int64:
+        begin = self.begin[nodes]
+        count = self.begin[nodes + 1] - begin
+        ends = np.cumsum(count)
+        total = int(ends[-1]) if len(ends) else 0
+        self.work -= total + _A_LOOK
+        arcs: Int64 = np.arange(total) + np.repeat(begin - ends + count, count)
+        return arcs
+
+    def _ascend(self, root: int, needed: Bool, gone: Bool) -> _Ascent | None:
         """Returns the dual ascent; None where a needed node cannot be reached."""
         left_arcs = self.costs.copy()
-        left = {t: self.prizes[t] for t in self.terminals if t != root and t not in gone}
-        left.update({node: math.inf for node in sorted(needed) if node != root})
-        sets: dict[int, tuple[set[int], list[int]]] = {t: ({t}, [t]) for t in left}
-        queue = [(len(self.into[t]), t) for t in left]
+        left = {t: float(self.prizes[t]) for t in self.terminals if t != root and not gone[t]}
+        left.update({node: math.inf for node in np.flatnonzero(needed).tolist() if node != root})
+        # Each terminal's set, and arcs into it of which none was inside when last looked at.
+        sets: dict[int, tuple[Int64, Int64]] = {}
+        queue = [(int(self.begin[t + 1] - self.begin[t]), t) for t in left]
         heapq.heapify(queue)
+        closed = gone.copy()
         paid = 0.0
         while queue:
             size, terminal = heapq.heappop(queue)
-            inside, members = sets[terminal]
-            crossing: list[tuple[int, int]] = []
-            for node in members:  # Grows while it is walked.
-                self.work -= len(self.into[node])
-                for arc, other in self.into[node]:
-                    if other in inside or other in gone:
-                        continue
-                    if left_arcs[arc] <= _SPENT:
-                        inside.add(other)
-                        members.append(other)
-                    else:
-                        crossing.append((arc, other))
-            if root in inside:
+            if terminal in sets:
+                members, arcs = sets[terminal]
+                self.work -= len(arcs) + _A_LOOK
+            else:
+                members = np.array([terminal])
+                arcs = self._arcs_into(members)
+            closed[members] = True
+            while True:
+                others = self.other[arcs]
+                crossing = ~closed[others]
+                arcs, others = arcs[crossing], others[crossing]
+                free = left_arcs[arcs] <= _SPENT
+                if not free.any():
+                    break
+                new = distinct(others[free])
+                closed[new] = True
+                members = np.concatenate((members, new))
+                arcs = np.concatenate((arcs, self._arcs_into(new)))
+            reached = bool(closed[root])
+            closed[members] = gone[members]
+            if reached:
                 continue
-            arcs = [arc for arc, other in crossing if other not in inside]
-            if not arcs:
+            sets[terminal] = members, arcs
+            if not len(arcs):
                 if left[terminal] == math.inf:
                     return None
                 paid += left[terminal]
@@ -185,86 +214,81 @@ class _Search:
             if len(arcs) > size and queue and len(arcs) > queue[0][0]:
                 heapq.heappush(queue, (len(arcs), terminal))
                 continue
-            step = min(min(left_arcs[arc] for arc in arcs), left[terminal])
-            for arc in arcs:
-                left_arcs[arc] -= step
+            step = min(float(left_arcs[arcs].min()), left[terminal])
+            left_arcs[arcs] -= step
             paid += step
             left[terminal] -= step
             if left[terminal] > _SPENT:
                 heapq.heappush(queue, (len(arcs), terminal))
         return _Ascent(paid, left_arcs, left)
 
-    def _fix(
-        self, root: int, bound: float, ascent: _Ascent, needed: set[int], gone: set[int]
-    ) -> int:
+    def _fix(self, root: int, bound: float, ascent: _Ascent, needed: Bool, gone: Bool) -> int:
         """Adds the nodes that every better tree has, or that none has; returns how many."""
         count = 0
         for terminal, left in ascent.left_prizes.items():
             if left < math.inf and not self._may_beat(bound - left):
-                needed.add(terminal)
+                needed[terminal] = True
                 count += 1
-        # Arcs out of a node are those into its neighbours, the other way round.
-        away = self._distances([root], ascent, gone, forward=True)
-        home = self._distances([root, *ascent.left_prizes], ascent, gone, forward=False)
-        for node in range(len(self.prizes)):
-            if node not in gone:
-                way = away[node] + (home[node] if self.prizes[node] <= 0 else 0.0)
-                if way == math.inf or not self._may_beat(bound - way):
-                    gone.add(node)
-                    count += 1
-        return count
+        away = self._distances([root], ascent.left_arcs, gone)
+        home = self._distances([root, *ascent.left_prizes], ascent.left_arcs[self.back], gone)
+        way = away + np.where(self.prizes <= 0, home, 0.0)
+        most = bound - way
+        if self.whole:
+            most = np.floor(most + _SLACK)
+        new = ~gone & ~(most > self.best[2] + _SLACK)
+        gone |= new
+        return count + int(new.sum())
 
-    def _distances(
-        self, starts: list[int], ascent: _Ascent, gone: set[int], *, forward: bool
-    ) -> list[float]:
-        """Returns the least left-over cost from the starts to each node, or from it to them."""
-        distance = [math.inf] * len(self.prizes)
-        queue = [(0.0, node) for node in starts]
-        for node in starts:
-            distance[node] = 0.0
-        heapq.heapify(queue)
-        while queue:
-            far, node = heapq.heappop(queue)
-            if far > distance[node]:
-                continue
-            self.work -= len(self.into[node])
-            for arc, other in self.into[node]:
-                further = far + ascent.left_arcs[arc ^ 1 if forward else arc]
-                if further < distance[other] and other not in gone:
-                    distance[other] = further
-                    heapq.heappush(queue, (further, other))
-        return distance
+    def _distances(self, starts: list[int], costs: Float64, gone: Bool) -> Float64:
+        """Returns the least cost of a way from the starts to each node, float64 [n]."""
+        distance = np.full(len(self.prizes), np.inf)
+        distance[starts] = 0.0
+        if not len(self.rows):
+            return distance
+        begin, closed = self.begin[self.rows], gone[self.rows]
+        while True:
+            self.work -= len(costs) + _A_LOOK
+            least = np.minimum.reduceat(distance[self.other] + costs, begin)
+            least[closed] = np.inf
+            before = distance[self.rows]
+            if not (least < before).any():
+                return distance
+            distance[self.rows] = np.minimum(least, before)
 
-    def _tree(self, root: int, ascent: _Ascent, gone: set[int]) -> Found:
+    def _tree(self, root: int, ascent: _Ascent, gone: Bool) -> Found:
         """Returns the best tree on the nodes that the root reaches for nothing; keeps the best."""
-        reached, members = {root}, [root]
-        for node in members:
-            self.work -= len(self.into[node])
-            for arc, other in self.into[node]:
-                free = ascent.left_arcs[arc ^ 1] <= _SPENT
-                if free and other not in reached and other not in gone:
-                    reached.add(other)
-                    members.append(other)
+        closed = gone.copy()
+        closed[root] = True
+        members = new = np.array([root])
+        while len(new):
+            arcs = self._arcs_into(new)
+            others = self.other[arcs]
+            free = (ascent.left_arcs[self.back[arcs]] <= _SPENT) & ~closed[others]
+            new = distinct(others[free])
+            closed[new] = True
+            members = np.concatenate((members, new))
         small = self.small
-        tree = tree_on(
-            np.asarray(sorted(reached), dtype=np.int64),
-            small.source,
-            small.target,
-            small.prizes,
-            small.costs,
-        )
+        tree = tree_on(np.sort(members), small.source, small.target, small.prizes, small.costs)
         if tree[2] > self.best[2] + _SLACK:
             self.best = tree
         return tree
 
     def _branching_node(
-        self, root: int, tree: Found, ascent: _Ascent, needed: set[int], gone: set[int]
+        self, root: int, tree: Found, ascent: _Ascent, needed: Bool, gone: Bool
     ) -> int:
         """Returns the undecided node with the most free arcs, those of the tree first; or -1."""
-        settled = needed | gone | {root}
-        near = [node for node in tree[0].tolist() if node not in settled]
-        near = near or [node for node in range(len(self.prizes)) if node not in settled]
-        free = [
-            sum(ascent.left_arcs[arc] <= _SPENT for arc, other in self.into[node]) for node in near
-        ]
-        return near[int(np.argmax(free))] if near else -1
+        settled = needed | gone
+        settled[root] = True
+        near = tree[0][~settled[tree[0]]]
+        near = near if len(near) else np.flatnonzero(~settled)
+        if not len(near):
+            return -1
+        spent = np.concatenate(([0], np.cumsum(ascent.left_arcs <= _SPENT)))
+        free = spent[self.begin[near + 1]] - spent[self.begin[near]]
+        return int(near[np.argmax(free)])
+
+
+def _with(nodes: Bool, node: int) -> Bool:
+    more = nodes.copy()
+    more[node] = True
+    return more

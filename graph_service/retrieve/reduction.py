@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph_service.model.graph import Float64, Int64
+from graph_service.retrieve.order import stable_order
 
 TOLERANCE = 1e-9
 """Two sums of prizes and costs that differ by less are equal."""
@@ -37,8 +38,13 @@ def find_root(parent: list[int], node: int) -> int:
 def _simple(source: Int64, target: Int64, costs: Float64, edge: Int64, n: int) -> Int64:
     """Returns the places of the cheapest edge of each pair of nodes, loops left out."""
     low, high = np.minimum(source, target), np.maximum(source, target)
-    order = np.lexsort((edge, costs, high, low))
-    order = order[low[order] != high[order]]
+    order = np.flatnonzero(low != high)
+    if (np.diff(edge) < 0).any():
+        order = order[np.argsort(edge[order], kind="stable")]
+    if len(order) and costs[order].min() < costs[order].max():
+        order = order[np.argsort(costs[order], kind="stable")]
+    order = order[stable_order(high[order])]
+    order = order[stable_order(low[order])]
     pair = low[order] * n + high[order]
     first: Int64 = order[np.flatnonzero(np.diff(pair, prepend=-1))]
     return first

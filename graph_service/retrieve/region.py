@@ -14,6 +14,7 @@ from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.model.values import EntityValue, NoValue, SomeValue, decode_value
 from graph_service.model.view import Overlay
+from graph_service.retrieve.order import distinct
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def extract_region(
         kept += len(new)
         found.append(new)
         head, _, tail = _columns(graph, overlay, new)
-        ends = _distinct(np.concatenate((head, tail)))
+        ends = distinct(np.concatenate((head, tail)))
         frontier = ends[~seen[ends]]
         seen[frontier] = True
         reached.append(frontier)
@@ -185,7 +186,7 @@ def _incident(
     edges: _EdgeFilter,
 ) -> Int64:
     base = nodes[nodes < graph.node_count]
-    found = _distinct(
+    found = distinct(
         np.concatenate((gather(graph.out_edges, base)[0], gather(graph.in_edges, base)[0])).astype(
             np.int64
         )
@@ -217,18 +218,6 @@ def _without(edges: Int64, found: list[Int64]) -> Int64:
     place = np.minimum(np.searchsorted(before, edges), len(before) - 1)
     fresh: Int64 = edges[before[place] != edges]
     return fresh
-
-
-def _distinct(numbers: Int64) -> Int64:
-    """Returns the distinct numbers, ascending (``np.unique`` hashes, at several times the cost)."""
-    ordered = np.sort(numbers)
-    if not len(ordered):
-        return ordered
-    first = np.empty(len(ordered), dtype=bool)
-    first[0] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    distinct: Int64 = ordered[first]
-    return distinct
 
 
 def _passes(edges: _EdgeFilter, rank: Uint8, rel: Int32) -> Bool:

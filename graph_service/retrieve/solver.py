@@ -20,8 +20,8 @@ import numpy as np
 
 from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import Deadline
-from graph_service.retrieve.bound import BOUND_WORK, bound_of
-from graph_service.retrieve.reduction import TOLERANCE, expand, reduce_problem, tree_on
+from graph_service.retrieve.bound import BOUND_WORK, PROOF_WORK, bound_of
+from graph_service.retrieve.reduction import TOLERANCE, Found, best_part, expand, reduce_problem
 from graph_service.retrieve.steiner import EXACT_WORK, search
 
 
@@ -125,18 +125,15 @@ def solve(
         none = np.zeros(0, dtype=np.int64)
         return Tree(none, none, 0.0, 0.0, "own")
     small, merged = reduce_problem(source, target, prizes, costs)
-    found, proven = search(small, exact_work, deadline)
+    found, proven = search(small, exact_work, deadline, thorough=bound_work >= PROOF_WORK)
     tree = expand(found, small, merged, source, target, prizes, costs)
     if proven:
         return Tree(tree[0], tree[1], tree[2], tree[2], "own")
     solver = "own"
     if pcst_fast is not None and not deadline.passed():
-        pairs = np.stack((source, target), axis=1)
-        for pruning in ("strong", "gw"):
-            nodes, _ = pcst_fast(pairs, prizes, costs, -1, 1, pruning, 0)
-            other = tree_on(np.asarray(nodes, dtype=np.int64), source, target, prizes, costs)
-            if other[2] > tree[2] + TOLERANCE:
-                tree, solver = other, "pcst_fast"
+        other = grow(source, target, prizes=prizes, costs=costs, pcst_fast=pcst_fast)
+        if other[2] > tree[2] + TOLERANCE:
+            tree, solver = other, "pcst_fast"
     # The bound needs the value alone of the tree that is best so far.
     better, bound = bound_of(
         small, (found[0], found[1], max(tree[2], found[2])), work=bound_work, deadline=deadline
@@ -144,3 +141,25 @@ def solve(
     if better[2] > tree[2] + TOLERANCE:
         tree, solver = expand(better, small, merged, source, target, prizes, costs), "own"
     return Tree(tree[0], tree[1], tree[2], max(bound, tree[2]), solver)
+
+
+def grow(
+    source: Int64, target: Int64, /, *, prizes: Float64, costs: Float64, pcst_fast: PcstFast
+) -> Found:
+    """Returns a tree at least as good as pcst_fast's, with either of its prunings, by one run.
+
+    Both prunings (``gw`` and ``strong``) keep a part of the forest that it grows; this is the best
+    part of that forest, by an exact program on it.
+
+    Args:
+        source: One end of each edge, int64 [m].
+        target: The other end, int64 [m].
+        prizes: Of the nodes, at least 0, float64 [n].
+        costs: Of the edges, at least 0, float64 [m].
+        pcst_fast: Grows the forest.
+    """
+    pairs = np.stack((source, target), axis=1)
+    nodes, edges = pcst_fast(pairs, prizes, costs, -1, 1, "none", 0)
+    within = np.asarray(nodes, dtype=np.int64)
+    forest = np.asarray(edges, dtype=np.int64)
+    return best_part(forest, source, target, prizes, costs, within)

@@ -6,6 +6,7 @@ import numpy as np
 
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Deadline
+from graph_service.retrieve.order import stable_order
 from graph_service.retrieve.reduction import (
     TOLERANCE,
     Found,
@@ -20,10 +21,21 @@ from graph_service.retrieve.reduction import (
 EXACT_WORK = 4_000_000
 """Table entries that the exact program may combine: 3**terminals * nodes; some 50 ms."""
 _ROUNDS = 8
+_ROUNDS_WORK = 120_000
+"""Arcs that the rounds may pass over, at least one round aside: large problems get fewer."""
 
 
-def search(small: Small, exact_work: int, deadline: Deadline) -> tuple[Found, bool]:
-    """Returns the best tree of a reduced problem found, and whether it is proven."""
+def search(
+    small: Small, exact_work: int, deadline: Deadline, *, thorough: bool = False
+) -> tuple[Found, bool]:
+    """Returns the best tree of a reduced problem found, and whether it is proven.
+
+    Args:
+        small: The problem, reduced.
+        exact_work: Bound of the exact program.
+        deadline: Ends the search when past.
+        thorough: Whether a large problem too is given all rounds of growth.
+    """
     terminals = np.flatnonzero(small.prizes > 0)
     n = len(small.prizes)
     if len(terminals) == 1 or not len(small.edge):
@@ -32,7 +44,7 @@ def search(small: Small, exact_work: int, deadline: Deadline) -> tuple[Found, bo
         return (np.array([top]), none, float(small.prizes[top])), True
     if len(terminals) <= 12 and 3 ** len(terminals) * n <= exact_work:
         return _exact(small, terminals), True
-    best = _grow(small, exact_work, deadline)
+    best = _grow(small, exact_work, deadline, thorough)
     return best, False
 
 
@@ -40,12 +52,13 @@ class _Walker:
     """Relaxes distances over all edges at once."""
 
     def __init__(self, small: Small) -> None:
-        source = np.concatenate((small.source, small.target))
-        target = np.concatenate((small.target, small.source))
-        place = np.concatenate((np.arange(len(small.edge)), np.arange(len(small.edge))))
-        order = np.lexsort((place, source, target))
-        self.source, self.place = source[order], place[order]
-        self.target = target[order]
+        low = np.minimum(small.source, small.target)
+        high = np.maximum(small.source, small.target)
+        # Edges go by their lower node and then the other, so that one sort by target will do.
+        source, target = np.concatenate((low, high)), np.concatenate((high, low))
+        order = stable_order(target)
+        self.source, self.target = source[order], target[order]
+        self.place = np.where(order < len(low), order, order - len(low))
         self.starts = np.flatnonzero(np.diff(self.target, prepend=-1))
         self.targets = self.target[self.starts]
 
@@ -129,7 +142,7 @@ def _edges_by_node(small: Small) -> dict[int, list[tuple[int, int]]]:
     return by_node
 
 
-def _grow(small: Small, exact_work: int, deadline: Deadline) -> Found:
+def _grow(small: Small, exact_work: int, deadline: Deadline, thorough: bool) -> Found:
     """Returns the best of several trees on shortest paths, then improved."""
     walker = _Walker(small)
     top = int(np.argmax(small.prizes))
@@ -141,7 +154,8 @@ def _grow(small: Small, exact_work: int, deadline: Deadline) -> Found:
     union = np.zeros(len(small.prizes), dtype=bool)
     terminals = small.prizes > 0
     chosen = terminals
-    for turn in range(_ROUNDS):
+    rounds = _ROUNDS if thorough else min(_ROUNDS, max(1, _ROUNDS_WORK // (2 * len(small.edge))))
+    for turn in range(rounds):
         if turn and deadline.passed():
             break
         found = _shortest_path_tree(small, walker, chosen, _jitter(small, turn))
@@ -223,7 +237,7 @@ def _shortest_path_tree(small: Small, walker: _Walker, terminals: Bool, costs: F
         owner = owner[owner]
     length = distance[small.source] + costs + distance[small.target]
     bridges = np.flatnonzero((owner[small.source] != owner[small.target]) & np.isfinite(length))
-    bridges = bridges[np.lexsort((small.edge[bridges], length[bridges]))]
+    bridges = _cheapest(small, bridges, owner, terminals, length)
     parent = list(range(n))
     used: set[int] = set()
     nodes = set(np.flatnonzero(terminals).tolist())
@@ -249,6 +263,31 @@ def _shortest_path_tree(small: Small, walker: _Walker, terminals: Bool, costs: F
         small.costs,
         np.asarray(sorted(nodes), dtype=np.int64),
     )
+
+
+def _cheapest(
+    small: Small, bridges: Int64, owner: Int64, terminals: Bool, length: Float64
+) -> Int64:
+    """Returns the shortest bridge of each pair of terminals, the shortest of all first.
+
+    Ties go to the smaller edge.
+    """
+    number = np.cumsum(terminals) - 1
+    one, other = number[owner[small.source[bridges]]], number[owner[small.target[bridges]]]
+    count = int(number[-1]) + 1
+    code = np.minimum(one, other) * count + np.maximum(one, other)
+    if count * count > max(4 * len(bridges), 1_000_000):
+        code = np.unique(code, return_inverse=True)[1]
+    size = int(code.max(initial=-1)) + 1
+    shortest = np.full(size, np.inf)
+    np.minimum.at(shortest, code, length[bridges])
+    best = length[bridges] == shortest[code]
+    bridges, code = bridges[best], code[best]
+    smallest = np.full(size, np.iinfo(np.int64).max)
+    np.minimum.at(smallest, code, small.edge[bridges])
+    bridges = bridges[small.edge[bridges] == smallest[code]]
+    ordered: Int64 = bridges[np.lexsort((small.edge[bridges], length[bridges]))]
+    return ordered
 
 
 def _improve(small: Small, walker: _Walker, found: Found) -> Found:

@@ -15,8 +15,7 @@ import numpy as np
 
 from graph_service.errors import InputError
 from graph_service.model.graph import Float64, Int32, Int64
-
-_DIGIT = 16
+from graph_service.retrieve.order import stable_order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,21 +202,9 @@ def _numbered(kind: Int64, degree: Int64) -> tuple[Int64, int, int]:
 
 
 def _rows(source: Int64, row: Int64, count: int) -> Rows:
-    order = _order(source)
-    order = order[_order(row[order])]
+    order = stable_order(source)
+    order = order[stable_order(row[order])]
     row = row[order]
     starts = np.flatnonzero(np.diff(row, prepend=-1))
     rows = None if len(starts) == count else row[starts]
     return Rows(source[order], starts, rows, count)
-
-
-def _order(numbers: Int64) -> Int64:
-    """Returns the stable order of numbers, 16 bits at a time: numpy sorts those by counting."""
-    order = np.argsort(numbers.astype(np.uint16), kind="stable")
-    left = int(numbers.max(initial=0)) >> _DIGIT
-    shift = _DIGIT
-    while left:
-        order = order[np.argsort((numbers[order] >> shift).astype(np.uint16), kind="stable")]
-        left >>= _DIGIT
-        shift += _DIGIT
-    return order

@@ -13,7 +13,7 @@ from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
 from graph_service.retrieve.bound import bound_of
 from graph_service.retrieve.reduction import reduce_problem
-from graph_service.retrieve.solver import solve
+from graph_service.retrieve.solver import grow, load_pcst_fast, solve
 from graph_service.retrieve.subgraph import best_subgraph
 
 Prizes = npt.NDArray[np.float64]
@@ -207,3 +207,36 @@ def test_o7_the_bound_of_nothing_prized_is_zero() -> None:
     one = np.array([0])
     tree = solve(one, one + 1, prizes=np.zeros(2), costs=np.ones(1))
     assert (tree.objective, tree.bound) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_o7_one_growth_is_never_worse_than_either_pruning(whole: bool) -> None:
+    """O7: one forest of pcst_fast, pruned exactly, is at least what both its prunings give."""
+    raw = load_pcst_fast()[0]
+    if raw is None:
+        pytest.skip("pcst_fast is not installed, or fails its known case")
+    for region, node_prizes, _, cost in small_cases(400, 7, whole=whole):
+        source, target = region.head.astype(np.int64), region.tail.astype(np.int64)
+        costs = np.full(region.edge_count, cost)
+        if not node_prizes.any():
+            continue
+        grown = grow(source, target, prizes=node_prizes, costs=costs, pcst_fast=raw)
+        tree = solve(source, target, prizes=node_prizes, costs=costs, exact_work=0, pcst_fast=raw)
+        pairs = np.stack((source, target), axis=1)
+        for pruning in ("gw", "strong"):
+            nodes, edges = raw(pairs, node_prizes, costs, -1, 1, pruning, 0)
+            theirs = float(node_prizes[nodes].sum() - costs[edges].sum())
+            assert grown[2] >= theirs - 1e-9
+            assert tree.objective >= theirs - 1e-9
+        assert len(grown[1]) == len(grown[0]) - 1
+
+
+def test_o7_thousands_of_small_graphs_are_proven_at_their_optimum() -> None:
+    """O7: at the default effort the tree is the optimum, and said to be."""
+    for region, node_prizes, edge_prizes, cost in small_cases(2500, 11):
+        found = best_subgraph(
+            region, node_prizes=node_prizes, edge_prizes=edge_prizes, edge_cost=cost
+        )
+        best = optima(region, node_prizes, edge_prizes, cost)[-1]
+        assert found.objective == pytest.approx(best, abs=1e-9)
+        assert found.gap == 0.0 or best == 0.0

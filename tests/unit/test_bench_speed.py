@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from graph_service import open_service
-from graph_service.bench import codex, dumps, members
+from graph_service.bench import codex, dumps, trees
 from graph_service.bench.codex import Codex, fixed_entities, fixed_questions, read_rows
 from graph_service.bench.figures import Measured
 from graph_service.bench.members import MEMBERS, Member
@@ -26,6 +26,7 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.plain import to_plain
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue
+from graph_service.retrieve.solver import SolverReport
 from graph_service.settings import Settings
 from graph_service.store.protocol import Batch, Store
 
@@ -154,10 +155,17 @@ def test_members_about_views_did_the_work_they_name(report: SpeedReport) -> None
 def test_trees_are_never_worse_than_the_raw_run(report: SpeedReport) -> None:
     """O7: the solver as it serves, beside pcst_fast's own pruning."""
     for size in EDGES:
-        details = _details(report, f"growth-{size}")
-        assert float(details["mean_objective"]) >= float(
-            details.get("reference_mean_objective", 0.0)
-        )
+        for name in ("growth", "tree"):
+            details = _details(report, f"{name}-{size}")
+            assert float(details["mean_objective"]) >= float(
+                details.get("reference_mean_objective", 0.0)
+            )
+    for name in ("proof-1000-cost-1", "proof-3000-cost-3"):
+        details = _details(report, name)
+        assert int(details["regions"]) > 5
+        assert details["prove_proven"] == 1.0
+        assert details.get("worse_than_reference", 0) == 0
+        assert float(details["prove_mean_gap"]) == 0.0
 
 
 @pytest.mark.skipif(not SCIPY, reason="networkx.pagerank needs scipy")
@@ -188,7 +196,8 @@ def test_without_scipy_the_reference_is_skipped_with_the_command(
 def test_without_pcst_fast_growth_is_measured_alone(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(members, "_pcst_fast", lambda: None)
+    missing = SolverReport("own", "pcst_fast is not installed", True)
+    monkeypatch.setattr(trees, "load_pcst_fast", lambda: (None, missing))
     (found,) = measure_speed(data, load=load, settings=Settings(), only=["growth-s"]).figures
     assert found.own_median_ms is not None
     assert found.ratio is None
