@@ -33,6 +33,7 @@ from graph_service.service import Service
 MAX_BODY_BYTES = 1_000_000
 MAX_WAITING = 256
 BODY_TIMEOUT_S = 10.0
+PING_TIMEOUT_S = 5.0
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 log = logging.getLogger("graph_service.api")
 
@@ -168,12 +169,12 @@ class _Endpoint:
         if self._health_limiter is None:
             self._health_limiter = CapacityLimiter(2)
         try:
-            with anyio.fail_after(5):
+            with anyio.fail_after(PING_TIMEOUT_S):
                 await run_sync(
                     self._service.store.ping, limiter=self._health_limiter, abandon_on_cancel=True
                 )
         except (GraphServiceError, TimeoutError) as error:
-            log.warning("not ready: %s", error)
+            log.warning("not ready: %s", str(error) or f"no answer within {PING_TIMEOUT_S:g} s")
             return _json(503, {"status": "the store does not answer"})
         return _json(200, {"status": "ready"})
 

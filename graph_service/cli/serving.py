@@ -18,6 +18,7 @@ from graph_service.settings import Settings
 if TYPE_CHECKING:
     from graph_service.api.app import ServerOptions
 
+KEEP_ALIVE_S = 75
 GRACE_S = 5
 """How much longer than a read may take a stopping server waits for its answers."""
 
@@ -48,6 +49,9 @@ def serve(options: argparse.Namespace, output: Output, /) -> int:
             config = uvicorn.Config(
                 make_app(service, allowed),
                 log_level="warning",
+                # Longer than clients keep theirs: who closes first must not be the one that is
+                # being written to.
+                timeout_keep_alive=KEEP_ALIVE_S,
                 timeout_graceful_shutdown=math.ceil(service.settings.read_timeout_s) + GRACE_S,
             )
             # uvicorn answers what is under way, and then raises the signal again.

@@ -277,6 +277,22 @@ def test_not_ready_while_the_store_is_away(
     assert httpx.get(f"{url}/health/ready").status_code == 200
 
 
+def test_not_ready_while_the_store_keeps_silent(
+    demo_service: Service,
+    url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr("graph_service.api.app.PING_TIMEOUT_S", 0.2)
+    released = threading.Event()
+    monkeypatch.setattr(demo_service.store, "ping", lambda: released.wait(20))
+    try:
+        assert httpx.get(f"{url}/health/ready", timeout=20).status_code == 503
+    finally:
+        released.set()
+    assert "not ready: no answer within 0.2 s" in caplog.text
+
+
 def test_graphiql_is_a_page_that_can_be_turned_off(demo_service: Service, url: str) -> None:
     page = httpx.get(f"{url}/graphql")
     assert page.status_code == 200
