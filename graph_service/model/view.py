@@ -108,7 +108,8 @@ class ViewSpec:
         random_seed: 0 to 2**63 - 1.
         statement_ids: For withholding: the statements, in the order they go.
         changes: For ``CUSTOM``.
-        scorer: Name of the triple scorer (replacement).
+        scorer: Name of the triple scorer (replacement): ``counts``, or ``trained:`` and the
+            fingerprint of one.
     """
 
     method: Method
@@ -356,7 +357,7 @@ class ViewStatementIds(Sequence[str]):
         return place if place < len(self) and self[place] == statement_id else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Overlay:
     """A view laid over its base: base edges that no longer hold, and extra edges instead.
 
@@ -415,6 +416,9 @@ class Deviation:
         ats_edges: How many edges ``ats`` is the mean of.
         unscored: Edges left out of it, because the base lacks their entity or relation.
         scorer: Name of the scorer.
+        scorer_accuracy: Share of held-out edges, and of as many made wrong, that the scorer
+            tells right; None where the base has too few edges to hold any out.
+        scorer_calibration_error: Mean distance there between its score and the share of right ones.
         sc2d: Likeness of the clustering coefficients.
         sd2: Likeness of the degrees.
     """
@@ -426,6 +430,8 @@ class Deviation:
     scorer: str
     sc2d: float
     sd2: float
+    scorer_accuracy: float | None = None
+    scorer_calibration_error: float | None = None
 
 
 class ViewState(StrEnum):

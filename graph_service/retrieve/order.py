@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from graph_service.model.graph import Int64
+from graph_service.model.graph import Int32, Int64
 
 _DIGIT = 16
 
 
-def stable_order(numbers: Int64, /) -> Int64:
+def stable_order(numbers: Int32 | Int64, /) -> Int64:
     """Returns the places of some numbers, at least 0, in ascending order; ties keep theirs.
 
     numpy sorts 16-bit numbers by counting, so larger ones go by their 16-bit digits, last first.
@@ -29,7 +29,7 @@ def stable_order(numbers: Int64, /) -> Int64:
 
 def distinct(numbers: Int64, /) -> Int64:
     """Returns the distinct numbers, ascending (``np.unique`` hashes, at several times the cost)."""
-    ordered = np.sort(numbers)
+    ordered = numbers[stable_order(numbers)]
     if not len(ordered):
         return ordered
     first = np.empty(len(ordered), dtype=bool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -14,7 +15,10 @@ from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.model.values import EntityValue, NoValue, SomeValue, decode_value
 from graph_service.model.view import Overlay
-from graph_service.retrieve.order import distinct
+from graph_service.retrieve.order import distinct, stable_order
+
+_TABLE = 1 << 18
+"""Nodes up to which a table of all is faster than a search; past it, touching its pages is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,17 @@ class _EdgeFilter:
     best_only: bool
     include: Int32 | None
     exclude: Int32 | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Edges:
+    """Columns of some edges: number, key, head, relation and tail, global."""
+
+    numbers: Int64
+    keys: Int64
+    head: Int32
+    rel: Int32
+    tail: Int32
 
 
 def extract_region(
@@ -74,7 +89,7 @@ def extract_region(
     reached = [np.unique(start)]
     seen[reached[0]] = True
     frontier = reached[0]
-    found: list[Int64] = []
+    found: list[_Edges] = []
     kept, cuts, hubs = 0, [], 0
     for hop in range(hops):
         deadline.check("walking the graph")
@@ -84,18 +99,18 @@ def extract_region(
                 hub = _degrees(graph, frontier) > hub_degree
                 hubs += int(hub.sum())
                 frontier = frontier[~hub]
-        new = _incident(graph, overlay, frontier, total_nodes, edges)
+        new = _incident(graph, overlay, frontier, edges)
         if found:
-            new = _without(new, found)
+            new = _without(new, [part.numbers for part in found])
         if kept + len(new) > max_edges:
             cuts.append(Cut("edges", CutReason.LIMIT, max_edges, max_edges, kept + len(new)))
             if overlay is not None:  # The base's own edges are numbered in order of their keys.
                 new = new[np.argsort(_edge_keys(graph, overlay, new), kind="stable")]
             new = new[: max_edges - kept]
         kept += len(new)
-        found.append(new)
-        head, _, tail = _columns(graph, overlay, new)
-        ends = distinct(np.concatenate((head, tail)))
+        edges_found = _columns(graph, overlay, new)
+        found.append(edges_found)
+        ends = distinct(np.concatenate((edges_found.head, edges_found.tail)))
         frontier = ends[~seen[ends]]
         seen[frontier] = True
         reached.append(frontier)
@@ -103,7 +118,7 @@ def extract_region(
             break
     if hubs and hub_degree is not None:
         cuts.append(Cut("hubs", CutReason.HUB, hub_degree, 0, hubs))
-    return _assemble(graph, overlay, start, reached, np.concatenate(found), tuple(cuts))
+    return _assemble(graph, overlay, start, reached, found, tuple(cuts))
 
 
 def induced(region: Region, keep: Bool, /, *, cuts: Sequence[Cut] = ()) -> Region:
@@ -142,17 +157,18 @@ def _assemble(
     overlay: Overlay | None,
     start: Int64,
     reached: list[Int64],
-    edges: Int64,
+    found: list[_Edges],
     cuts: tuple[Cut, ...],
 ) -> Region:
     nodes = np.concatenate(reached)
     hops = np.repeat(np.arange(len(reached), dtype=np.uint8), [len(part) for part in reached])
-    order = np.argsort(nodes)
+    order = np.argsort(nodes, kind="stable")
     nodes, hops = nodes[order], hops[order]
-    edge_keys = _edge_keys(graph, overlay, edges)
-    order = np.lexsort((edges, edge_keys))
-    edges, edge_keys = edges[order], edge_keys[order]
-    head, rel, tail = _columns(graph, overlay, edges)
+    edge_keys = np.concatenate([part.keys for part in found])
+    # Few ascending runs, which a stable sort merges.
+    order = np.argsort(edge_keys, kind="stable")
+    head = np.concatenate([part.head for part in found])[order]
+    tail = np.concatenate([part.tail for part in found])[order]
     return Region(
         nodes=nodes.astype(np.int32),
         node_keys=_node_keys(graph, overlay, nodes),
@@ -160,13 +176,23 @@ def _assemble(
         literal=_is_literal(graph, overlay, nodes),
         degrees=_degrees(graph, nodes),
         seeds=np.searchsorted(nodes, start).astype(np.int32),
-        edges=edges,
-        edge_keys=edge_keys,
-        head=np.searchsorted(nodes, head).astype(np.int32),
-        tail=np.searchsorted(nodes, tail).astype(np.int32),
-        rel=rel.astype(np.int32),
+        edges=np.concatenate([part.numbers for part in found])[order],
+        edge_keys=edge_keys[order],
+        head=_local(nodes, head),
+        tail=_local(nodes, tail),
+        rel=np.concatenate([part.rel for part in found])[order],
         cuts=cuts,
     )
+
+
+def _local(nodes: Int64, ends: Int32) -> Int32:
+    """Returns the place of each end among some nodes, which ascend and hold it."""
+    if len(nodes) and nodes[-1] < _TABLE:
+        table = np.empty(int(nodes[-1]) + 1, dtype=np.int32)
+        table[nodes] = np.arange(len(nodes), dtype=np.int32)
+        place: Int32 = table[ends]
+        return place
+    return np.searchsorted(nodes, ends).astype(np.int32)
 
 
 def gather(adjacency: Adjacency, nodes: Int64, /) -> tuple[Int32, Int64]:
@@ -179,12 +205,9 @@ def gather(adjacency: Adjacency, nodes: Int64, /) -> tuple[Int32, Int64]:
 
 
 def _incident(
-    graph: KnowledgeGraph,
-    overlay: Overlay | None,
-    nodes: Int64,
-    total_nodes: int,
-    edges: _EdgeFilter,
+    graph: KnowledgeGraph, overlay: Overlay | None, nodes: Int64, edges: _EdgeFilter
 ) -> Int64:
+    """Returns the edges of some nodes, the base's and then the overlay's, each ascending."""
     base = nodes[nodes < graph.node_count]
     found = distinct(
         np.concatenate((gather(graph.out_edges, base)[0], gather(graph.in_edges, base)[0])).astype(
@@ -199,15 +222,36 @@ def _incident(
     found = found[keep]
     if overlay is None or not len(overlay.head):
         return found
-    near = np.zeros(total_nodes, dtype=bool)
-    near[nodes] = True
-    extra = np.flatnonzero(near[overlay.head] | near[overlay.tail])
+    extra = distinct(
+        np.concatenate([gather(way, nodes)[0] for way in _extra_edges(graph, overlay)]).astype(
+            np.int64
+        )
+    )
     keep = _passes(edges, overlay.rank[extra], overlay.rel[extra])
     if edges.best_only:
         base_edge = overlay.base_edge[extra]
         best = np.where(base_edge >= 0, graph.best[np.maximum(base_edge, 0)], True)
         keep &= best if graph.edge_count else True
     return np.concatenate((found, extra[keep] + graph.edge_count))
+
+
+_EXTRA_EDGES: WeakKeyDictionary[Overlay, tuple[Adjacency, Adjacency]] = WeakKeyDictionary()
+
+
+def _extra_edges(graph: KnowledgeGraph, overlay: Overlay) -> tuple[Adjacency, Adjacency]:
+    """Returns the overlay's edges by head and by tail, sorted at the first question on a view."""
+    known = _EXTRA_EDGES.get(overlay)
+    if known is None:
+        count = graph.node_count + len(overlay.new_nodes)
+        known = _by_end(overlay.head, count), _by_end(overlay.tail, count)
+        _EXTRA_EDGES[overlay] = known
+    return known
+
+
+def _by_end(ends: Int32, node_count: int) -> Adjacency:
+    indptr = np.zeros(node_count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(ends, minlength=node_count), out=indptr[1:])
+    return Adjacency(indptr, stable_order(ends).astype(np.int32))
 
 
 def _without(edges: Int64, found: list[Int64]) -> Int64:
@@ -231,36 +275,31 @@ def _passes(edges: _EdgeFilter, rank: Uint8, rel: Int32) -> Bool:
     return keep
 
 
-def _columns(
-    graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64
-) -> tuple[Int64, Int64, Int64]:
+def _columns(graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64) -> _Edges:
     if overlay is None or not len(overlay.head):
-        base = edges
-        return (
-            graph.head[base].astype(np.int64),
-            graph.rel[base].astype(np.int64),
-            graph.tail[base].astype(np.int64),
+        return _Edges(
+            edges,
+            graph.statement_keys[edges],
+            graph.head[edges],
+            graph.rel[edges],
+            graph.tail[edges],
         )
     is_extra = edges >= graph.edge_count
-    out = []
-    for column, extra in (
-        (graph.head, overlay.head),
-        (graph.rel, overlay.rel),
-        (graph.tail, overlay.tail),
-    ):
-        values = np.empty(len(edges), dtype=np.int64)
-        values[~is_extra] = column[edges[~is_extra]]
-        values[is_extra] = extra[edges[is_extra] - graph.edge_count]
-        out.append(values)
-    return out[0], out[1], out[2]
+    base, extra = edges[~is_extra], edges[is_extra] - graph.edge_count
+    return _Edges(
+        np.concatenate((base, extra + graph.edge_count)),
+        np.concatenate((graph.statement_keys[base], overlay.keys[extra])),
+        np.concatenate((graph.head[base], overlay.head[extra])),
+        np.concatenate((graph.rel[base], overlay.rel[extra])),
+        np.concatenate((graph.tail[base], overlay.tail[extra])),
+    )
 
 
-def _edge_keys(graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64) -> Int64:
+def _edge_keys(graph: KnowledgeGraph, overlay: Overlay, edges: Int64) -> Int64:
     keys = np.empty(len(edges), dtype=np.int64)
     is_extra = edges >= graph.edge_count
     keys[~is_extra] = graph.statement_keys[edges[~is_extra]]
-    if overlay is not None:
-        keys[is_extra] = overlay.keys[edges[is_extra] - graph.edge_count]
+    keys[is_extra] = overlay.keys[edges[is_extra] - graph.edge_count]
     return keys
 
 
