@@ -1,56 +1,142 @@
-"""Runs of a question that are names in the graph, and how sure it is that each is meant as one."""
+"""Runs of a question that are names in the graph, and the entities of each name."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from graph_service.link.function_words import FUNCTION_WORDS
-from graph_service.link.question import is_content, join_atoms
+from graph_service.link.forms import ARTICLE, Form, other_forms
+from graph_service.link.naming import Judge
 from graph_service.link.reading import Reading
 from graph_service.link.spans import Certainty, Span
-from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, NodeKind, labels_of
+from graph_service.model.graph import Bool, Int32, KnowledgeGraph, NodeKind
 from graph_service.model.identity import key64
+
+# The name is not written as it is listed.
+_CONFIDENCE_A_FORM = 0.9
 
 
 def look_up(reading: Reading, /) -> list[Span]:
-    """Returns all runs of the question that are names, of whatever certainty."""
-    names = list(reading.runs)
-    if not names:
-        return []
-    keys = np.array([key64(name) for name in names], dtype=np.int64)
-    index = reading.graph.names
+    """Returns all runs of the question that are names, of whatever certainty.
+
+    A run that is no name itself is tried in its other forms: base forms, and with an article.
+    """
+    judge = Judge(reading)
+    named = _find(reading.graph, reading.runs)
+    spans = [
+        _span(reading, judge, name, place, found)
+        for name, found in named.items()
+        for place in reading.runs[name]
+    ]
+    taken = {place for name in named for place in reading.runs[name]}
+    forms = [form for form in other_forms(reading) if (form.left, form.right) not in taken]
+    listed = _find(reading.graph, {form.name for form in forms})
+    held: dict[tuple[int, int], list[Form]] = defaultdict(list)
+    for form in forms:
+        if form.name in listed:
+            held[form.left, form.right].append(form)
+    for place, of_place in held.items():
+        joined = _joined([listed[form.name] for form in of_place])
+        span = _span(reading, judge, of_place[0].name, place, joined, _CONFIDENCE_A_FORM)
+        # Of a name there is no plural.
+        if not all(form.plural for form in of_place) or span.certainty <= Certainty.COMMON:
+            spans.append(span)
+    return _with_articles(reading, [span for span in spans if span.certainty > Certainty.NO])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Named:
+    """The nodes of a name, int32, and for each whether by alias only."""
+
+    nodes: Int32
+    is_alias: Bool
+
+
+def _find(graph: KnowledgeGraph, names: Collection[str]) -> dict[str, _Named]:
+    """Returns the nodes of those names that the graph has, entities before properties."""
+    listed = list(names)
+    if not listed:
+        return {}
+    keys = np.array([key64(name) for name in listed], dtype=np.int64)
+    index = graph.names
     starts = np.searchsorted(index.name_keys, keys)
     held = np.flatnonzero(starts < len(index.name_keys))
     held = held[index.name_keys[starts[held]] == keys[held]]
     ends = np.searchsorted(index.name_keys, keys[held], side="right")
-    judge = _Judge(reading)
-    spans: list[Span] = []
+    found: dict[str, _Named] = {}
     for place, start, end in zip(held.tolist(), starts[held].tolist(), ends.tolist(), strict=True):
         rows = slice(start, end)
         nodes, is_alias = distinct(index.nodes[rows], index.is_alias[rows])
-        kinds = reading.graph.node_kinds[nodes]
-        entities = kinds == NodeKind.ENTITY
+        entities = graph.node_kinds[nodes] == NodeKind.ENTITY
         if entities.any():
             nodes, is_alias = nodes[entities], is_alias[entities]
-        name = names[place]
-        for left, right in reading.runs[name]:
-            certainty = judge.certainty(left, right, nodes, bool(entities.any()))
-            if certainty is Certainty.NO:
-                continue
-            spans.append(
-                Span(
-                    left=left,
-                    right=right,
-                    start=reading.atoms[left].start,
-                    end=reading.atoms[right - 1].end,
-                    name=name,
-                    nodes=nodes,
-                    is_alias=tuple(is_alias.tolist()),
-                    certainty=certainty,
-                    weight=0.5 if reading.ends_run(left, right) else 1.0,
-                )
-            )
-    return spans
+        found[listed[place]] = _Named(nodes, is_alias)
+    return found
+
+
+def _joined(named: Sequence[_Named]) -> _Named:
+    return _Named(
+        *distinct(
+            np.concatenate([item.nodes for item in named]),
+            np.concatenate([item.is_alias for item in named]),
+        )
+    )
+
+
+def _span(
+    reading: Reading,
+    judge: Judge,
+    name: str,
+    place: tuple[int, int],
+    named: _Named,
+    weight: float = 1.0,
+) -> Span:
+    left, right = place
+    entities = bool((reading.graph.node_kinds[named.nodes] == NodeKind.ENTITY).any())
+    return Span(
+        left=left,
+        right=right,
+        start=reading.atoms[left].start,
+        end=reading.atoms[right - 1].end,
+        name=name,
+        nodes=named.nodes,
+        is_alias=tuple(named.is_alias.tolist()),
+        certainty=judge.certainty(left, right, named.nodes, entities),
+        weight=0.5 if reading.ends_run(left, right) else weight,
+    )
+
+
+def _with_articles(reading: Reading, spans: Sequence[Span]) -> list[Span]:
+    """Returns spans with the entities that only an article tells from theirs, as by an alias:
+    of ``the Change`` those called Change, of ``Beatles`` those called The Beatles.
+    """
+    others = {}
+    for number, span in enumerate(spans):
+        first = reading.atoms[span.left]
+        if span.name.startswith(ARTICLE):
+            if first.first or not first.capital:
+                others[number] = span.name.removeprefix(ARTICLE)
+        elif first.capital and not first.first:
+            others[number] = ARTICLE + span.name
+    listed = _find(reading.graph, set(others.values()))
+    kinds = reading.graph.node_kinds
+    result = list(spans)
+    for number, name in others.items():
+        span = spans[number]
+        if name not in listed or (kinds[listed[name].nodes] != NodeKind.ENTITY).any():
+            continue
+        nodes = listed[name].nodes
+        both = _joined(
+            [
+                _Named(span.nodes, np.array(span.is_alias, dtype=np.bool_)),
+                _Named(nodes, np.ones(len(nodes), dtype=np.bool_)),
+            ]
+        )
+        result[number] = replace(span, nodes=both.nodes, is_alias=tuple(both.is_alias.tolist()))
+    return result
 
 
 def distinct(nodes: Int32, is_alias: Bool, /) -> tuple[Int32, Bool]:
@@ -58,90 +144,3 @@ def distinct(nodes: Int32, is_alias: Bool, /) -> tuple[Int32, Bool]:
     order = np.lexsort((is_alias, nodes))
     kept = np.unique(nodes[order], return_index=True)[1]
     return nodes[order][kept], is_alias[order][kept]
-
-
-def degrees_of(graph: KnowledgeGraph, nodes: Int32, /) -> Int64:
-    """Returns the number of edges of some nodes, both directions, int64."""
-    out, back = graph.out_edges.indptr, graph.in_edges.indptr
-    degrees: Int64 = out[nodes + 1] - out[nodes] + back[nodes + 1] - back[nodes]
-    return degrees
-
-
-class _Judge:
-    """Whether words that are a name in the graph are meant as one in this question."""
-
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
-        self._proper: dict[str, bool] = {}
-
-    def certainty(self, left: int, right: int, nodes: Int32, entities: bool, /) -> Certainty:
-        reading = self._reading
-        atoms = reading.atoms[left:right]
-        content = [atom for atom in atoms if is_content(atom)]
-        if not content:
-            # ``It`` and ``The Who`` are names where every word has a capital that no sentence
-            # asks for; a single character of a script without spaces only where it stands alone.
-            written = all(atom.capital for atom in atoms) and any(
-                atom.capital and not atom.first and atom.text != "i" for atom in atoms
-            )
-            if written and reading.writes_capitals:
-                return Certainty.WRITTEN
-            alone = len(atoms) == 1 and atoms[0].alone and not atoms[0].cased
-            return (
-                Certainty.COMMON if alone and atoms[0].text not in FUNCTION_WORDS else Certainty.NO
-            )
-        if not entities or all(atom.text.isdigit() for atom in atoms):
-            return Certainty.COMMON
-        name = join_atoms(atoms)
-        if not any(atom.cased for atom in content):
-            if name in FUNCTION_WORDS:
-                return Certainty.NO
-            plain = name in reading.lexicon.relation_names
-            if len(name) < 2:
-                return Certainty.NO
-            return Certainty.COMMON if plain else Certainty.SPOKEN
-        if reading.writes_capitals:
-            if any(atom.capital and not atom.first for atom in content):
-                begun = len(atoms) == 1 and reading.begins_run(left, right)
-                # ``Republic`` of a Roman Republic that the graph lacks.
-                ended = reading.ends_run(left, right) and not self._is_proper(name, nodes)
-                return Certainty.COMMON if begun or ended else Certainty.WRITTEN
-            if content[0].capital:
-                # The first word of a sentence: the graph says whether it is a proper name.
-                if len(atoms) == 1 and (
-                    reading.begins_run(left, right) or reading.lexicon.is_plain(content[0].text)
-                ):
-                    return Certainty.COMMON
-                proper = self._is_proper(name, nodes)
-                return Certainty.WRITTEN if proper else Certainty.COMMON
-            several = len(content) > 1
-            proper = several and self._is_proper(name, nodes)
-            return Certainty.SPOKEN if proper else Certainty.COMMON
-        if name in reading.lexicon.relation_names or all(
-            reading.lexicon.is_plain(atom.text) for atom in content
-        ):
-            return Certainty.COMMON
-        proper = self._is_proper(name, nodes)
-        return Certainty.SPOKEN if proper else Certainty.COMMON
-
-    def _is_proper(self, name: str, nodes: Int32) -> bool:
-        """Returns whether the graph writes a name with a capital, or with none in any script.
-
-        English goes first, for German writes all nouns so.
-        """
-        known = self._proper.get(name)
-        if known is None:
-            known = self._proper[name] = self._find_proper(nodes)
-        return known
-
-    def _find_proper(self, nodes: Int32) -> bool:
-        graph = self._reading.graph
-        best = np.argsort(-degrees_of(graph, nodes), kind="stable")[:5]
-        languages = ("en", "mul", *self._reading.languages)
-        shown = labels_of(graph.node_labels, nodes[best], languages)
-        for label in shown:
-            if label is None:
-                return True
-            if label != label.lower() or label.upper() == label:
-                return True
-        return False

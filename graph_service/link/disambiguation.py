@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graph_service.link.candidates import degrees_of
+from graph_service.link.lexicon import degrees_of
 from graph_service.link.mention import Candidate
 from graph_service.link.question import is_content
 from graph_service.link.reading import Reading
@@ -20,7 +20,12 @@ _MAX_HOMONYMS = 1_000
 _MAX_EDGES_A_NODE = 50_000
 _MAX_LITERALS = 400
 
-_CONFIDENCE = {Certainty.COMMON: 0.5, Certainty.SPOKEN: 0.9, Certainty.WRITTEN: 1.0}
+_CONFIDENCE = {
+    Certainty.PLAIN: 0.25,
+    Certainty.COMMON: 0.5,
+    Certainty.SPOKEN: 0.9,
+    Certainty.WRITTEN: 1.0,
+}
 
 
 def rank_candidates(

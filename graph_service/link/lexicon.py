@@ -9,7 +9,7 @@ import numpy as np
 
 from graph_service.link.function_words import COMMON_NOUNS
 from graph_service.link.misspelt import SpellingIndex
-from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.model.text import normalise_name, relation_words
 
 # A bound on work, far beyond the relations of a real graph in two languages.
@@ -65,3 +65,10 @@ def lexicon_of(graph: KnowledgeGraph, /) -> Lexicon:
         if found is None:
             found = _LEXICONS[graph] = Lexicon(graph)
         return found
+
+
+def degrees_of(graph: KnowledgeGraph, nodes: Int32, /) -> Int64:
+    """Returns the number of edges of some nodes, both directions, int64."""
+    out, back = graph.out_edges.indptr, graph.in_edges.indptr
+    degrees: Int64 = out[nodes + 1] - out[nodes] + back[nodes + 1] - back[nodes]
+    return degrees

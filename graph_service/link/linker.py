@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from graph_service.link.candidates import look_up
+from graph_service.link.capitals import names_unknown, without_parts
 from graph_service.link.disambiguation import rank_candidates
 from graph_service.link.mention import Candidate, Mention
 from graph_service.link.reading import read
 from graph_service.link.respelling import with_misspelt
-from graph_service.link.spans import surest, without_overlaps
+from graph_service.link.spans import Certainty, surest, without_overlaps
 from graph_service.model.graph import KnowledgeGraph, labels_of, require_node
 from graph_service.model.view import Overlay
 
@@ -47,7 +48,11 @@ def link(
         return tuple(_given(graph, id_, languages) for id_ in dict.fromkeys(given_ids))
     reading = read(question, graph, languages=languages, overlay=overlay)
     named = look_up(reading)
-    spans = surest(with_misspelt(reading, without_overlaps(named)))[: max(0, limit)]
+    spans = without_parts(reading, with_misspelt(reading, without_overlaps(named)))
+    if names_unknown(reading, spans):
+        # Whoever asks about a name that is not here does not ask about ``government``.
+        spans = [span for span in spans if span.certainty > Certainty.COMMON]
+    spans = surest(spans)[: max(0, limit)]
     return tuple(
         Mention(
             text=question[span.start : span.end],

@@ -27,6 +27,9 @@ _CHANGED_A_SLIP = 6
 # Another number is another name: Apollo 11 and 12, Henry VII and VIII.
 _NUMERAL = re.compile(r"[ivxlcdm]+|\w*\d\w*")
 
+# A word that so few labels have says on its own whom a name means.
+_RARE = 10
+
 Uint32 = npt.NDArray[np.uint32]
 Uint64 = npt.NDArray[np.uint64]
 
@@ -47,11 +50,50 @@ class Respelling:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Vocabulary:
+    """Words, and how many times labels have each.
+
+    Attributes:
+        keys: Hash of each word, uint64 [n], ascending.
+        times: int64 [n].
+    """
+
+    keys: Uint64
+    times: Int64
+
+    @classmethod
+    def of_words(cls, keys: Uint64, /) -> Vocabulary:
+        """Returns the vocabulary of some words by their hashes."""
+        found, times = np.unique(keys, return_counts=True)
+        return cls(found, times.astype(np.int64))
+
+    @classmethod
+    def merged(cls, parts: Sequence[Vocabulary], /) -> Vocabulary:
+        """Returns several vocabularies as one."""
+        keys, places = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
+        times = np.bincount(
+            places, weights=np.concatenate([part.times for part in parts]), minlength=len(keys)
+        )
+        return cls(keys, times.astype(np.int64))
+
+    def counts(self, words: Sequence[str], /) -> list[int]:
+        """Returns how many times labels have each of some folded words."""
+        wanted = _signatures(words).words
+        if not len(self.keys) or len(wanted) != len(words):
+            return [0] * len(words)
+        places = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        times = np.where(self.keys[places] == wanted, self.times[places], 0)
+        found: list[int] = times.tolist()
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SpellingIndex:
     """Labels by their letters, ordered by ``order``.
 
     Attributes:
         columns: The labels, by number of their language.
+        vocabulary: The words of all labels.
         order: Hash of the first letter, then the number of letters: int32 [n], ascending.
         letters: Hashed set of letters, uint64 [n].
         pairs: Hashed set of pairs of neighbouring letters, uint64 [n].
@@ -60,6 +102,7 @@ class SpellingIndex:
     """
 
     columns: tuple[LabelColumn, ...]
+    vocabulary: Vocabulary
     order: Int32
     letters: Uint64
     pairs: Uint64
@@ -77,6 +120,7 @@ class SpellingIndex:
         sets = [np.zeros(0, dtype=np.uint64)]
         pairs = [np.zeros(0, dtype=np.uint64)]
         orders = [np.zeros(0, dtype=np.int32)]
+        words = [Vocabulary.of_words(np.zeros(0, dtype=np.uint64))]
         for number, column in enumerate(columns):
             for start in range(0, len(column.texts), _BLOCK):
                 end = min(start + _BLOCK, len(column.texts))
@@ -86,10 +130,12 @@ class SpellingIndex:
                 sets.append(block.letters)
                 pairs.append(block.pairs)
                 orders.append(block.order)
+                words.append(Vocabulary.of_words(block.words))
         order = np.concatenate(orders)
         sorting = np.argsort(order, kind="stable")
         return cls(
             columns,
+            Vocabulary.merged(words),
             order[sorting],
             np.concatenate(sets)[sorting],
             np.concatenate(pairs)[sorting],
@@ -104,8 +150,10 @@ class SpellingIndex:
     def find_all(self, names: Sequence[str], /) -> list[list[Respelling]]:
         """Returns for each normalised name the labels nearest to it, all at one distance, by node.
 
-        At most one slip in a name of 5 to 8 letters, two from 9 on; none in shorter ones. First
-        letter and numerals must agree.
+        At most one slip in a name of 5 to 8 letters, two from 9 on; none in shorter ones; nor two
+        in a word of under 9. First letter and numerals must agree. A word that labels have is
+        no slip (``Willow Smith`` is not Will Smith), unless the words beside it are rare ones
+        (``Barak Obama``).
         """
         if not names or not len(self.letters):
             return [[] for _ in names]
@@ -132,6 +180,8 @@ class SpellingIndex:
             & (letters_changed + changed <= _CHANGED_A_SLIP * allowed)
         ]
         numerals = _numerals(name)
+        words = name.split()
+        known: list[int] | None = None
         found: dict[int, Respelling] = {}
         for place in places.tolist():
             column = self.columns[int(self.column[place])]
@@ -142,6 +192,9 @@ class SpellingIndex:
                 continue
             distance = edit_distance(name, other, allowed)
             if distance is None:
+                continue
+            known = self.vocabulary.counts(words) if known is None else known
+            if not _is_slip(words, other.split(), known):
                 continue
             node = int(column.index[row])
             if node not in found or distance < found[node].distance:
@@ -185,17 +238,46 @@ def edit_distance(left: str, right: str, limit: int, /) -> int | None:
     return previous[-1] if previous[-1] <= limit else None
 
 
+def _is_slip(written: Sequence[str], meant: Sequence[str], known: Sequence[int]) -> bool:
+    """Returns whether words may be others misspelt.
+
+    Args:
+        written: Words of the question.
+        meant: Words of a label.
+        known: How many times labels have each word that was written.
+    """
+    if len(written) != len(meant):
+        return True
+    if len(written) == 1 and f"{min(written[0], meant[0])}s" == max(written[0], meant[0]):
+        return False  # Williams is another name than William.
+    beside = min(
+        (times for word, other, times in zip(written, meant, known, strict=True) if word == other),
+        default=_RARE + 1,
+    )
+    return all(
+        word == other
+        or (
+            edit_distance(word, other, 1 if len(word) < 9 else 2) is not None
+            and (not times or beside <= _RARE)
+        )
+        for word, other, times in zip(written, meant, known, strict=True)
+    )
+
+
 def _numerals(name: str) -> list[str]:
     return [word for word in name.split() if _NUMERAL.fullmatch(word)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Signatures:
-    """Of each text the hashed sets of its letters and their pairs, and its place in the order."""
+    """Of each text the hashed sets of its letters and their pairs, and its place in the order; and
+    the hashes of all words, one text's after the other's.
+    """
 
     letters: Uint64
     pairs: Uint64
     order: Int32
+    words: Uint64
 
 
 def _signatures(texts: Sequence[str]) -> _Signatures:
@@ -223,11 +305,27 @@ def _signatures(texts: Sequence[str]) -> _Signatures:
     bits[:] = 0
     bits[here] = paired
     pairs: Uint64 = np.bitwise_or.reduceat(bits, starts)
+    words = _word_keys(codes, letter)
     places = np.append(places, len(codes) - 1)
     first = places[np.searchsorted(places, starts)]
     # Room between the letters, so that a length past its range reaches no other letter's.
     order: Int32 = hashed[first] * 1024 + np.minimum(lengths, 1000).astype(np.int32)
-    return _Signatures(sets, pairs, order)
+    return _Signatures(sets, pairs, order, words)
+
+
+def _word_keys(codes: Uint32, letter: npt.NDArray[np.bool_]) -> Uint64:
+    """Returns the hash of each run of letters: a polynomial of the codes, modulo 2**64."""
+    begins = np.flatnonzero(letter & ~np.concatenate([[False], letter[:-1]]))
+    if not len(begins):
+        return np.zeros(0, dtype=np.uint64)
+    after = codes[begins[0] :]
+    within = np.arange(len(after)) - np.repeat(
+        begins - begins[0], np.diff(begins, append=len(codes))
+    )
+    powers = _POWERS[np.minimum(within, len(_POWERS) - 1)]
+    terms = np.where(letter[begins[0] :], after.astype(np.uint64) * powers, np.uint64(0))
+    keys: Uint64 = np.add.reduceat(terms, begins - begins[0])
+    return keys
 
 
 def _is_letter(codes: Uint32) -> npt.NDArray[np.bool_]:
@@ -254,3 +352,4 @@ def _bit_count(words: Uint64) -> Int64:
 
 _ODD, _TWOS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 _FOURS, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+_POWERS = np.cumprod(np.full(256, 0x9E3779B97F4A7C15, dtype=np.uint64))

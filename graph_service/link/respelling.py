@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graph_service.link.function_words import FUNCTION_WORDS
+from graph_service.link.capitals import possible_names
 from graph_service.link.misspelt import allowed_distance
 from graph_service.link.question import is_content, join_atoms
 from graph_service.link.reading import Reading
@@ -38,7 +38,7 @@ def _in_capital_runs(reading: Reading, chosen: list[Span]) -> list[Span]:
     """Misspelt names for capitalised runs that no name covers."""
     owners = {place: span for span in chosen for place in range(span.left, span.right)}
     runs: list[tuple[int, int]] = []
-    for left, right in _capital_runs(reading):
+    for left, right in possible_names(reading):
         inside = {owners[place] for place in range(left, right) if place in owners}
         if inside and right - left < 2:
             continue
@@ -48,7 +48,7 @@ def _in_capital_runs(reading: Reading, chosen: list[Span]) -> list[Span]:
             continue
         runs.append((left, right))
     tried = _respell(reading, runs[:_MAX_RESPELT], Certainty.WRITTEN)
-    added = [span for span in tried if span is not None]
+    added = without_overlaps([span for span in tried if span is not None])
     kept = [span for span in chosen if not any(span.overlaps(other) for other in added)]
     return kept + added
 
@@ -109,30 +109,3 @@ def _respell(
             )
         )
     return spans
-
-
-def _capital_runs(reading: Reading) -> list[tuple[int, int]]:
-    """Returns the longest runs of capitalised words, with function words only inside them."""
-    atoms = reading.atoms
-    runs: list[tuple[int, int]] = []
-    left = 0
-    while left < len(atoms):
-        atom = atoms[left]
-        if not (atom.capital and is_content(atom)):
-            left += 1
-            continue
-        right = left + 1
-        last = right
-        while right < len(atoms):
-            after = atoms[right]
-            if not after.near or after.unspaced:
-                break
-            if after.capital:
-                last = right + 1
-            elif after.text not in FUNCTION_WORDS:
-                break
-            right += 1
-        if not (atom.first and last - left == 1 and reading.lexicon.is_plain(atom.text)):
-            runs.append((left, last))
-        left = last
-    return runs

@@ -10,12 +10,18 @@ from graph_service.model.graph import Int32
 
 
 class Certainty(IntEnum):
-    """How sure it is that words are meant as a name."""
+    """How sure it is that words are meant as a name.
+
+    ``PLAIN`` are nouns that questions ask with (``mother``, ``film``), and names of relations;
+    ``COMMON`` other common nouns and what may be part of a longer name; ``SPOKEN`` proper names
+    that nothing in the writing marks; ``WRITTEN`` those with the capitals of a name.
+    """
 
     NO = 0
-    COMMON = 1
-    SPOKEN = 2
-    WRITTEN = 3
+    PLAIN = 1
+    COMMON = 2
+    SPOKEN = 3
+    WRITTEN = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +66,7 @@ def without_overlaps(spans: Sequence[Span], /) -> list[Span]:
     for span in sorted(
         spans,
         key=lambda span: (
-            span.certainty == Certainty.COMMON,
+            span.certainty <= Certainty.COMMON,
             -span.word_count(),
             -(span.end - span.start),
             -span.certainty,
@@ -74,14 +80,16 @@ def without_overlaps(spans: Sequence[Span], /) -> list[Span]:
 
 
 def surest(spans: Sequence[Span], /) -> list[Span]:
-    """Returns spans without common nouns where there is a name, each name once, where it stands
-    first; the surest and longest go first.
+    """Returns the names among spans, or if there are none the common nouns, or if there are none
+    the nouns that questions ask with: each once, where it stands first; the surest and longest
+    go first.
     """
-    if any(span.certainty > Certainty.COMMON for span in spans):
-        spans = [span for span in spans if span.certainty > Certainty.COMMON]
+    best = max((span.certainty for span in spans), default=Certainty.NO)
+    least = min(best, Certainty.SPOKEN)
     distinct: dict[str, Span] = {}
     for span in sorted(spans, key=lambda span: span.start):
-        distinct.setdefault(span.name, span)
+        if span.certainty >= least:
+            distinct.setdefault(span.name, span)
     return sorted(
         distinct.values(),
         key=lambda span: (

@@ -203,6 +203,8 @@ def test_who_is_named(world: KnowledgeGraph, question: str, expected: list[str])
         ("Who married Michele Obama's husband?", "Q2", 1),
         ("Who married Michelel Obama?", "Q2", 1),
         ("Who directed Schindlers List?", "Q16", 1),
+        ("Was President Barak Obama tall?", "Q1", 1),
+        ("Who met Barak Obama in Hanover?", "Q1", 1),
     ],
 )
 def test_misspelt_names(world: KnowledgeGraph, question: str, expected: str, slips: int) -> None:
@@ -230,6 +232,99 @@ def test_first_name_alone_is_not_the_person(world: KnowledgeGraph) -> None:
     """``Arnold`` is in the graph and Arnold Toynbee is not: no mention rather than a wrong one."""
     mentions = link("Did Barack Obama read Arnold Toynbee?", world)
     assert ids(world, mentions) == ["Q1"]
+
+
+@pytest.fixture(scope="module")
+def strangers() -> KnowledgeGraph:
+    """Names that are parts of others which the graph does not have."""
+    people = {f"Q{i}": [f"Thomas Morton {chr(65 + i)}."] for i in range(20)}
+    return build_graph(
+        {
+            **people,
+            "Q100": ["Jason"],
+            "Q101": ["Julius Caesar"],
+            "Q102": ["Will Smith"],
+            "Q103": ["government"],
+            "Q104": ["film director"],
+            "Q105": ["Martin Luther"],
+            "Q106": ["Thomas Morton"],
+            "Q107": ["Merton"],
+            "Q108": ["Louis"],
+            "Q109": ["ska"],
+            "Q110": ["genre"],
+            "Q111": ["Richard"],
+            "Q112": ["Obama"],
+            "Q113": ["Thomas Mercer"],
+            "Q114": ["Because of You"],
+        },
+        [("Q109", "genre", "Q110")],
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        # A part of a longer name is not who is meant ...
+        ("Who is Jason Donovan, and what did he sing?", []),
+        ("Who was Richard von Weizsäcker?", []),
+        ("What did Louis the Stammerer rule?", []),
+        # ... but for a title or another noun before it,
+        ("Was President Obama tall?", ["Q112"]),
+        ("Was Tall Director Obama here?", ["Q112"]),
+        # and a sentence's first word says nothing.
+        ("Compare Jason and others.", ["Q100"]),
+        # A common noun is not what is asked about where a name is that the graph lacks,
+        ("Who is Kim Pyonng-il and what did the government do?", []),
+        ("what did the government do?", ["Q103"]),
+        # unless the name only describes the noun.
+        ("Who is a famous Austrian film director?", ["Q104"]),
+        # A noun that questions ask with yields to one that they ask about.
+        ("what artists record in the genre ska?", ["Q109"]),
+        ("what is a genre?", ["Q110"]),
+        # Well-formed names of others are no slips: a word of its own, or two letters in a short one.
+        ("Who was Thomas Merton?", []),
+        ("Who is Willow Smith?", []),
+        ("who is willow smith", []),
+        # Slips are.
+        ("Who was Thomas Mortom?", ["Q106"]),
+        ("who was thomas mortom", ["Q106"]),
+        ("Who sang Because of You?", ["Q114"]),
+    ],
+)
+def test_strangers(strangers: KnowledgeGraph, question: str, expected: list[str]) -> None:
+    """Nothing is guessed in silence: who is not in the graph is not linked to a part of the name."""
+    assert ids(strangers, link(question, strangers)) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who was Lucius Julius Caesar?", "Q101"),
+        ("Who is Martin Luther King III?", "Q105"),
+    ],
+)
+def test_several_words_of_a_longer_name_are_half_a_link(
+    strangers: KnowledgeGraph, question: str, expected: str
+) -> None:
+    (mention,) = link(question, strangers)
+    assert ids(strangers, [mention]) == [expected]
+    assert mention.candidates[0].score == 0.5
+
+
+def test_a_rare_word_beside_it_makes_a_known_word_a_slip() -> None:
+    """Barak is a name too, but there is one Obama; among many Smiths, John is not Jon."""
+    smiths = {f"Q{i}": [f"{chr(65 + i)}ohn Smith"] for i in range(26)}
+    graph = build_graph(
+        {**smiths, "Q50": ["Barack Obama"], "Q51": ["Ehud Barak"], "Q52": ["Barohn Smith"]}
+    )
+    assert ids(graph, link("Who is Barak Obama?", graph)) == ["Q50"]
+    assert link("Who is Barohs Smith?", graph)[0].candidates[0].slips == 1
+    assert link("Who is Barak Smith?", graph) == ()
+
+
+def test_german_nouns_are_not_parts_of_names(world: KnowledgeGraph) -> None:
+    """Every noun has a capital there: ``Hauptstadt`` is no name that the graph lacks."""
+    assert ids(world, link("Wie heißt die Hauptstadt Paris auf Französisch?", world)) == ["Q11"]
 
 
 def test_spans_scores_and_names(world: KnowledgeGraph) -> None:
@@ -341,6 +436,40 @@ def test_ties_go_to_label_then_degree_then_key(homonyms: KnowledgeGraph) -> None
     (mention,) = link("Who was Yue Fei?", twins)
     keys = [key64(twins.node_ids[c.node]) for c in mention.candidates]
     assert keys == sorted(keys)
+
+
+def test_longer_values_break_ties() -> None:
+    """Both chambers have a neighbour that the question names, one of them within the other's."""
+    graph = build_graph(
+        {
+            "Q1": ["Chamber of Deputies"],
+            "Q2": ["Chamber of Deputies"],
+            "Q3": ["Democratic Party"],
+            "Q4": ["Social Democratic Party"],
+            "Q5": ["Rome"],
+        },
+        [("Q1", "member", "Q3"), ("Q1", "seat", "Q5"), ("Q2", "member", "Q4")],
+    )
+    mention, _ = link("Is the Social Democratic Party in the Chamber of Deputies?", graph)[::-1]
+    assert ids(graph, [mention]) == ["Q2"]
+    assert [c.neighbour_matches for c in mention.candidates] == [1, 1]
+    scores = [candidate.score for candidate in mention.candidates]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_value_counts_though_another_entity_has_it_as_its_name() -> None:
+    """K2: the gymnast's occupation is a literal, and gymnasts are an entity as well."""
+    graph = build_graph(
+        {"Q1": ["Max Wolf"], "Q2": ["Max Wolf"], "Q3": ["gymnast"], "Q4": ["Heidelberg"]},
+        [
+            ("Q1", "occupation", StringValue("astronomer")),
+            ("Q1", "residence", "Q4"),
+            ("Q2", "occupation", StringValue("gymnast")),
+        ],
+    )
+    mention = link("Who was Max Wolf the gymnast?", graph)[0]
+    assert ids(graph, [mention]) == ["Q2"]
+    assert mention.candidates[0].neighbour_matches == 1
 
 
 def test_own_name_is_no_evidence() -> None:

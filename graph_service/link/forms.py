@@ -1,0 +1,73 @@
+"""Other forms of what a question says under which a name may be listed: base form, article."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from graph_service.link.inflection import base_forms, singular
+from graph_service.link.question import is_content, join_atoms
+from graph_service.link.reading import Reading
+
+ARTICLE = "the "
+_MAX_WORDS = 4
+# A bound on work, far beyond any real question.
+_MAX_FORMS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A name that atoms ``left`` to ``right`` (exclusive) may be a form of.
+
+    Attributes:
+        plural: Whether as its plural, so that it must be a common noun.
+    """
+
+    left: int
+    right: int
+    name: str
+    plural: bool = False
+
+
+def other_forms(reading: Reading, /) -> list[Form]:
+    """Returns the other forms of runs of up to four words, in order of the question."""
+    atoms = reading.atoms
+    forms: list[Form] = []
+    for left in range(len(atoms)):
+        for right in range(left + 1, min(len(atoms), left + _MAX_WORDS) + 1):
+            if len(forms) >= _MAX_FORMS:
+                return forms
+            if right - left > 1 and not (atoms[right - 1].near and atoms[right - 1].spaced):
+                break
+            if is_content(atoms[left]) and is_content(atoms[right - 1]):
+                forms.extend(_forms_of(reading, left, right))
+    return forms
+
+
+def _forms_of(reading: Reading, left: int, right: int) -> Iterator[Form]:
+    atoms = reading.atoms[left:right]
+    first, last = atoms[0], atoms[-1]
+    if first.unspaced or last.unspaced:
+        return
+    several = right - left > 1
+    # Where capitals tell names, a name of several words begins with one.
+    may_be_name = first.capital or not (reading.writes_capitals and several)
+    if not may_be_name and not last.text.isascii():
+        return
+    if not last.text.isascii() or not first.text.isascii():
+        for name in base_forms([atom.text for atom in atoms]):
+            yield Form(left, right, name)
+        return
+    if may_be_name and (several or (first.capital and not first.first)):
+        yield Form(left, right, ARTICLE + join_atoms(atoms))
+    base = singular(last.text)
+    if base is None:
+        return
+    name = " ".join([*(atom.text for atom in atoms[:-1]), base])
+    after = reading.atoms[right] if right < len(reading.atoms) else None
+    # ``obamas wife``
+    if after is not None and after.near and may_be_name and reading.lexicon.is_plain(after.text):
+        yield Form(left, right, name)
+    elif not last.capital and (several or not reading.lexicon.is_plain(base)):
+        # ``artists`` only asks, as ``artist`` does, and ``plays`` is a verb.
+        yield Form(left, right, name, plural=True)
