@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
 
 from graph_service.model.request import ViewRef
 from graph_service.model.result import RetrievalResult, Strategy
@@ -27,3 +28,20 @@ class Retriever(Protocol):
         limit: int | None = None,
     ) -> RetrievalResult:
         """Returns what the strategy finds; ``limit`` is the number of items."""
+
+
+@runtime_checkable
+class AsksSeveral(Protocol):
+    """A retriever that sends other queries than the one of its strategy."""
+
+    def queries_of(
+        self,
+        result: RetrievalResult,
+        /,
+        *,
+        graph: str | None,
+        view: ViewRef | None,
+        entity_ids: tuple[str, ...],
+        preset: str,
+    ) -> Mapping[str, Any]:
+        """Returns the documents and variables that fetched a result of this retriever."""

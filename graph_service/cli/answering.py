@@ -6,9 +6,10 @@ import argparse
 import contextlib
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from graph_service.cli.opening import open_from, settings_of, view_ref
 from graph_service.cli.output import Output
@@ -32,6 +33,7 @@ from queries.llm import (
     TokenMeter,
     open_cache,
 )
+from queries.retriever import Retriever
 
 _LINE_EVERY_S = 10.0
 
@@ -71,22 +73,24 @@ def answer(options: argparse.Namespace, output: Output, /) -> int:
     answers: list[Answer] = []
     failed = 0
     with (
+        contextlib.ExitStack() as stack,
         _client(options, output) as client,
         _replies(options, settings_of(options)) as replies,
     ):
-        plan = _plan(options, cases, client)
+        retriever, ranking = stack.enter_context(_retriever(options, client, replies))
+        plan = replace(_plan(options, cases, client), ranking=ranking)
         if out is not None:
             out.require(plan.to_parameters(replies.model.name if replies.model else VERBALISER))
         asks = many and pending and replies.model is not None and not options.replay
         if options.estimate or asks:
-            expected = estimate(pending, plan, retriever=client)
+            expected = estimate(pending, plan, retriever=retriever)
             output.note(expected.text())
             if options.estimate:
                 output.object(expected)
                 return 0
         run = run_cases(
             pending,
-            lambda case: answer_case(case, plan, retriever=client, model=replies.model),
+            lambda case: answer_case(case, plan, retriever=retriever, model=replies.model),
             out=out,
             cache=replies.cache,
             concurrency=options.concurrency,
@@ -192,6 +196,34 @@ def _replies(options: argparse.Namespace, settings: Settings) -> Iterator[_Repli
         )
 
 
+@contextlib.contextmanager
+def _retriever(
+    options: argparse.Namespace, client: Client, replies: _Replies
+) -> Iterator[tuple[Retriever, Mapping[str, Any]]]:
+    """Opens what fetches knowledge, and returns it with what is written down of it."""
+    name = options.relation_ranker
+    if name is None:
+        yield client, {}
+        return
+    if options.strategy == "subgraph" or options.knowledge != "retrieved":
+        raise InputError(
+            "--relation-ranker retrieves triplets: give neither --strategy subgraph nor another "
+            "--knowledge",
+            argument="relation_ranker",
+        )
+    from graph_service.cli.ranking import open_ranker, step_limits
+    from queries.rank.steps import RelationRetriever
+
+    def model() -> ChatModel:
+        if replies.model is None:
+            raise InputError("--relation-ranker model needs --model NAME", argument="model")
+        return replies.model
+
+    with open_ranker(name, settings_of(options), model) as ranker:
+        steps = RelationRetriever(client, ranker, limits=step_limits(options))
+        yield steps, steps.parameters()
+
+
 def _plan(options: argparse.Namespace, cases: Sequence[Case], client: Client) -> Plan:
     setting, source = Setting(options.setting), Source(options.knowledge)
     view = view_ref(options.view)
@@ -211,7 +243,7 @@ def _plan(options: argparse.Namespace, cases: Sequence[Case], client: Client) ->
         setting=setting,
         generation=_generation(options, setting),
         request=Request(
-            Strategy(options.strategy),
+            Strategy.TRIPLETS if options.relation_ranker else Strategy(options.strategy),
             options.graph,
             view,
             tuple(options.entity),

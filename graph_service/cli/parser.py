@@ -20,6 +20,7 @@ from graph_service.cli.export_options import add_backup, add_export
 from graph_service.cli.load_options import add_filter_options, add_reading_options
 from graph_service.cli.longtail_options import add_pageviews, add_passages, add_sample
 from graph_service.cli.measuring import add_bench
+from graph_service.cli.rank_options import add_rank, add_step_options
 from graph_service.cli.score_options import add_score
 from graph_service.cli.view_options import add_view_options
 
@@ -101,12 +102,17 @@ def make_parser() -> argparse.ArgumentParser:
     answer = add("answer", "answering:answer", "answer questions with citations", graph)
     _add_retrieval_options(answer)
     add_answer_options(answer)
+    add_step_options(answer)
     add_prompt_options(add("prompt", "prompting:prompt", "list the prompts, or show one", common))
     add_question_options(add("questions", "question_files:questions", "look into a question file",
                              store))  # fmt: skip
     score = verbs.add_parser("score", help="score answers", description="score answers",
                              epilog=examples(EXAMPLES["score"]))  # fmt: skip
     add_score(score, _verb, common)
+    rank = verbs.add_parser("rank", help="rank relations by a question; train and measure that",
+                            description="rank relations by a question; train and measure that",
+                            epilog=examples(EXAMPLES["rank"]))  # fmt: skip
+    add_rank(rank, _verb, common, graph)
     serve = add("serve", "serving:serve", "serve GraphQL over HTTP", graph)
     _add_serve(serve)
     doctor = add("doctor", "checking:doctor", "check the installation", graph)

@@ -14,6 +14,7 @@ from queries.score.prompts import load_score_prompt, score_prompt_names
 _WITHIN = {
     "okgqa-ircot-step": "okgqa-ircot",
     "okgqa-join": "okgqa-sc --join model",
+    "rank-relations": "--relation-ranker model",
     "retry": "all",
 }
 

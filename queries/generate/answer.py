@@ -36,8 +36,8 @@ from queries.generate.setting import (
 )
 from queries.generate.speaking import Given, speak
 from queries.generate.verbalise import MAX_SENTENCES, VERBALISER, verbalise
-from queries.llm import ChatModel, Message
-from queries.retriever import Retriever
+from queries.llm import ChatModel, Message, ReplyError
+from queries.retriever import AsksSeveral, Retriever
 
 __all__ = [
     "Answer",
@@ -87,8 +87,18 @@ class Request:
             limit=self.limit,
         )
 
-    def query(self, question: str, /) -> Mapping[str, Any]:
-        """Returns the GraphQL document and variables that a client sends for it."""
+    def query(
+        self, question: str, result: RetrievalResult, retriever: Retriever, /
+    ) -> Mapping[str, Any]:
+        """Returns the GraphQL document and variables that fetched a result."""
+        if isinstance(retriever, AsksSeveral):
+            return retriever.queries_of(
+                result,
+                graph=self.graph,
+                view=self.view,
+                entity_ids=self.entity_ids,
+                preset=self.preset,
+            )
         # Not at the start: the client brings the whole API with it.
         from graph_service.client import calls
 
@@ -168,11 +178,20 @@ def answer(
     request = Request(strategy, graph, view, entity_ids, preset, limit)
     searched = search_text(history, question)
     started = time.perf_counter()
-    result = request.fetch(searched, retriever)
+    try:
+        result = request.fetch(searched, retriever)
+    except ReplyError as error:
+        # Only a retrieval that asks a model itself: its failure is one of this case.
+        return _failed(question, error, model, question_id, history, kind)
     timings = {"retrieve": (time.perf_counter() - started) * 1000}
     if model is None:
         found = _verbalised(question, result, question_id, max_sentences, min_score, timings)
-        return replace(found, kind=kind, history=tuple(history), query=request.query(searched))
+        return replace(
+            found,
+            kind=kind,
+            history=tuple(history),
+            query=request.query(searched, result, retriever),
+        )
     return answer_from(
         question,
         triples_of(result),
@@ -184,7 +203,7 @@ def answer(
         passages=passages,
         history=history,
         kind=kind,
-        query=request.query(searched),
+        query=request.query(searched, result, retriever),
         timings_ms=timings,
     )
 
@@ -275,6 +294,28 @@ def answer_from(
         passages=spoken.passages,
         query=query if recipe.facts else None,
         exchanges=spoken.exchanges,
+    )
+
+
+def _failed(
+    question: str,
+    error: ReplyError,
+    model: ChatModel | None,
+    question_id: str,
+    history: Sequence[Message],
+    kind: str,
+) -> Answer:
+    return Answer(
+        question_id=question_id,
+        question=question,
+        text="",
+        sentences=(),
+        knowledge=(),
+        result=None,
+        model=VERBALISER if model is None else model.name,
+        failure=f"{error.fault.value}: {error.message}",
+        kind=kind,
+        history=tuple(history),
     )
 
 

@@ -72,6 +72,7 @@ class Plan:
         given_entities: Whether the entities that a question's file names are given to the
             retrieval, instead of being linked from its words.
         right_share, swap_seed: Of the swapped graphs; written down.
+        ranking: How relations are ranked where they are (``RelationRetriever.parameters``).
     """
 
     setting: Setting = Setting.KALMA_NUMBERED
@@ -83,6 +84,7 @@ class Plan:
     given_entities: bool = False
     right_share: float = 1.0
     swap_seed: int = 0
+    ranking: Mapping[str, Any] = field(default_factory=dict)
 
     def to_parameters(self, model: str, /) -> dict[str, Any]:
         """Returns what decides an answer beside its question, by the names of the options.
@@ -102,6 +104,7 @@ class Plan:
             "right_share": self.right_share,
             "swap_seed": self.swap_seed,
             **self.generation.to_parameters(self.setting),
+            **self.ranking,
         }
         if request.graph is not None:
             plain["graph"] = request.graph

@@ -393,3 +393,25 @@ def test_the_document_names_every_setting_and_its_commands_are_read() -> None:
     for option in set(re.findall(r"`(--[a-z-]+)", text)):
         known = option in help_text or option in ("--out", "--triples", "--labels", "--known-to")
         assert known or option in ("--faults",), option
+
+
+def test_answers_by_ranked_relations_go_on_by_the_same_ranking_l4(cli: Cli, tmp_path: Path) -> None:
+    path = question_file(tmp_path / "q.jsonl", 3)
+    ranked = ("--relation-ranker", "embedding", "--relations", "2")
+    found = cli("answer", "--questions", path, "--out", "a.jsonl", *ranked)
+    assert found.code == 0
+    rows = [json.loads(line) for line in Path("a.jsonl").read_text().splitlines()]
+    parameters = rows[0]["result"]["provenance"]["parameters"]
+    assert parameters["relation_ranker"].startswith("embedding ")
+    assert rows[0]["query"]["around"]
+    heads = {item["triple"]["relation"]["id"] for item in rows[0]["result"]["items"]}
+    assert 1 <= len(heads) <= 2 * len(rows[0]["result"]["linked"])
+    other = cli("answer", "--questions", path, "--out", "a.jsonl", "--relation-ranker", "embedding")
+    assert other.code == 2
+    assert "relations" in other.err
+    wrong = cli("answer", "Who?", "--relation-ranker", "model")
+    assert wrong.code == 2
+    assert "needs --model" in wrong.err
+    wrong = cli("answer", "Who?", "--relation-ranker", "none.npz")
+    assert wrong.code == 2
+    assert "rank train" in wrong.err

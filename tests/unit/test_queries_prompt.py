@@ -61,6 +61,9 @@ CASES = {
     "ltgen-passages": rendered(replace(FULL, knowledge=()), Setting.LTGEN_PASSAGES),
     "ltgen-triples": rendered(replace(FULL, passages=()), Setting.LTGEN_TRIPLES),
     "ltgen-both": rendered(replace(FULL, history=HISTORY), Setting.LTGEN_BOTH),
+    "rank-relations": load_prompt("rank-relations").render(
+        question=QUESTION, entity="Arnold", count="2", relations="1. spouse\n2. mother"
+    ),
     "retry": load_prompt("retry").render(reason="it holds no {{reason}}"),
 }
 

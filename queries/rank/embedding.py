@@ -1,0 +1,31 @@
+"""Relations ranked by the cosine of their text with the question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from queries.rank.ranker import RankedRelation, SignedRelation, TextEncoder, in_order
+
+
+class EmbeddingRanker:
+    """Ranks by an embedder alone; nothing is trained.
+
+    Args:
+        encoder: Any embedder.
+    """
+
+    def __init__(self, encoder: TextEncoder, /) -> None:
+        self._encoder = encoder
+        self.name = f"embedding {encoder.name}"
+
+    def rank(
+        self, question: str, relations: Sequence[SignedRelation], /, *, entity: str = ""
+    ) -> tuple[RankedRelation, ...]:
+        """Returns all relations by the cosine of their text with the question's."""
+        if not relations:
+            return ()
+        vectors = self._encoder.encode([question, *(relation.text for relation in relations)])
+        exact = vectors.astype(np.float64)
+        return in_order(relations, exact[1:] @ exact[0])

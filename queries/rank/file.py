@@ -1,0 +1,142 @@
+"""A trained ranker's file: arrays and JSON, read without running code from it.
+
+The file is numpy's ``.npz`` and is read with pickling off. It holds the hash of the examples it
+was trained on, the embedder's name, and a hash of its own contents.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from dataclasses import fields
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from graph_service.errors import InputError
+from graph_service.model.identity import digest
+from queries.rank.network import Network
+from queries.rank.prototypes import Prototypes
+from queries.rank.trained import RankerWeights
+from queries.rank.words import Vocabulary
+
+_FORM = "relation-ranker"
+_VERSION = 1
+_META = "meta"
+_MOST_META = 64 * 2**20
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+def write_ranker(path: str | Path, weights: RankerWeights, /) -> None:
+    """Writes a trained ranker, whole or not at all.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    arrays = _arrays_of(weights)
+    meta = {
+        "form": _FORM,
+        "version": _VERSION,
+        "embedder": weights.embedder,
+        "data": weights.data,
+        "relations": list(weights.relations),
+        "vocabulary": weights.vocabulary.to_json(),
+        "notes": dict(weights.notes),
+        "contents": _contents_hash(arrays),
+    }
+    encoded = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+    target = Path(path)
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with beside.open("wb") as file:
+            np.savez_compressed(file, **cast(Any, {_META: encoded, **arrays}))
+        beside.replace(target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise InputError(f"can't write {target}: {error.strerror}", argument="out") from error
+
+
+def read_ranker(path: str | Path, /) -> RankerWeights:
+    """Returns the ranker of a file.
+
+    Raises:
+        InputError: It is missing, no file of a ranker, of a newer version, or damaged.
+    """
+    file = Path(path)
+    try:
+        with file.open("rb") as raw, np.load(raw, allow_pickle=False) as opened:
+            found: Arrays = {name: opened[name] for name in opened.files}
+        return _weights_of(found)
+    except FileNotFoundError as error:
+        raise InputError(
+            f"there is no file {file}",
+            argument="ranker",
+            hint="Train one: graph-service rank train FILE --out ranker.npz",
+        ) from error
+    except InputError as error:
+        raise InputError(f"{file}: {error.message}", argument="ranker", hint=error.hint) from error
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(
+            f"{file} is not the file of a trained ranker, or is damaged ({error})",
+            argument="ranker",
+        ) from error
+
+
+def _arrays_of(weights: RankerWeights) -> Arrays:
+    parts = (("prototypes", weights.prototypes), ("network", weights.network))
+    return {
+        f"{title}.{each.name}": np.asarray(getattr(part, each.name))
+        for title, part in parts
+        for each in fields(part)
+    }
+
+
+def _contents_hash(arrays: Arrays) -> str:
+    rows: list[str] = []
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        rows.append(
+            f"{name} {array.dtype.str} {array.shape} {blake2b(array.tobytes()).hexdigest()}"
+        )
+    return digest(tuple(rows), person=b"contents").hex()
+
+
+def _weights_of(found: Arrays) -> RankerWeights:
+    raw = found.pop(_META)
+    if raw.dtype != np.uint8 or raw.ndim != 1 or raw.size > _MOST_META:
+        raise ValueError("its description is missing")
+    meta = json.loads(raw.tobytes().decode())
+    if not isinstance(meta, dict) or meta.get("form") != _FORM:
+        raise ValueError("it describes something else")
+    if meta["version"] > _VERSION:
+        raise InputError(
+            f"it has version {meta['version']}; this package reads up to {_VERSION}",
+            hint="Update graph-service, or train the ranker anew.",
+        )
+    if _contents_hash(found) != meta["contents"]:
+        raise ValueError("its contents are not those that were written")
+    prototypes = Prototypes(**{each.name: found[f"prototypes.{each.name}"]
+                               for each in fields(Prototypes)})  # fmt: skip
+    network = Network(**{each.name: found[f"network.{each.name}"] for each in fields(Network)})
+    relations = tuple(str(key) for key in meta["relations"])
+    vocabulary = Vocabulary.read(meta["vocabulary"])
+    count, d = prototypes.texts.shape
+    if (
+        len(relations) != count
+        or network.out.shape[1] != count
+        or network.vector.shape[0] != d
+        or len(network.word) != len(vocabulary.terms) + 1
+    ):
+        raise ValueError("its arrays do not fit each other")
+    return RankerWeights(
+        prototypes,
+        network,
+        vocabulary,
+        str(meta["embedder"]),
+        str(meta["data"]),
+        relations,
+        dict(meta["notes"]),
+    )

@@ -1,0 +1,216 @@
+"""The part of the trained ranker that knows the relations it was trained on better.
+
+One hidden layer over the question's vector and its words gives each trained relation a correction
+of its prototype's score. A relation takes over the corrections of trained ones as far as its text
+is like theirs; of one that is like none, nothing is corrected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from queries.rank.ranker import Float32, Float64, Int64
+from queries.rank.words import Int32
+
+WIDTH = 256
+EPOCHS = 6
+BATCH = 256
+RATE = 1e-3
+DECAY = 0.02
+DROPPED = 0.3
+"""Share of hidden units left out of a step, and of words a fifth."""
+WORDS_DROPPED = 0.2
+WORD_SCALE = 4.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Network:
+    """Weights; ``d`` is the vectors' length, ``n`` the number of trained relations.
+
+    Attributes:
+        vector: [d, WIDTH].
+        word: By word or pair, [terms + 1, WIDTH]; the last row, which fills up, is zero.
+        bias: [WIDTH].
+        out: [WIDTH, n].
+        direct: [d, n].
+        level: [n].
+    """
+
+    vector: Float32
+    word: Float32
+    bias: Float32
+    out: Float32
+    direct: Float32
+    level: Float32
+
+    @classmethod
+    def begin(cls, d: int, terms: int, n: int, random: np.random.Generator, /) -> Network:
+        """Returns weights before training, which correct nothing."""
+        word = 0.05 * random.standard_normal((terms + 1, WIDTH))
+        word[terms] = 0.0
+        return cls(
+            (random.standard_normal((d, WIDTH)) / np.sqrt(d)).astype(np.float32),
+            word.astype(np.float32),
+            np.zeros(WIDTH, dtype=np.float32),
+            np.zeros((WIDTH, n), dtype=np.float32),
+            np.zeros((d, n), dtype=np.float32),
+            np.zeros(n, dtype=np.float32),
+        )
+
+    def corrections(self, questions: Float32, terms: Int32, /) -> Float32:
+        """Returns corrections by question and trained relation, [questions, n]."""
+        inputs: Float32 = questions * _length(questions)
+        hidden: Float32 = inputs @ self.vector + self.bias
+        hidden += np.float32(1.0 - WORDS_DROPPED) * self.from_words(terms)
+        np.maximum(hidden, np.float32(0.0), out=hidden)
+        corrections: Float32 = hidden @ self.out + inputs @ self.direct + self.level
+        return corrections
+
+    def from_words(self, terms: Int32, kept: Float32 | None = None, /) -> Float32:
+        """Returns what words give the hidden layer, [questions, WIDTH]."""
+        weights = _word_weights(terms, len(self.word) - 1)
+        if kept is not None:
+            weights *= kept
+        given: Float32 = np.einsum("ij,ijk->ik", weights, self.word[terms])
+        return given
+
+
+def _word_weights(terms: Int32, padding: int) -> Float32:
+    """Every word of a question weighs the same, and all of them as much as one vector."""
+    real = (terms != padding).astype(np.float32)
+    counts = np.maximum(real.sum(axis=1, keepdims=True), 1.0)
+    weights: Float32 = np.float32(WORD_SCALE) * real / np.sqrt(counts)
+    return weights
+
+
+def _length(questions: Float32) -> np.float32:
+    """Unit vectors are brought to numbers of about one."""
+    return np.float32(np.sqrt(questions.shape[1]))
+
+
+def train_network(
+    questions: Float32,
+    terms: Int32,
+    relation: Int64,
+    prior: Float64,
+    likeness: Float64,
+    /,
+    *,
+    term_count: int,
+    random: np.random.Generator,
+) -> Network:
+    """Returns a network trained by cross-entropy over the trained relations (Adam).
+
+    Args:
+        questions: Vectors, float32 [questions, d].
+        terms: Their words, int32 [questions, most].
+        relation: Number of each question's relation.
+        prior: Scores of the prototypes, which are corrected, [questions, n].
+        likeness: Of the trained relations among each other, [n, n].
+        term_count: Words and pairs that there are.
+        random: Draws the beginning, the order and what is left out.
+    """
+    network = Network.begin(questions.shape[1], term_count, likeness.shape[1], random)
+    shared = likeness.astype(np.float32)
+    scaled: Float32 = questions * _length(questions)
+    offsets = prior.astype(np.float32)
+    batches = max(len(questions) // BATCH, 1)
+    adam = _Adam(network, EPOCHS * batches)
+    # The products are small: shared among threads they take ten times as long.
+    with threadpool_limits(limits=1, user_api="blas"):
+        for _ in range(EPOCHS):
+            order = random.permutation(len(questions))
+            for batch in np.array_split(order, batches):
+                adam.step(
+                    _gradients(
+                        network,
+                        scaled[batch],
+                        terms[batch],
+                        relation[batch],
+                        offsets[batch],
+                        shared,
+                        random,
+                    )
+                )
+    return network
+
+
+def _gradients(
+    network: Network,
+    inputs: Float32,
+    terms: Int32,
+    relation: Int64,
+    offsets: Float32,
+    shared: Float32,
+    random: np.random.Generator,
+) -> dict[str, Float32]:
+    rows = np.arange(len(inputs))
+    kept_words = (random.random(terms.shape, dtype=np.float32) >= WORDS_DROPPED).astype(np.float32)
+    hidden = inputs @ network.vector + network.bias + network.from_words(terms, kept_words)
+    kept = (random.random(hidden.shape, dtype=np.float32) >= DROPPED) & (hidden > 0)
+    gate = kept.astype(np.float32) / np.float32(1.0 - DROPPED)
+    active = hidden * gate
+    scores = (active @ network.out + inputs @ network.direct + network.level) @ shared.T + offsets
+    scores -= scores.max(axis=1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=1, keepdims=True)
+    scores[rows, relation] -= 1.0
+    scores /= len(inputs)
+    wrong = scores @ shared
+    back = (wrong @ network.out.T) * gate
+    return {
+        "vector": inputs.T @ back,
+        "word": _word_gradient(network, terms, kept_words, back),
+        "bias": back.sum(axis=0),
+        "out": active.T @ wrong,
+        "direct": inputs.T @ wrong,
+        "level": wrong.sum(axis=0),
+    }
+
+
+def _word_gradient(network: Network, terms: Int32, kept: Float32, back: Float32) -> Float32:
+    padding = len(network.word) - 1
+    weights = (_word_weights(terms, padding) * kept).reshape(-1)
+    places = np.flatnonzero(weights)
+    numbers = terms.reshape(-1)[places]
+    order = np.argsort(numbers, kind="stable")
+    places, numbers = places[order], numbers[order]
+    gradient = np.zeros_like(network.word)
+    if len(places):
+        distinct, first = np.unique(numbers, return_index=True)
+        given = back[places // terms.shape[1]] * weights[places][:, None]
+        gradient[distinct] = np.add.reduceat(given, first, axis=0)
+    return gradient
+
+
+class _Adam:
+    """Adam with weight decay apart from the gradient, its rate falling to nothing.
+
+    Kingma and Ba 2015; Loshchilov and Hutter 2019.
+    """
+
+    def __init__(self, network: Network, steps: int) -> None:
+        self._weights: dict[str, Float32] = {
+            field.name: getattr(network, field.name) for field in fields(network)
+        }
+        self._mean = {name: np.zeros_like(weight) for name, weight in self._weights.items()}
+        self._square = {name: np.zeros_like(weight) for name, weight in self._weights.items()}
+        self._steps = steps
+        self._done = 0
+
+    def step(self, gradients: dict[str, Float32]) -> None:
+        """Moves all weights, in place."""
+        self._done += 1
+        rate = RATE * (1.0 - self._done / self._steps) + 1e-6
+        for name, gradient in gradients.items():
+            mean, square = self._mean[name], self._square[name]
+            mean += np.float32(0.1) * (gradient - mean)
+            square += np.float32(0.001) * (gradient * gradient - square)
+            move = np.sqrt(square / np.float32(1.0 - 0.999**self._done)) + np.float32(1e-8)
+            np.divide(mean / np.float32(1.0 - 0.9**self._done), move, out=move)
+            weight = self._weights[name]
+            move += np.float32(DECAY) * weight
+            weight -= np.float32(rate) * move

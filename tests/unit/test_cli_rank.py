@@ -1,0 +1,127 @@
+"""rank from the command line: train, measure, and the relations of a question (L4, L5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from demo_graph import ARNOLD, MARIA, copy_store
+from openai_stand_in import ok, stand_in
+
+from graph_service.cli import main
+from graph_service.settings import SETTINGS, Settings
+
+Cli = Callable[..., tuple[int, str, str]]
+
+ASKED = {
+    "P26": ("spouse", "who is {} married to"),
+    "-P26": ("spouse", "whose husband is {}"),
+    "P25": ("mother", "who is the mother of {}"),
+    "-P25": ("mother", "name a child of the woman {}"),
+    "P19": ("place of birth", "where was {} born"),
+    "P106": ("occupation", "what does {} do for a living"),
+}
+NAMES = ("Ann Lee", "Bo Hansen", "Carla Diaz", "Dmitri Orlov", "Eve Moss", "Femi Ade")
+
+
+@pytest.fixture
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    demo_settings: Settings,
+    demo_file: Path,
+    tmp_path: Path,
+) -> Cli:
+    for row in SETTINGS:
+        monkeypatch.delenv(row.variable, raising=False)
+    monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = main(arguments)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def lines(path: str, names: tuple[str, ...]) -> str:
+    rows = [
+        {"question": pattern.format(name), "relation": key, "label": label, "entity": name}
+        for name in names
+        for key, (label, pattern) in ASKED.items()
+    ]
+    Path(path).write_text("\n".join(json.dumps(row) for row in rows))
+    return path
+
+
+def test_a_ranker_is_trained_measured_and_used_l5(cli: Cli) -> None:
+    train, valid = lines("train.jsonl", NAMES), lines("valid.jsonl", ("Gus Ito", "Hana Novak"))
+    code, out, _ = cli("rank", "train", train, "--out", "r.npz", "--json")
+    assert code == 0
+    made = json.loads(out)
+    assert (made["relations"], made["examples"]) == (6, 36)
+    code, out, _ = cli("rank", "measure", valid, "--ranker", "r.npz", "--also", train, "--json")
+    assert code == 0
+    report = json.loads(out)
+    assert report["candidates"] == 6
+    assert report["ranker"].startswith(f"trained {made['data'][:8]} on all-MiniLM")
+    assert report["recall"]["1"]["value"] > 0.8
+    code, out, _ = cli("rank", "measure", valid, "--train", train, "--folds", "2", "--k", "3")
+    assert code == 0
+    assert "mean of 2 folds, these by embedding alone: recall @3" in out
+    code, out, _ = cli(
+        "rank", "relations", "Who is Maria Shriver married to?", "--ranker", "r.npz",
+        "--relations", "3", "--json",
+    )  # fmt: skip
+    assert code == 0
+    (entity,) = [each for each in json.loads(out)["entities"] if each["entity"]["id"] == MARIA]
+    assert entity["relations"][0]["relation"] in ("P26", "-P26")
+    assert len(entity["relations"]) == 3
+
+
+def test_relations_of_a_given_entity_by_a_model_l4(cli: Cli) -> None:
+    with stand_in(ok("2\n1")) as server:
+        model = ("--model", "m", "--model-url", server.url, "--cache", "kept.db")
+        asked = ("rank", "relations", "Who?", "--entity", ARNOLD, "--ranker", "model")
+        code, out, _ = cli(*asked, *model)
+        assert code == 0
+        assert ARNOLD in out.splitlines()[1]
+        sent = server.requests[0]["messages"][-1]["content"]
+        second = next(line for line in sent.splitlines() if line.startswith("2. "))
+        assert second[3:].removesuffix(" (the entity is the value)") in out.splitlines()[2]
+    code, again, _ = cli(*asked, "--replay", "kept.db")
+    assert (code, again) == (0, out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("train", "none.txt", "--out", "r.npz"), "there is no file none.txt"),
+        (("train", "q.jsonl", "--out", "no/r.npz"), "there is no folder"),
+        (("measure", "q.jsonl", "--ranker", "none.npz"), "Train one"),
+        (("measure", "q.jsonl", "--ranker", "model"), "embedding or a ranker's file"),
+        (("measure", "q.jsonl", "--k", "0"), "at 1 or more"),
+        (("measure", "q.jsonl", "--train", "q.jsonl", "--folds", "1"), "two parts at least"),
+        (("measure", "q.jsonl", "--train", "q.jsonl", "--also", "q.jsonl"), "neither --ranker"),
+        (("relations", "Who?", "--relations", "0"), "relations must be at least 1"),
+    ],
+)
+def test_wrong_options_of_rank_say_which(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+    lines("q.jsonl", NAMES[:1])
+    code, _, err = cli("rank", *arguments)
+    assert code == 2
+    assert said in err
+
+
+def test_relations_without_a_name_are_told(cli: Cli) -> None:
+    Path("v.txt").write_text("Q1\tP19\tQ2\twhere was ann born\nQ3\tR50\tQ4\twhat did bo write\n")
+    Path("l.tsv").write_text("P19\tplace of birth\n")
+    code, out, err = cli("rank", "measure", "v.txt", "--labels", "l.tsv")
+    assert code == 0
+    assert "1 relations have no name, and are ranked by their id: P50" in err
+    assert "2 signed relations" in out
