@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import strawberry
@@ -285,7 +286,8 @@ class Mutation:
     ) -> ViewType:
         """Cancels the making of a view."""
         _check_writable(info.context)
-        return view_type(info.context.service.cancel_view(id, graph=graph))
+        with _view_is_id():
+            return view_type(info.context.service.cancel_view(id, graph=graph))
 
     @strawberry.mutation(description="Deletes a stored view and returns its id.")
     def delete_view(
@@ -293,7 +295,8 @@ class Mutation:
     ) -> strawberry.ID:
         """Deletes a view."""
         _check_writable(info.context)
-        return strawberry.ID(info.context.service.delete_view(id, graph=graph))
+        with _view_is_id():
+            return strawberry.ID(info.context.service.delete_view(id, graph=graph))
 
     @strawberry.mutation(description="Deletes a graph with its views and returns its name.")
     def delete_graph(self, info: Context, name: strawberry.ID) -> strawberry.ID:
@@ -311,6 +314,16 @@ class Mutation:
         """Deletes passages."""
         _check_writable(info.context)
         return info.context.service.delete_passages(graph=graph, source=source)
+
+
+@contextmanager
+def _view_is_id() -> Iterator[None]:
+    """Names the argument at fault as a field does whose view is its ``id``."""
+    try:
+        yield
+    except InputError as error:
+        error.argument = "id" if error.argument == "view" else error.argument
+        raise
 
 
 def _check_writable(context: OperationContext) -> None:

@@ -20,6 +20,7 @@ from graph_service.model.view import Scope, ViewSpec, parse_method
 from graph_service.service import Service, open_configured_store, open_service
 from graph_service.settings import Settings, read_settings
 from graph_service.store import SQLITE_SCHEME
+from graph_service.store.names import graph_of
 from graph_service.store.protocol import Store
 
 QUESTION_SCOPE = "question"
@@ -71,7 +72,7 @@ def require_file(url: str, /) -> None:
 def store_to_fill(options: argparse.Namespace, output: Output, /) -> Iterator[Store]:
     """Opens the store that the options name, or makes it, and says which on stderr.
 
-    A file that was made for a source that can't be loaded is gone again.
+    What was begun for a source that can't be loaded is gone again, and so is a file made for it.
     """
     settings = settings_of(options)
     path = file_of(settings.store_url)
@@ -83,13 +84,21 @@ def store_to_fill(options: argparse.Namespace, output: Output, /) -> Iterator[St
             try:
                 yield store
             except InputError:
-                begun = sum(load.statements for load in store.unfinished_loads())
-                is_empty = is_new and not begun and not store.graphs()
+                _forget_empty(store, options.graph)
+                is_empty = is_new and not store.unfinished_loads() and not store.graphs()
                 raise
     finally:
         if is_empty and path is not None:
             # SQLite's log and index beside it go when the last connection is closed.
             path.unlink()
+
+
+def _forget_empty(store: Store, graph: str) -> None:
+    """Deletes what a graph's first load began, where no statement is in."""
+    begun = [load for load in store.unfinished_loads() if graph_of(load.edition) == graph]
+    published = any(info.name == graph for info in store.graphs())
+    if begun and not published and not any(load.statements for load in begun):
+        store.delete_graph(graph)
 
 
 def view_ref(text: str | None, /) -> ViewRef | None:

@@ -32,7 +32,7 @@ def search(options: argparse.Namespace, output: Output, /) -> int:
             label = hit.entity.labels.get("en", hit.matched)
             note = f" ({hit.matched})" if hit.matched != label else ""
             text = hit.entity.descriptions.get("en", "")
-            output.line(f"{hit.entity.id}  {label}{note}{'  -  ' + text if text else ''}")
+            output.line(f"{_named(hit.entity.id, label)}{note}{'  -  ' + text if text else ''}")
         if not hits:
             output.line("nothing found")
     return 0
@@ -41,10 +41,15 @@ def search(options: argparse.Namespace, output: Output, /) -> int:
 def item(options: argparse.Namespace, output: Output, /) -> int:
     """Shows an entity and its statements."""
     languages = tuple(options.language) or ("en",)
-    with open_from(options, output) as service:
-        lookup = service.entities([options.id], graph=options.graph)
+    with open_from(options, output) as service, service.one_reading():
+        lookup = service.entities([options.id], graph=options.graph, argument="id")
         if lookup.missing:
-            raise InputError(f"the graph has no entity {options.id!r}", argument="id")
+            name = service.graph(options.graph).name
+            raise InputError(
+                f"graph {name} has no entity {options.id!r}",
+                argument="id",
+                hint=f"Look for it by name: graph-service search NAME --graph {name}",
+            )
         entity = lookup.found[options.id]
         statements = service.statements_of(
             options.id,
@@ -58,9 +63,9 @@ def item(options: argparse.Namespace, output: Output, /) -> int:
         output.object({"entity": entity, "statements": statements, "page_views": views})
         label = next(
             (entity.labels[code] for code in (*languages, "en", "mul") if code in entity.labels),
-            "no label",
+            entity.id,
         )
-        output.line(f"{entity.id}  {label}")
+        output.line(_named(entity.id, label))
         if "en" in entity.descriptions:
             output.line(f"  {entity.descriptions['en']}")
         if views is not None:
@@ -75,6 +80,11 @@ def item(options: argparse.Namespace, output: Output, /) -> int:
             for snak in shown.statement.qualifiers:
                 output.line(f"      {snak.relation}: {display_value(snak.value)}")
     return 0
+
+
+def _named(id_: str, label: str) -> str:
+    """Returns an id and its label; once where a source has names for ids."""
+    return id_ if id_ == label else f"{id_}  {label}"
 
 
 def retrieve(options: argparse.Namespace, output: Output, /) -> int:

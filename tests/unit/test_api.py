@@ -691,6 +691,13 @@ def test_every_argument_has_its_limit(demo_service: Service, document: str, argu
     assert error["extensions"]["argument"] == argument
 
 
+@pytest.mark.parametrize("field", ['deleteView(id: "no")', 'cancelJob(id: "no") { id }'])
+def test_a_view_that_is_missing_is_named_by_its_argument(own_service: Service, field: str) -> None:
+    error = fail(own_service, f"mutation {{ {field} }}", writable=True)
+    assert error["extensions"]["code"] == "VIEW_NOT_FOUND"
+    assert error["extensions"]["argument"] == "id"
+
+
 @pytest.mark.parametrize(
     "mutation",
     [

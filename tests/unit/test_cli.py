@@ -677,7 +677,19 @@ def test_a_source_that_cannot_be_loaded_leaves_no_store(
     # One that is there stays, whatever else is asked of it.
     cli("load", str(demo_slice()), "--graph", "mine", "--quiet")
     assert cli("load", str(source), "--graph", "x", "--quiet").code == 2
-    assert cli("graphs", "--json").json["graphs"][0]["name"] == "mine"
+    there = cli("graphs", "--json").json
+    assert [info["name"] for info in there["graphs"]] == ["mine"]
+    assert there["unfinished"] == []
+
+
+def test_what_has_names_for_ids_is_named_once(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "films.tsv").write_text("Heat\tdirected by\tMichael Mann\n")
+    assert cli("load", "films.tsv", "--graph", "films", "--quiet").code == 0
+    assert cli("search", "heat").out == "Heat\n"
+    assert cli("item", "Heat").out == "Heat\n  directed by: Michael Mann\n"
+    missing = cli("item", "Het")
+    assert missing.code == 2
+    assert "Look for it by name: graph-service search NAME --graph films" in missing.err
 
 
 def test_rejected_lines_give_exit_code_3(cli: Cli, tmp_path: Path) -> None:
