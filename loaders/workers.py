@@ -19,8 +19,9 @@ from loaders.subset.selection import Selection
 
 # Starting processes takes half a second: that of 20,000 statements.
 WORTHWHILE_BYTES = 4 << 20
-# Of the shortest lines that are triples, a block of this size holds fewer than a batch may.
-WORKER_BLOCK_BYTES = 1 << 18
+# Of the shortest lines that are triples, a block of this size holds fewer than a batch may;
+# documents are cut at the size of a batch anyway, and the larger the block the less is repeated.
+WORKER_BLOCK_BYTES, DOCUMENT_BLOCK_BYTES = 1 << 18, 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def read_selected(
         source,
         offset=int(start.get("offset", 0)),
         line=int(start.get("line", 1)),
-        size=WORKER_BLOCK_BYTES,
+        size=DOCUMENT_BLOCK_BYTES if chosen else WORKER_BLOCK_BYTES,
     )
     work = SelectedReader(reader, selection, chosen)
     count = _worker_count(source, options)

@@ -99,7 +99,11 @@ class Adjacency:
     @classmethod
     def build(cls, ends: Int32, node_count: int, /) -> Adjacency:
         """Returns the adjacency of one end (``head`` or ``tail``) of all edges."""
-        edges = np.argsort(ends, kind="stable").astype(np.int32)
+        # Both in one number: sorting those takes half the time of a stable argsort.
+        packed = ends.astype(np.int64) << 32
+        packed |= np.arange(len(ends))
+        packed.sort()
+        edges = (packed & 0xFFFFFFFF).astype(np.int32)
         indptr = np.zeros(node_count + 1, dtype=np.int64)
         np.cumsum(np.bincount(ends, minlength=node_count), out=indptr[1:])
         return cls(indptr, edges)

@@ -23,7 +23,7 @@ from graph_service.store.neo4j_journal import LITERAL, RANK_SHIFT, Rows
 from graph_service.store.neo4j_rows import ENTITY_COLUMNS, entity_of_row
 from graph_service.store.neo4j_schema import hex_key
 from graph_service.store.protocol import GraphInfo
-from graph_service.store.snapshot import EdgeChunk, build_arrays
+from graph_service.store.snapshot import EdgeChunk, build_arrays, pack_texts
 
 T = TypeVar("T")
 SCAN_ROWS = 5_000
@@ -93,8 +93,11 @@ def build_graph(connection: Connection, info: GraphInfo, /) -> KnowledgeGraph:
 
 def _chunks(connection: Connection, edition: str, statements: Rows) -> Iterator[EdgeChunk]:
     keys = statements["key"].copy()
-    for rows in _by_head(connection, edition, statements, "r.key, r.id, b.value"):
-        read_keys = np.array([row[0] for row in rows], dtype=np.int64)
+    # A record a range: the driver takes longer over a record than over what is in it. Only
+    # literals have a value, and of nothing nothing is collected.
+    columns = "collect(r.key), collect(r.id), collect(b.value)"
+    for [(own_keys, ids, values)] in _by_head(connection, edition, statements, columns):
+        read_keys = np.array(own_keys, dtype=np.int64)
         found = statements[np.searchsorted(keys, read_keys)]
         literal = (found["flags"] & LITERAL) != 0
         yield EdgeChunk(
@@ -104,8 +107,8 @@ def _chunks(connection: Connection, edition: str, statements: Rows) -> Iterator[
             tail_keys=np.where(literal, 0, found["tail"]),
             is_literal=literal,
             ranks=(found["flags"] >> RANK_SHIFT).astype(np.uint8),
-            statement_ids=[row[1] for row in rows],
-            values=[row[2] for row in rows if row[2] is not None],
+            statement_ids=pack_texts(ids),
+            values=pack_texts(values),
         )
 
 

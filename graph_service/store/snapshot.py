@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,19 @@ from graph_service.store.protocol import EdgeRow, GraphInfo, GraphReader
 from graph_service.store.search import name_keys
 
 
+class PackedTexts(NamedTuple):
+    """Texts as columns: one after the other in UTF-8, and their lengths in bytes, int64."""
+
+    data: bytes
+    lengths: bytes
+
+
+def pack_texts(texts: Iterable[str], /) -> PackedTexts:
+    """Returns texts as columns."""
+    encoded = [text.encode() for text in texts]
+    return PackedTexts(b"".join(encoded), array("q", map(len, encoded)).tobytes())
+
+
 @dataclass(frozen=True, slots=True)
 class EdgeChunk:
     """Some statements in columns, all of length n.
@@ -52,8 +66,8 @@ class EdgeChunk:
     tail_keys: Int64
     is_literal: Bool
     ranks: Uint8
-    statement_ids: Sequence[str]
-    values: Sequence[str]
+    statement_ids: PackedTexts
+    values: PackedTexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +83,7 @@ class EntityChunk:
     """
 
     keys: Int64
-    ids: Sequence[str]
+    ids: PackedTexts
     kinds: Uint8
     is_redirect: Bool
     labels: Sequence[tuple[int, Mapping[str, str]]]
@@ -99,10 +113,9 @@ class _Texts:
         self._data = bytearray()
         self._lengths = array("q")
 
-    def extend(self, texts: Iterable[str]) -> None:
-        encoded = [text.encode() for text in texts]
-        self._data += b"".join(encoded)
-        self._lengths.extend(map(len, encoded))
+    def extend(self, texts: PackedTexts) -> None:
+        self._data += texts.data
+        self._lengths.frombytes(texts.lengths)
 
     def append(self, text: str) -> None:
         data = text.encode()
@@ -168,8 +181,8 @@ def chunks_of_rows(
             tail_keys=np.array(tails, dtype=np.int64),
             is_literal=np.array(literal, dtype=np.bool_),
             ranks=np.array([RANK_CODES[row.rank] for row in chunk], dtype=np.uint8),
-            statement_ids=[row.statement_id for row in chunk],
-            values=values,
+            statement_ids=pack_texts(row.statement_id for row in chunk),
+            values=pack_texts(values),
         )
 
 
@@ -195,7 +208,7 @@ def chunks_of_entities(
         )
         yield EntityChunk(
             keys=np.array(keys, dtype=np.int64),
-            ids=[entity.id for entity in chunk],
+            ids=pack_texts(entity.id for entity in chunk),
             kinds=np.array([KIND_OF_NODE[entity.kind] for entity in chunk], dtype=np.uint8),
             is_redirect=np.array([entity.redirect is not None for entity in chunk], dtype=np.bool_),
             labels=[(place, entity.labels) for place, entity in enumerate(chunk) if entity.labels],
@@ -249,19 +262,17 @@ def build_from_columns(
         relations_by_key: Gives the relation ids by key, asked for once the chunks are through.
         names: The names of all entities; read once the entities are through.
     """
-    edges = _Edges(chunks)
+    # Entities first: what the statements name is looked up as they come.
+    nodes = _Nodes(entities)
+    edges = _Edges(chunks, nodes.keys, info)
+    nodes.drop_unmentioned_redirects(edges)
+    relation_keys = edges.sort()
     relations = relations_by_key()
-    relation_keys = np.unique(edges.relation_keys)
-    rel = np.searchsorted(relation_keys, edges.relation_keys).astype(np.int32)
-    edges.relation_keys = relation_keys
-    mentioned = np.unique(np.concatenate((edges.head_keys, edges.tail_keys[~edges.is_literal])))
-    nodes = _Nodes(entities, mentioned, relation_keys)
     entity_count = len(nodes.keys)
-    head = _places(nodes.keys, edges.head_keys, info)
-    tail = np.empty(len(head), dtype=np.int32)
+    head, tail, rel = edges.heads, edges.tails, edges.relations
     tail[edges.is_literal] = np.arange(len(edges.values), dtype=np.int32) + entity_count
-    tail[~edges.is_literal] = _places(nodes.keys, edges.tail_keys[~edges.is_literal], info)
     node_count = entity_count + len(edges.values)
+    relation_labels = nodes.labels_of(relation_keys)
     return KnowledgeGraph(
         name=info.name,
         edition=info.edition,
@@ -282,7 +293,7 @@ def build_from_columns(
         out_edges=Adjacency.build(head, node_count),
         in_edges=Adjacency.build(tail, node_count),
         node_labels=nodes.labels,
-        relation_labels=nodes.relation_labels,
+        relation_labels=relation_labels,
         names=_name_index(names, nodes.keys),
     )
 
@@ -301,17 +312,25 @@ def best_ranked(head: Int32, rel: Int32, rank: Uint8, relation_count: int, /) ->
 
 
 class _Edges:
-    """The columns of all statements, in order of their keys."""
+    """The columns of all statements, as they come until they are sorted.
 
-    def __init__(self, chunks: Iterable[EdgeChunk]) -> None:
+    Attributes:
+        heads, tails: Places among the keys of the nodes, int32; of a literal's tail, nothing.
+    """
+
+    def __init__(self, chunks: Iterable[EdgeChunk], node_keys: Int64, info: GraphInfo) -> None:
         columns: list[list[npt.NDArray[np.generic]]] = [[] for _ in range(6)]
         ids, values = _Texts(), _Texts()
+        self._relation_numbers: dict[int, int] = {}
         for chunk in chunks:
+            tails = np.zeros(len(chunk.tail_keys), dtype=np.int32)
+            linked = ~chunk.is_literal
+            tails[linked] = _places(node_keys, chunk.tail_keys[linked], info)
             parts: tuple[npt.NDArray[np.generic], ...] = (
                 chunk.statement_keys,
-                chunk.head_keys,
-                chunk.relation_keys,
-                chunk.tail_keys,
+                _places(node_keys, chunk.head_keys, info),
+                self._numbers(chunk.relation_keys),
+                tails,
                 chunk.is_literal,
                 chunk.ranks,
             )
@@ -320,24 +339,44 @@ class _Edges:
             ids.extend(chunk.statement_ids)
             values.extend(chunk.values)
         self.statement_keys: Int64 = _column(columns, 0, np.int64)
-        self.head_keys: Int64 = _column(columns, 1, np.int64)
-        self.relation_keys: Int64 = _column(columns, 2, np.int64)
-        self.tail_keys: Int64 = _column(columns, 3, np.int64)
+        self.heads: Int32 = _column(columns, 1, np.int32)
+        self.relations: Int32 = _column(columns, 2, np.int32)
+        self.tails: Int32 = _column(columns, 3, np.int32)
         self.is_literal: Bool = _column(columns, 4, np.bool_)
         self.ranks: Uint8 = _column(columns, 5, np.uint8)
+        self.statement_ids, self.values = ids.table(), values.table()
+
+    def _numbers(self, keys: Int64) -> Int32:
+        """Returns the relations' numbers, given as they first come."""
+        found, places = np.unique(keys, return_inverse=True)
+        numbers = self._relation_numbers
+        own = [numbers.setdefault(key, len(numbers)) for key in found.tolist()]
+        return np.array(own, dtype=np.int32)[places]
+
+    def sort(self) -> Int64:
+        """Puts the statements in order of their keys, and the relations' numbers in order of
+        theirs, which it returns.
+        """
+        relation_keys = np.array(list(self._relation_numbers), dtype=np.int64)
+        order = np.argsort(relation_keys)
+        renumbered = np.empty(len(order), dtype=np.int32)
+        renumbered[order] = np.arange(len(order), dtype=np.int32)
+        self.relations = renumbered[self.relations]
+        self._sort_statements()
+        return relation_keys[order]
+
+    def _sort_statements(self) -> None:
         keys = self.statement_keys
         if bool(np.all(keys[1:] > keys[:-1])):
-            self.statement_ids = ids.table()
-            self.values = values.table()
             return
-        order = np.argsort(keys, kind="stable")
+        order = np.argsort(keys)
         number_of_literal = np.cumsum(self.is_literal) - 1
-        self.values = values.table(number_of_literal[order[self.is_literal[order]]])
-        self.statement_ids = ids.table(order)
+        self.values = reorder_texts(self.values, number_of_literal[order[self.is_literal[order]]])
+        self.statement_ids = reorder_texts(self.statement_ids, order)
         self.statement_keys = keys[order]
-        self.head_keys = self.head_keys[order]
-        self.relation_keys = self.relation_keys[order]
-        self.tail_keys = self.tail_keys[order]
+        self.heads = self.heads[order]
+        self.relations = self.relations[order]
+        self.tails = self.tails[order]
         self.is_literal = self.is_literal[order]
         self.ranks = self.ranks[order]
 
@@ -364,32 +403,39 @@ class _Labels:
             column[1].append(label)
 
     def columns(self, new_numbers: Int32) -> dict[str, LabelColumn]:
-        """Returns the columns under new numbers, -1 for entities that are left out."""
+        """Returns the columns under new numbers."""
         made: dict[str, LabelColumn] = {}
         for language in sorted(self._columns):
             numbers, texts = self._columns[language]
             renumbered = new_numbers[np.frombuffer(numbers, dtype=np.int64)]
             order = np.argsort(renumbered, kind="stable")
-            order = order[renumbered[order] >= 0].astype(np.int64)
-            if not len(order):
-                continue
-            ascending = len(order) == len(renumbered) and bool(np.all(order[1:] > order[:-1]))
+            ascending = bool(np.all(order[1:] > order[:-1]))
             made[language] = LabelColumn(
-                renumbered[order].astype(np.int32), texts.table(None if ascending else order)
+                renumbered[order], texts.table(None if ascending else order)
             )
         return made
+
+
+def _renumbered(labels: Mapping[str, LabelColumn], new_numbers: Int32) -> dict[str, LabelColumn]:
+    """Returns labels under new numbers, ascending as the old ones; -1 leaves one out."""
+    made: dict[str, LabelColumn] = {}
+    for language, column in labels.items():
+        nodes = new_numbers[column.index]
+        kept = np.flatnonzero(nodes >= 0)
+        if len(kept):
+            made[language] = LabelColumn(nodes[kept], reorder_texts(column.texts, kept))
+    return made
 
 
 class _Nodes:
     """Entities and their labels, in order of their keys."""
 
-    def __init__(self, entities: Iterable[EntityChunk], mentioned: Int64, relations: Int64) -> None:
+    def __init__(self, entities: Iterable[EntityChunk]) -> None:
         ids = _Texts()
         key_parts: list[Int64] = [np.zeros(0, dtype=np.int64)]
         kind_parts: list[Uint8] = [np.zeros(0, dtype=np.uint8)]
         redirect_parts: list[Bool] = [np.zeros(0, dtype=np.bool_)]
-        labels, relation_labels = _Labels(), _Labels()
-        wanted_relations = set(relations.tolist())
+        labels = _Labels()
         count = 0
         for chunk in entities:
             key_parts.append(chunk.keys)
@@ -398,29 +444,42 @@ class _Nodes:
             ids.extend(chunk.ids)
             for place, terms in chunk.labels:
                 labels.add(count + place, terms)
-                if int(chunk.keys[place]) in wanted_relations:
-                    relation_labels.add(count + place, terms)
             count += len(chunk.keys)
         all_keys = np.concatenate(key_parts)
-        moved = np.flatnonzero(np.concatenate(redirect_parts))
-        stays = np.ones(len(all_keys), dtype=np.bool_)
-        stays[moved] = np.isin(all_keys[moved], mentioned)
-        order = np.argsort(all_keys, kind="stable")
-        order = order[stays[order]]
+        order = np.argsort(all_keys)
         self.keys: Int64 = all_keys[order]
         self.kinds: Uint8 = np.concatenate(kind_parts)[order]
-        ascending = len(order) == len(all_keys) and bool(np.all(order[1:] > order[:-1]))
-        self.ids = ids.table(None if ascending else order)
-        new_numbers = np.full(len(all_keys), -1, dtype=np.int32)
+        self._moved: Bool = np.concatenate(redirect_parts)[order]
+        self.ids = ids.table(None if bool(np.all(order[1:] > order[:-1])) else order)
+        new_numbers = np.empty(len(order), dtype=np.int32)
         new_numbers[order] = np.arange(len(order), dtype=np.int32)
         self.labels = labels.columns(new_numbers)
-        relation_numbers = np.full(len(all_keys), -1, dtype=np.int32)
-        if len(relations) and len(all_keys):
-            places = np.searchsorted(relations, all_keys)
-            places[places == len(relations)] = 0
-            found = relations[places] == all_keys
-            relation_numbers[found] = places[found]
-        self.relation_labels = relation_labels.columns(relation_numbers)
+        self._all_keys, self._all_labels = self.keys, self.labels
+
+    def drop_unmentioned_redirects(self, edges: _Edges) -> None:
+        """Drops the entities that are others now and that no statement names any more."""
+        if not self._moved.any():
+            return
+        stays = ~self._moved
+        stays[edges.heads] = True
+        stays[edges.tails[~edges.is_literal]] = True
+        kept = np.flatnonzero(stays)
+        new_numbers = np.full(len(stays), -1, dtype=np.int32)
+        new_numbers[kept] = np.arange(len(kept), dtype=np.int32)
+        edges.heads, edges.tails = new_numbers[edges.heads], new_numbers[edges.tails]
+        self.keys, self.kinds = self.keys[kept], self.kinds[kept]
+        self.ids = reorder_texts(self.ids, kept)
+        self.labels = _renumbered(self.labels, new_numbers)
+
+    def labels_of(self, relation_keys: Int64) -> dict[str, LabelColumn]:
+        """Returns the labels of relations, by their numbers."""
+        keys = self._all_keys
+        numbers = np.full(len(keys), -1, dtype=np.int32)
+        places = np.searchsorted(keys, relation_keys)
+        found = np.flatnonzero(places < len(keys))
+        found = found[keys[places[found]] == relation_keys[found]]
+        numbers[places[found]] = found
+        return _renumbered(self._all_labels, numbers)
 
 
 def _name_index(chunks: Sequence[NameChunk], node_keys: Int64) -> NameIndex:

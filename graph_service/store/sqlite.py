@@ -19,7 +19,7 @@ from graph_service.errors import (
     InputError,
     LoadInProgressError,
 )
-from graph_service.model.graph import RANKS, Int64, KnowledgeGraph
+from graph_service.model.graph import RANKS, KnowledgeGraph
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import (
@@ -50,9 +50,6 @@ from graph_service.store.protocol import (
 )
 from graph_service.store.search import CANDIDATE_LIMIT, exact_term, query_terms, rank_hits
 from graph_service.store.snapshot import (
-    KIND_OF_NODE,
-    EdgeChunk,
-    EntityChunk,
     NameChunk,
     build_from_columns,
 )
@@ -68,12 +65,12 @@ from graph_service.store.sqlite_load import (
 )
 from graph_service.store.sqlite_passages import SqlitePassages
 from graph_service.store.sqlite_region import read_neighbourhood
-from graph_service.store.sqlite_rows import KINDS, entity_of_row
+from graph_service.store.sqlite_rows import entity_of_row
+from graph_service.store.sqlite_scan import edge_chunks, entity_chunks
 from graph_service.store.sqlite_schema import of_edition
 from graph_service.store.texts import encode_entity_value
 
 SCAN_ROWS = 5_000
-SNAPSHOT_ROWS = 20_000
 
 _ENTITY_COLUMNS = "e.key, e.id, e.kind, e.redirect, e.revision, e.terms"
 # CROSS JOIN keeps the order of the joins: statements first, whatever the planner thinks.
@@ -151,8 +148,8 @@ class SqliteStore:
             relation_keys[relation] = key
         return build_from_columns(
             info,
-            self._edge_chunks(number, relation_keys),
-            self._entity_chunks(number),
+            edge_chunks(self._database, number, relation_keys),
+            entity_chunks(self._database, number),
             lambda: {key: id_ for _, key, id_ in rows},
             [
                 NameChunk(
@@ -243,6 +240,7 @@ class SqliteStore:
         hub_degree: int | None = None,
         ranks: Sequence[Rank] = (Rank.PREFERRED, Rank.NORMAL),
         relation_ids: Sequence[str] = (),
+        exclude_relation_ids: Sequence[str] = (),
         deadline: Deadline | None = None,
     ) -> Neighbourhood:
         """Returns the region around some entities; see ``GraphReader.neighbourhood``."""
@@ -257,6 +255,7 @@ class SqliteStore:
                 hub_degree=hub_degree,
                 ranks=ranks,
                 relation_ids=relation_ids,
+                exclude_relation_ids=exclude_relation_ids,
                 deadline=deadline or Deadline.none(),
             )
 
@@ -431,53 +430,6 @@ class SqliteStore:
             f"SELECT {_ENTITY_COLUMNS} FROM entities_$n e WHERE e.key >= ? ORDER BY e.key LIMIT ?"  # noqa: S608
         )
         return ([entity_of_row(*row[1:]) for row in rows] for rows in self._pages(template, number))
-
-    def _rows(self, template: str, number: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Yields rows by pages in the order they lie in the file, which reads fastest."""
-        sql = of_edition(template, number)
-        last = 0
-        while True:
-            with self._database.reading() as connection:
-                page = connection.execute(sql, (last, SNAPSHOT_ROWS)).fetchall()
-            if not page:
-                return
-            last = page[-1][0]
-            yield page
-
-    def _edge_chunks(self, number: int, relation_keys: Int64) -> Iterator[EdgeChunk]:
-        template = """SELECT row, key, head, relation, ifnull(tail, 0), tail IS NULL, rank, id,
-            value FROM statements_$n WHERE row > ? ORDER BY row LIMIT ?"""
-        for page in self._rows(template, number):
-            _, keys, heads, numbers, tails, literal, ranks, ids, values = zip(*page, strict=True)
-            yield EdgeChunk(
-                statement_keys=np.array(keys, dtype=np.int64),
-                head_keys=np.array(heads, dtype=np.int64),
-                relation_keys=relation_keys[np.array(numbers, dtype=np.int64)],
-                tail_keys=np.array(tails, dtype=np.int64),
-                is_literal=np.array(literal, dtype=np.bool_),
-                ranks=np.array(ranks, dtype=np.uint8),
-                statement_ids=ids,
-                values=[value for value in values if value is not None],
-            )
-
-    def _entity_chunks(self, number: int) -> Iterator[EntityChunk]:
-        template = """SELECT row, key, id, kind, redirect IS NOT NULL, terms FROM entities_$n
-            WHERE row > ? ORDER BY row LIMIT ?"""
-        kinds = np.array([KIND_OF_NODE[kind] for kind in KINDS], dtype=np.uint8)
-        for page in self._rows(template, number):
-            _, keys, ids, codes, redirects, terms = zip(*page, strict=True)
-            labels = (
-                (place, orjson.loads(encoded).get("labels"))
-                for place, encoded in enumerate(terms)
-                if encoded != "{}"
-            )
-            yield EntityChunk(
-                keys=np.array(keys, dtype=np.int64),
-                ids=ids,
-                kinds=kinds[np.array(codes, dtype=np.int64)],
-                is_redirect=np.array(redirects, dtype=np.bool_),
-                labels=[(place, found) for place, found in labels if found],
-            )
 
 
 def open_sqlite(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
+from itertools import chain
 
 import numpy as np
 import orjson
@@ -65,27 +67,39 @@ class Finish:
 
     def run(self) -> None:
         """Runs all steps; the last one marks the edition as finished."""
-        connection = self._connection
-        for index in (KEY_INDEX, HEAD_INDEX):
-            with transaction(connection):
-                self._renew()
-                self._execute(index)
-        with transaction(connection):
-            self._renew()
-            self._resolve()
-        with transaction(connection):
-            self._renew()
-            self._execute(TAIL_INDEX)
         (entities,) = self._execute("SELECT count(*) FROM entities_$n").fetchone()
         workers = default_worker_count() if entities >= WORTHWHILE_ENTITIES else 0
         try:
-            entity_sum = self._index_names(workers)
+            entity_sum = self._resolve_and_index(workers)
         except WorkerDiedError:
             # Most likely for want of memory, of which one process needs less.
-            entity_sum = self._index_names(0)
-        with transaction(connection):
+            entity_sum = self._resolve_and_index(0)
+        self._step(lambda: self._conclude(entity_sum))
+
+    def _resolve_and_index(self, workers: int) -> Uint64:
+        """Makes the rows final, and every index; returns the entities' content sum."""
+        with ExitStack() as stack:
+            # Processes that work on names start while the keys are sorted.
+            pool = (
+                stack.enter_context(WorkerPool(names_of_rows, count=workers)) if workers else None
+            )
+            self._step(lambda: self._execute(KEY_INDEX))
+            self._step(self._resolve)
+            rows = self._entity_rows(stack.enter_context(closing(self._open_reader())))
+            chunks: Iterable[ChunkNames] = map(names_of_rows, rows)
+            if pool is not None:
+                chunks = stack.enter_context(closing(pool.results(rows)))
+            self._step(self._clear_names)
+            # ... and work on them while heads and tails are.
+            first = next(iter(chunks), None)
+            self._step(lambda: self._execute(HEAD_INDEX))
+            self._step(lambda: self._execute(TAIL_INDEX))
+            return self._write_names(chain(() if first is None else (first,), chunks))
+
+    def _step(self, work: Callable[[], object]) -> None:
+        with transaction(self._connection):
             self._renew()
-            self._conclude(entity_sum, entities)
+            work()
 
     def _execute(self, template: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         return self._connection.execute(of_edition(template, self._number), values)
@@ -114,6 +128,9 @@ class Finish:
                 FROM temp.gone g JOIN statements_$n a ON a.row = g.row
                 JOIN statements_$n b ON b.row = g.later"""
         ).fetchone()
+        (documents,) = execute("SELECT count(*) FROM documents_$n").fetchone()
+        if documents:
+            execute(HEAD_INDEX)
         removed = execute(
             """INSERT OR IGNORE INTO temp.gone SELECT s.row, NULL FROM documents_$n d
                 JOIN statements_$n s ON s.head = d.key WHERE s.row < d.first_row"""
@@ -180,6 +197,7 @@ class Finish:
         )
         execute("DELETE FROM statements_$n WHERE row IN (SELECT row FROM temp.gone)")
         # An entity known only by a statement that is gone would betray the order of loading.
+        execute(HEAD_INDEX)
         execute(TAIL_INDEX)
         execute(
             """DELETE FROM entities_$n WHERE bare = 1 AND key IN (SELECT key FROM temp.loose)
@@ -192,26 +210,12 @@ class Finish:
                 WHERE number NOT IN (SELECT DISTINCT relation FROM statements_$n)"""
         )
 
-    def _index_names(self, workers: int) -> Uint64:
-        """Fills the name index and ``same_as``; returns the entities' content sum."""
-        with transaction(self._connection):
-            self._renew()
-            self._execute("DROP TABLE IF EXISTS names_$n")
-            self._execute(NAMES_TABLE)
-            self._execute("DROP TABLE IF EXISTS name_keys_$n")
-            self._execute(NAME_KEYS_TABLE)
-            self._execute("DELETE FROM same_as_$n")
-        total = np.zeros(2, dtype=np.uint64)
-        with ExitStack() as stack:
-            rows = self._entity_rows(stack.enter_context(closing(self._open_reader())))
-            chunks: Iterable[ChunkNames] = map(names_of_rows, rows)
-            if workers:
-                pool = stack.enter_context(WorkerPool(names_of_rows, count=workers))
-                chunks = stack.enter_context(closing(pool.results(rows)))
-            for chunk in chunks:
-                self._write_names(chunk)
-                total = total + np.frombuffer(chunk.sum, dtype=np.uint64)
-        return total
+    def _clear_names(self) -> None:
+        self._execute("DROP TABLE IF EXISTS names_$n")
+        self._execute(NAMES_TABLE)
+        self._execute("DROP TABLE IF EXISTS name_keys_$n")
+        self._execute(NAME_KEYS_TABLE)
+        self._execute("DELETE FROM same_as_$n")
 
     def _entity_rows(self, connection: sqlite3.Connection) -> Iterator[list[EntityRow]]:
         query = of_edition(
@@ -226,24 +230,31 @@ class Finish:
                 return
             start = rows[-1][0] + 1
 
-    def _write_names(self, chunk: ChunkNames) -> None:
-        with transaction(self._connection):
-            self._renew()
-            self._connection.executemany(
-                of_edition("INSERT INTO names_$n (rowid, tokens) VALUES (?, ?)", self._number),
-                chunk.texts,
-            )
-            self._connection.executemany(
-                of_edition("INSERT OR IGNORE INTO same_as_$n VALUES (?, ?)", self._number),
-                chunk.same_as,
-            )
-            if chunk.longest:
-                self._connection.execute(
-                    of_edition("INSERT INTO name_keys_$n VALUES (NULL, ?, ?, ?, ?)", self._number),
-                    (chunk.name_keys, chunk.entity_keys, chunk.is_alias, chunk.longest),
-                )
+    def _write_names(self, chunks: Iterable[ChunkNames]) -> Uint64:
+        """Fills the name index and ``same_as``; returns the entities' content sum."""
+        total = np.zeros(2, dtype=np.uint64)
+        for chunk in chunks:
+            self._step(partial(self._write_chunk, chunk))
+            total = total + np.frombuffer(chunk.sum, dtype=np.uint64)
+        return total
 
-    def _conclude(self, entity_sum: Uint64, entities: int) -> None:
+    def _write_chunk(self, chunk: ChunkNames) -> None:
+        self._connection.executemany(
+            of_edition("INSERT INTO names_$n (rowid, tokens) VALUES (?, ?)", self._number),
+            chunk.texts,
+        )
+        self._connection.executemany(
+            of_edition("INSERT OR IGNORE INTO same_as_$n VALUES (?, ?)", self._number),
+            chunk.same_as,
+        )
+        if chunk.longest:
+            self._execute(
+                "INSERT INTO name_keys_$n VALUES (NULL, ?, ?, ?, ?)",
+                (chunk.name_keys, chunk.entity_keys, chunk.is_alias, chunk.longest),
+            )
+
+    def _conclude(self, entity_sum: Uint64) -> None:
+        (entities,) = self._execute("SELECT count(*) FROM entities_$n").fetchone()
         (stored,) = self._execute(
             "SELECT sums FROM editions WHERE number = ?", (self._number,)
         ).fetchone()

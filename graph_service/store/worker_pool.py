@@ -198,7 +198,7 @@ def _receive(pipe: IO[bytes]) -> bytes:
 
 
 def serve() -> None:
-    """Does the work asked for on standard input until it ends: the program of a worker."""
+    """Does the work asked for on standard input until it ends, then ends the process."""
     # Ctrl-C is for the process that loads; this one ends with it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # What is read is freed by counting; looking for cycles among it takes a fifth of the time.
@@ -219,4 +219,6 @@ def serve() -> None:
             if done % _COLLECT_EVERY == 0:
                 gc.collect()
     except (EOFError, BrokenPipeError):
-        return
+        pass
+    # Nothing is left to do: giving every object back one by one would keep the pool waiting.
+    os._exit(0)

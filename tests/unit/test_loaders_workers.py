@@ -98,6 +98,7 @@ def test_a_load_is_the_same_however_many_processes_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, filters: Filters
 ) -> None:
     monkeypatch.setattr(workers, "WORKER_BLOCK_BYTES", 8_000)
+    monkeypatch.setattr(workers, "DOCUMENT_BLOCK_BYTES", 8_000)
     path = tmp_path / (name + ".bz2")
     path.write_bytes(bz2.compress(SOURCES[name].encode()))
     alone, rejects = loaded(path, tmp_path / "alone.db", workers=0, filters=filters)
@@ -129,6 +130,7 @@ def test_a_broken_load_read_by_processes_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workers, "WORKER_BLOCK_BYTES", 8_000)
+    monkeypatch.setattr(workers, "DOCUMENT_BLOCK_BYTES", 8_000)
     path = tmp_path / "triples.nt"
     path.write_text(SOURCES["triples.nt"])
     whole, _ = loaded(path, tmp_path / "whole.db", workers=0)
