@@ -53,7 +53,8 @@ def add_endpoint_options(load: argparse.ArgumentParser, /) -> None:
     endpoint.add_argument("--keep-relation", action="append", default=[], metavar="IRI",
                           help="keep this one of the relations that are left out, such as "
                           "wikiPageWikiLink; may be repeated")  # fmt: skip
-    endpoint.add_argument("--dropped-relations", action=_PrintDropped)
+    # As `sample` calls it; the longer name is what it was called before.
+    endpoint.add_argument("--print-dropped", "--dropped-relations", action=_PrintDropped)
     endpoint.add_argument("--max-statements", type=int, metavar="N", help="stop the walk there")
     endpoint.add_argument("--interval", type=float, metavar="S", help="pause between requests in "
                           "seconds (1)")  # fmt: skip

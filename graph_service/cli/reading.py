@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
+from collections.abc import Iterable
 
 from graph_service.cli.opening import open_from, questions_of, request_of, view_ref
 from graph_service.cli.output import Output
@@ -168,11 +170,22 @@ def explain_lines(result: RetrievalResult, /) -> list[str]:
             f"     region {before.nodes} nodes {before.edges} edges, "
             f"after PageRank {after.nodes} nodes {after.edges} edges"
         )
-    parameters = ", ".join(f"{key}={value}" for key, value in sorted(source.parameters.items()))
-    lines.append(f"     {parameters}")
-    timings = ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in result.timings_ms.items())
-    lines.append(f"     {timings}")
+    lines += _listed(
+        "parameters", (f"{key}={source.parameters[key]}" for key in sorted(source.parameters))
+    )
+    lines += _listed("ms", (f"{stage} {ms:.1f}" for stage, ms in result.timings_ms.items()))
     return lines
+
+
+def _listed(name: str, parts: Iterable[str]) -> list[str]:
+    return textwrap.wrap(
+        f"{name} {', '.join(parts)}",
+        width=100,
+        initial_indent=" " * 5,
+        subsequent_indent=" " * 7,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _changed(change: TripleChange) -> str:

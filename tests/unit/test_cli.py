@@ -432,6 +432,7 @@ def test_retrieve_prints_what_it_found(cli: Cli, store: str) -> None:
     )
     assert f"[{ARNOLD}, mother: Aurelia Schwarzenegger]" in done.out
     assert "preset default-1" in done.out
+    assert max(map(len, lines[-12:])) <= 100
     assert done.err == f"store {store}\n"
     result = cli("retrieve", QUESTION, "--strategy", "paths", "--limit", "3", "--json").json
     assert result["items"][0]["steps"][1]["triple"]["value"] == ["e", AURELIA]
