@@ -21,7 +21,8 @@ DBpedia of OKGQA (O1). It reads a question and a graph in memory and needs no mo
    Only the nearest are candidates, and only if they are one name.
 6. **Which of those with that name** (K2, ``disambiguation``): most neighbours, either direction and
    literals too, whose value stands in the question outside the mention, word for word. Ties: the
-   longer values, label over alias, higher degree, then the smaller key of the id.
+   longer values, the label written just as in the question, label over alias, higher degree, then
+   the smaller key of the id.
 
 No mention is an answer: nothing is guessed.
 """

@@ -11,7 +11,7 @@ from graph_service.link.mention import Candidate
 from graph_service.link.question import is_content
 from graph_service.link.reading import Reading
 from graph_service.link.spans import Certainty, Span
-from graph_service.model.graph import Adjacency, Int32, Int64
+from graph_service.model.graph import Adjacency, Bool, Int32, Int64, labels_of
 from graph_service.model.text import normalise_name
 from graph_service.model.values import Time, decode_value, display_value
 
@@ -34,8 +34,8 @@ def rank_candidates(
     """Returns the entities of a span's name, the one it means first.
 
     Most neighbours whose value stands in the question, word for word and outside the mention
-    (K2). Ties go to the longer values (``New York City`` rather than ``New York``), a label over
-    an alias, the higher degree, then the smaller key of the id.
+    (K2). Ties go to the longer values (``New York City`` rather than ``New York``), a label
+    written just so, a label over an alias, the higher degree, then the smaller key of the id.
 
     Args:
         reading: The question.
@@ -51,11 +51,13 @@ def rank_candidates(
     evidence = _evidence(reading, span, named, nodes)
     matches = np.array([len(texts) for texts in evidence], dtype=np.int64)
     letters = np.array([sum(map(len, texts)) for texts in evidence], dtype=np.int64)
-    order = np.lexsort((nodes, -degrees, aliases, -letters, -matches))
+    other = ~_written_so(reading, span, nodes)
+    order = np.lexsort((nodes, -degrees, aliases, other, -letters, -matches))
     # The same order as a share: a match outweighs all else, a label outweighs any degree.
     weights = (
         4.0 ** np.minimum(matches - int(matches.max()), 0)
         * np.where(letters < int(letters.max()), 0.5, 1.0)
+        * np.where(other < other.max(), 2.0, 1.0)
         * np.where(aliases, 1.0, 2.0)
         * (1.0 + degrees / (1.0 + float(degrees.max())))
     )
@@ -72,6 +74,18 @@ def rank_candidates(
         )
         for i in order[:limit].tolist()
     )
+
+
+def _written_so(reading: Reading, span: Span, nodes: Int32) -> Bool:
+    """Returns for each node whether its label is what the question has, capitals and signs too.
+
+    Of no use where the question tells no names by capitals.
+    """
+    if len(nodes) < 2 or not reading.writes_capitals:
+        return np.zeros(len(nodes), dtype=np.bool_)
+    written = reading.question[span.start : span.end]
+    labels = labels_of(reading.graph.node_labels, nodes, reading.languages)
+    return np.array([label == written for label in labels], dtype=np.bool_)
 
 
 def _evidence(reading: Reading, span: Span, named: Sequence[Span], nodes: Int32) -> list[set[str]]:

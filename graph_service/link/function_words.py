@@ -44,7 +44,7 @@ _COMMON = """
     location man manager material member military minister month mother mountain movement movie music
     nation nationality nickname novel number occupation office official organization origin owner
     parent parents part party people period person place planet play player population position
-    president prize producer product profession publisher queen relative religion river role school
+    president prize producer product profession program programme publisher queen relative religion river role school
     science season series sex show sibling singer sister site son song source spouse star state
     station story street student style surname symbol system teacher team time title town type
     university village war website week wife woman women word work works world writer year years

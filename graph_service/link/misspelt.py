@@ -2,7 +2,8 @@
 
 Every label is kept as two 64-bit sets, of its letters and of its pairs of neighbouring letters, in
 order of its first letter and its length. Comparing the sets of one first letter and few lengths
-leaves a handful out of hundreds of thousands, and only their texts are compared letter by letter. Aliases are not looked at: a graph in memory has their keys and not their texts.
+leaves a handful out of hundreds of thousands, and only their texts are compared letter by letter.
+Aliases are not looked at: a graph in memory has their keys and not their texts.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from graph_service.model.graph import Int32, Int64, LabelColumn
-from graph_service.model.text import fold, normalise_name
+from graph_service.link.letters import Uint64, Vocabulary, bit_count, signatures
+from graph_service.model.graph import Int32, LabelColumn
+from graph_service.model.text import normalise_name
 
 MAX_LABELS = 2_000_000
 _BLOCK = 100_000
@@ -29,9 +31,6 @@ _NUMERAL = re.compile(r"[ivxlcdm]+|\w*\d\w*")
 
 # A word that so few labels have says on its own whom a name means.
 _RARE = 10
-
-Uint32 = npt.NDArray[np.uint32]
-Uint64 = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,44 +46,6 @@ class Respelling:
     node: int
     label: str
     distance: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Vocabulary:
-    """Words, and how many times labels have each.
-
-    Attributes:
-        keys: Hash of each word, uint64 [n], ascending.
-        times: int64 [n].
-    """
-
-    keys: Uint64
-    times: Int64
-
-    @classmethod
-    def of_words(cls, keys: Uint64, /) -> Vocabulary:
-        """Returns the vocabulary of some words by their hashes."""
-        found, times = np.unique(keys, return_counts=True)
-        return cls(found, times.astype(np.int64))
-
-    @classmethod
-    def merged(cls, parts: Sequence[Vocabulary], /) -> Vocabulary:
-        """Returns several vocabularies as one."""
-        keys, places = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
-        times = np.bincount(
-            places, weights=np.concatenate([part.times for part in parts]), minlength=len(keys)
-        )
-        return cls(keys, times.astype(np.int64))
-
-    def counts(self, words: Sequence[str], /) -> list[int]:
-        """Returns how many times labels have each of some folded words."""
-        wanted = _signatures(words).words
-        if not len(self.keys) or len(wanted) != len(words):
-            return [0] * len(words)
-        places = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        times = np.where(self.keys[places] == wanted, self.times[places], 0)
-        found: list[int] = times.tolist()
-        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +85,7 @@ class SpellingIndex:
         for number, column in enumerate(columns):
             for start in range(0, len(column.texts), _BLOCK):
                 end = min(start + _BLOCK, len(column.texts))
-                block = _signatures(column.texts.take(np.arange(start, end)))
+                block = signatures(column.texts.take(np.arange(start, end)))
                 numbers.append(np.full(end - start, number, dtype=np.uint16))
                 rows.append(np.arange(start, end, dtype=np.int32))
                 sets.append(block.letters)
@@ -158,7 +119,7 @@ class SpellingIndex:
         if not names or not len(self.letters):
             return [[] for _ in names]
         allowed = np.array([allowed_distance(name.replace(" ", "")) for name in names])
-        wanted = _signatures(names)
+        wanted = signatures(names)
         starts = np.searchsorted(self.order, wanted.order - allowed, side="left").tolist()
         ends = np.searchsorted(self.order, wanted.order + allowed, side="right").tolist()
         return [
@@ -171,10 +132,10 @@ class SpellingIndex:
     def _nearest(
         self, name: str, rows: slice, letters: np.uint64, pairs: np.uint64, allowed: int
     ) -> list[Respelling]:
-        changed = _bit_count(self.pairs[rows] ^ pairs)
+        changed = bit_count(self.pairs[rows] ^ pairs)
         near = np.flatnonzero(changed <= _CHANGED_A_SLIP * allowed)
         places, changed = rows.start + near, changed[near]
-        letters_changed = _bit_count(self.letters[places] ^ letters)
+        letters_changed = bit_count(self.letters[places] ^ letters)
         places = places[
             (letters_changed <= _LETTERS_A_SLIP * allowed)
             & (letters_changed + changed <= _CHANGED_A_SLIP * allowed)
@@ -266,90 +227,3 @@ def _is_slip(written: Sequence[str], meant: Sequence[str], known: Sequence[int])
 
 def _numerals(name: str) -> list[str]:
     return [word for word in name.split() if _NUMERAL.fullmatch(word)]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Signatures:
-    """Of each text the hashed sets of its letters and their pairs, and its place in the order; and
-    the hashes of all words, one text's after the other's.
-    """
-
-    letters: Uint64
-    pairs: Uint64
-    order: Int32
-    words: Uint64
-
-
-def _signatures(texts: Sequence[str]) -> _Signatures:
-    joined = "\n".join(texts)
-    if joined.count("\n") != len(texts) - 1:
-        joined = "\n".join(text.replace("\n", " ") for text in texts)
-    # Not through the cache of ``fold``, which is for words.
-    folded = fold.__wrapped__(joined) + "\n"
-    codes = np.frombuffer(folded.encode("utf-32-le"), dtype="<u4")
-    ends = np.flatnonzero(codes == 10)
-    starts = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1] + 1])
-    letter = _is_letter(codes)
-    hashed = ((codes * np.uint32(2654435761)) >> np.uint32(26)).astype(np.int32)
-    bits = np.left_shift(np.uint64(1), hashed.astype(np.uint64))
-    bits[~letter] = 0
-    sets: Uint64 = np.bitwise_or.reduceat(bits, starts)
-    lengths = np.add.reduceat(letter.astype(np.int32), starts)
-    places = np.flatnonzero(letter)
-    # Pairs look past spaces and signs, for those are no letters, but not past the end of a text.
-    here, after = places[:-1], places[1:]
-    both = (codes[here] * np.uint32(2246822519)) ^ (codes[after] * np.uint32(3266489917))
-    paired = np.left_shift(np.uint64(1), (both >> np.uint32(26)).astype(np.uint64))
-    text_of = np.cumsum(codes == 10)
-    paired[text_of[here] != text_of[after]] = 0
-    bits[:] = 0
-    bits[here] = paired
-    pairs: Uint64 = np.bitwise_or.reduceat(bits, starts)
-    words = _word_keys(codes, letter)
-    places = np.append(places, len(codes) - 1)
-    first = places[np.searchsorted(places, starts)]
-    # Room between the letters, so that a length past its range reaches no other letter's.
-    order: Int32 = hashed[first] * 1024 + np.minimum(lengths, 1000).astype(np.int32)
-    return _Signatures(sets, pairs, order, words)
-
-
-def _word_keys(codes: Uint32, letter: npt.NDArray[np.bool_]) -> Uint64:
-    """Returns the hash of each run of letters: a polynomial of the codes, modulo 2**64."""
-    begins = np.flatnonzero(letter & ~np.concatenate([[False], letter[:-1]]))
-    if not len(begins):
-        return np.zeros(0, dtype=np.uint64)
-    after = codes[begins[0] :]
-    within = np.arange(len(after)) - np.repeat(
-        begins - begins[0], np.diff(begins, append=len(codes))
-    )
-    powers = _POWERS[np.minimum(within, len(_POWERS) - 1)]
-    terms = np.where(letter[begins[0] :], after.astype(np.uint64) * powers, np.uint64(0))
-    keys: Uint64 = np.add.reduceat(terms, begins - begins[0])
-    return keys
-
-
-def _is_letter(codes: Uint32) -> npt.NDArray[np.bool_]:
-    digit = (codes >= 48) & (codes <= 57)
-    latin = (codes >= 97) & (codes <= 122)
-    # Beyond ASCII only spaces and general punctuation matter: a name that differs in another
-    # sign is merely counted as one letter further off.
-    beyond = ((codes >= 0xC0) | np.isin(codes, (0xAA, 0xB5, 0xBA))) & ~(
-        (codes >= 0x2000) & (codes <= 0x206F)
-    )
-    beyond &= ~((codes >= 0x3000) & (codes <= 0x303F))
-    found: npt.NDArray[np.bool_] = digit | latin | beyond
-    return found
-
-
-def _bit_count(words: Uint64) -> Int64:
-    """Returns how many bits of each word are set, by adding neighbours within the word."""
-    counts = words - ((words >> np.uint64(1)) & _ODD)
-    counts = (counts & _TWOS) + ((counts >> np.uint64(2)) & _TWOS)
-    counts = (counts + (counts >> np.uint64(4))) & _FOURS
-    summed: Int64 = ((counts * _BYTES) >> np.uint64(56)).view(np.int64)
-    return summed
-
-
-_ODD, _TWOS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
-_FOURS, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
-_POWERS = np.cumprod(np.full(256, 0x9E3779B97F4A7C15, dtype=np.uint64))

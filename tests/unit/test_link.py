@@ -438,6 +438,21 @@ def test_ties_go_to_label_then_degree_then_key(homonyms: KnowledgeGraph) -> None
     assert keys == sorted(keys)
 
 
+def test_of_equal_names_the_one_written_so_goes_first() -> None:
+    """Neither has a neighbour in the question; the capitals and signs of the label decide before
+    the degree, where the question tells names by capitals."""
+    graph = build_graph(
+        {"Q1": ["Empire"], "Q2": ["empire"], "Q3": ["Daddy-Long-Legs"], "Q4": ["Daddy Long Legs"]},
+        [("Q2", "x", "Q3"), ("Q4", "x", "Q2"), ("Q4", "y", "Q2")],
+    )
+    assert ids(graph, link("Where does the Empire style come from?", graph)) == ["Q1"]
+    assert ids(graph, link("who built the empire", graph)) == ["Q2"]
+    assert ids(graph, link("Who directed Daddy-Long-Legs?", graph)) == ["Q3"]
+    (mention,) = link("Who directed Daddy Long Legs?", graph)
+    assert ids(graph, [mention]) == ["Q4"]
+    assert mention.candidates[0].score > mention.candidates[1].score
+
+
 def test_longer_values_break_ties() -> None:
     """Both chambers have a neighbour that the question names, one of them within the other's."""
     graph = build_graph(
