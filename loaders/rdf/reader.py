@@ -427,6 +427,9 @@ def _parse_rdf_xml(data: bytes, base_iri: str | None) -> tuple[list[ox.Quad], st
         problem, line = f"not XML: {error.getMessage()}", error.getLineNumber() or 0
     except (rdflib.exceptions.ParserError, ValueError) as error:
         problem = f"not RDF/XML: {error}"
+    except TypeError:
+        # rdflib fails at the words of its own error where an element has no namespace.
+        problem = "not RDF/XML: elements without a namespace inside one another"
     finally:
         rdflib.NORMALIZE_LITERALS = normalise
     triples: list[ox.Quad] = []

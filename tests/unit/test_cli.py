@@ -702,6 +702,13 @@ def test_rejected_lines_give_exit_code_3(cli: Cli, tmp_path: Path) -> None:
     assert cli("graphs", "--json").json["graphs"][0]["counts"]["statements"] == 1
 
 
+def test_xml_that_is_no_rdf_is_said(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text('<?xml version="1.0"?>\n<all><one><a/><b/></one></all>\n')
+    done = cli("load", "a.xml", "--graph", "x", "--quiet", "--json")
+    assert done.code == 2
+    assert "not RDF/XML: elements without a namespace" in done.json["error"]["message"]
+
+
 # Answers and scores
 
 
