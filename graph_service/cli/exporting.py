@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from graph_service.cli.collection import rare_collection
 from graph_service.cli.opening import open_from, view_ref
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
@@ -19,7 +20,7 @@ def export(options: argparse.Namespace, output: Output, /) -> int:
     to_stdout = options.out == STANDARD_OUTPUT
     if to_stdout and output.as_json:
         raise InputError("the graph goes to standard output, so the report can't", argument="json")
-    with open_from(options, output) as service:
+    with rare_collection(), open_from(options, output) as service:
         report = run_export(
             exported_graph(service, graph=options.graph, view=view_ref(options.view)),
             options.out,

@@ -8,6 +8,7 @@ import sys
 import threading
 from dataclasses import asdict, dataclass
 
+from graph_service.cli.collection import rare_collection
 from graph_service.cli.endpoint_options import endpoint_options_of
 from graph_service.cli.load_options import load_options_of
 from graph_service.cli.neo4j_source import neo4j_source_of
@@ -36,6 +37,7 @@ def load(options: argparse.Namespace, output: Output, /) -> int:
     previous = signal.signal(signal.SIGINT, lambda *_: stop.set())
     try:
         with (
+            rare_collection(),
             store_to_fill(options, output) as store,
             ProgressBar(shown=False if options.quiet else None) as bar,
         ):

@@ -60,10 +60,14 @@ class ExportedGraph:
         if new:
             yield [Entity(id_) for id_ in new]
 
-    def statements(self) -> Iterator[Sequence[Statement]]:
-        """Yields all statements in chunks: the graph's by key, then those that the view made."""
+    def statements(self, *, in_order: bool = True) -> Iterator[Sequence[Statement]]:
+        """Yields all statements in chunks: the graph's by key, then those that the view made.
+
+        Args:
+            in_order: Without it, those of a graph itself come as they lie, which is faster.
+        """
         if self.overlay is None or self.arrays is None:
-            yield from self.reader.scan_statements(self.info.edition)
+            yield from self.reader.scan_statements(self.info.edition, in_order=in_order)
             return
         graph, overlay = self.arrays, self.overlay
         bases: dict[int, Statement] = {}

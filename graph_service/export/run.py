@@ -200,7 +200,7 @@ def _write_neo4j(
             fingerprinter.add_entities(chunk)
             entities += len(chunk)
             writer.entities(chunk)
-        for rows in exported.statements():
+        for rows in exported.statements(in_order=False):
             fingerprinter.add_statements(rows)
             statements += len(rows)
             writer.statements(rows)

@@ -59,7 +59,7 @@ from graph_service.store.neo4j_rows import (
     entity_of_row,
     statement_of_row,
 )
-from graph_service.store.neo4j_scan import build_graph, scan_entities, scan_sorted
+from graph_service.store.neo4j_scan import build_graph, scan_by_head, scan_entities, scan_sorted
 from graph_service.store.neo4j_schema import (
     MAX_NEW_TYPES,
     SEARCH_INDEX,
@@ -170,10 +170,13 @@ class Neo4jStore:
         self._require(edition)
         return scan_sorted(self._connection, edition, EDGE_COLUMNS, edge_of_row)
 
-    def scan_statements(self, edition: str, /) -> Iterator[list[Statement]]:
+    def scan_statements(
+        self, edition: str, /, *, in_order: bool = True
+    ) -> Iterator[list[Statement]]:
         """Yields every statement whole; see ``GraphReader.scan_statements``."""
         self._require(edition)
-        return scan_sorted(self._connection, edition, STATEMENT_COLUMNS, statement_of_row)
+        scan = scan_sorted if in_order else scan_by_head
+        return scan(self._connection, edition, STATEMENT_COLUMNS, statement_of_row)
 
     def entities(self, edition: str, ids: Sequence[str], /) -> EntityLookup:
         """Returns entities by id; see ``GraphReader.entities``."""

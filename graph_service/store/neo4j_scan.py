@@ -73,6 +73,15 @@ def scan_sorted(
             yield chunk
 
 
+def scan_by_head(
+    connection: Connection, edition: str, columns: str, make: Callable[[list[Any]], T], /
+) -> Iterator[list[T]]:
+    """Yields every statement, those of a head together; see ``scan_sorted``."""
+    statements, _ = read_pages(connection, edition)
+    for rows in _by_head(connection, edition, statements, columns):
+        yield [make(row) for row in rows]
+
+
 def build_graph(connection: Connection, info: GraphInfo, /) -> KnowledgeGraph:
     """Returns an edition as arrays: keys from its pages, ids and values from its statements."""
     statements, _ = read_pages(connection, info.edition)

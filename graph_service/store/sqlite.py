@@ -66,7 +66,7 @@ from graph_service.store.sqlite_load import (
 from graph_service.store.sqlite_passages import SqlitePassages
 from graph_service.store.sqlite_region import read_neighbourhood
 from graph_service.store.sqlite_rows import entity_of_row
-from graph_service.store.sqlite_scan import edge_chunks, entity_chunks
+from graph_service.store.sqlite_scan import edge_chunks, entity_chunks, row_ranges
 from graph_service.store.sqlite_schema import of_edition
 from graph_service.store.texts import encode_entity_value
 
@@ -172,9 +172,13 @@ class SqliteStore:
         template = _EDGE_ROWS + "WHERE s.key >= ? ORDER BY s.key LIMIT ?"
         return ([edge_of_row(row) for row in rows] for rows in self._pages(template, number))
 
-    def scan_statements(self, edition: str, /) -> Iterator[list[Statement]]:
+    def scan_statements(
+        self, edition: str, /, *, in_order: bool = True
+    ) -> Iterator[list[Statement]]:
         """Yields every statement whole; see ``GraphReader.scan_statements``."""
         number = self._edition(edition)
+        if not in_order:
+            return self._statements_as_they_lie(number)
         template = _STATEMENT_ROWS + "WHERE s.key >= ? ORDER BY s.key LIMIT ?"
         return ([statement_of_row(row) for row in rows] for rows in self._pages(template, number))
 
@@ -424,6 +428,13 @@ class SqliteStore:
             if len(rows) < SCAN_ROWS or rows[-1][0] == 2**63 - 1:
                 return
             start = rows[-1][0] + 1
+
+    def _statements_as_they_lie(self, number: int) -> Iterator[list[Statement]]:
+        template = _STATEMENT_ROWS + "WHERE s.row > ? AND s.row <= ?"
+        for rows in row_ranges(self._database, number, SCAN_ROWS):
+            with self._database.reading() as connection:
+                found = connection.execute(of_edition(template, number), rows).fetchall()
+            yield [statement_of_row(row) for row in found]
 
     def _entities(self, number: int) -> Iterator[list[Entity]]:
         template = (

@@ -70,21 +70,27 @@ class EdgeScan:
         )
 
 
-def edge_chunks(database: Database, number: int, relation_keys: Int64, /) -> Iterator[EdgeChunk]:
-    """Yields all statements of an edition, in the order they lie in the file."""
+def row_ranges(database: Database, number: int, size: int, /) -> Iterator[RowRange]:
+    """Yields ranges that hold all statements of an edition, in the order they lie in the file."""
     with database.reading() as connection:
         (last,) = connection.execute(
             of_edition("SELECT ifnull(max(row), 0) FROM statements_$n", number)
         ).fetchone()
-    ranges = ((start, start + SNAPSHOT_ROWS) for start in range(0, last, SNAPSHOT_ROWS))
+    for start in range(0, last, size):
+        yield start, min(start + size, last)
+
+
+def edge_chunks(database: Database, number: int, relation_keys: Int64, /) -> Iterator[EdgeChunk]:
+    """Yields all statements of an edition, in the order they lie in the file."""
+    ranges = list(row_ranges(database, number, SNAPSHOT_ROWS))
     scan = EdgeScan(database.path, number, relation_keys)
     workers = 0 if database.read_only else default_worker_count()
-    if last < WORTHWHILE_STATEMENTS or not workers:
+    if len(ranges) * SNAPSHOT_ROWS < WORTHWHILE_STATEMENTS or not workers:
         for rows in ranges:
             with database.reading() as connection:
                 yield scan.read(connection, rows)
         return
-    with WorkerPool(scan, count=workers) as pool, closing(pool.results(ranges)) as chunks:
+    with WorkerPool(scan, count=workers) as pool, closing(pool.results(iter(ranges))) as chunks:
         try:
             with mapping_errors(database.path):
                 yield from chunks

@@ -205,6 +205,11 @@ def test_scans_are_in_order_of_keys(store: Store, graph_name: str) -> None:
     ):
         assert len(ids) == 300
         assert ids == sorted(ids, key=key64)
+    as_they_lie = [
+        item for chunk in store.scan_statements(edition, in_order=False) for item in chunk
+    ]
+    in_order = [item for chunk in store.scan_statements(edition) for item in chunk]
+    assert sorted(as_they_lie, key=lambda item: item.key) == in_order
     entity_ids = [item.id for chunk in store.scan_entities(edition) for item in chunk]
     assert entity_ids == sorted({f"Q{i}" for i in range(301)}, key=key64)
 
