@@ -5,11 +5,12 @@ Everything heavy is imported when its verb runs, so that ``--help`` answers at o
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from graph_service.cli.output import Output
 from graph_service.cli.parser import make_parser
@@ -41,7 +42,8 @@ def main(arguments: Sequence[str] | None = None, /) -> int:
         return EXIT_INPUT
     output = Output(as_json=getattr(options, "json", False))
     try:
-        code: int = options.run(options, output)
+        with _own_prompts(getattr(options, "prompt_files", [])):
+            code: int = options.run(options, output)
         sys.stdout.flush()
         return code
     except GraphServiceError as error:
@@ -66,6 +68,19 @@ def main(arguments: Sequence[str] | None = None, /) -> int:
         )
         report_error(full, Output())
         return EXIT_SETUP
+
+
+@contextlib.contextmanager
+def _own_prompts(given: Sequence[str]) -> Iterator[None]:
+    """Puts the prompts of ``--prompt NAME=FILE`` in use while a verb runs."""
+    if not given:
+        yield
+        return
+    from queries.generate.prompt import using_prompts
+    from queries.score.own_prompt import read_own_prompts
+
+    with using_prompts(read_own_prompts(given)):
+        yield
 
 
 def report_error(error: GraphServiceError, output: Output, /) -> None:

@@ -33,6 +33,7 @@ def add_answer_options(verb: argparse.ArgumentParser, /) -> None:
     verb.add_argument("--out", metavar="FILE", help="write answers as JSON lines; resumes by id")
     verb.add_argument("--server", metavar="URL", help="ask a graph-service that is served, "
                       "instead of opening a store")  # fmt: skip
+    add_own_prompts(verb)
     known = verb.add_argument_group("knowledge")
     known.add_argument("--knowledge", choices=["retrieved", "gold", "none"], default="retrieved",
                        help="from a retrieval, from the question file's gold sets, or none")  # fmt: skip
@@ -75,10 +76,18 @@ def add_answer_options(verb: argparse.ArgumentParser, /) -> None:
     run.add_argument("--estimate", action="store_true", help="say what the run may take, and stop")
 
 
+def add_own_prompts(verb: argparse.ArgumentParser, /) -> None:
+    """Adds the option that puts one's own prompts in use."""
+    verb.add_argument("--prompt", dest="prompt_files", action="append", default=[],
+                      metavar="NAME=FILE", help="a prompt of your own in the place of the one of "
+                      "this name (graph-service prompt list); may be repeated")  # fmt: skip
+
+
 def add_prompt_options(verb: argparse.ArgumentParser, /) -> None:
     """Adds what prompt takes."""
     verb.add_argument("action", choices=["list", "show"])
     verb.add_argument("name", nargs="?", help="the prompt to show")
+    add_own_prompts(verb)
 
 
 def add_question_options(verb: argparse.ArgumentParser, /) -> None:

@@ -33,6 +33,7 @@ from queries.llm import (
     TokenMeter,
     open_cache,
 )
+from queries.lock import one_writer
 from queries.retriever import Retriever
 
 _LINE_EVERY_S = 10.0
@@ -65,6 +66,11 @@ def chat_model(
 
 def answer(options: argparse.Namespace, output: Output, /) -> int:
     """Answers one question or many, with citations."""
+    with one_writer(options.out):
+        return _answer(options, output)
+
+
+def _answer(options: argparse.Namespace, output: Output) -> int:
     cases = cases_of(options)
     many = options.questions is not None
     out = AnswerFile(Path(options.out), retry_failed=options.retry_failed) if options.out else None

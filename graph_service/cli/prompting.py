@@ -6,9 +6,9 @@ import argparse
 
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
-from queries.generate.prompt import Prompt, load_prompt, prompt_names
+from queries.generate.prompt import Prompt
 from queries.generate.setting import RECIPES
-from queries.score.prompts import load_score_prompt, score_prompt_names
+from queries.score.own_prompt import all_prompts
 
 # Prompts that are no setting's own.
 _WITHIN = {
@@ -20,14 +20,13 @@ _WITHIN = {
 
 
 def prompt(options: argparse.Namespace, output: Output, /) -> int:
-    """Lists the prompts with their versions, or shows one."""
-    answering = {name: load_prompt(name) for name in prompt_names()}
-    judging = {f"judge/{name}": load_score_prompt(name) for name in score_prompt_names()}
+    """Lists the prompts with their versions, or shows one; one's own where one is given."""
+    prompts = all_prompts()
     if options.action == "show":
-        _show(options.name, {**answering, **judging}, output)
+        _show(options.name, prompts, output)
         return 0
     rows = [["name", "version", "used by", "placeholders"]]
-    for name, found in {**answering, **judging}.items():
+    for name, found in prompts.items():
         used = ", ".join(
             setting.value for setting, recipe in RECIPES.items() if recipe.prompt == name
         )
@@ -38,7 +37,7 @@ def prompt(options: argparse.Namespace, output: Output, /) -> int:
         {
             "prompts": [
                 {"name": name, "version": found.version, "placeholders": found.placeholders}
-                for name, found in {**answering, **judging}.items()
+                for name, found in prompts.items()
             ]
         }
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
+from graph_service.cli.answer_options import add_own_prompts
 from graph_service.cli.arguments import examples
 
 Verb = Callable[[str], Callable[..., int]]
@@ -85,6 +86,7 @@ def add_rank(
     relations.add_argument("--cache", metavar="FILE", help="keep replies here")
     relations.add_argument("--replay", metavar="FILE", help="rank by kept replies, with no "
                            "endpoint")  # fmt: skip
+    add_own_prompts(relations)
 
 
 def add_step_options(verb: argparse.ArgumentParser, /) -> None:

@@ -17,6 +17,8 @@ from graph_service.model.plain import to_plain
 from queries.datasets.demo_set import demo_questions
 from queries.datasets.gold import GoldQuestion, read_gold_questions
 from queries.datasets.scored import read_text_cases
+from queries.generate.answer import Answer
+from queries.lock import one_writer
 from queries.score.case import TextCase
 from queries.score.report import Groups, Report, Row
 from queries.score.rows import RowFile, score_cases
@@ -38,6 +40,42 @@ def file_of(options: argparse.Namespace, /) -> Path:
 def gold_of(options: argparse.Namespace, /) -> tuple[GoldQuestion, ...]:
     """Returns the gold questions of the options, by default those that ship with the package."""
     return read_gold_questions(options.gold) if options.gold else demo_questions()
+
+
+def gold_for(
+    answers: Sequence[Answer], options: argparse.Namespace, output: Output, /
+) -> tuple[GoldQuestion, ...]:
+    """Returns the gold questions that answers are scored against, and says which these are.
+
+    Without ``--gold`` those that ship with the package, where the answers are to them; else none.
+
+    Raises:
+        InputError: There is no answer, or none is to a question of ``--gold``.
+    """
+    if not answers:
+        raise InputError(
+            f"{options.file} holds no answer; what `answer --out` wrote was expected",
+            argument="file",
+        )
+    gold = gold_of(options)
+    questions = {question.id: question.question for question in gold}
+    same = [item for item in answers if questions.get(item.question_id) == item.question]
+    if options.gold:
+        if not any(item.question_id in questions for item in answers):
+            raise InputError(
+                f"none of the {len(answers)} answers is to a question of {options.gold}: they "
+                f"have ids such as {answers[0].question_id!r}, and it has {gold[0].id!r}",
+                argument="gold",
+                hint="Give the questions that were answered.",
+            )
+        return gold
+    if not same:
+        output.note(
+            "no gold questions: correctness alone is scored. Minimum sets come with --gold FILE"
+        )
+        return ()
+    output.note("gold: the 50 questions that ship with the package (--gold names others)")
+    return gold
 
 
 def groups_by_id(options: argparse.Namespace, /) -> Callable[[str], Groups]:
@@ -81,6 +119,19 @@ def run_cases(
     if options.jobs < 1:
         raise InputError(f"at least one case at once was expected, got {options.jobs}",
                          argument="jobs")  # fmt: skip
+    with one_writer(options.out):
+        return _run_cases(options, output, cases, score, kind, basis, id_of)
+
+
+def _run_cases(
+    options: argparse.Namespace,
+    output: Output,
+    cases: Sequence[Case],
+    score: Callable[[Case], RowType],
+    kind: type[RowType],
+    basis: str,
+    id_of: Callable[[Case], str],
+) -> tuple[RowType, ...]:
     file = RowFile(Path(options.out) if options.out else None, kind, basis)
     tokens = 0
     last = time.monotonic()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+from graph_service.cli.answer_options import add_own_prompts
+
 Verb = Callable[[str], Callable[..., int]]
 
 
@@ -204,6 +206,7 @@ def _add_model(family: argparse.ArgumentParser, temperature: float | None = 0.0)
     family.add_argument("--random-seed", type=int, metavar="S", help="passed on to the model")
     family.add_argument("--cache", metavar="FILE", help="keep replies here; default: beside --out")
     family.add_argument("--replay", metavar="FILE", help="judge by kept replies, with no endpoint")
+    add_own_prompts(family)
 
 
 def _add_run(family: argparse.ArgumentParser) -> None:

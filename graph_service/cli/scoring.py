@@ -12,6 +12,7 @@ from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.cli.score_cases import (
     file_of,
+    gold_for,
     gold_of,
     groups_by_id,
     run_cases,
@@ -77,7 +78,8 @@ def entailment_of(options: argparse.Namespace, who: str, judge: Judges, /) -> En
 
 def citations(options: argparse.Namespace, output: Output, /) -> int:
     """Scores citations against gold questions (K4)."""
-    report = score_answers(read_answers(file_of(options)), gold_of(options))
+    answers = read_answers(file_of(options))
+    report = score_answers(answers, gold_for(answers, options, output))
     output.object(report.to_plain())
     for line in report.lines():
         output.line(line)
@@ -89,6 +91,8 @@ def na(options: argparse.Namespace, output: Output, /) -> int:
     if (options.absent is None) == (options.view is None):
         raise InputError("give either --absent FILE or --view V", argument="absent")
     answers = read_answers(file_of(options))
+    if not answers:
+        raise InputError(f"{options.file} holds no answer", argument="file")
     absent = read_absent(options.absent) if options.absent else _withheld(options, output, answers)
     with judges(options) as judge:
         report = score_not_available(
@@ -141,8 +145,15 @@ def _withheld(
                 break
     wanted = {
         question.id: [id_ for listed in question.minimum_sets for id_ in listed]
-        for question in gold_of(options)
+        for question in gold_for(answers, options, output)
     }
+    if not any(wanted.get(item.question_id) for item in answers):
+        raise InputError(
+            "none of the answers is to a question with a minimum set, from which the view could "
+            "have withheld anything",
+            argument="gold",
+            hint="Give their questions with --gold FILE, or what was withheld with --absent FILE.",
+        )
     return {
         item.question_id: tuple(
             removed[id_]

@@ -16,6 +16,7 @@ from queries.generate.ablation import Swapped, swap_graphs
 from queries.generate.answer import Answer, Request, answer, answer_from, search_text
 from queries.generate.citations import one_line
 from queries.generate.passages import PassageFinder
+from queries.generate.prompt import prompts_in_use
 from queries.generate.setting import RECIPES, Generation, Join, Setting
 from queries.generate.speaking import Given, rendered
 from queries.generate.verbalise import VERBALISER
@@ -108,6 +109,10 @@ class Plan:
         }
         if request.graph is not None:
             plain["graph"] = request.graph
+        # Those of the package may change with it, and then are told by each answer's own label.
+        own = sorted(prompt.label for prompt in prompts_in_use().values())
+        if model != VERBALISER:
+            plain["own_prompts"] = own
         return plain
 
 

@@ -10,7 +10,8 @@ All prompts are this project's own words.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -79,28 +80,50 @@ def _put_in(content: str, texts: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda found: texts[found.group(1)], kept)
 
 
-def parse_prompt(name: str, text: str, /) -> Prompt:
+def parse_prompt(name: str, text: str, /, *, where: str = "") -> Prompt:
     """Returns the prompt of a file's text.
 
+    Args:
+        name: Its name.
+        text: The file's text.
+        where: The file, for messages; the prompt's name by default.
+
     Raises:
-        InputError: Text stands before the first part, or there is none.
+        InputError: Text stands before the first part, or there is none, or a mark has no partner;
+            names the line.
     """
+    where = where or f"prompt {name!r}"
     text = text.replace("\r\n", "\n")
-    pieces = _PART.split(text)
-    if pieces[0].strip() or len(pieces) < 3:
+    starts = list(_PART.finditer(text))
+    before = text[: starts[0].start()] if starts else text
+    if before.strip() or not starts:
+        line = line_of(text, len(before) - len(before.lstrip()))
         raise InputError(
-            f"prompt {name!r} must begin with a line [[system]], [[user]] or [[assistant]]"
+            f"{where}, line {line}: a prompt must begin with a line [[system]], [[user]] or "
+            "[[assistant]]",
+            argument="prompt",
         )
-    parts = tuple(
-        Message(role, content.strip("\n"))
-        for role, content in zip(pieces[1::2], pieces[2::2], strict=True)
-    )
-    for part in parts:
-        if left := _MARK.search(_SECTION.sub("", part.content)):
-            raise InputError(f"prompt {name!r}: {left.group()} has no partner in its part")
+    ends = [found.start() for found in starts[1:]] + [len(text)]
+    parts: list[Message] = []
+    for found, end in zip(starts, ends, strict=True):
+        content = text[found.end() : end]
+        # Whole sections are blanked, so that what is left stands where it stood.
+        blanked = _SECTION.sub(lambda section: re.sub(r"[^\n]", " ", section.group()), content)
+        if left := _MARK.search(blanked):
+            raise InputError(
+                f"{where}, line {line_of(text, found.end() + left.start())}: {left.group()} has no "
+                "partner in its part",
+                argument="prompt",
+            )
+        parts.append(Message(found.group(1), content.strip("\n")))
     names = [found for part in parts for found in re.findall(r"\{\{#?(\w+)\}\}", part.content)]
     version = digest((text,), size=8, person=b"prompt").hex()
-    return Prompt(name, version, parts, tuple(dict.fromkeys(names)))
+    return Prompt(name, version, tuple(parts), tuple(dict.fromkeys(names)))
+
+
+def line_of(text: str, position: int, /) -> int:
+    """Returns the number of the line that a position is in, from 1."""
+    return text.count("\n", 0, position) + 1
 
 
 def prompt_names() -> tuple[str, ...]:
@@ -109,9 +132,17 @@ def prompt_names() -> tuple[str, ...]:
     return tuple(sorted(item.name[:-4] for item in folder.iterdir() if item.name.endswith(".txt")))
 
 
-@cache
 def load_prompt(name: str, /) -> Prompt:
-    """Returns a prompt that comes with the package; raises ``InputError`` naming those there are."""
+    """Returns a prompt: one's own where one is in use, else the one that comes with the package.
+
+    Raises:
+        InputError: There is none of that name; names those there are.
+    """
+    return _IN_USE.get(name) or _shipped(name)
+
+
+@cache
+def _shipped(name: str) -> Prompt:
     if name not in prompt_names():
         raise InputError(
             f"there is no prompt {name!r}; there are {', '.join(prompt_names())}",
@@ -119,6 +150,31 @@ def load_prompt(name: str, /) -> Prompt:
         )
     file = resources.files("queries.generate") / "prompts" / f"{name}.txt"
     return parse_prompt(name, file.read_text(encoding="utf-8"))
+
+
+# Prompts are asked for deep inside of answers and scores, in threads of their own.
+_IN_USE: dict[str, Prompt] = {}
+
+
+@contextmanager
+def using_prompts(prompts: Mapping[str, Prompt], /) -> Iterator[None]:
+    """Puts one's own prompts in the place of those that come with the package, in all threads.
+
+    Args:
+        prompts: By name, judges' as ``judge/NAME``; see ``own_prompt.read_own_prompts``.
+    """
+    before = dict(_IN_USE)
+    _IN_USE.update(prompts)
+    try:
+        yield
+    finally:
+        _IN_USE.clear()
+        _IN_USE.update(before)
+
+
+def prompts_in_use() -> Mapping[str, Prompt]:
+    """Returns one's own prompts that are in use, by name."""
+    return dict(_IN_USE)
 
 
 def messages_hash(messages: Sequence[Message], /) -> str:

@@ -222,6 +222,11 @@ def missing_sentence(linked: Sequence[LinkedEntity], /) -> str:
     return f"The graph does not say this of {listed}"
 
 
+def _ended(said: str) -> str:
+    """A sentence with its full stop, which a name such as ``Sr.`` has brought already."""
+    return said if said.endswith((".", "!", "?")) else f"{said}."
+
+
 def verbalise(
     result: RetrievalResult,
     /,
@@ -241,7 +246,7 @@ def verbalise(
     chosen = choose_triples(result, limit=limit, kept_share=kept_share, min_score=min_score)
     if not chosen:
         said = missing_sentence(result.linked)
-        return f"{said} {NOT_AVAILABLE}.", (Sentence(f"{said}.", (), True),)
+        return f"{said} {NOT_AVAILABLE}.", (Sentence(_ended(said), (), True),)
     knowledge = triples_of(result)
     reader = CitationReader(knowledge)
     shown: list[str] = []
@@ -253,5 +258,5 @@ def verbalise(
             citation for found in reader.brackets(printed) for citation in found.citations
         )
         shown.append(f"{said} {printed}.")
-        sentences.append(Sentence(f"{said}.", citations))
+        sentences.append(Sentence(_ended(said), citations))
     return " ".join(shown), tuple(sentences)

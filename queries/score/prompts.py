@@ -6,7 +6,10 @@ from functools import cache
 from importlib import resources
 
 from graph_service.errors import InputError
-from queries.generate.prompt import Prompt, parse_prompt
+from queries.generate.prompt import Prompt, parse_prompt, prompts_in_use
+
+JUDGE = "judge/"
+"""What the names of judges' prompts begin with, where they stand among all prompts."""
 
 
 def score_prompt_names() -> tuple[str, ...]:
@@ -15,9 +18,17 @@ def score_prompt_names() -> tuple[str, ...]:
     return tuple(sorted(item.name[:-4] for item in folder.iterdir() if item.name.endswith(".txt")))
 
 
-@cache
 def load_score_prompt(name: str, /) -> Prompt:
-    """Returns a judge's prompt; raises ``InputError`` naming those there are."""
+    """Returns a judge's prompt: one's own where one is in use, else the package's.
+
+    Raises:
+        InputError: There is none of that name; names those there are.
+    """
+    return prompts_in_use().get(f"{JUDGE}{name}") or _shipped(name)
+
+
+@cache
+def _shipped(name: str) -> Prompt:
     if name not in score_prompt_names():
         raise InputError(
             f"there is no judge's prompt {name!r}; there are {', '.join(score_prompt_names())}"

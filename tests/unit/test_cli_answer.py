@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from demo_graph import QUESTION, copy_store
-from openai_stand_in import Scripted, by_rule, error, stand_in, with_faults
+from openai_stand_in import Scripted, by_rule, error, ok, stand_in, with_faults
 from served import served
 
 from graph_service import open_service
@@ -30,6 +30,7 @@ from graph_service.settings import Settings
 from queries.datasets.demo_set import demo_questions
 from queries.generate.answer import read_answers
 from queries.generate.setting import Setting
+from queries.lock import one_writer
 
 RULE = "(stand-in-1)"
 
@@ -415,3 +416,41 @@ def test_answers_by_ranked_relations_go_on_by_the_same_ranking_l4(cli: Cli, tmp_
     wrong = cli("answer", "Who?", "--relation-ranker", "none.npz")
     assert wrong.code == 2
     assert "rank train" in wrong.err
+
+
+def test_a_file_of_answers_has_one_writer_at_a_time(cli: Cli, tmp_path: Path) -> None:
+    path = question_file(tmp_path / "q.jsonl", 2)
+    with one_writer("a.jsonl"):
+        found = cli("answer", "--questions", path, "--out", "a.jsonl")
+    assert found.code == 2
+    assert f"a.jsonl is being written by process {os.getpid()} on " in found.err
+    assert not Path("a.jsonl").exists()
+    assert cli("answer", "--questions", path, "--out", "a.jsonl").code == 0
+    with one_writer("s.jsonl"):
+        found = cli("score", "entailment", "a.jsonl", "--out", "s.jsonl")
+    assert found.code == 2
+    assert "s.jsonl is being written by" in found.err
+
+
+def test_prompts_of_ones_own_are_used_shown_and_written_down(cli: Cli, tmp_path: Path) -> None:
+    path = question_file(tmp_path / "q.jsonl", 1)
+    Path("mine.txt").write_text("[[user]]\nAhoy!\n{{knowledge}}\n\n{{question}}\n")
+    own = ("--prompt", "kalma=mine.txt")
+    shown = cli("prompt", "show", "kalma", *own)
+    assert shown.out.splitlines()[2] == "Ahoy!"
+    label = shown.out.splitlines()[0].removeprefix("# ")
+    with stand_in(ok("Aye [NA].")) as server:
+        model = ("--model", "m", "--model-url", server.url, "--setting", "kalma")
+        run = ("answer", "--questions", path, "--out", "a.jsonl", *model)
+        assert cli(*run, *own).code == 0
+        assert server.requests[0]["messages"][0]["content"].startswith("Ahoy!")
+        other = cli(*run)
+    row = json.loads(Path("a.jsonl").read_text())
+    assert row["prompt"] == label
+    assert row["parameters"]["run"]["own_prompts"] == [label]
+    assert other.code == 2
+    assert "own_prompts was" in other.err
+    Path("mine.txt").write_text("[[user]]\n{{knowledge}}\n{{query}}\n")
+    wrong = cli("prompt", "show", "kalma", *own)
+    assert wrong.code == 2
+    assert "mine.txt, line 3: prompt kalma is given no {{query}}" in wrong.err

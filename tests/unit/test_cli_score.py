@@ -404,3 +404,33 @@ def test_published_files_are_scored_as_they_are(cli: Cli, data_dir: Path) -> Non
     people = data_dir / "factscore_human" / "InstructGPT.jsonl.xz"
     scores = cli("score", "factscore", str(people), "--json").json["scores"]
     assert round(scores["supported, macro"]["value"], 3) == 0.428
+
+
+def test_citations_say_which_gold_they_are_scored_against_k4(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, demo_file: Path
+) -> None:
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path))
+    (tmp_path / "empty.jsonl").write_text("")
+    empty = cli("score", "citations", "empty.jsonl")
+    assert empty.code == 2
+    assert "empty.jsonl holds no answer" in empty.err
+    demo = demo_questions()
+    asked = lines(tmp_path / "q.jsonl", {"id": demo[0].id, "question": demo[0].question})
+    assert cli("answer", "--questions", asked, "--out", "a.jsonl").code == 0
+    found = cli("score", "citations", "a.jsonl")
+    assert found.code == 0
+    assert "gold: the 50 questions that ship with the package" in found.err
+    # The id of one of them, and another question: nothing is known of what it should cite.
+    asked = lines(tmp_path / "q.jsonl", {"id": demo[0].id, "question": demo[1].question})
+    assert cli("answer", "--questions", asked, "--out", "b.jsonl").code == 0
+    found = cli("score", "citations", "b.jsonl", "--json")
+    assert "correctness alone is scored" in found.err
+    assert found.json["scores"]["precision_micro"]["value"] is None
+    assert found.json["scores"]["correctness_micro"]["value"] == 1.0
+    gold = lines(
+        tmp_path / "gold.jsonl",
+        {**to_plain(demo[2]), "id": "other"},
+    )
+    found = cli("score", "citations", "a.jsonl", "--gold", gold)
+    assert found.code == 2
+    assert f"have ids such as '{demo[0].id}', and it has 'other'" in found.err
