@@ -313,8 +313,8 @@ class LinkingData:
             )
             for item in asked
         )
-        members = frozenset(question.gold[0].id for question in questions)
-        return LinkingSet(name, graph, questions, members, left_out)
+        # What else is linked is the value that tells the namesakes apart: it is not judged.
+        return LinkingSet(name, graph, questions, frozenset(), left_out)
 
     def _read_labels(self) -> Iterator[tuple[str, str]]:
         with lzma.open(self._path(LABELS), "rt", encoding="utf-8") as file:

@@ -88,6 +88,8 @@ def _settings_rows(reports: list[LinkingReport]) -> list[list[str]]:
         "with several",
         "median ms",
         "95 % ms",
+        "cpu ms",
+        "95 % cpu ms",
     ]
     return [
         head,
@@ -101,6 +103,8 @@ def _settings_rows(reports: list[LinkingReport]) -> list[list[str]]:
                 f"{report.several:.3f}",
                 f"{report.median_ms:.2f}",
                 f"{report.p95_ms:.2f}",
+                f"{report.cpu_median_ms:.2f}",
+                f"{report.cpu_p95_ms:.2f}",
             ]
             for report in reports
         ),
