@@ -41,6 +41,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("vectors", "GRAPH_SERVICE_VECTORS", "", "File that keeps text vectors; in the user's cache folder by default."),
     Setting("cache_dir", "GRAPH_SERVICE_CACHE_DIR", "", "Folder for vectors, and for snapshots of graphs kept on a server."),
     Setting("cache_gb", "GRAPH_SERVICE_CACHE_GB", "4", "Size limit of the snapshot cache in GiB."),
+    Setting("snapshot_edges", "GRAPH_SERVICE_SNAPSHOT_EDGES", "50000000", "Statements up to which retrieval runs on a graph's snapshot; above, each region is read from the store."),
     Setting("contact", "GRAPH_SERVICE_CONTACT", "", "Mail address or URL that SPARQL endpoints are told in the user agent."),
     Setting("read_timeout_s", "GRAPH_SERVICE_READ_TIMEOUT_S", "30", "Time limit of one read in seconds."),
     Setting("max_hops", "GRAPH_SERVICE_MAX_HOPS", "4", "Most hops that a request may ask for."),
@@ -69,6 +70,7 @@ class Settings:
     vectors: str = ""
     cache_dir: str = ""
     cache_gb: float = 4.0
+    snapshot_edges: int = 50_000_000
     contact: str = ""
     read_timeout_s: float = 30.0
     max_hops: int = 4

@@ -20,6 +20,7 @@ from graph_service.bench.codex import Codex, CodexGraph, Question, read_rows
 from graph_service.bench.dumps import load_documents, load_triples
 from graph_service.bench.figures import Detail, Measured, spread, timed
 from graph_service.bench.pagerank import SCIPY_MISSING, pagerank_region, pagerank_whole
+from graph_service.bench.scaling import scaled
 from graph_service.bench.trees import PROOF_SIZES, growth, proofs, whole_tree
 from graph_service.bench.views import LEVEL, deviation, on_view, stored_size, sweep
 from graph_service.embed import open_embedder
@@ -302,6 +303,12 @@ MEMBERS: tuple[Member, ...] = (
         )
         for size in ("s", "m")
         for name, strategy in _STRATEGIES.items()
+    ),
+    Member(
+        "scale",
+        "a whole call on a scale-free graph of 20 million edges, read from mapped files",
+        "the same limits on a graph of 200,000 edges",
+        scaled,
     ),
     Member(
         "embed",

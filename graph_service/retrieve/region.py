@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
@@ -119,6 +119,48 @@ def extract_region(
     if hubs and hub_degree is not None:
         cuts.append(Cut("hubs", CutReason.HUB, hub_degree, 0, hubs))
     return _assemble(graph, overlay, start, reached, found, tuple(cuts))
+
+
+def region_of_graph(
+    graph: KnowledgeGraph,
+    seeds: Sequence[int] | Int32,
+    /,
+    *,
+    hops: Mapping[int, int],
+    degrees: Mapping[int, int],
+    cuts: Sequence[Cut] = (),
+) -> Region:
+    """Returns all edges of a graph as a region: one that a store read, as arrays of its own.
+
+    Args:
+        graph: The region's statements and no others.
+        seeds: Entities of the question, without repeats.
+        hops: Steps from the nearest seed of each entity of the region.
+        degrees: Degree of each in the whole graph, both directions.
+        cuts: What the store left out.
+    """
+    entities = np.array(sorted(hops), dtype=np.int64)
+    nodes = np.concatenate((entities, np.arange(graph.entity_count, graph.node_count)))
+    steps = np.zeros(graph.node_count, dtype=np.uint8)
+    steps[entities] = [hops[node] for node in entities.tolist()]
+    literal = graph.tail >= graph.entity_count
+    steps[graph.tail[literal]] = steps[graph.head[literal]] + 1
+    degree = np.ones(graph.node_count, dtype=np.int64)
+    degree[entities] = [degrees[node] for node in entities.tolist()]
+    return Region(
+        nodes=nodes.astype(np.int32),
+        node_keys=_node_keys(graph, None, nodes),
+        hops=steps[nodes],
+        literal=nodes >= graph.entity_count,
+        degrees=degree[nodes],
+        seeds=np.searchsorted(nodes, np.asarray(seeds, dtype=np.int64)).astype(np.int32),
+        edges=np.arange(graph.edge_count, dtype=np.int64),
+        edge_keys=np.asarray(graph.statement_keys),
+        head=_local(nodes, graph.head),
+        tail=_local(nodes, graph.tail),
+        rel=np.asarray(graph.rel),
+        cuts=tuple(cuts),
+    )
 
 
 def induced(region: Region, keep: Bool, /, *, cuts: Sequence[Cut] = ()) -> Region:

@@ -16,6 +16,7 @@ from graph_service.errors import InputError
 from graph_service.link import link
 from graph_service.model.graph import RANK_CODES, Int32, KnowledgeGraph, require_node
 from graph_service.model.limits import Deadline
+from graph_service.model.region import Region
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import (
     EntityRef,
@@ -191,9 +192,13 @@ class Retriever:
         *,
         deadline: Deadline,
         watch: Stopwatch,
+        region: Region | None = None,
     ) -> RetrievalResult:
-        """Returns what a linked question retrieves from a graph or a view of it."""
-        preset = self._preset(request)
+        """Returns what a linked question retrieves from a graph or a view of it.
+
+        ``region``, where the store made it, is of ``base.arrays``.
+        """
+        preset = self.preset(request)
         ranks = tuple(RANK_CODES[rank] for rank in request.ranks or (Rank.PREFERRED, Rank.NORMAL))
         laid = self._lay(base, linking, request, preset, ranks, deadline)
         overlay = laid.overlay if laid else None
@@ -217,6 +222,7 @@ class Retriever:
                 min_score=request.min_score,
                 prove=request.prove,
                 deadline=deadline,
+                region=region,
             )
             watch.stages(selection.timings_ms)
         maker = TripleMaker(base.arrays, overlay, request.languages)
@@ -271,7 +277,8 @@ class Retriever:
             return finished
         return detailed(finished, self._store.statements(base.info.edition, base_ids(finished)))
 
-    def _preset(self, request: RetrieveRequest) -> Preset:
+    def preset(self, request: RetrieveRequest, /) -> Preset:
+        """Returns all parameters of a request; raises ``InputError`` past the settings' limits."""
         most_hops, most_items = self._settings.max_hops, self._settings.max_items
         if request.limit is not None and request.limit > most_items:
             raise InputError(

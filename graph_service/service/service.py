@@ -41,6 +41,7 @@ from graph_service.service.passages import (
 from graph_service.service.reading import Reading, ReadingOfThread
 from graph_service.service.retrieval import OpenGraph, Retriever, Stopwatch
 from graph_service.service.shaping import statement_changes
+from graph_service.service.store_route import read_from_store
 from graph_service.settings import Settings
 from graph_service.store.page_views import delete_page_views
 from graph_service.store.passages import PassageSet
@@ -337,7 +338,16 @@ class Service:
         """
         request.validate()
         deadline, watch = self._deadline(), Stopwatch()
-        base = self._open(request.graph)
+        info = self.graph(request.graph)
+        if request.view is None and info.counts.statements > self.settings.snapshot_edges:
+            preset = self._retriever.preset(request)
+            read = read_from_store(
+                self.store, self._retriever, info, request, preset, deadline=deadline, watch=watch
+            )
+            return self._retriever.retrieve(
+                read.base, read.linking, request, deadline=deadline, watch=watch, region=read.region
+            )
+        base = OpenGraph(info, self.arrays(info))
         watch.stage("open")
         linking = self._retriever.link(base, request)
         watch.stage("link")

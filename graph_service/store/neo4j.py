@@ -260,6 +260,7 @@ class Neo4jStore:
         hub_degree: int | None = None,
         ranks: Sequence[Rank] = (Rank.PREFERRED, Rank.NORMAL),
         relation_ids: Sequence[str] = (),
+        exclude_relation_ids: Sequence[str] = (),
         deadline: Deadline | None = None,
     ) -> Neighbourhood:
         """Returns the region around some entities; see ``GraphReader.neighbourhood``."""
@@ -274,6 +275,7 @@ class Neo4jStore:
                 hub_degree=hub_degree,
                 ranks=ranks,
                 relation_ids=relation_ids,
+                exclude_relation_ids=exclude_relation_ids,
                 deadline=deadline or Deadline.none(),
             ),
             deadline=deadline,

@@ -20,6 +20,7 @@ NODES_A_QUERY = 5_000
 
 _HOP = f"""UNWIND $keys AS key MATCH (n:Entity {{key: key}})-[r]-()
     WHERE r.rank IN $ranks AND ($relations IS NULL OR r.relation IN $relations)
+    AND NOT r.relation IN $excluded
     WITH DISTINCT r ORDER BY r.key LIMIT $limit
     WITH r, startNode(r) AS a, endNode(r) AS b
     RETURN {EDGE_COLUMNS}, a.key, b.key"""
@@ -39,6 +40,7 @@ def read_neighbourhood(
     hub_degree: int | None,
     ranks: Sequence[Rank],
     relation_ids: Sequence[str],
+    exclude_relation_ids: Sequence[str],
     deadline: Deadline,
 ) -> Neighbourhood:
     """Returns the region; see ``GraphReader.neighbourhood``.
@@ -55,6 +57,7 @@ def read_neighbourhood(
     filters: dict[str, Any] = {
         "ranks": [rank.value for rank in ranks],
         "relations": list(relation_ids) or None,
+        "excluded": list(exclude_relation_ids),
         "limit": max_edges + 1,
     }
     degrees: dict[str, int] = {}

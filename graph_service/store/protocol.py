@@ -279,13 +279,14 @@ class GraphReader(Protocol):
         hub_degree: int | None = None,
         ranks: Sequence[Rank] = (Rank.PREFERRED, Rank.NORMAL),
         relation_ids: Sequence[str] = (),
+        exclude_relation_ids: Sequence[str] = (),
         deadline: Deadline | None = None,
     ) -> Neighbourhood:
         """Returns the region around some entities, both directions.
 
         An entity of more than ``hub_degree`` edges is reached and not walked through, unless it
         is one of ``ids``. Of more than ``max_edges`` edges those of fewer hops, then of smaller
-        key, stay, and ``truncated`` says so.
+        key, stay, and ``truncated`` says so. Statements of ``exclude_relation_ids`` are none here.
         """
 
     def search(

@@ -20,6 +20,7 @@ from graph_service.store.texts import encode_entity_value
 
 _FILTERS = """AND s.rank IN (SELECT value FROM json_each(:ranks))
     AND (:relations IS NULL OR s.relation IN (SELECT value FROM json_each(:relations)))
+    AND s.relation NOT IN (SELECT value FROM json_each(:excluded))
     ORDER BY s.key LIMIT :limit"""
 _FROM_HEAD = "SELECT s.key, s.row, s.head, s.tail FROM statements_$n s WHERE s.head = :node "
 _FROM_TAIL = "SELECT s.key, s.row, s.head, s.tail FROM statements_$n s WHERE s.tail = :node "
@@ -43,6 +44,7 @@ def read_neighbourhood(
     hub_degree: int | None,
     ranks: Sequence[Rank],
     relation_ids: Sequence[str],
+    exclude_relation_ids: Sequence[str],
     deadline: Deadline,
 ) -> Neighbourhood:
     """Returns the region; see ``GraphReader.neighbourhood``.
@@ -55,17 +57,11 @@ def read_neighbourhood(
     if max_edges < 0:
         raise InputError(f"max_edges must be at least 0, got {max_edges}", argument="max_edges")
     starts = _known(connection, number, ids)
-    relations: str | None = None
-    if relation_ids:
-        rows = connection.execute(
-            of_edition(
-                "SELECT number FROM relations_$n WHERE key IN (SELECT value FROM json_each(?))",
-                number,
-            ),
-            (_json(key64(id_) for id_ in relation_ids),),
-        ).fetchall()
-        relations = _json(row[0] for row in rows)
-    filters = {"ranks": _json(RANK_CODES[rank] for rank in ranks), "relations": relations}
+    filters = {
+        "ranks": _json(RANK_CODES[rank] for rank in ranks),
+        "relations": _relations(connection, number, relation_ids) if relation_ids else None,
+        "excluded": _relations(connection, number, exclude_relation_ids),
+    }
     distance = dict.fromkeys(starts, 0)
     degrees: dict[int, int] = {}
     kept: dict[int, int] = {}
@@ -127,6 +123,19 @@ def read_neighbourhood(
 
 def _json(values: Iterable[int]) -> str:
     return orjson.dumps(list(values)).decode()
+
+
+def _relations(connection: sqlite3.Connection, number: int, ids: Sequence[str]) -> str:
+    """Returns the numbers of relations as JSON; those that the edition lacks go."""
+    if not ids:
+        return "[]"
+    rows = connection.execute(
+        of_edition(
+            "SELECT number FROM relations_$n WHERE key IN (SELECT value FROM json_each(?))", number
+        ),
+        (_json(key64(id_) for id_ in ids),),
+    ).fetchall()
+    return _json(row[0] for row in rows)
 
 
 def _known(connection: sqlite3.Connection, number: int, ids: Sequence[str]) -> set[int]:

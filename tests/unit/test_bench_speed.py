@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from graph_service import open_service
-from graph_service.bench import codex, dumps, trees
+from graph_service.bench import codex, dumps, scaling, trees
 from graph_service.bench.codex import Codex, fixed_entities, fixed_questions, read_rows
 from graph_service.bench.figures import Measured
 from graph_service.bench.members import MEMBERS, Member
@@ -101,6 +101,7 @@ def report(data: Path) -> Iterator[SpeedReport]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dumps, "TRIPLES", 300)
         patch.setattr(dumps, "STATEMENTS", 60)
+        patch.setattr(scaling, "SIZES", (200, 2_000))
         patch.setattr(codex, "open_service", partial(open_service, embedder=Trigrams()))
         yield measure_speed(data, load=load, settings=Settings())
 
@@ -166,6 +167,23 @@ def test_trees_are_never_worse_than_the_raw_run(report: SpeedReport) -> None:
         assert details["prove_proven"] == 1.0
         assert details.get("worse_than_reference", 0) == 0
         assert float(details["prove_mean_gap"]) == 0.0
+
+
+def test_scale_free_graphs_are_the_same_for_one_random_seed() -> None:
+    """Issue 5: what is measured on three sizes is one kind of graph, and a graph as any other."""
+    one, two, other = (scaling.scale_free(3_000, random_seed=seed) for seed in (1, 1, 2))
+    assert np.array_equal(one.head, two.head)
+    assert np.array_equal(one.statement_keys, two.statement_keys)
+    assert not np.array_equal(one.head, other.head)
+    degrees = np.sort(one.degrees())[::-1]
+    assert degrees.sum() == 6_000
+    assert degrees[0] > 10 * np.median(degrees)
+    for keys in (one.node_keys, one.statement_keys):
+        assert (np.diff(keys) > 0).all()
+    for adjacency, ends in ((one.out_edges, one.head), (one.in_edges, one.tail)):
+        for node in range(0, one.node_count, 37):
+            begin, end = adjacency.indptr[node : node + 2]
+            assert adjacency.edges[begin:end].tolist() == np.flatnonzero(ends == node).tolist()
 
 
 @pytest.mark.skipif(not SCIPY, reason="networkx.pagerank needs scipy")

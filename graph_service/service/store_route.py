@@ -1,0 +1,134 @@
+"""Retrieval on a graph above the snapshot limit: names and region come from the store itself.
+
+Two small graphs are read a question: the entities that bear a name of the question with what
+lies around them, which the linker decides among, and then the region. Both are arrays like any
+other, so linking and picking are the same functions as on a whole snapshot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from graph_service.link.question import find_runs, is_content, read_atoms
+from graph_service.model.limits import Deadline
+from graph_service.model.region import Region
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.statement import Rank
+from graph_service.model.text import normalise_name
+from graph_service.retrieve.preset import Preset
+from graph_service.retrieve.region import region_of_graph
+from graph_service.service.lookup import read_id
+from graph_service.service.retrieval import Linking, OpenGraph, Retriever, Stopwatch
+from graph_service.store.protocol import GraphInfo, Store
+from graph_service.store.region_graph import RegionGraph, read_region_graph
+
+_NAME_WORDS = 8
+_SAME_NAME = 50
+"""Entities of one name that are told apart."""
+_NAMED_EDGES = 20_000
+"""Statements read around them."""
+_ARTICLE = "the "
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoreRegion:
+    """A question's region as the store gave it, with what the question names."""
+
+    base: OpenGraph
+    linking: Linking
+    region: Region | None
+
+
+def read_from_store(
+    store: Store,
+    retriever: Retriever,
+    info: GraphInfo,
+    request: RetrieveRequest,
+    preset: Preset,
+    /,
+    *,
+    deadline: Deadline,
+    watch: Stopwatch,
+) -> StoreRegion:
+    """Returns what a question is answered from, read from the store.
+
+    Misspelt names are not found here, since that takes all names at once, and a kind of entity
+    (preset ``default-2``) is read off the region alone; else the result is that of the snapshot.
+
+    Args:
+        store: Where the graph is.
+        retriever: Links.
+        info: The graph.
+        request: Without a view.
+        preset: Resolved.
+        deadline: Raises ``DeadlineError`` when past.
+        watch: Counts the stages ``open``, ``link`` and ``read``.
+    """
+    given = [read_id(raw, argument="entity_ids") for raw in request.entity_ids]
+    moved = store.entities(info.edition, given).found if given else {}
+    near = [*(moved[id_].id for id_ in given if id_ in moved)]
+    near += _named(store, info, request.question, deadline)
+    around = read_region_graph(
+        store,
+        info,
+        list(dict.fromkeys(near)),
+        hops=1,
+        max_edges=_NAMED_EDGES,
+        ranks=tuple(Rank),
+        deadline=deadline,
+    )
+    watch.stage("open")
+    linking = retriever.link(OpenGraph(info, around.graph), request)
+    watch.stage("link")
+    ids = around.graph.node_ids.take(linking.seeds)
+    if not ids:
+        return StoreRegion(OpenGraph(info, around.graph), linking, None)
+    part = read_region_graph(
+        store,
+        info,
+        ids,
+        hops=preset.hops,
+        max_edges=preset.max_edges,
+        hub_degree=preset.hub_degree,
+        ranks=request.ranks or (Rank.PREFERRED, Rank.NORMAL),
+        relation_ids=[read_id(raw, argument="relation_ids") for raw in request.relation_ids],
+        exclude_relation_ids=[
+            read_id(raw, argument="exclude_relation_ids") for raw in request.exclude_relation_ids
+        ],
+        deadline=deadline,
+    )
+    watch.stage("read")
+    region = _region(part, ids)
+    seeds = region.nodes[region.seeds].astype(np.int32)
+    return StoreRegion(OpenGraph(info, part.graph), replace(linking, seeds=seeds), region)
+
+
+def _region(part: RegionGraph, ids: list[str]) -> Region:
+    found = part.neighbourhood
+    numbers = {
+        id_: number for id_ in found.hops if (number := part.graph.find_node(id_)) is not None
+    }
+    return region_of_graph(
+        part.graph,
+        [numbers[id_] for id_ in ids],
+        hops={numbers[id_]: hop for id_, hop in found.hops.items()},
+        degrees={numbers[id_]: degree for id_, degree in found.degrees.items()},
+        cuts=found.truncated,
+    )
+
+
+def _named(store: Store, info: GraphInfo, question: str, deadline: Deadline) -> list[str]:
+    """Returns the entities that bear a run of the question's words as a name."""
+    atoms = read_atoms(question)
+    found: dict[str, None] = {}
+    for run, places in find_runs(atoms, _NAME_WORDS).items():
+        left, right = places[0]
+        if not any(is_content(atom) for atom in atoms[left:right]):
+            continue
+        deadline.check("looking up names")
+        for hit in store.search(info.edition, run, limit=_SAME_NAME, deadline=deadline):
+            if normalise_name(hit.matched).removeprefix(_ARTICLE) == run.removeprefix(_ARTICLE):
+                found[hit.entity.id] = None
+    return list(found)

@@ -1,0 +1,173 @@
+"""The two routes to a region give one answer (S2, issue 5): the store's, and the snapshot's."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from graphs import load_graph
+
+from graph_service import open_service
+from graph_service.model.graph import RANK_CODES
+from graph_service.model.limits import CutReason
+from graph_service.model.region import Region
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.result import Strategy
+from graph_service.model.statement import Entity, EntityKind, Rank, Statement, make_statement
+from graph_service.model.values import EntityValue, StringValue
+from graph_service.retrieve.region import extract_region, region_of_graph
+from graph_service.settings import Settings
+from graph_service.store.protocol import GraphInfo, Store
+from graph_service.store.region_graph import read_region_graph
+
+
+def drawn(seed: int) -> list[Statement]:
+    """Statements with hubs, parallel ones, loops, literals and all ranks."""
+    draw = random.Random(seed)
+    made = {}
+    for place in range(160):
+        head = f"Q{int(40 * draw.random() ** 2)}"
+        value = (
+            StringValue(f"text {place}")
+            if draw.random() < 0.2
+            else EntityValue(f"Q{int(40 * draw.random() ** 2)}")
+        )
+        rank = draw.choice([Rank.NORMAL, Rank.NORMAL, Rank.PREFERRED, Rank.DEPRECATED])
+        statement = make_statement(head, f"P{draw.randrange(6)}", value, rank=rank)
+        made[statement.id] = statement
+    return list(made.values())
+
+
+def by_store(store: Store, info: GraphInfo, ids: Sequence[str], **limits: object) -> Region:
+    part = read_region_graph(store, info, ids, **limits)  # type: ignore[arg-type]
+    numbers = {id_: part.graph.find_node(id_) for id_ in part.neighbourhood.hops}
+    return region_of_graph(
+        part.graph,
+        [numbers[id_] for id_ in ids],  # type: ignore[misc]
+        hops={numbers[id_]: hop for id_, hop in part.neighbourhood.hops.items()},  # type: ignore[misc]
+        degrees={numbers[id_]: n for id_, n in part.neighbourhood.degrees.items()},  # type: ignore[misc]
+        cuts=part.neighbourhood.truncated,
+    )
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_store_and_the_snapshot_cut_one_region(
+    store: Store, graph_name: str, seed: int
+) -> None:
+    entities = [Entity(f"Q{i}", labels={"en": f"thing {i}"}) for i in range(40)]
+    info = load_graph(store, graph_name, drawn(seed), entities)
+    graph = store.snapshot(info)
+    excluded = np.array([graph.find_relation("P1")], dtype=np.int32)
+    only = np.array([graph.find_relation("P2"), graph.find_relation("P3")], dtype=np.int32)
+    for ids in (["Q30"], ["Q3", "Q25"]):
+        for hops, hub, most in (
+            (1, None, 500),
+            (2, 9, 500),
+            (3, 12, 500),
+            (2, None, 25),
+            (3, 9, 40),
+        ):
+            for names, filtered, ranks in (
+                ({}, None, (Rank.PREFERRED, Rank.NORMAL)),
+                ({"exclude_relation_ids": ["P1", "nope"]}, (None, excluded), tuple(Rank)),
+                ({"relation_ids": ["P2", "P3"]}, (only, None), (Rank.NORMAL,)),
+            ):
+                limits = {"hops": hops, "hub_degree": hub, "max_edges": most}
+                one = extract_region(
+                    graph,
+                    [graph.find_node(id_) for id_ in ids],  # type: ignore[misc]
+                    ranks=[RANK_CODES[rank] for rank in ranks],
+                    relation_filter=filtered,  # type: ignore[arg-type]
+                    **limits,  # type: ignore[arg-type]
+                )
+                two = by_store(store, info, ids, ranks=ranks, **limits, **names)
+                for column in ("node_keys", "hops", "literal", "degrees", "seeds", "edge_keys",
+                               "head", "tail"):  # fmt: skip
+                    left, right = getattr(one, column), getattr(two, column)
+                    assert left.tolist() == right.tolist(), (ids, limits, names, column)
+                assert [(cut.what, cut.reason, cut.kept) for cut in one.cuts] == [
+                    (cut.what, cut.reason, cut.kept) for cut in two.cuts
+                ]
+                assert all(cut.reason in (CutReason.LIMIT, CutReason.HUB) for cut in two.cuts)
+
+
+class Letters:
+    """An embedder that costs nothing: how often each letter occurs."""
+
+    name = "letters"
+    dimension = 32
+
+    def encode(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
+        vectors = np.full((len(texts), self.dimension), 0.01, dtype=np.float32)
+        for row, text in enumerate(texts):
+            for letter in text:
+                vectors[row, ord(letter) % self.dimension] += 1
+        return np.ascontiguousarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+    def count_tokens(self, text: str, /) -> int:
+        return len(text.split())
+
+
+def test_above_the_snapshot_limit_a_question_has_the_same_result(
+    store: Store, graph_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S2, issue 5: by name and by id, each strategy, two presets; and no snapshot is made."""
+    entities = [
+        *(Entity(f"Q{i}", labels={"en": f"Thing Number {i}"}) for i in range(38)),
+        Entity("Q38", labels={"en": "Paris"}),
+        Entity("Q39", labels={"en": "Paris"}),
+        Entity("Q77", redirect="Q3"),
+        *(
+            Entity(f"P{i}", kind=EntityKind.PROPERTY, labels={"en": label})
+            for i, label in enumerate(["mother", "capital of", "made by", "spouse", "part", "born"])
+        ),
+    ]
+    paris = [
+        make_statement("Q38", "P1", EntityValue("Q2")),
+        make_statement("Q39", "P4", EntityValue("Q3")),
+    ]
+    load_graph(store, graph_name, [*drawn(7), *paris], entities)
+    whole = open_service(
+        store, embedder=Letters(), settings=Settings(vectors=str(tmp_path / "a.db"))
+    )
+    part = open_service(
+        store,
+        embedder=Letters(),
+        settings=Settings(vectors=str(tmp_path / "b.db"), snapshot_edges=1),
+    )
+    asked = [
+        ("What is the capital of Paris?", ()),
+        ("Who is the mother of Thing Number 5?", ()),
+        ("What is Paris a part of, seen from Thing Number 3?", ()),
+        ("Where was it born?", ("Q77", "Q12")),
+        ("nothing of the kind", ()),
+    ]
+    expected = {}
+    for preset in ("okgqa", "default-1"):
+        for strategy in Strategy:
+            for question, ids in asked:
+                request = RetrieveRequest(
+                    question,
+                    strategy,
+                    graph=graph_name,
+                    entity_ids=ids,
+                    preset=preset,
+                    exclude_relation_ids=("P5",),
+                )
+                expected[request] = whole.retrieve(request)
+    assert sum(bool(result.items) for result in expected.values()) > len(expected) // 2
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a snapshot was made")
+
+    monkeypatch.setattr(part, "arrays", refuse)
+    for request, result in expected.items():
+        found = part.retrieve(request)
+        assert found.items == result.items, request
+        assert found.linked == result.linked
+        assert found.region == result.region
+        assert found.id == result.id
