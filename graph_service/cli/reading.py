@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from graph_service.cli.opening import open_from, questions_of, request_of, view_ref
 from graph_service.cli.output import Output
@@ -19,13 +19,15 @@ from graph_service.model.result import (
     SubgraphResult,
     TripleChange,
 )
-from graph_service.model.values import display_value
+from graph_service.model.statement import Entity
+from graph_service.model.values import EntityValue, Quantity, display_value
 from graph_service.model.view import ChangeKind
+from graph_service.service import Service, ShownStatement
 
 
 def search(options: argparse.Namespace, output: Output, /) -> int:
     """Finds entities by name."""
-    with open_from(options, output) as service:
+    with open_from(options, output) as service, service.one_reading():
         hits = service.search(
             options.query, graph=options.graph, languages=options.language, limit=options.limit
         )
@@ -37,6 +39,8 @@ def search(options: argparse.Namespace, output: Output, /) -> int:
             output.line(f"{_named(hit.entity.id, label)}{note}{'  -  ' + text if text else ''}")
         if not hits:
             output.line("nothing found")
+            if options.query in service.entities([options.query], graph=options.graph).found:
+                output.line(f"it is an id, though: graph-service item {options.query}")
     return 0
 
 
@@ -59,19 +63,19 @@ def item(options: argparse.Namespace, output: Output, /) -> int:
             view=view_ref(options.view),
             relation_ids=[options.relation] if options.relation else [],
             languages=languages,
-            limit=options.limit,
+            # One more, to know whether that is all; what is out of bounds is refused as it is.
+            limit=options.limit + (1 <= options.limit < service.settings.max_items),
         )
+        is_cut = len(statements) > options.limit
+        statements = statements[: options.limit]
         views = service.page_views([options.id], graph=options.graph).get(options.id)
         output.object({"entity": entity, "statements": statements, "page_views": views})
-        label = next(
-            (entity.labels[code] for code in (*languages, "en", "mul") if code in entity.labels),
-            entity.id,
-        )
-        output.line(_named(entity.id, label))
+        output.line(_named(entity.id, _label(entity, languages) or entity.id))
         if "en" in entity.descriptions:
             output.line(f"  {entity.descriptions['en']}")
         if views is not None:
             output.line(f"  {views_line(views)}")
+        names = _names_in_qualifiers(service, options.graph, statements, languages)
         for shown in statements:
             triple = shown.edge.triple
             rank = "" if triple.rank.value == "normal" else f"  ({triple.rank.value})"
@@ -80,8 +84,35 @@ def item(options: argparse.Namespace, output: Output, /) -> int:
                 f"{_changed(shown.edge.change)}"
             )
             for snak in shown.statement.qualifiers:
-                output.line(f"      {snak.relation}: {display_value(snak.value)}")
+                value = display_value(snak.value, lambda id_: names.get(id_, id_))
+                output.line(f"      {names.get(snak.relation, snak.relation)}: {value}")
+        if is_cut:
+            output.line("  ... and more; --limit shows more")
     return 0
+
+
+def _label(entity: Entity, languages: Sequence[str]) -> str | None:
+    codes = (*languages, "en", "mul", *sorted(entity.labels))
+    return next((entity.labels[code] for code in codes if code in entity.labels), None)
+
+
+def _names_in_qualifiers(
+    service: Service,
+    graph: str | None,
+    statements: Sequence[ShownStatement],
+    languages: Sequence[str],
+) -> dict[str, str]:
+    """Returns the labels of what qualifiers name, by id; those without one are absent."""
+    ids: set[str] = set()
+    for shown in statements:
+        for snak in shown.statement.qualifiers:
+            ids.add(snak.relation)
+            match snak.value:
+                case EntityValue(id=id_) | Quantity(unit=str(id_)):
+                    ids.add(id_)
+    found = service.entities(sorted(ids), graph=graph).found
+    labels = {id_: _label(entity, languages) for id_, entity in found.items()}
+    return {id_: label for id_, label in labels.items() if label}
 
 
 def _named(id_: str, label: str) -> str:

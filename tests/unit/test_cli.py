@@ -22,7 +22,7 @@ from typing import Any
 import httpx
 import pytest
 from demo_graph import ARNOLD, AURELIA, EUNICE, MARIA, QUESTION, copy_store
-from graphs import load_graph, statement
+from graphs import load_graph, sample_entities, sample_statements, statement
 
 from graph_service.cli import main
 from graph_service.cli.examples import EXAMPLES
@@ -36,6 +36,7 @@ from graph_service.errors import (
     StoreUnavailableError,
 )
 from graph_service.model.request import ViewRef
+from graph_service.model.statement import Entity, EntityKind
 from graph_service.model.view import Method, Scope, ViewSpec
 from graph_service.settings import SETTINGS, Settings, read_settings
 from graph_service.store import open_store
@@ -683,11 +684,32 @@ def test_a_source_that_cannot_be_loaded_leaves_no_store(
     assert there["unfinished"] == []
 
 
+def test_an_item_names_what_its_qualifiers_name(cli: Cli, tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path / 'graph.db'}") as store:
+        load_graph(store, "kinds", sample_statements(), sample_entities() + [
+            Entity("P69", kind=EntityKind.PROPERTY, labels={"en": "educated at"}),
+            Entity("P580", kind=EntityKind.PROPERTY, labels={"en": "start time"}),
+        ])  # fmt: skip
+    shown = cli("item", "Q42", "--relation", "P69").out
+    assert "  educated at: Q691283\n      start time: 1971\n" in shown
+    assert "more" not in shown
+    cut = cli("item", "Q42", "--limit", "2").out.splitlines()
+    assert cut[-1] == "  ... and more; --limit shows more"
+    assert len(cli("item", "Q42", "--limit", "2", "--json").json["statements"]) == 2
+    for limit in ("0", "-1", "5000"):
+        assert f"got {limit}" in cli("item", "Q42", "--limit", limit).err
+    every = cli("item", "Q42").out
+    assert "more" not in every
+    found = cli("search", "Q691283")
+    assert found.out == "nothing found\nit is an id, though: graph-service item Q691283\n"
+
+
 def test_what_has_names_for_ids_is_named_once(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "films.tsv").write_text("Heat\tdirected by\tMichael Mann\n")
     assert cli("load", "films.tsv", "--graph", "films", "--quiet").code == 0
     assert cli("search", "heat").out == "Heat\n"
     assert cli("item", "Heat").out == "Heat\n  directed by: Michael Mann\n"
+    assert cli("search", "Q0").out == "nothing found\n"
     missing = cli("item", "Het")
     assert missing.code == 2
     assert "Look for it by name: graph-service search NAME --graph films" in missing.err
