@@ -6,6 +6,7 @@ import numpy as np
 
 from graph_service.model.graph import Int64
 from graph_service.model.region import Region, RegionStats
+from graph_service.retrieve.order import distinct, stable_order
 
 
 def region_stats(region: Region, /, *, max_wedges: int | None = None) -> RegionStats:
@@ -32,16 +33,17 @@ def _clustering(region: Region, max_wedges: int | None) -> float | None:
         return None
     low = np.minimum(region.head, region.tail).astype(np.int64)
     high = np.maximum(region.head, region.tail).astype(np.int64)
-    codes = np.unique((low * n + high)[low != high])
+    codes = distinct((low * n + high)[low != high])
     if not len(codes):
         return 0.0
     low, high = codes // n, codes % n
     degree = np.bincount(low, minlength=n) + np.bincount(high, minlength=n)
     # Each edge points to its end of higher degree, so that no node has many edges out.
     rank = np.empty(n, dtype=np.int64)
-    rank[np.lexsort((np.arange(n), degree))] = np.arange(n)
+    rank[stable_order(degree)] = np.arange(n)
     first, second = np.minimum(rank[low], rank[high]), np.maximum(rank[low], rank[high])
-    order = np.lexsort((second, first))
+    order = stable_order(second)
+    order = order[stable_order(first[order])]
     first, second = first[order], second[order]
     out = np.bincount(first, minlength=n)
     wedges = int((out * (out - 1) // 2).sum())
