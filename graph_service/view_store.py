@@ -17,6 +17,7 @@ from graph_service.model.plain import from_plain, to_plain
 from graph_service.model.request import ViewRef
 from graph_service.model.view import (
     Deviation,
+    Method,
     Overlay,
     StoredView,
     ViewDelta,
@@ -24,6 +25,7 @@ from graph_service.model.view import (
     ViewSpec,
     ViewState,
 )
+from graph_service.scorer_store import ScorerStore
 from graph_service.store.lease import is_gone, owner_name
 from graph_service.store.protocol import Record, Records
 from graph_service.views.codec import decode_delta, encode_delta
@@ -31,6 +33,8 @@ from graph_service.views.delta import make_delta
 from graph_service.views.deviation import measure
 from graph_service.views.overlay import lay
 from graph_service.views.prepared import PreparedBase
+from graph_service.views.scorer import COUNTS
+from graph_service.views.trained import TRAINED
 
 KIND = "view"
 MAX_VIEW_NAME = 200
@@ -62,7 +66,8 @@ class ViewStore:
         self._records = records
         self._cache: OrderedDict[tuple[tuple[str, str], str], LaidView] = OrderedDict()
         self._cache_size = cache_size
-        self._bases: OrderedDict[tuple[str, str], PreparedBase] = OrderedDict()
+        self._bases: OrderedDict[tuple[tuple[str, str], str], PreparedBase] = OrderedDict()
+        self.scorers = ScorerStore(records)
         self._lock = threading.Lock()
 
     def create(
@@ -94,13 +99,14 @@ class ViewStore:
                 taken by another view of the graph.
         """
         edges = graph.fingerprints.edges
+        spec = self.settle(spec, graph=graph.name, edges=edges)
         known = self.known(graph.name, spec, edges=edges, name=name, note=note)
         if known is not None and known.state is ViewState.DONE:
-            return known
+            return self.measured(graph, known)
         laid = self.lay_spec(graph, spec, deadline=deadline)
         if progress is not None:
             progress(0.6)
-        base = self.prepared(graph).measure(deadline=deadline)
+        base = self._judging(graph).measure(deadline=deadline)
         if progress is not None:
             progress(0.8)
         stored = StoredView(
@@ -118,6 +124,16 @@ class ViewStore:
             progress(1.0)
         self._save(stored, encode_delta(graph, laid.delta))
         return stored
+
+    def settle(self, spec: ViewSpec, /, *, graph: str, edges: str) -> ViewSpec:
+        """Returns a specification that names its scorer in full, where it says ``trained``.
+
+        Raises:
+            InputError: The graph, as it is, has no trained scorer.
+        """
+        if spec.scorer != TRAINED:
+            return spec
+        return replace(spec, scorer=self.scorers.get(graph, TRAINED, edges=edges).name)
 
     def known(
         self,
@@ -171,6 +187,7 @@ class ViewStore:
         self, graph: str, spec: ViewSpec, /, *, edges: str, name: str | None, note: str
     ) -> StoredView:
         """Stores that a view is being made; ``create`` replaces that by the view."""
+        spec = self.settle(spec, graph=graph, edges=edges)
         known = self.known(graph, spec, edges=edges, name=name, note=note)
         begun = StoredView(
             id=spec.identity(edges),
@@ -200,14 +217,18 @@ class ViewStore:
         self._records.save_record(Record(KIND, key, view.graph, _fields(view), data))
 
     def measured(self, graph: KnowledgeGraph, view: StoredView, /) -> StoredView:
-        """Returns a view with its deviation, measured and stored if it was made without."""
-        if view.deviation is not None or view.stale or view.state is not ViewState.DONE:
+        """Returns a view with its deviation by the scorer of now, measured and stored if need be."""
+        if view.stale or view.state is not ViewState.DONE:
+            return view
+        if view.deviation is not None and view.deviation.scorer == self.judge(
+            graph.name, edges=view.edges
+        ):
             return view
         laid = self.lay(graph, ViewRef(id=view.id))
         record = self._records.get_record(KIND, _key(view.graph, view.id))
         assert laid is not None
         whole = replace(
-            view, deviation=measure(graph, laid.overlay, self.prepared(graph).measure())
+            view, deviation=measure(graph, laid.overlay, self._judging(graph).measure())
         )
         if record is not None:
             self._save(whole, record.data)
@@ -305,6 +326,7 @@ class ViewStore:
         deadline: Deadline | None = None,
     ) -> LaidView:
         """Returns the view of a specification laid over its base, without storing it."""
+        spec = self.settle(spec, graph=graph.name, edges=graph.fingerprints.edges)
         view_id = spec.identity(graph.fingerprints.edges)
         if not spec.scope.of_question:
             cached = self._cached(view_id, graph)
@@ -313,7 +335,9 @@ class ViewStore:
         delta, report = make_delta(
             graph,
             spec,
-            prepared=self.prepared(graph),
+            prepared=self.prepared(
+                graph, spec.scorer if spec.method is Method.RELATION_REPLACEMENT else COUNTS
+            ),
             question_edges=question_edges,
             deadline=deadline,
         )
@@ -322,15 +346,47 @@ class ViewStore:
             self._keep(laid, graph)
         return laid
 
-    def prepared(self, graph: KnowledgeGraph, /) -> PreparedBase:
-        """Returns what the views of a base share, kept for the last few bases."""
-        key = _numbering(graph)
+    def judge(self, graph: str, /, *, edges: str) -> str:
+        """Returns the name of the scorer that ATS is taken with: the newest trained, or counts."""
+        newest = self.scorers.newest(graph, edges=edges)
+        return COUNTS if newest is None else newest.name
+
+    def prepared(self, graph: KnowledgeGraph, scorer: str = COUNTS, /) -> PreparedBase:
+        """Returns what the views of a base share, kept for the last few bases and scorers.
+
+        Args:
+            graph: The base.
+            scorer: Name of the scorer: ``counts`` or a trained one.
+
+        Raises:
+            InputError: The graph has no such scorer.
+        """
+        key = _numbering(graph), scorer
         with self._lock:
-            base = self._bases.setdefault(key, PreparedBase(graph))
+            base = self._bases.get(key)
+        if base is None:
+            base = self._prepare(graph, scorer)
+        with self._lock:
+            base = self._bases.setdefault(key, base)
             self._bases.move_to_end(key)
             while len(self._bases) > BASES_KEPT:
                 self._bases.popitem(last=False)
             return base
+
+    def _prepare(self, graph: KnowledgeGraph, scorer: str) -> PreparedBase:
+        if scorer == COUNTS:
+            return PreparedBase(graph)
+        index = self.prepared(graph).index
+        stored = self.scorers.get(graph.name, scorer, edges=graph.fingerprints.edges)
+        return PreparedBase(
+            graph,
+            scorer=self.scorers.open(graph, scorer, index=index),
+            quality=stored.quality,
+            index=index,
+        )
+
+    def _judging(self, graph: KnowledgeGraph) -> PreparedBase:
+        return self.prepared(graph, self.judge(graph.name, edges=graph.fingerprints.edges))
 
     def _cached(self, view_id: str, graph: KnowledgeGraph) -> LaidView | None:
         key = _numbering(graph), view_id

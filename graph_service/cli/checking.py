@@ -70,7 +70,7 @@ def bench(options: argparse.Namespace, output: Output, /) -> int:
         raise InputError(f"there is no folder {out.absolute().parent}", argument="out")
     report = measure_speed(
         Path(options.data),
-        load=_load_table,
+        load=load_table,
         settings=read_settings(),
         only=options.only,
         progress=lambda name: output.note(f"measuring {name}"),
@@ -95,7 +95,8 @@ def bench(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def _load_table(path: Path, store: Store, graph: str, labels: Path | None, /) -> None:
+def load_table(path: Path, store: Store, graph: str, labels: Path | None, /) -> None:
+    """Loads a table of triples into a graph of a store, with a table of labels."""
     from loaders.load import load
     from loaders.options import LoadOptions
 

@@ -37,6 +37,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "view diff r30",
         "view sweep --methods rr,ed --levels 0.1,0.3 --random-seeds 0-2 --out sweep.jsonl",
     ),
+    "scorer": ("scorer train --graph demo", "scorer list", "scorer delete trained"),
     "answer": (
         'answer "Which currency is used in Rome?"',
         "answer --questions questions.jsonl --model NAME --model-url URL --out answers.jsonl",

@@ -22,10 +22,12 @@ _GRAPH = "bench"
 
 def add_bench(bench: argparse.ArgumentParser) -> None:
     """Adds the options of ``bench``."""
-    bench.add_argument("what", choices=["speed", "quality", "linking"])
+    bench.add_argument("what", choices=["speed", "quality", "linking", "scorer"])
     bench.add_argument("--out", metavar="FILE", help="write the figures as JSON")
-    speed = bench.add_argument_group("speed, linking")
-    speed.add_argument("--data", metavar="FOLDER", help="folder that holds codex/ or biokalma/")
+    speed = bench.add_argument_group("speed, linking, scorer")
+    speed.add_argument(
+        "--data", metavar="FOLDER", help="folder that holds codex/, conceptnet_li2016/ or biokalma/"
+    )
     speed.add_argument("--only", action="append", default=[], metavar="NAME",
                        help="only this measurement; may be repeated")  # fmt: skip
     quality = bench.add_argument_group("quality, linking")
@@ -53,6 +55,10 @@ def bench(options: argparse.Namespace, output: Output, /) -> int:
         from graph_service.cli.linking import linking
 
         return linking(options, output, out)
+    if options.what == "scorer":
+        from graph_service.cli.scorers import measure
+
+        return measure(options, output, out)
     if not options.data:
         raise InputError(
             "bench speed needs --data FOLDER, the folder that holds codex/", argument="data"

@@ -22,6 +22,7 @@ from graph_service.cli.longtail_options import add_pageviews, add_passages, add_
 from graph_service.cli.measuring import add_bench
 from graph_service.cli.rank_options import add_rank, add_step_options
 from graph_service.cli.score_options import add_score
+from graph_service.cli.scorer_options import add_scorer
 from graph_service.cli.view_options import add_view_options
 
 
@@ -99,6 +100,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_retrieve(add("retrieve", "reading:retrieve", "get triplets, paths or a subgraph", graph))
     view = add("view", "views:view", "make, list, show, compare or delete views", graph)
     add_view_options(view)
+    add_scorer(add("scorer", "scorers:scorer", "train, list or delete scorers of triples", graph))
     answer = add("answer", "answering:answer", "answer questions with citations", graph)
     _add_retrieval_options(answer)
     add_answer_options(answer)

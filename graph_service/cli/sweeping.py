@@ -32,7 +32,7 @@ def sweep(service: Service, options: argparse.Namespace, output: Output, /) -> N
     A run that was stopped goes on where it was: lines that are there, of the graph as it is, are
     kept, and half a line at the end is written anew.
     """
-    specs = _grid(options)
+    specs = [service.settle_view(spec, graph=options.graph) for spec in _grid(options)]
     path = Path(options.out) if options.out else None
     info = service.graph(options.graph)
     edges = info.fingerprints.edges
@@ -64,7 +64,13 @@ def _grid(options: argparse.Namespace) -> list[ViewSpec]:
     methods = [parse_method(name) for name in _words(options.methods)]
     levels = [_number(word) for word in _words(options.levels)]
     found = [
-        ViewSpec(method=method, level=level, random_seed=seed, sampling=Sampling(options.sampling))
+        ViewSpec(
+            method=method,
+            level=level,
+            random_seed=seed,
+            sampling=Sampling(options.sampling),
+            scorer=options.scorer,
+        )
         for method in methods
         for level in levels
         for seed in _seeds(options.random_seeds)

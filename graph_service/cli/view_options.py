@@ -26,6 +26,8 @@ def add_view_options(view: argparse.ArgumentParser, /) -> None:
                       help="which edges are drawn (0)")  # fmt: skip
     view.add_argument("--sampling", choices=["exact", "okgqa"], default="exact",
                       help="draw without replacement, or with, as OKGQA's code does (exact)")  # fmt: skip
+    view.add_argument("--scorer", default="counts", metavar="NAME", help="replacement: counts, "
+                      "trained (the newest), or trained:FINGERPRINT (counts)")  # fmt: skip
     view.add_argument("--statement", action="append", default=[], metavar="ID",
                       help="withholding: the statements, in order")  # fmt: skip
     view.add_argument("--relation", action="append", default=[], metavar="ID",

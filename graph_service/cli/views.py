@@ -109,6 +109,7 @@ def _spec(service: Service, options: argparse.Namespace) -> ViewSpec:
             hops=options.hops,
         ),
         statement_ids=tuple(options.statement),
+        scorer=options.scorer,
     )
 
 

@@ -24,6 +24,8 @@ from graph_service.model.statement import Statement
 from graph_service.model.view import ChangeKind, Overlay, StoredView, ViewSpec, ViewState
 from graph_service.network import to_networkx
 from graph_service.sampling import SampleSpec
+from graph_service.scorer_store import StoredScorer
+from graph_service.service.entity_texts import entity_texts
 from graph_service.service.longtail import LongTail, Sample
 from graph_service.service.lookup import (
     edges_from,
@@ -50,6 +52,7 @@ from graph_service.triples import ShownEdge, TripleMaker
 from graph_service.view_jobs import ViewJobs
 from graph_service.view_store import LaidView, ViewStore
 from graph_service.views.describe import Difference, describe_change, differences
+from graph_service.views.trained import TrainedScorer
 
 if TYPE_CHECKING:
     import networkx
@@ -550,6 +553,11 @@ class Service:
             note=note,
         )
 
+    def settle_view(self, spec: ViewSpec, /, *, graph: str | None = None) -> ViewSpec:
+        """Returns a specification that names its scorer in full, where it says ``trained``."""
+        info = self.graph(graph)
+        return self._views.settle(spec, graph=info.name, edges=info.fingerprints.edges)
+
     def cancel_view(self, reference: str, /, *, graph: str | None = None) -> StoredView:
         """Cancels the making of a view and returns it; one that is done stays."""
         info = self.graph(graph)
@@ -568,7 +576,11 @@ class Service:
     def measured_view(self, reference: str, /, *, graph: str | None = None) -> StoredView:
         """Returns a stored view with its deviation, measured now if it was made without."""
         view = self.get_view(reference, graph=graph)
-        if view.deviation is not None or view.stale or view.state is not ViewState.DONE:
+        if view.stale or view.state is not ViewState.DONE:
+            return view
+        if view.deviation is not None and view.deviation.scorer == self._views.judge(
+            view.graph, edges=view.edges
+        ):
             return view
         return self._views.measured(self._open(graph).arrays, view)
 
@@ -620,6 +632,61 @@ class Service:
             for item, before, after in zip(page, edges_before, edges_after, strict=True)
         ]
         return changes, laid.delta.changed_count
+
+    # Scorers of triples
+
+    def train_scorer(
+        self,
+        *,
+        graph: str | None = None,
+        text: bool = True,
+        random_seed: int = 0,
+        progress: Callable[[str, float], None] | None = None,
+    ) -> StoredScorer:
+        """Trains a scorer of a graph's triples and stores it; ATS is taken with it from then on.
+
+        Args:
+            graph: Name of a base graph.
+            text: Whether to use the entities' texts, where they have any.
+            random_seed: What is drawn follows from it.
+            progress: Told the stage and the share of it that is done.
+
+        Raises:
+            InputError: The graph has too few edges or relations.
+        """
+        info = self.graph(graph)
+        require_base(info)
+        arrays = self.arrays(info)
+        say = progress or (lambda stage, share: None)
+        texts = None
+        if text:
+            texts = entity_texts(
+                arrays, self.vectors, progress=lambda share: say("embedding texts", share)
+            )
+        return self._views.scorers.train(
+            arrays,
+            texts=texts,
+            random_seed=random_seed,
+            progress=lambda share: say("training", share),
+        )
+
+    def list_scorers(self, *, graph: str | None = None) -> list[StoredScorer]:
+        """Returns the trained scorers of a graph, oldest first."""
+        info = self.graph(graph)
+        return self._views.scorers.list(info.name, edges=info.fingerprints.edges)
+
+    def open_scorer(
+        self, name: str, /, *, graph: str | None = None
+    ) -> tuple[KnowledgeGraph, TrainedScorer]:
+        """Returns a base as arrays and a trained scorer of its triples."""
+        arrays = self.arrays(self.graph(graph))
+        index = self._views.prepared(arrays).index
+        return arrays, self._views.scorers.open(arrays, name, index=index)
+
+    def delete_scorer(self, name: str, /, *, graph: str | None = None) -> str:
+        """Deletes a trained scorer and returns its name."""
+        info = self.graph(graph)
+        return self._views.scorers.delete(info.name, name, edges=info.fingerprints.edges)
 
     # Life
 

@@ -123,11 +123,18 @@ def describe_report(report: ViewReport, /) -> str:
 def describe_deviation(deviation: Deviation, /) -> str:
     """Returns how far a view is from its base, in one line.
 
-    >>> describe_deviation(Deviation(0.65, 0.92, 34, 0, "counts", 0.87, 1.0))
-    'deviation: ATS 0.6500 (base 0.9200, scorer counts), SC2D 0.8700, SD2 1.0000'
+    >>> describe_deviation(Deviation(0.65, 0.92, 34, 0, "counts", 0.87, 1.0, 0.9, 0.02))
+    'deviation: ATS 0.6500 (base 0.9200, scorer counts: accuracy 0.900, calibration error 0.020), \
+SC2D 0.8700, SD2 1.0000'
     """
+    worth = (
+        f": accuracy {deviation.scorer_accuracy:.3f}, calibration error "
+        f"{deviation.scorer_calibration_error:.3f}"
+        if deviation.scorer_accuracy is not None
+        else ""
+    )
     left_out = f", {deviation.unscored} edges unscored" if deviation.unscored else ""
     return (
         f"deviation: ATS {deviation.ats:.4f} (base {deviation.ats_base:.4f}, scorer "
-        f"{deviation.scorer}{left_out}), SC2D {deviation.sc2d:.4f}, SD2 {deviation.sd2:.4f}"
+        f"{deviation.scorer}{worth}{left_out}), SC2D {deviation.sc2d:.4f}, SD2 {deviation.sd2:.4f}"
     )

@@ -24,6 +24,7 @@ from graph_service.model.values import EntityValue, decode_value
 from graph_service.model.view import Deviation, Overlay
 from graph_service.views.pairs import PairIndex, contains
 from graph_service.views.scorer import TripleScorer
+from graph_service.views.scorer_trial import ScorerQuality
 
 MAX_WEDGES = 1 << 22
 """Pairs of neighbours looked at in one go."""
@@ -41,6 +42,7 @@ class BaseMeasure:
         scores: Their plausibility, float64.
         clustering, degree: Means over its relations, float64 [N].
         scorer: Scores the views' own edges.
+        quality: What it is worth; None where the base is too small to tell.
     """
 
     edges: Int32
@@ -48,6 +50,7 @@ class BaseMeasure:
     clustering: Float64
     degree: Float64
     scorer: TripleScorer
+    quality: ScorerQuality | None = None
 
     @classmethod
     def of(
@@ -57,6 +60,7 @@ class BaseMeasure:
         *,
         scorer: TripleScorer,
         index: PairIndex,
+        quality: ScorerQuality | None = None,
         deadline: Deadline | None = None,
     ) -> BaseMeasure:
         """Returns the measure of a base graph."""
@@ -68,6 +72,7 @@ class BaseMeasure:
             clustering=mean_clustering(head, rel, tail, graph.node_count, deadline=deadline),
             degree=mean_degree(head, rel, tail, graph.node_count),
             scorer=scorer,
+            quality=quality,
         )
 
 
@@ -118,6 +123,8 @@ def measure(
         scorer=base.scorer.name,
         sc2d=likeness(base.clustering, mean_clustering(head, rel, tail, nodes, deadline=deadline)),
         sd2=likeness(base.degree, mean_degree(head, rel, tail, nodes)),
+        scorer_accuracy=base.quality.accuracy if base.quality else None,
+        scorer_calibration_error=base.quality.calibration_error if base.quality else None,
     )
 
 

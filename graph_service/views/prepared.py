@@ -11,6 +11,7 @@ from graph_service.model.limits import Deadline
 from graph_service.views.deviation import BaseMeasure
 from graph_service.views.pairs import PairIndex
 from graph_service.views.scorer import CountScorer, TripleScorer, least_likely
+from graph_service.views.scorer_trial import ScorerQuality, judge_counts
 
 _UNKNOWN = -1
 
@@ -21,13 +22,24 @@ class PreparedBase:
     Args:
         graph: The base.
         scorer: How plausible a triple is; counts where None.
+        quality: What the scorer is worth; that of counts is found out.
+        index: Which entities the base joins, where that is known.
     """
 
-    def __init__(self, graph: KnowledgeGraph, /, *, scorer: TripleScorer | None = None) -> None:
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        /,
+        *,
+        scorer: TripleScorer | None = None,
+        quality: ScorerQuality | None = None,
+        index: PairIndex | None = None,
+    ) -> None:
         self.graph = graph
         self._lock = threading.RLock()
-        self._index: PairIndex | None = None
+        self._index = index
         self._scorer = scorer
+        self._quality = quality
         self._measure: BaseMeasure | None = None
         self._least: Int32 | None = None
 
@@ -51,8 +63,14 @@ class PreparedBase:
         """Returns the base's own part of its views' deviation."""
         with self._lock:
             if self._measure is None:
+                if isinstance(self.scorer, CountScorer):
+                    self._quality = judge_counts(self.graph, self.index)
                 self._measure = BaseMeasure.of(
-                    self.graph, scorer=self.scorer, index=self.index, deadline=deadline
+                    self.graph,
+                    scorer=self.scorer,
+                    index=self.index,
+                    quality=self._quality,
+                    deadline=deadline,
                 )
             return self._measure
 

@@ -11,6 +11,9 @@ from graph_service.model.graph import Float64, Int32, Int64, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.views.pairs import PairIndex
 
+COUNTS = "counts"
+"""Name of the counting scorer."""
+
 CHUNK_CELLS = 1_000_000
 """Scores held at once when every relation of a pair is scored."""
 
@@ -60,10 +63,23 @@ class CountScorer:
     relation_counts: Float64
 
     @classmethod
-    def build(cls, graph: KnowledgeGraph, /, *, index: PairIndex | None = None) -> CountScorer:
-        """Returns the scorer of a base graph: entity-valued edges that are not deprecated."""
+    def build(
+        cls,
+        graph: KnowledgeGraph,
+        /,
+        *,
+        index: PairIndex | None = None,
+        edges: Int64 | Int32 | None = None,
+    ) -> CountScorer:
+        """Returns the scorer of a base graph: entity-valued edges that are not deprecated.
+
+        Args:
+            graph: The base.
+            index: Which entities it joins.
+            edges: Only these of them; all where None.
+        """
         index = PairIndex.build(graph) if index is None else index
-        edges = np.flatnonzero(index.eligible)
+        edges = np.flatnonzero(index.eligible) if edges is None else edges
         relations = max(1, graph.relation_count)
         rel = graph.rel[edges]
         columns = []
@@ -86,24 +102,34 @@ class CountScorer:
     @property
     def name(self) -> str:
         """``counts``."""
-        return "counts"
+        return COUNTS
 
     def score(self, head: Int32, rel: Int32, tail: Int32, /) -> Float64:
         """Returns the score of each triple, float64."""
+        lift_head, lift_tail = self.lifts(head, rel, tail)
+        return _posterior(lift_head * lift_tail)
+
+    def lifts(self, head: Int32, rel: Int32, tail: Int32, /) -> tuple[Float64, Float64]:
+        """Returns ``lift_h`` and ``lift_t`` of each triple, float64, above 0."""
         relations = len(self.relation_counts)
         held = self.relation_counts[rel] + 1.0
         lift = _counts(self.head_keys, self.head_counts, head.astype(np.int64) * relations + rel)
         lift = (lift / self.head_shares[head] + 1.0) / held
         other = _counts(self.tail_keys, self.tail_counts, tail.astype(np.int64) * relations + rel)
-        return _posterior(lift * ((other / self.tail_shares[tail] + 1.0) / held))
+        return lift, (other / self.tail_shares[tail] + 1.0) / held
 
     def score_relations(self, head: Int32, tail: Int32, relations: Int32, /) -> Float64:
         """Returns the score of each relation for each pair, float64 [pairs, relations]."""
+        lift_head, lift_tail = self.lift_tables(head, tail, relations)
+        return _posterior(lift_head * lift_tail)
+
+    def lift_tables(self, head: Int32, tail: Int32, relations: Int32, /) -> tuple[Float64, Float64]:
+        """Returns ``lift_h`` and ``lift_t`` of each relation for each pair, float64 [n, m]."""
         held = self.relation_counts[relations] + 1.0
         lift = self._table(head, relations, self.head_keys, self.head_counts)
         lift = (lift / self.head_shares[head][:, None] + 1.0) / held
         other = self._table(tail, relations, self.tail_keys, self.tail_counts)
-        return _posterior(lift * ((other / self.tail_shares[tail][:, None] + 1.0) / held))
+        return lift, (other / self.tail_shares[tail][:, None] + 1.0) / held
 
     def _table(self, nodes: Int32, relations: Int32, keys: Int64, counts: Float64) -> Float64:
         """Counts of each (node, relation), by one run of the sorted keys for each node."""

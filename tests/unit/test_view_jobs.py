@@ -130,7 +130,7 @@ def test_a_failed_job_says_why(own_service: Service) -> None:
     failed = settled(own_service, view.id)
     assert failed.state is ViewState.FAILED
     assert "unheard-of" in failed.error
-    with pytest.raises(InputError, match="has failed: the view asks for scorer"):
+    with pytest.raises(InputError, match="has failed: graph 'demo', as it is, has no scorer"):
         own_service.retrieve(request(view=ViewRef(id=view.id)))
 
     def broken():

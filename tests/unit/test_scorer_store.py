@@ -1,0 +1,144 @@
+"""Trained scorers in a store: stored with what they are worth, used by views (O10, O11, S4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from demo_graph import copy_store
+
+from graph_service import Service
+from graph_service.cli import main
+from graph_service.errors import InputError
+from graph_service.model.request import ViewRef
+from graph_service.model.view import Method, ViewSpec
+from graph_service.settings import SETTINGS, Settings
+from graph_service.views import scorer_training
+from graph_service.views.factorisation import Objective, Training
+
+REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.3, random_seed=4)
+DELETED = ViewSpec(Method.EDGE_DELETION, level=0.3, random_seed=4)
+QUICK = (
+    Training(dimension=16, epochs=4),
+    Training(dimension=16, epochs=4, objective=Objective.BINARY),
+)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scorer_training, "training_for", lambda entities: QUICK)
+
+
+def test_ats_is_taken_by_the_trained_scorer_once_there_is_one_o11(own_service: Service) -> None:
+    counted = own_service.create_view(DELETED, name="thin")
+    assert counted.deviation is not None
+    assert counted.deviation.scorer == "counts"
+    assert counted.deviation.scorer_accuracy is not None
+    assert 0.5 < counted.deviation.scorer_accuracy <= 1.0
+    stored = own_service.train_scorer(text=False)
+    assert own_service.list_scorers() == [stored]
+    assert (stored.described, stored.embedder, stored.stale) == (0, "", False)
+    view = own_service.measured_view("thin")
+    assert view.deviation is not None
+    assert view.deviation.scorer == stored.name == f"trained:{stored.fingerprint}"
+    assert view.deviation.scorer_accuracy == stored.quality.accuracy
+    assert view.deviation.scorer_calibration_error == stored.quality.calibration_error
+    assert view.deviation.sc2d == counted.deviation.sc2d
+    assert own_service.create_view(DELETED) == view, "the same view, measured by it"
+    assert own_service.delete_scorer("trained") == stored.name
+    again = own_service.measured_view("thin").deviation
+    assert again == counted.deviation
+
+
+def test_replacement_names_the_scorer_that_drew_it_o10(own_service: Service) -> None:
+    with pytest.raises(InputError, match="no scorer 'trained'.*scorer train"):
+        own_service.create_view(replace(REPLACED, scorer="trained"))
+    counted = own_service.create_view(REPLACED)
+    stored = own_service.train_scorer(text=False)
+    drawn = own_service.create_view(replace(REPLACED, scorer="trained"), name="by-model")
+    assert drawn.spec.scorer == stored.name
+    assert drawn.id != counted.id
+    assert drawn.deviation is not None
+    assert own_service.create_view(drawn.spec).id == drawn.id
+    changes, total = own_service.diff_view(ViewRef(name="by-model"))
+    inline, count = own_service.diff_view(ViewRef(spec=replace(REPLACED, scorer="trained")))
+    assert (changes, total) == (inline, count)
+    # What the scorer finds least likely lowers its own mean more than what counts find so.
+    judged = own_service.measured_view(counted.id).deviation
+    assert judged is not None
+    assert drawn.deviation.ats < judged.ats < judged.ats_base
+    job = own_service.create_view(replace(REPLACED, scorer="trained", level=0.1), wait=False)
+    assert job.spec.scorer == stored.name
+
+
+def test_texts_are_used_where_entities_have_them(own_service: Service) -> None:
+    told: list[tuple[str, float]] = []
+    stored = own_service.train_scorer(progress=lambda stage, share: told.append((stage, share)))
+    graph, scorer = own_service.open_scorer(stored.name)
+    assert stored.described == graph.entity_count
+    assert stored.embedder
+    assert {stage for stage, _ in told} == {"embedding texts", "training"}
+    assert told[-1] == ("training", 1.0)
+    assert scorer.name == stored.name
+
+
+def test_a_scorer_of_other_edges_is_refused(own_service: Service) -> None:
+    stored = own_service.train_scorer(text=False)
+    store = own_service._views.scorers
+    listed = store.list("demo", edges="0" * 32)
+    assert [one.stale for one in listed] == [True]
+    assert store.newest("demo", edges="0" * 32) is None
+    graph, _ = own_service.open_scorer(stored.name)
+    changed = replace(graph, fingerprints=replace(graph.fingerprints, edges="0" * 32))
+    with pytest.raises(InputError, match=r"was trained on edges .* now has 000000000000"):
+        store.open(changed, stored.name, index=own_service._views.prepared(graph).index)
+
+
+@pytest.fixture
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys,
+    demo_settings: Settings,
+    demo_file: Path,
+    tmp_path: Path,
+) -> Callable[..., tuple[int, str, str]]:
+    for row in SETTINGS:
+        monkeypatch.delenv(row.variable, raising=False)
+    monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = main(arguments)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def test_scorers_on_the_command_line(cli, tmp_path: Path) -> None:
+    assert "Train one: graph-service scorer train" in cli("scorer", "list")[1]
+    code, said, _ = cli("scorer", "train", "--no-text")
+    assert code == 0
+    name = said.split()[1]
+    assert name.startswith("trained:")
+    assert "calibration error" in said
+    code, said, _ = cli("scorer", "list", "--json")
+    assert [f"trained:{one['fingerprint']}" for one in json.loads(said)["scorers"]] == [name]
+    code, said, _ = cli("view", "create", "--method", "rr", "--level", "0.2", "--scorer", "trained")
+    assert code == 0
+    assert f'"scorer":"{name}"' in said
+    assert f"scorer {name}: accuracy" in said
+    out = str(tmp_path / "sweep.jsonl")
+    cli("view", "sweep", "--methods", "rr", "--levels", "0.1,0.2", "--random-seeds", "0",
+        "--scorer", "trained", "--out", out)  # fmt: skip
+    assert {json.loads(line)["scorer"] for line in Path(out).read_text().splitlines()} == {name}
+    assert cli("scorer", "delete")[0] == 2
+    assert cli("scorer", "list", "more")[0] == 2
+    assert cli("scorer", "train", "--random-seed", "-1")[0] == 2
+    assert cli("scorer", "delete", name)[1] == f"deleted scorer {name}\n"
+    assert cli("scorer", "delete", name)[0] == 2
