@@ -62,14 +62,25 @@ class Codex:
         data: Folder that holds ``codex/``.
         folder: Where stores, vectors and snapshots go; a temporary one.
         load: Loads a table into a store.
-        settings: Which embedder, and where its weights are.
+        settings: Which embedder, where its weights are, and user and password of ``neo4j``.
+        neo4j: Address of a server that loads into Neo4j are measured on; None for none.
 
     Raises:
         InputError: The folder lacks what is needed.
     """
 
-    def __init__(self, data: Path, folder: Path, /, *, load: Load, settings: Settings) -> None:
+    def __init__(
+        self,
+        data: Path,
+        folder: Path,
+        /,
+        *,
+        load: Load,
+        settings: Settings,
+        neo4j: str | None = None,
+    ) -> None:
         self.folder = folder
+        self.neo4j = neo4j
         self.load = load
         self.settings = replace(
             settings,

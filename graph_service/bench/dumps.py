@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, cast
 
@@ -28,9 +28,9 @@ from graph_service.bench.figures import Detail, Measured
 from graph_service.errors import SetupError
 
 TRIPLES = 5_000_000
-STATEMENTS = 300_000
-_ENTITY = "http://www.wikidata.org/entity/"
-_DIRECT = "http://www.wikidata.org/prop/direct/"
+STATEMENTS = 1_000_000
+ENTITY = "http://www.wikidata.org/entity/"
+DIRECT = "http://www.wikidata.org/prop/direct/"
 _LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 _LABELS_FILE = "wikidata_labels_en_partial.tsv.xz"
 _DOCUMENTS = Path("wikidata_docs") / "wikibase_sdk_json"
@@ -52,7 +52,7 @@ def load_triples(codex: Codex, /) -> Measured:
     """Loads N-Triples: CoDEx-M again and again, one in twelve triples a label."""
     path = codex.folder / "dump.nt"
     count = _write_triples(path, codex)
-    own, details = _load(path, codex.folder)
+    own, details = _load_file(path, snapshot=True)
     details["triples_per_s"] = int(count / own * 1000)
     started = time.perf_counter()
     _insert(codex.folder, _triples_of(path))
@@ -65,7 +65,7 @@ def load_documents(suffix: str, codex: Codex, /) -> Measured:
     """Loads a JSON dump, plain or compressed."""
     path = codex.folder / f"dump.json{suffix}"
     count = _write_documents(path, codex)
-    own, details = _load(path, codex.folder)
+    own, details = _load_file(path)
     details["statements_per_s"] = int(count / own * 1000)
     started = time.perf_counter()
     _insert(codex.folder, _claims_of(path))
@@ -74,20 +74,32 @@ def load_documents(suffix: str, codex: Codex, /) -> Measured:
     return Measured([own], [bare], details={"statements": count, **details})
 
 
+def _load_file(path: Path, *, snapshot: bool = False) -> tuple[float, dict[str, Detail]]:
+    """Loads into a file of its own, which is deleted afterwards."""
+    database = path.parent / "dump.db"
+    try:
+        own, details = run_load(path, store=f"sqlite:///{database}", graph="dump")
+        details["store_mb"] = database.stat().st_size // 1_000_000
+        return own, {**details, **(_snapshot(database) if snapshot else {})}
+    finally:
+        for one in path.parent.glob("dump.db*"):
+            one.unlink()
+
+
 def _write_triples(path: Path, codex: Codex) -> int:
     rows = read_rows(codex.triples("m"))
     entities = sorted({id_ for head, _, tail in rows for id_ in (head, tail)})
-    labels = _labels(_data(codex)) or entities
+    labels = labels_there_are(data_folder(codex)) or entities
     count = copy = 0
     with path.open("w", encoding="utf-8") as file:
         while count < TRIPLES:
             lines = [
-                f"<{_ENTITY}{id_}{copy:03d}> <{_LABEL}> "
+                f"<{ENTITY}{id_}{copy:03d}> <{_LABEL}> "
                 f'"{labels[(place + 7919 * copy) % len(labels)]}"@en .\n'
                 for place, id_ in enumerate(entities)
             ]
             lines.extend(
-                f"<{_ENTITY}{head}{copy:03d}> <{_DIRECT}{relation}> <{_ENTITY}{tail}{copy:03d}> .\n"
+                f"<{ENTITY}{head}{copy:03d}> <{DIRECT}{relation}> <{ENTITY}{tail}{copy:03d}> .\n"
                 for head, relation, tail in rows
             )
             file.writelines(lines[: TRIPLES - count])
@@ -96,7 +108,8 @@ def _write_triples(path: Path, codex: Codex) -> int:
     return count
 
 
-def _labels(data: Path) -> list[str]:
+def labels_there_are(data: Path, /) -> list[str]:
+    """Returns real labels, none where their file is not there."""
     path = data / _LABELS_FILE
     if not path.is_file():
         return []
@@ -105,13 +118,14 @@ def _labels(data: Path) -> list[str]:
         return [text.replace("\\", "").replace('"', "") for text in texts]
 
 
-def _data(codex: Codex) -> Path:
+def data_folder(codex: Codex, /) -> Path:
+    """Returns the folder that holds ``codex/``."""
     return codex.triples("m").parents[1]
 
 
 def _write_documents(path: Path, codex: Codex) -> int:
     texts: list[tuple[bytes, int]] = []
-    folder = _data(codex) / _DOCUMENTS
+    folder = data_folder(codex) / _DOCUMENTS
     for found in sorted(folder.glob("[QP]*.json")):
         payload = orjson.loads(found.read_bytes())
         documents = payload.get("entities", {payload.get("id", ""): payload})
@@ -137,32 +151,55 @@ def _write_documents(path: Path, codex: Codex) -> int:
     return count
 
 
-def _load(path: Path, folder: Path) -> tuple[float, dict[str, Detail]]:
-    """Runs the command; returns milliseconds, and the most memory that its processes held."""
-    store = folder / "dump.db"
-    command = [sys.executable, "-m", "graph_service.cli", "load", str(path), "--graph", "dump"]
-    command += ["--store", f"sqlite:///{store}", "--json", "--quiet"]
-    started = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder) as process:
-        memory = _PeakMemory(process.pid)
-        answer, _ = process.communicate()
-        peak = memory.end()
-    elapsed = 1000 * (time.perf_counter() - started)
-    size = store.stat().st_size if store.is_file() else 0
-    for one in folder.glob("dump.db*"):
-        one.unlink()
-    if process.returncode:
-        raise SetupError(f"loading {path.name} ended with {process.returncode}")
+def run_load(
+    path: Path, /, *, store: str, graph: str, environment: Mapping[str, str] | None = None
+) -> tuple[float, dict[str, Detail]]:
+    """Runs the load command; returns milliseconds, and the most memory that its processes held."""
+    command = [sys.executable, "-m", "graph_service.cli", "load", str(path), "--graph", graph]
+    answer, elapsed, peak = _run(
+        [*command, "--store", store, "--json", "--quiet"], path.parent, environment
+    )
     counts = orjson.loads(answer)["graph"]["counts"]
     details: dict[str, Detail] = {
         "stored": counts["statements"],
         "entities": counts["entities"],
         "file_mb": path.stat().st_size // 1_000_000,
-        "store_mb": size // 1_000_000,
     }
     if peak:
         details["peak_mb"] = peak // 1_000_000
     return elapsed, details
+
+
+def _run(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+) -> tuple[bytes, float, int]:
+    """Returns what a command prints, its milliseconds, and the bytes that its processes held."""
+    started = time.perf_counter()
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, cwd=folder, env={**os.environ, **(environment or {})}
+    ) as process:
+        memory = _PeakMemory(process.pid)
+        answer, _ = process.communicate()
+        peak = memory.end()
+    elapsed = 1000 * (time.perf_counter() - started)
+    if process.returncode:
+        raise SetupError(f"{' '.join(command[2:5])} ended with {process.returncode}")
+    return answer, elapsed, peak
+
+
+_SNAPSHOT = """import sys, time
+from graph_service.store.sqlite import open_sqlite
+with open_sqlite(sys.argv[1]) as store:
+    started = time.perf_counter()
+    store.build(store.graphs()[0])
+    print(time.perf_counter() - started)
+"""
+
+
+def _snapshot(database: Path) -> dict[str, Detail]:
+    """Builds the snapshot of a file's one graph, in a process of its own."""
+    answer, _, peak = _run([sys.executable, "-c", _SNAPSHOT, str(database)], database.parent)
+    return {"snapshot_ms": 1000 * float(answer), "snapshot_peak_mb": peak // 1_000_000}
 
 
 class _PeakMemory:

@@ -19,7 +19,9 @@ import numpy as np
 from graph_service.bench.codex import Codex, CodexGraph, Question, read_rows
 from graph_service.bench.dumps import load_documents, load_triples
 from graph_service.bench.figures import Detail, Measured, spread, timed
+from graph_service.bench.neo4j_loads import load_triples_into_neo4j
 from graph_service.bench.pagerank import SCIPY_MISSING, pagerank_region, pagerank_whole
+from graph_service.bench.regions import region_limits
 from graph_service.bench.scaling import scaled
 from graph_service.bench.trees import PROOF_SIZES, growth, proofs, whole_tree
 from graph_service.bench.views import LEVEL, deviation, on_view, stored_size, sweep
@@ -251,6 +253,12 @@ MEMBERS: tuple[Member, ...] = (
             partial(load_documents, suffix),
         )
         for suffix in ("", ".gz", ".bz2")
+    ),
+    Member(
+        "dump-neo4j",
+        "N-Triples made of CoDEx-M, half of them literals, by the load command into Neo4j",
+        "bare pyoxigraph parse and UNWIND ... CREATE of the same triples, one index",
+        load_triples_into_neo4j,
     ),
     Member(
         "pagerank-m-along",

@@ -68,6 +68,7 @@ def measure_speed(
     *,
     load: Load,
     settings: Settings,
+    neo4j: str | None = None,
     only: Sequence[str] = (),
     progress: Callable[[str], None] | None = None,
     members: Sequence[Member] = MEMBERS,
@@ -79,7 +80,8 @@ def measure_speed(
     Args:
         data: Folder that holds ``codex/``.
         load: Loads a table of triples into a store.
-        settings: Which embedder, and where its weights are.
+        settings: Which embedder, where its weights are, and user and password of ``neo4j``.
+        neo4j: Address of a server that loads into Neo4j are measured on; None for none.
         only: Beginnings of the names of those wanted; all where empty.
         progress: Called with each member's name before it runs.
         members: Those there are.
@@ -90,7 +92,7 @@ def measure_speed(
     chosen = chosen_members(only, members)
     figures = []
     with tempfile.TemporaryDirectory(prefix="graph-service-bench-") as folder:
-        codex = Codex(data, Path(folder), load=load, settings=settings)
+        codex = Codex(data, Path(folder), load=load, settings=settings, neo4j=neo4j)
         try:
             for member in chosen:
                 if progress:

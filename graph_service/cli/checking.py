@@ -72,6 +72,7 @@ def bench(options: argparse.Namespace, output: Output, /) -> int:
         Path(options.data),
         load=load_table,
         settings=read_settings(),
+        neo4j=options.neo4j,
         only=options.only,
         progress=lambda name: output.note(f"measuring {name}"),
     )

@@ -30,6 +30,8 @@ def add_bench(bench: argparse.ArgumentParser) -> None:
     )
     speed.add_argument("--only", action="append", default=[], metavar="NAME",
                        help="only this measurement; may be repeated")  # fmt: skip
+    speed.add_argument("--neo4j", metavar="URL",
+                       help="a server that loads into Neo4j are measured on")  # fmt: skip
     quality = bench.add_argument_group("quality, linking")
     quality.add_argument("--format", metavar="NAME",
                          help="of the questions: pathquestion, worldcup, metaqa or chains")  # fmt: skip

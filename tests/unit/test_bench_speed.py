@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from neo4j_server import Neo4jServer
 
 from graph_service import open_service
-from graph_service.bench import codex, dumps, scaling, trees
+from graph_service.bench import codex, dumps, neo4j_loads, scaling, trees
 from graph_service.bench.codex import Codex, fixed_entities, fixed_questions, read_rows
 from graph_service.bench.figures import Measured
 from graph_service.bench.members import MEMBERS, Member
@@ -110,6 +111,10 @@ def test_every_member_measures_itself_beside_its_reference(report: SpeedReport) 
     """Issue 3, section 10; no figure is compared with the clock."""
     assert [item.name for item in report.figures] == [member.name for member in MEMBERS]
     for item in report.figures:
+        if item.name == "dump-neo4j":
+            assert item.own_median_ms is None
+            assert "--neo4j" in (item.skipped or "")
+            continue
         assert item.own_median_ms is not None, item.skipped
         assert 0 < item.own_median_ms <= (item.own_p95_ms or 0)
         assert (item.reference_median_ms is None) == (item.skipped is not None)
@@ -119,6 +124,33 @@ def test_every_member_measures_itself_beside_its_reference(report: SpeedReport) 
 
 def _details(report: SpeedReport, name: str) -> Mapping[str, float | int | str]:
     return next(item.details for item in report.figures if item.name == name)
+
+
+@pytest.mark.neo4j
+def test_loads_into_neo4j_leave_nothing_there(
+    data: Path, neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 4, how fast."""
+    monkeypatch.setenv("NEO4J_USERNAME", neo4j_server.username or "neo4j")
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password or "")
+    monkeypatch.setattr(neo4j_loads, "EDGES", 30)
+    with open_store(
+        neo4j_server.url, username=neo4j_server.username, password=neo4j_server.password
+    ) as store:
+        before = {info.name for info in store.graphs()}
+        report = measure_speed(
+            data,
+            load=load,
+            settings=read_settings(),
+            neo4j=neo4j_server.url,
+            only=["dump-neo4j"],
+        )
+        after = {info.name for info in store.graphs()}
+    [item] = report.figures
+    assert item.ratio is not None, item.skipped
+    assert item.details["stored"] == item.details["triples"] == 60
+    assert float(item.details["snapshot_ms"]) > 0
+    assert not any(name.startswith("bench-") for name in after - before)
 
 
 def test_members_did_the_work_they_name(report: SpeedReport) -> None:
