@@ -1,0 +1,71 @@
+"""The queries in docs/api.md are run, and what it shows is what they give."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import orjson
+import pytest
+from demo_graph import demo_file, demo_service, demo_settings
+
+from graph_service import Service, errors
+from graph_service.api import app, schema
+from graph_service.model import request
+from graph_service.service import service as service_module
+from graph_service.settings import Settings
+
+__all__ = ["demo_file", "demo_service", "demo_settings"]
+
+PAGE = Path(__file__).parents[2] / "docs" / "api.md"
+EXAMPLE = re.compile(r"```graphql\n(?P<query>.*?)```\n\n```json\n(?P<answer>.*?)\n```", re.DOTALL)
+
+
+def test_the_queries_give_what_the_page_says(demo_service: Service) -> None:
+    """``GRAPH_SERVICE_UPDATE_DOCS=1`` writes the answers anew."""
+
+    def run(found: re.Match[str]) -> str:
+        answer = orjson.dumps(schema.execute(demo_service, found["query"])).decode()
+        answer = re.sub(r'"requestId":"[0-9a-f]{32}"', '"requestId":"..."', answer)
+        return f"```graphql\n{found['query']}```\n\n```json\n{answer}\n```"
+
+    text = PAGE.read_text(encoding="utf-8")
+    assert len(EXAMPLE.findall(text)) == text.count("```graphql")
+    shown = EXAMPLE.sub(run, text)
+    if os.environ.get("GRAPH_SERVICE_UPDATE_DOCS"):
+        PAGE.write_text(shown, encoding="utf-8")
+    else:
+        assert shown == text
+
+
+def test_every_code_is_explained() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    codes = {kind.code for kind in kinds if issubclass(kind, errors.GraphServiceError)}
+    for code in codes | {"FORBIDDEN"}:
+        assert re.search(rf"^\|.*`{code}`.*\|", text, re.MULTILINE), code
+
+
+@pytest.mark.parametrize(
+    ("of", "limit"),
+    [
+        ("a body", app.MAX_BODY_BYTES),
+        ("a body", int(app.BODY_TIMEOUT_S)),
+        ("a document", schema.MAX_TOKENS),
+        ("a document", schema.MAX_DEPTH),
+        ("a document", schema.MAX_ALIASES),
+        ("a question", request.MAX_QUESTION_CHARACTERS),
+        ("ids of `itemsById`", schema.MAX_IDS),
+        ("`itemIds` of a question", request.MAX_ENTITY_IDS),
+        ("`languageCodes`", request.MAX_LANGUAGES),
+        ("views of `compare`", service_module.MAX_COMPARED),
+        ("queries that wait", app.MAX_WAITING),
+        ("queries that wait", Settings().threads),
+        ("items, hops, seconds of a query", Settings().max_hops),
+        ("items, hops, seconds of a query", int(Settings().read_timeout_s)),
+    ],
+)
+def test_limits_are_those_of_the_code(of: str, limit: int) -> None:
+    (row,) = re.findall(rf"^\| {re.escape(of)} \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+    assert re.search(rf"(?<![\d,]){limit:,}(?![\d,])", row), row
