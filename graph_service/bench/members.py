@@ -21,6 +21,7 @@ from graph_service.bench.dumps import load_documents, load_triples
 from graph_service.bench.figures import Detail, Measured, spread, timed
 from graph_service.bench.neo4j_loads import load_triples_into_neo4j
 from graph_service.bench.pagerank import SCIPY_MISSING, pagerank_region, pagerank_whole
+from graph_service.bench.regions import region_limits
 from graph_service.bench.scaling import scaled
 from graph_service.bench.trees import PROOF_SIZES, growth, proofs, whole_tree
 from graph_service.bench.views import LEVEL, deviation, on_view, stored_size, sweep
@@ -310,6 +311,12 @@ MEMBERS: tuple[Member, ...] = (
         )
         for size in ("s", "m")
         for name, strategy in _STRATEGIES.items()
+    ),
+    Member(
+        "region-m",
+        "2-hop regions of CoDEx-M by the limits of preset default",
+        "no hub rule and no limit",
+        region_limits,
     ),
     Member(
         "scale",

@@ -28,7 +28,8 @@ from graph_service.model.plain import to_plain
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue
 from graph_service.retrieve.solver import SolverReport
-from graph_service.settings import Settings
+from graph_service.settings import Settings, read_settings
+from graph_service.store import open_store
 from graph_service.store.protocol import Batch, Store
 
 SCIPY = importlib.util.find_spec("scipy") is not None
@@ -199,6 +200,13 @@ def test_trees_are_never_worse_than_the_raw_run(report: SpeedReport) -> None:
         assert details["prove_proven"] == 1.0
         assert details.get("worse_than_reference", 0) == 0
         assert float(details["prove_mean_gap"]) == 0.0
+
+
+def test_a_region_without_limits_holds_every_chain(report: SpeedReport) -> None:
+    details = _details(report, "region-m")
+    assert details["no_limit_chain_recall"] == 1.0
+    assert 0.0 <= float(details["hub_degree_500_chain_recall"]) <= 1.0
+    assert 0 < int(details["hub_degree_500_median_edges"]) <= int(details["no_limit_median_edges"])
 
 
 def test_scale_free_graphs_are_the_same_for_one_random_seed() -> None:
