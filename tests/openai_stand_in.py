@@ -7,6 +7,7 @@ chat by rule until it is interrupted, and every embedding by hash:
 
 - facts that are numbered are cited, the first two; blocks of facts by their first line;
 - a prompt that wants its reasoning first gets one sentence of it, then the answer;
+- numbered relations are ranked as they are listed;
 - a JSON form is answered by the smallest JSON of that form.
 
 Faults by rule: ``--faults 7`` gives every seventh request, in turn, 429 with Retry-After, 500, an
@@ -246,6 +247,8 @@ def by_rule(body: dict[str, Any]) -> Scripted:
     block = re.search(r"^(\S+) (.+)\n  (.+?): (.+)$", asked, re.MULTILINE)
     if body.get("response_format", {}).get("type") == "json_schema":
         text = json.dumps(_smallest(body["response_format"]["json_schema"]["schema"]))
+    elif re.search(r"^Relations:\n1\. ", asked, re.MULTILINE):
+        text = "1\n2"
     elif numbered:
         text = " ".join(f"{head}: {name} {value} [{i}]." for i, head, name, value in numbered[:2])
     elif block:

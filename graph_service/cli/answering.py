@@ -89,7 +89,13 @@ def _answer(options: argparse.Namespace, output: Output) -> int:
             out.require(plan.to_parameters(replies.model.name if replies.model else VERBALISER))
         asks = many and pending and replies.model is not None and not options.replay
         if options.estimate or asks:
-            expected = estimate(pending, plan, retriever=retriever)
+            by_model = options.relation_ranker == "model"
+            expected = estimate(
+                pending,
+                plan,
+                retriever=_unranked(options, client) if by_model else retriever,
+                ranked_entities=options.tag_entities if by_model else 0,
+            )
             output.note(expected.text())
             if options.estimate:
                 output.object(expected)
@@ -179,6 +185,11 @@ def _replies(options: argparse.Namespace, settings: Settings) -> Iterator[_Repli
                 argument="replay",
             )
         with open_cache(options.replay, must_exist=True) as cache:
+            if cache.is_empty():
+                raise InputError(
+                    f"{options.replay} keeps nothing of any run: there is nothing to replay",
+                    argument="replay",
+                )
             name = options.model or settings.model_name
             models = cache.models()
             if not name and len(models) > 1:
@@ -228,6 +239,15 @@ def _retriever(
     with open_ranker(name, settings_of(options), model) as ranker:
         steps = RelationRetriever(client, ranker, limits=step_limits(options))
         yield steps, steps.parameters()
+
+
+def _unranked(options: argparse.Namespace, client: Client) -> Retriever:
+    """What an estimate fetches by where a model would rank: as much, and no model is asked."""
+    from graph_service.cli.ranking import step_limits
+    from queries.rank.ranker import ById
+    from queries.rank.steps import RelationRetriever
+
+    return RelationRetriever(client, ById(), limits=step_limits(options))
 
 
 def _plan(options: argparse.Namespace, cases: Sequence[Case], client: Client) -> Plan:

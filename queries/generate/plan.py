@@ -252,10 +252,19 @@ class Estimate:
         )
 
 
-def estimate(cases: Sequence[Case], plan: Plan, /, *, retriever: Retriever) -> Estimate:
+def estimate(
+    cases: Sequence[Case], plan: Plan, /, *, retriever: Retriever, ranked_entities: int = 0
+) -> Estimate:
     """Returns what a run over these questions may take; asks no model.
 
     The prompts of five questions, evenly spread, are made and counted by ``estimate_tokens``.
+
+    Args:
+        cases: The questions.
+        plan: How they are asked.
+        retriever: Fetches the knowledge of the five; one that asks no model.
+        ranked_entities: Entities of a question whose relations a model ranks, at most; these
+            requests are counted, and their few tokens are not.
     """
     count = min(_SAMPLED, len(cases))
     sampled = [cases[i * len(cases) // count] for i in range(count)]
@@ -271,7 +280,7 @@ def estimate(cases: Sequence[Case], plan: Plan, /, *, retriever: Retriever) -> E
     mean = sum(sizes) / max(count, 1)
     return Estimate(
         len(cases),
-        requests * len(cases),
+        (requests + ranked_entities) * len(cases),
         round(mean * requests * len(cases)),
         requests * len(cases) * plan.generation.max_tokens,
         count,

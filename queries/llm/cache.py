@@ -108,6 +108,12 @@ class ReplyCache:
         """Returns the models whose replies it holds, sorted."""
         return tuple(row[0] for row in self._query("SELECT DISTINCT model FROM reply ORDER BY 1"))
 
+    def is_empty(self) -> bool:
+        """Returns whether nothing of any run is kept: no reply, and no timings."""
+        (row,) = self._query("SELECT NOT EXISTS (SELECT 1 FROM reply) AND "
+                             "NOT EXISTS (SELECT 1 FROM timing)")  # fmt: skip
+        return bool(row[0])
+
     def timings(self, key: str, /) -> Mapping[str, Any] | None:
         """Returns the timings kept under a key of 32 hexadecimal digits; None where there are none."""
         rows = self._query("SELECT timings FROM timing WHERE key = ?", (bytes.fromhex(key),))

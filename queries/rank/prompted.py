@@ -10,7 +10,7 @@ from queries.generate.citations import one_line
 from queries.generate.prompt import Prompt, load_prompt
 from queries.generate.setting import Generation
 from queries.llm import ChatModel, ReplyError, ReplyFault
-from queries.rank.ranker import RankedRelation, SignedRelation
+from queries.rank.ranker import ById, RankedRelation, SignedRelation
 
 NAMED = 5
 """How many relations the model is asked for."""
@@ -50,7 +50,7 @@ class PromptedRanker:
             ReplyError: There is no reply, or none that names a relation, asked again once.
             SetupError, LimitError: As ``ChatModel.complete``.
         """
-        listed = sorted(relations, key=lambda each: (each.id, each.reverse))
+        listed = [item.relation for item in ById().rank(question, relations)]
         if len(listed) < 2:
             return tuple(RankedRelation(each, None) for each in listed)
         messages = self._prompt.render(

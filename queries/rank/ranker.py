@@ -108,6 +108,19 @@ def in_order(relations: Sequence[SignedRelation], scores: Float64, /) -> tuple[R
     return tuple(RankedRelation(relations[i], float(rounded[i])) for i in order)
 
 
+class ById:
+    """Ranks nothing: relations by id, forward first; for estimates, and to compare with."""
+
+    name = "by id"
+
+    def rank(
+        self, question: str, relations: Sequence[SignedRelation], /, *, entity: str = ""
+    ) -> tuple[RankedRelation, ...]:
+        """Returns all relations by id."""
+        listed = sorted(relations, key=lambda each: (each.id, each.reverse))
+        return tuple(RankedRelation(each, None) for each in listed)
+
+
 def parse_signed(key: str, labels: dict[str, str], /) -> SignedRelation:
     """Returns the relation of a signed id; raises ``InputError`` for an empty one.
 

@@ -30,6 +30,7 @@ from graph_service.settings import Settings
 from queries.datasets.demo_set import demo_questions
 from queries.generate.answer import read_answers
 from queries.generate.setting import Setting
+from queries.llm import open_cache
 from queries.lock import one_writer
 
 RULE = "(stand-in-1)"
@@ -454,3 +455,30 @@ def test_prompts_of_ones_own_are_used_shown_and_written_down(cli: Cli, tmp_path:
     wrong = cli("prompt", "show", "kalma", *own)
     assert wrong.code == 2
     assert "mine.txt, line 3: prompt kalma is given no {{query}}" in wrong.err
+
+
+def test_a_model_ranks_relations_and_an_estimate_asks_none_l5(cli: Cli, tmp_path: Path) -> None:
+    path = question_file(tmp_path / "q.jsonl", 2)
+    with stand_in(by_rule) as server:
+        run = ("answer", "--questions", path, "--model", "m", "--model-url", server.url,
+               "--relation-ranker", "model", "--setting", "ltgen-triples")  # fmt: skip
+        told = cli(*run, "--estimate", "--json")
+        assert json.loads(told.out)["requests"] == 2 * (1 + 5)
+        assert not server.requests
+        assert cli(*run, "--out", "a.jsonl").code == 0
+        ranked = [body for body in server.requests if "Relations:" in json.dumps(body)]
+        assert 2 <= len(ranked) < len(server.requests)
+    replay = cli(
+        "answer", "--questions", path, "--relation-ranker", "model", "--setting", "ltgen-triples",
+        "--replay", "a.jsonl.replies.db", "--out", "b.jsonl",
+    )  # fmt: skip
+    assert replay.code == 0
+    assert Path("a.jsonl").read_bytes() == Path("b.jsonl").read_bytes()
+
+
+def test_an_empty_cache_is_nothing_to_replay(cli: Cli) -> None:
+    with open_cache("none.db"):
+        pass
+    found = cli("answer", QUESTION, "--replay", "none.db")
+    assert found.code == 2
+    assert "keeps nothing of any run" in found.err
