@@ -12,7 +12,7 @@ from loaders.options import LoadOptions
 from loaders.rdf import reader as rdf
 from loaders.source import ByteSource, LineBlock
 from loaders.subset.filters import DocumentFilter
-from loaders.tables import kgtk
+from loaders.tables import kgtk, names
 from loaders.tables import reader as tables
 from loaders.wikibase import reader as wikibase
 
@@ -44,9 +44,9 @@ _READERS: dict[Format, Reader] = {
     Format.TSV: tables.read_tsv,
     Format.CSV: tables.read_csv,
     Format.KGTK: kgtk.read_kgtk,
-    Format.LABELS: kgtk.read_labels,
-    Format.DESCRIPTIONS: kgtk.read_descriptions,
-    Format.TYPES: kgtk.read_types,
+    Format.LABELS: names.read_labels,
+    Format.DESCRIPTIONS: names.read_descriptions,
+    Format.TYPES: names.read_types,
     Format.GRAPH_LINES: graph_lines.read_graph_lines,
 }
 

@@ -1,20 +1,18 @@
-"""KGTK edge files and files of names as a source.
+"""KGTK edge files as a source, and terms gathered from rows.
 
 Source: the KGTK file format, https://kgtk.readthedocs.io/en/latest/specification/.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graph_service.model.identity import WIKIDATA_ID, check_text
+from graph_service.model.identity import check_text
 from graph_service.model.statement import EntityKind, Snak
 from graph_service.model.values import EntityValue, MonolingualText, StringValue
 from loaders.items import Parsed
 from loaders.options import LoadOptions
-from loaders.rdf.values import RDF
 from loaders.source import ByteSource
 from loaders.tables.kgtk_values import read_kgtk_value, unescape
 from loaders.tables.rows import (
@@ -47,11 +45,9 @@ _KGTK_ROLES = {
 }
 _LABEL_RELATIONS = {"label": "label", "alias": "alias", "description": "description"}
 _LABEL_COLUMNS = {"node1;label": "head", "label;label": "relation", "node2;label": "tail"}
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,12})*|simple")
-_LABEL_FILE_HEADS = frozenset(("id", "entity", "qid", "uri", "iri", "node", "item", "entity_id"))
 
 
-class _TermRows:
+class TermRows:
     """Gathers the terms of a block's rows."""
 
     def __init__(self, options: LoadOptions) -> None:
@@ -88,6 +84,7 @@ class _TermRows:
             parsed.skipped[SECOND_DESCRIPTION_REASON] += 1
 
     def finish(self, parsed: Parsed) -> None:
+        """Adds the entities of the terms gathered since the last time."""
         parsed.entities.extend(self._gathered.take())
 
 
@@ -126,7 +123,7 @@ def read_kgtk(
     ]
     base_iri = options.base_iri
     beside = read_side_files(options).qualifiers
-    terms = _TermRows(options)
+    terms = TermRows(options)
 
     def take(row: Row, parsed: Parsed) -> None:
         cells = row.cells
@@ -175,7 +172,7 @@ def read_kgtk(
 
 
 def _add_label(
-    terms: _TermRows,
+    terms: TermRows,
     cells: list[str],
     index: int,
     role: str,
@@ -219,76 +216,3 @@ def _split_list(cell: str) -> list[str]:
             start = index + 1
         index += 1
     return [part for part in (*parts, cell[start:]) if part]
-
-
-def read_labels(
-    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /
-) -> Iterator[Parsed]:
-    """Yields a file of names: id, label and, if there is one, a column of languages.
-
-    Tabs or commas; a header is told by its names; KGTK edges of labels are read too.
-    """
-    return _read_names(source, options, start, "label")
-
-
-def read_descriptions(
-    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /
-) -> Iterator[Parsed]:
-    """Yields a file of descriptions, in the form of a file of names."""
-    return _read_names(source, options, start, "description")
-
-
-def read_types(
-    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /
-) -> Iterator[Parsed]:
-    """Yields a file of entities and their classes, as statements."""
-    delimiter, first = _first_cells(source)
-    has_header = bool(first) and first[0] in _LABEL_FILE_HEADS
-
-    def take(row: Row, parsed: Parsed) -> None:
-        if row.line == 1 and has_header:
-            return
-        if len(row.cells) != 2:
-            raise RowError(f"expected id and class, came {len(row.cells)} cells")
-        id_, class_ = (cell_id(cell, options.base_iri) for cell in row.cells)
-        both = WIKIDATA_ID.fullmatch(id_) and WIKIDATA_ID.fullmatch(class_)
-        relation = "P31" if both else RDF + "type"
-        parsed.statements.append(row_statement(id_, relation, EntityValue(class_)))
-
-    yield from read_rows(source, start, delimiter, take)
-
-
-def _first_cells(source: ByteSource) -> tuple[str, list[str]]:
-    """Returns what separates a file's cells, and those of its first line in lower case."""
-    first_line = source.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
-    delimiter = "\t" if b"\t" in first_line else ","
-    return delimiter, [cell.strip().lower() for cell in first_row(source, delimiter) or []]
-
-
-def _read_names(
-    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], kind: str
-) -> Iterator[Parsed]:
-    delimiter, first = _first_cells(source)
-    if "node1" in first and "node2" in first:
-        yield from read_kgtk(source, options, start)
-        return
-    has_header = bool(first) and first[0] in _LABEL_FILE_HEADS
-    terms = _TermRows(options)
-
-    def take(row: Row, parsed: Parsed) -> None:
-        if row.line == 1 and has_header:
-            return
-        if len(row.cells) not in (2, 3):
-            raise RowError(f"expected id, {kind} and perhaps language, came {len(row.cells)} cells")
-        id_ = cell_id(row.cells[0], options.base_iri)
-        text, language = row.cells[1], row.cells[2].strip() if len(row.cells) == 3 else ""
-        if language and not _LANGUAGE.fullmatch(language):
-            parsed.skipped["third cells of a label file that are no language"] += 1
-            language = ""
-        if text[:1] == "'" and "'@" in text:
-            value = read_kgtk_value(text)
-            if isinstance(value, MonolingualText):
-                text, language = value.text, value.language
-        terms.add(id_, kind, text.strip(), language, parsed)
-
-    yield from read_rows(source, start, delimiter, take, terms.finish)

@@ -24,7 +24,7 @@ from loaders.items import Parsed
 from loaders.load import load
 from loaders.options import LoadOptions
 from loaders.source import ByteSource, open_source
-from loaders.tables import kgtk
+from loaders.tables import kgtk, names
 from loaders.tables import reader as tables
 from loaders.tables.kgtk_values import read_kgtk_value
 
@@ -207,12 +207,35 @@ def test_kgtk_edges_terms_and_qualifiers(tmp_path: Path) -> None:
     ]
 
 
+def test_names_and_classes_as_json_by_id(tmp_path: Path) -> None:
+    """CoDEx's files of relations, types and classes."""
+    made = '{"P1": {"label": "one", "description": "the first"}, "Q2": "two", "Q3": 7, "Q4": {}}'
+    found = read(tmp_path, made, names.read_labels)
+    property_, item = sorted(found.entities, key=lambda entity: entity.id)
+    assert (property_.kind, property_.labels) == (EntityKind.PROPERTY, {"en": "one"})
+    assert property_.descriptions == {"en": "the first"}
+    assert item.labels == {"en": "two"}
+    assert [reject.reason for reject in found.rejects] == [
+        "Q3: expected a label, or an object with a label, came 7",
+        "Q4: expected a label, or an object with a label, came {}",
+    ]
+    classes = read(tmp_path, '{"Q1": ["Q5", "Q6"], "Q2": "Q5", "Q3": [1]}', names.read_types)
+    assert triples(classes) == [
+        ("Q1", "P31", EntityValue("Q5")),
+        ("Q1", "P31", EntityValue("Q6")),
+        ("Q2", "P31", EntityValue("Q5")),
+    ]
+    assert len(classes.rejects) == 1
+    [reject] = read(tmp_path, '{"Q1": "one"', names.read_labels).rejects
+    assert reject.reason.startswith("not JSON")
+
+
 def test_label_files_with_and_without_header_and_language(tmp_path: Path) -> None:
-    found = read(tmp_path, "id,label\nQ1,one\nQ1,uno\n", kgtk.read_labels)
+    found = read(tmp_path, "id,label\nQ1,one\nQ1,uno\n", names.read_labels)
     assert [(one.id, one.labels, one.aliases) for one in found.entities] == [
         ("Q1", {"en": "one"}, {"en": ("uno",)})
     ]
-    found = read(tmp_path, "Q1\tone\ten\nQ1\tun\tfr\nP9\tx\tkgtk\n", kgtk.read_labels)
+    found = read(tmp_path, "Q1\tone\ten\nQ1\tun\tfr\nP9\tx\tkgtk\n", names.read_labels)
     assert [(one.id, one.labels, one.kind) for one in found.entities] == [
         ("Q1", {"en": "one", "fr": "un"}, EntityKind.ITEM),
         ("P9", {"en": "x"}, EntityKind.PROPERTY),
