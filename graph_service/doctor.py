@@ -492,6 +492,7 @@ def check_store(settings: Settings, /) -> list[Check]:
     """
     from graph_service.service import open_configured_store
     from graph_service.store import SQLITE_SCHEME, open_store
+    from graph_service.store.frozen import is_frozen
 
     url = settings.store_url
     shown = masked("store", url)
@@ -515,19 +516,21 @@ def check_store(settings: Settings, /) -> list[Check]:
         opened = open_store(url, read_only=True) if path else open_configured_store(settings)
         with opened as store:
             store.ping()
-            return _describe_store(store, shown, settings.graph)
+            frozen = path is not None and is_frozen(path)
+            return _describe_store(store, shown, settings.graph, can_write=not frozen)
     except GraphServiceError as error:
         said = error.message.replace(url, shown)
         return [Check("store", State.FAIL, f"{shown}: {said}", _command(error))]
 
 
-def _describe_store(store: Store, shown: str, wanted: str) -> list[Check]:
+def _describe_store(store: Store, shown: str, wanted: str, /, *, can_write: bool) -> list[Check]:
     graphs = store.graphs()
     names = ", ".join(
         f"{info.name} ({info.counts.entities:,} entities, {info.counts.statements:,} statements)"
         for info in graphs
     )
-    checks = [Check("store", State.OK, f"{shown} answers")]
+    note = "" if can_write else "; it can only be read: this user may not write it, or its folder"
+    checks = [Check("store", State.OK, f"{shown} answers{note}")]
     load = "graph-service load SOURCE --graph NAME"
     if not graphs:
         checks.append(Check("graphs", State.WARN, "the store has no graph yet", load))

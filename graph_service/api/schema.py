@@ -298,7 +298,9 @@ class Mutation:
         with _view_is_id():
             return strawberry.ID(info.context.service.delete_view(id, graph=graph))
 
-    @strawberry.mutation(description="Deletes a graph with its views and returns its name.")
+    @strawberry.mutation(
+        description="Deletes a graph with its views, passages and page views; returns its name."
+    )
     def delete_graph(self, info: Context, name: strawberry.ID) -> strawberry.ID:
         """Deletes a graph."""
         _check_writable(info.context)

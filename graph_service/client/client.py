@@ -257,7 +257,7 @@ class Client:
         return self._run(calls.delete_view(reference, graph=graph))
 
     def delete_graph(self, name: str, /) -> str:
-        """Deletes a graph with its views and returns its name."""
+        """Deletes a graph with its views, passages and page views; returns its name."""
         return self._run(calls.delete_graph(name))
 
 
@@ -485,5 +485,5 @@ class AsyncClient:
         return await self._run(calls.delete_view(reference, graph=graph))
 
     async def delete_graph(self, name: str, /) -> str:
-        """Deletes a graph with its views and returns its name."""
+        """Deletes a graph with its views, passages and page views; returns its name."""
         return await self._run(calls.delete_graph(name))

@@ -438,6 +438,18 @@ def test_a_server_that_is_away_is_a_fault_and_no_password_is_shown() -> None:
     assert "correct-horse" not in check.detail + check.fix
 
 
+def test_a_store_that_can_only_be_read_is_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "graph.db"
+    open_store(f"sqlite:///{path}").close()
+    # What a process without rights sees; root may write anywhere.
+    monkeypatch.setattr("os.access", lambda *_: False)
+    check, _ = doctor.check_store(Settings(store=f"sqlite:///{path}"))
+    assert check.state is State.OK
+    assert "it can only be read" in check.detail
+
+
 def test_a_damaged_store_is_a_fault(tmp_path: Path) -> None:
     path = tmp_path / "graph.db"
     path.write_bytes(b"no database at all " * 1000)
