@@ -36,6 +36,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "view list",
         "view diff r30",
         "view sweep --methods rr,ed --levels 0.1,0.3 --random-seeds 0-2 --out sweep.jsonl",
+        "view figure sweep.jsonl --out sweep.svg",
     ),
     "scorer": ("scorer train --graph demo", "scorer list", "scorer delete trained"),
     "answer": (

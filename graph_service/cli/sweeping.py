@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from graph_service.cli.figure import draw_deviation
 from graph_service.cli.opening import view_ref
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
@@ -24,6 +25,32 @@ from graph_service.views.impact import CaseImpact, GoldCase, Share, impact
 
 MAX_RANDOM_SEEDS = 1_000
 NOTED_EVERY_S = 2.0
+
+
+def draw(options: argparse.Namespace, output: Output, /) -> None:
+    """Draws the figure of a sweep that was written to a file."""
+    if not options.view or not options.out:
+        raise InputError(
+            "name the sweep's file and the figure: view figure SWEEP --out FIGURE.svg",
+            argument="out",
+        )
+    source, path = Path(options.view), Path(options.out)
+    if path.suffix.lower() != ".svg":
+        raise InputError(f"a figure is an .svg file, got {options.out}", argument="out")
+    if not source.is_file():
+        raise InputError(f"there is no file {source}", argument="view")
+    rows = read_rows(source)
+    if not rows:
+        raise InputError(f"{source} holds no line of a sweep", argument="view")
+    scorers = sorted({str(row["scorer"]) for row in rows})
+    graphs = sorted({str(row["graph"]) for row in rows})
+    seeds = len({row["random_seed"] for row in rows})
+    title = (
+        f"{', '.join(graphs)}: {seeds} random seed{'s' * (seeds != 1)}, ATS by {', '.join(scorers)}"
+    )
+    path.write_text(draw_deviation(rows, title=title), encoding="utf-8")
+    output.object({"figure": str(path), "views": len(rows)})
+    output.line(f"{path}: {len(rows)} views")
 
 
 def sweep(service: Service, options: argparse.Namespace, output: Output, /) -> None:
@@ -142,12 +169,17 @@ def _done(path: Path, edges: str) -> dict[str, dict[str, Any]]:
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) < len(data):
         path.write_bytes(whole)
-    found: dict[str, dict[str, Any]] = {}
-    for number, line in enumerate(whole.splitlines(), 1):
+    return {row["view"]: row for row in read_rows(path) if row["edges"] == edges}
+
+
+def read_rows(path: Path, /) -> list[dict[str, Any]]:
+    """Returns the lines of a sweep's file; raises ``InputError`` naming one that is none."""
+    found: list[dict[str, Any]] = []
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:
             row = orjson.loads(line)
-            if row["edges"] == edges:
-                found[row["view"]] = row
+            if row["edges"] and row["view"] and row["method"]:
+                found.append(row)
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise InputError(
                 f"{path}:{number} is no line of a sweep: {error}",

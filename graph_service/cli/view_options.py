@@ -9,7 +9,7 @@ METHODS = (
     "withholding"
 )
 ACTIONS = (
-    "create", "list", "show", "diff", "cancel", "delete", "sweep", "impact", "materialise"
+    "create", "list", "show", "diff", "cancel", "delete", "sweep", "figure", "impact", "materialise"
 )  # fmt: skip
 
 
@@ -17,7 +17,7 @@ def add_view_options(view: argparse.ArgumentParser, /) -> None:
     """Adds what ``view`` takes."""
     view.add_argument("action", choices=ACTIONS)
     view.add_argument("view", nargs="?", help="the view's name or id; for diff and impact also "
-                      "METHOD:LEVEL:SEED")  # fmt: skip
+                      "METHOD:LEVEL:SEED; for figure the file of a sweep")  # fmt: skip
     view.add_argument("questions", nargs="?", help="impact: gold questions, as JSON lines")
     view.add_argument("--method", metavar="M", help=METHODS)
     view.add_argument("--level", type=float, metavar="X", help="share of the edges, 0 to 1")
@@ -49,4 +49,5 @@ def add_view_options(view: argparse.ArgumentParser, /) -> None:
     grid.add_argument("--levels", default="0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0",
                       metavar="LIST", help="0.1 to 1.0 by tenths")  # fmt: skip
     grid.add_argument("--random-seeds", default="0-4", metavar="LIST", help="such as 0,7 or 0-4")
-    grid.add_argument("--out", metavar="FILE", help="JSON lines; a run that stopped goes on")
+    grid.add_argument("--out", metavar="FILE", help="JSON lines; a run that stopped goes "
+                      "on. For figure: the .svg file")  # fmt: skip

@@ -1,6 +1,6 @@
 """view create, list, show, diff, cancel, delete, materialise.
 
-``view sweep`` and ``view impact`` are in ``sweeping``.
+``view sweep``, ``view figure`` and ``view impact`` are in ``sweeping``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from graph_service.cli.opening import open_from, view_ref
 from graph_service.cli.output import Output
-from graph_service.cli.sweeping import show_impact, sweep
+from graph_service.cli.sweeping import draw, show_impact, sweep
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
 from graph_service.model.view import (
@@ -44,6 +44,9 @@ def view(options: argparse.Namespace, output: Output, /) -> int:
         "impact": show_impact,
         "materialise": _materialise,
     }
+    if options.action == "figure":
+        draw(options, output)
+        return 0
     with open_from(options, output) as service:
         actions[options.action](service, options, output)
     return 0

@@ -24,7 +24,7 @@ from graph_service.model.limits import Deadline
 
 Float32 = npt.NDArray[np.float32]
 
-MAX_COMPARED = 8_192
+MAX_COMPARED = 4_096
 """Entities up to which every tail is compared with all of them."""
 
 _SCALE = 0.1

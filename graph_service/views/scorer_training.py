@@ -32,7 +32,7 @@ SHARE_KEPT = 0.995
 """Share of the variance of the factors' scores that the numbers kept have."""
 
 _RIDGE = 1e-3
-_WIDE = 8_192
+_WIDE = 4_096
 _WIDEST = 200_000
 
 

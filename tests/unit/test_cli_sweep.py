@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from demo_graph import copy_store
 
 from graph_service.cli import main
+from graph_service.cli.figure import points_of
 from graph_service.settings import SETTINGS, Settings
 from queries.datasets import demo_set
 
@@ -154,3 +156,47 @@ def test_without_gold_impact_says_which_fields_give_it(cli, tmp_path: Path) -> N
     code, said, _ = cli("view", "impact", "ed:0.5:1", str(questions))
     assert code == 0
     assert "gold triples  no question gives any that the graph has (fields: statement_ids)" in said
+
+
+def test_the_figure_of_a_sweep_has_every_point_o11(cli, tmp_path: Path) -> None:
+    """Three panels; a mark a level and method in each; means and ranges over random seeds."""
+    out, drawn = tmp_path / "sweep.jsonl", tmp_path / "sweep.svg"
+    cli(*SWEEP, "--out", str(out))
+    code, said, _ = cli("view", "figure", str(out), "--out", str(drawn))
+    assert code == 0
+    assert said == f"{drawn}: 8 views\n"
+    root = ElementTree.parse(drawn).getroot()
+    space = "{http://www.w3.org/2000/svg}"
+    lines = root.findall(f"{space}polyline")
+    assert [len(line.attrib["points"].split()) for line in lines] == [2] * 6
+    bands = root.findall(f"{space}polygon")
+    assert [len(band.attrib["points"].split()) for band in bands] == [4] * 6
+    texts = {text.text for text in root.findall(f"{space}text")}
+    assert {"ATS", "SC2D", "SD2", "relation swapping", "edge deletion", "base"} <= texts
+    assert "demo: 2 random seeds, ATS by counts" in texts
+    points = points_of([row for row in rows(out) if row["method"] == "edge-deletion"], "sd2")
+    sd2 = [row["sd2"] for row in rows(out) if row["method"] == "edge-deletion"]
+    assert points[0].mean == pytest.approx((sd2[0] + sd2[1]) / 2)
+    assert (points[1].least, points[1].largest) == (min(sd2[2:]), max(sd2[2:]))
+    # Panel SD2 begins 50 + 2 * 364 from the left, is 300 wide, and 240 high from 40 down.
+    x, y = (float(number) for number in lines[5].attrib["points"].split()[0].split(","))
+    assert x == pytest.approx(778 + 0.1 * 300, abs=0.06)
+    assert y == pytest.approx(40 + 240 * (1 - points[0].mean), abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("sweep.jsonl",), "--out FIGURE.svg"),
+        (("sweep.jsonl", "--out", "figure.png"), "an .svg file"),
+        (("none.jsonl", "--out", "figure.svg"), "no file none.jsonl"),
+        (("empty.jsonl", "--out", "figure.svg"), "no line of a sweep"),
+        (("sweep.jsonl", "--out", "figure.svg"), "sweep.jsonl:1 is no line of a sweep"),
+    ],
+)
+def test_a_figure_says_what_is_wrong(cli, tmp_path: Path, arguments, word: str) -> None:
+    (tmp_path / "empty.jsonl").write_text("")
+    (tmp_path / "sweep.jsonl").write_text('{"other": 1}\n')
+    code, _, said = cli("view", "figure", *arguments)
+    assert code == 2
+    assert word in said
