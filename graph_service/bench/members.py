@@ -314,7 +314,7 @@ MEMBERS: tuple[Member, ...] = (
     ),
     Member(
         "region-m",
-        "2-hop regions of CoDEx-M by the limits of preset default",
+        "2-hop regions of CoDEx-M, hub degree 2,000, at most 20,000 edges",
         "no hub rule and no limit",
         region_limits,
     ),

@@ -8,10 +8,10 @@ from graph_service.bench.codex import Codex
 from graph_service.bench.figures import Detail, Measured, timed
 from graph_service.model.graph import Int64, KnowledgeGraph
 from graph_service.model.region import Region
-from graph_service.retrieve.preset import resolve_preset
 from graph_service.retrieve.region import extract_region
 
 HUB_DEGREES = (None, 2000, 500)
+MAX_EDGES = 20_000
 _CHAINS = 20
 _WHOLE = 1_000_000
 
@@ -23,14 +23,13 @@ def region_limits(codex: Codex, /) -> Measured:
     walks that visit no entity twice. A chain through a hub is drawn as often as it is walked.
     """
     graph = codex.graph("m").graph
-    preset = resolve_preset("default")
     draw = np.random.default_rng(5)
     nodes = [question.node for question in codex.graph("m").questions]
     chains = {node: _chains(graph, node, draw) for node in nodes}
     details: dict[str, Detail] = {}
     times: dict[int | None, list[float]] = {}
     for limit in HUB_DEGREES:
-        most = _WHOLE if limit is None else preset.max_edges
+        most = _WHOLE if limit is None else MAX_EDGES
 
         def cut(node: int, limit: int | None = limit, most: int = most) -> Region:
             return extract_region(
@@ -43,7 +42,7 @@ def region_limits(codex: Codex, /) -> Measured:
         details[f"{name}_median_edges"] = int(np.median([region.edge_count for region in found]))
         details[f"{name}_95_ms"] = float(np.percentile(times[limit], 95))
         details[f"{name}_chain_recall"] = _recall(found, [chains[node] for node in nodes])
-    return Measured(times[preset.hub_degree], times[None], None, details)
+    return Measured(times[HUB_DEGREES[1]], times[None], None, details)
 
 
 def _chains(graph: KnowledgeGraph, start: int, draw: np.random.Generator) -> Int64:
