@@ -24,6 +24,7 @@ from graph_service.link.spans import Span
 
 _PART_WEIGHT = 0.5
 _HYPHENS = "-‐‑"
+_MAX_DESCRIBED = 3
 
 
 def close_runs(reading: Reading, /) -> list[tuple[int, int]]:
@@ -87,17 +88,20 @@ def names_unknown(reading: Reading, spans: Sequence[Span], /) -> bool:
     """
     if not _tells_names(reading):
         return False
-    starts = {span.left for span in spans}
     for run in close_runs(reading):
         unknown = _unknown(reading, spans, run)
-        after = reading.atoms[run[1]] if run[1] < len(reading.atoms) else None
-        describes = (
-            unknown == {run[1] - 1}
-            and after is not None
-            and after.near
-            and (run[1] in starts or reading.lexicon.is_plain(after.text))
-        )
-        if unknown and not describes:
+        if unknown and not (unknown == {run[1] - 1} and _describes(reading, spans, run[1])):
+            return True
+    return False
+
+
+def _describes(reading: Reading, spans: Sequence[Span], place: int) -> bool:
+    """Returns whether a noun stands at a place or some words after it, in one phrase."""
+    starts = {span.left for span in spans}
+    for number, atom in enumerate(reading.atoms[place : place + _MAX_DESCRIBED], start=place):
+        if not atom.near or atom.capital or not is_content(atom):
+            return False
+        if number in starts or reading.lexicon.is_plain(atom.text):
             return True
     return False
 

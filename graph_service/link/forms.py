@@ -61,13 +61,13 @@ def _forms_of(reading: Reading, left: int, right: int) -> Iterator[Form]:
     if may_be_name and (several or (first.capital and not first.first)):
         yield Form(left, right, ARTICLE + join_atoms(atoms))
     base = singular(last.text)
-    if base is None:
+    # ``artists`` only asks, as ``artist`` does, and ``plays`` is a verb.
+    if base is None or (not several and reading.lexicon.is_plain(base)):
         return
     name = " ".join([*(atom.text for atom in atoms[:-1]), base])
     after = reading.atoms[right] if right < len(reading.atoms) else None
     # ``obamas wife``
     if after is not None and after.near and may_be_name and reading.lexicon.is_plain(after.text):
         yield Form(left, right, name)
-    elif not last.capital and (several or not reading.lexicon.is_plain(base)):
-        # ``artists`` only asks, as ``artist`` does, and ``plays`` is a verb.
+    elif not last.capital:
         yield Form(left, right, name, plural=True)

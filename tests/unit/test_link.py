@@ -278,6 +278,8 @@ def strangers() -> KnowledgeGraph:
         ("what did the government do?", ["Q103"]),
         # unless the name only describes the noun.
         ("Who is a famous Austrian film director?", ["Q104"]),
+        ("Name a Swiss silent film director", ["Q104"]),
+        ("Was Metternich in the government?", []),
         # A noun that questions ask with yields to one that they ask about.
         ("what artists record in the genre ska?", ["Q109"]),
         ("what is a genre?", ["Q110"]),

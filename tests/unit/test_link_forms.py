@@ -40,6 +40,8 @@ NAMES: Names = {
     "Q23": ["ru:Соединённые Штаты Америки"],
     "Q24": ["ru:Марин"],
     "Q25": ["Barack Obama"],
+    "Q26": ["Play"],
+    "Q27": ["House"],
 }
 
 
@@ -82,6 +84,7 @@ def graph() -> KnowledgeGraph:
         ("what comedy films are there", ["Q15"]),
         ("what is germanys capital", ["Q14"]),
         ("who is barack obamas wife", ["Q25"]),
+        ("who plays house music", ["Q27"]),
         # Of a name there is no plural.
         ("Was Williams here?", []),
         ("was williams here", []),
