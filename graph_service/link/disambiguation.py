@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -20,6 +22,12 @@ _MAX_HOMONYMS = 1_000
 _MAX_EDGES_A_NODE = 50_000
 _MAX_LITERALS = 400
 
+# Of this era, from the year 10 on; the year without its noughts.
+_DATE = re.compile(r"\+?0*([1-9]\d+)-(\d\d)-(\d\d)")
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
+    *("october", "november", "december"),
+)
 _CONFIDENCE = {
     Certainty.PLAIN: 0.25,
     Certainty.COMMON: 0.5,
@@ -120,12 +128,9 @@ def _evidence(reading: Reading, span: Span, named: Sequence[Span], nodes: Int32)
     literal = ends >= graph.entity_count
     for owner in np.unique(owners[literal]).tolist():
         tails = np.unique(ends[literal & (owners == owner)])[:_MAX_LITERALS]
-        evidence[owner].update(
-            text
-            for encoded in graph.node_ids.take(tails)
-            for text in _renderings(encoded)
-            if _stands_outside(reading, text, span)
-        )
+        for encoded in graph.node_ids.take(tails):
+            stands = (t for t in _renderings(encoded) if _stands_outside(reading, t, span))
+            evidence[owner].update(islice(stands, 1))
     return evidence
 
 
@@ -160,13 +165,23 @@ def _edges_of(adjacency: Adjacency, nodes: Int32) -> tuple[Int64, Int32]:
     return owners, adjacency.edges[np.repeat(starts, counts) + within]
 
 
-def _renderings(encoded: str) -> tuple[str, ...]:
-    """Returns a literal's value in normal form; of a date its year too."""
+def _renderings(encoded: str) -> Iterator[str]:
+    """Yields a literal's value in normal form; a date in words too, and the year alone last."""
     value = decode_value(encoded)
     shown = normalise_name(display_value(value))
-    if isinstance(value, Time) and value.precision > 9 and not value.time.startswith("-"):
-        return (shown, value.time.lstrip("+").split("-", 1)[0].lstrip("0"))
-    return (shown,) if len(shown) > 1 else ()
+    if len(shown) > 1:
+        yield shown
+    found = _DATE.match(value.time) if isinstance(value, Time) and value.precision > 9 else None
+    if found is None:
+        return
+    year, month, day = found[1], int(found[2]), int(found[3])
+    if 1 <= month <= 12:
+        in_words = _MONTHS[month - 1]
+        if day:
+            yield f"{day} {in_words} {year}"
+            yield f"{in_words} {day} {year}"
+        yield f"{in_words} {year}"
+    yield year
 
 
 def _stands_outside(reading: Reading, text: str, span: Span) -> bool:
