@@ -28,7 +28,7 @@ from graph_service.views.scorer_trial import (
 )
 from graph_service.views.trained import Learned
 
-SHARE_KEPT = 0.995
+SHARE_KEPT = 0.98
 """Share of the variance of the factors' scores that the numbers kept have."""
 
 _RIDGE = 1e-3
