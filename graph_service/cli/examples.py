@@ -59,7 +59,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "serve --host 0.0.0.0 --port 8080 --threads 16",
     ),
     "doctor": ("doctor", "doctor --settings"),
-    "bench": ("bench speed --data ../shared/data",),
+    "bench": (
+        "bench speed --data data",
+        "bench linking --data data --only biokalma --misses 20",
+    ),
     "demo": ("demo", "demo --keep demo.db"),
     "model": ("model fetch", "model check"),
 }
