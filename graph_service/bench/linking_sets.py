@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.bench.namesakes import ask_for_namesakes
+from graph_service.bench.slips import misspell, replace_name
 from graph_service.errors import InputError
 from graph_service.model.identity import key64
 from graph_service.model.statement import Entity, EntityKind, Statement, make_statement
@@ -137,7 +138,7 @@ class LinkingData:
                 stands = person if stands_in(person, text) else ""
                 if stands and name == "biokalma misspelt":
                     wrong = misspell(stands, seed=f"{self._seed}\t{text}")
-                    asked, times = _replace_name(asked, stands, wrong)
+                    asked, times = replace_name(asked, stands, wrong)
                     stands = wrong if times else ""
                 gold.append(Gold(id_, stands))
             questions.append(LinkingQuestion(asked, tuple(gold), text))
@@ -361,29 +362,6 @@ def stands_in(name: str, text: str, /) -> bool:
     """
     wanted = normalise_name(name)
     return bool(wanted) and f" {wanted} " in f" {normalise_name(text)} "
-
-
-def misspell(name: str, /, *, seed: str) -> str:
-    """Returns a name with one slip inside its longest word: a letter less, twice, exchanged for
-    the next of the alphabet, or swapped with its neighbour. Names of under five letters stay.
-    """
-    found = max(re.finditer(r"[^\W\d_]+", name), key=lambda word: len(word.group()), default=None)
-    if found is None or len(found.group()) < 5:
-        return name
-    word, draw = found.group(), key64(f"{seed}\t{name}") % (1 << 32)
-    at = 1 + draw // 4 % (len(word) - 2)
-    here, after = word[at], word[at + 1]
-    slip = (
-        after,
-        here + here + after,
-        chr(ord(here) + 1 if here not in "zZ" else ord(here) - 1) + after,
-        after + here,
-    )[draw % 4]
-    return name[: found.start()] + word[:at] + slip + word[at + 2 :] + name[found.end() :]
-
-
-def _replace_name(text: str, name: str, other: str) -> tuple[str, int]:
-    return re.subn(rf"(?<!\w){re.escape(name)}(?!\w)", lambda _: other, text)
 
 
 def _gold(id_: str, names: Mapping[str, Mapping[str, Sequence[str]]], text: str) -> Gold:

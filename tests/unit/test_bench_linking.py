@@ -17,10 +17,10 @@ from graph_service.bench.linking_sets import (
     LinkingData,
     LinkingQuestion,
     LinkingSet,
-    misspell,
     stands_in,
 )
 from graph_service.bench.namesakes import ask_for_namesakes
+from graph_service.bench.slips import misspell
 from graph_service.cli import main
 from graph_service.errors import InputError
 from graph_service.link.misspelt import edit_distance
