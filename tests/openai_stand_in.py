@@ -7,6 +7,7 @@ chat by rule until it is interrupted, and every embedding by hash:
 
 - facts that are numbered are cited, the first two; blocks of facts by their first line;
 - a prompt that wants its reasoning first gets one sentence of it, then the answer;
+- a rating is the middle of its scale, a verdict the last that the prompt names, a sentence one fact;
 - numbered relations are ranked as they are listed;
 - a JSON form is answered by the smallest JSON of that form.
 
@@ -243,10 +244,19 @@ def by_rule(body: dict[str, Any]) -> Scripted:
         return embeddings(body)
     asked = body["messages"][-1]["content"]
     whole = "\n".join(part["content"] for part in body["messages"])
+    rating = re.search(r"^Rating for .+ \((\d+) to (\d+)\):$", asked, re.MULTILINE)
+    sentence = re.search(r"^Sentence: (.+)\Z", asked, re.MULTILINE)
+    verdicts = re.findall(r"\[\[(\w+)\]\]", whole)
     numbered = re.findall(r"^\[(\d+)\] (.+?) \(.+?\) \| (.+?) \| (.+)$", asked, re.MULTILINE)
     block = re.search(r"^(\S+) (.+)\n  (.+?): (.+)$", asked, re.MULTILINE)
     if body.get("response_format", {}).get("type") == "json_schema":
         text = json.dumps(_smallest(body["response_format"]["json_schema"]["schema"]))
+    elif rating:
+        text = str((int(rating[1]) + int(rating[2])) // 2)
+    elif verdicts:
+        text = f"The rule says so. [[{verdicts[-1]}]]"
+    elif sentence:
+        text = f"- {sentence[1]}"
     elif re.search(r"^Relations:\n1\. ", asked, re.MULTILINE):
         text = "1\n2"
     elif numbered:
