@@ -201,7 +201,10 @@ def relations(options: argparse.Namespace, output: Output, /) -> int:
         for number, item in enumerate(each.ranked[: options.relations], 1):
             score = "" if item.score is None else f"  {item.score:.3f}"
             count = len(each.statements[item.relation.key])
-            output.line(f"  {number}. {item.relation.key} {item.relation.words}{score}  ({count})")
+            # A source without ids has the name for one.
+            named = item.relation.words != item.relation.id
+            shown = f"{item.relation.key} {item.relation.words}" if named else item.relation.key
+            output.line(f"  {number}. {shown}{score}  ({count})")
     return 0
 
 
