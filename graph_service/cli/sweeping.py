@@ -64,6 +64,14 @@ def sweep(service: Service, options: argparse.Namespace, output: Output, /) -> N
     info = service.graph(options.graph)
     edges = info.fingerprints.edges
     done = _done(path, edges) if path else {}
+    scorer = service.ats_scorer(graph=info.name)
+    others = sorted({str(row["scorer"]) for row in done.values()} - {scorer})
+    if others:
+        raise InputError(
+            f"{path} was measured with scorer {others[0]}, and ATS is now taken with {scorer}",
+            argument="out",
+            hint="Name another file, so that one sweep has one scorer.",
+        )
     left = [spec for spec in specs if spec.identity(edges) not in done]
     if len(left) < len(specs):
         output.note(f"{len(specs) - len(left)} of {len(specs)} views are in {path} already")

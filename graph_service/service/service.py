@@ -670,6 +670,11 @@ class Service:
             progress=lambda share: say("training", share),
         )
 
+    def ats_scorer(self, *, graph: str | None = None) -> str:
+        """Returns the name of the scorer that ATS is taken with: the newest trained, or counts."""
+        info = self.graph(graph)
+        return self._views.judge(info.name, edges=info.fingerprints.edges)
+
     def list_scorers(self, *, graph: str | None = None) -> list[StoredScorer]:
         """Returns the trained scorers of a graph, oldest first."""
         info = self.graph(graph)

@@ -141,4 +141,7 @@ def test_scorers_on_the_command_line(cli, tmp_path: Path) -> None:
     assert cli("scorer", "list", "more")[0] == 2
     assert cli("scorer", "train", "--random-seed", "-1")[0] == 2
     assert cli("scorer", "delete", name)[1] == f"deleted scorer {name}\n"
+    code, _, said = cli("view", "sweep", "--methods", "rr", "--levels", "0.1", "--out", out)
+    assert code == 2
+    assert f"was measured with scorer {name}, and ATS is now taken with counts" in said
     assert cli("scorer", "delete", name)[0] == 2
