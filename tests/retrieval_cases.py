@@ -25,7 +25,7 @@ _MOTHER = "Who is the mother of Maria Shriver's husband?"
 _THREE = "Who founded the university where Ethel Skakel Kennedy's husband studied law?"
 _LACKING = "What was the blood type of Jacqueline Kennedy Onassis?"
 _NOBODY = "How high is the mountain?"
-_OURS = ("default-1", "default-2")
+_OURS = ("default-1", "default-3")
 
 
 def requests() -> list[RetrieveRequest]:
@@ -37,13 +37,13 @@ def requests() -> list[RetrieveRequest]:
         for strategy in Strategy
     ]
     asked += [RetrieveRequest(_LACKING, Strategy.PATHS, preset=preset) for preset in _OURS]
-    asked.append(RetrieveRequest(_NOBODY, Strategy.TRIPLETS, preset="default-2"))
+    asked.append(RetrieveRequest(_NOBODY, Strategy.TRIPLETS, preset="default-3"))
     asked += [
         RetrieveRequest(_MOTHER, strategy, preset="okgqa", limit=4, max_hops=1)
         for strategy in Strategy
     ]
     view = ViewRef(spec=ViewSpec(method=Method.EDGE_DELETION, level=0.3, random_seed=7))
-    asked.append(RetrieveRequest(_MOTHER, Strategy.PATHS, preset="default-2", limit=4, view=view))
+    asked.append(RetrieveRequest(_MOTHER, Strategy.PATHS, preset="default-3", limit=4, view=view))
     return asked
 
 

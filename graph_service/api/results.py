@@ -229,6 +229,13 @@ class ResultType:
             version=source.version,
         )
 
+    @strawberry.field(
+        description="How much the best relations found are like the question, at most 1."
+    )
+    def relevance(self) -> float | None:
+        """The relevance."""
+        return self.result.relevance
+
     @strawberry.field(description="Milliseconds by stage.")
     def timings(self) -> JSON:
         """Milliseconds by stage."""

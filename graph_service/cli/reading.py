@@ -160,7 +160,8 @@ def result_lines(result: RetrievalResult, /) -> list[str]:
         lines.append(
             {
                 Status.NO_ENTITY_LINKED: "no entity of the graph is named in the question",
-                Status.NOTHING_RELEVANT: "nothing in the graph bears on the question (--preset okgqa takes the nearest)",
+                Status.LOW_CONFIDENCE: "no relation here is much like the question; nearest to it:",
+                Status.NOTHING_RELEVANT: "nothing in the graph bears on the question",
             }[result.status]
         )
     entries: list[ScoredTriple | ScoredPath] = [*result.items]

@@ -200,6 +200,7 @@ def decode_result(data: Json, /) -> RetrievalResult:
             version=source["version"],
         ),
         "timings_ms": data["timings"],
+        "relevance": data["relevance"],
     }
     match data["__typename"]:
         case "TripletsResult":

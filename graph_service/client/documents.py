@@ -72,6 +72,7 @@ fragment Common on Result {
     solver
     version
   }
+  relevance
   timings
 }
 """

@@ -24,10 +24,15 @@ class Strategy(StrEnum):
 
 
 class Status(StrEnum):
-    """How a retrieval ended; not finding anything is data, not an error."""
+    """How a retrieval ended; not finding anything is data, not an error.
+
+    ``LOW_CONFIDENCE``: no relation of the graph is much like what is asked. The items are what comes
+    nearest: something to answer an open question from, and no answer to a question for a fact.
+    """
 
     OK = "ok"
     NO_ENTITY_LINKED = "no-entity-linked"
+    LOW_CONFIDENCE = "low-confidence"
     NOTHING_RELEVANT = "nothing-relevant"
 
 
@@ -174,6 +179,8 @@ class Retrieval:
             timings, the edition's number, qualifiers and references are no part of it.
         truncated: What limits left out.
         timings_ms: Milliseconds by stage; no part of the id.
+        relevance: How much the best relations found are like the question, at most 1; None where
+            the preset does not say. Under its ``min_relevance`` the status is not ``OK``.
     """
 
     id: str
@@ -185,6 +192,7 @@ class Retrieval:
     region: RegionReport | None
     provenance: Provenance
     timings_ms: Mapping[str, float] = field(compare=False)
+    relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

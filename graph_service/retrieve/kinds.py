@@ -64,10 +64,13 @@ def spoken_kinds(
         return frozenset()
     relations = sorted(set(relation_texts))
     vectors = encode([*KINDS, *words, *relations])
-    kinds = vectors[: len(KINDS)]
-    spoken = _nearest(kinds, vectors[len(KINDS) : len(KINDS) + len(words)])
-    related = _nearest(kinds, vectors[len(KINDS) + len(words) :])
-    named = (spoken >= similarity) & (related < _SYNONYM)
+    kinds, said = vectors[: len(KINDS)], vectors[len(KINDS) : len(KINDS) + len(words)]
+    related = vectors[len(KINDS) + len(words) :]
+    # "album" names the relation album where there is one, "nation" the relation nationality.
+    like = _products(kinds, said)
+    nearer = _products(said, related).max(axis=1, initial=-1.0)
+    like[like <= nearer[None, :]] = -1.0
+    named = (like.max(axis=1) >= similarity) & (_nearest(kinds, related) < _SYNONYM)
     return frozenset(kind for kind, is_named in zip(KINDS, named.tolist(), strict=True) if is_named)
 
 

@@ -44,12 +44,12 @@ class Preset:
             and for each step walked from tail to head.
         unspoken_cost: Taken off for each unit of similarity by which the sequence without some
             of its steps is more like the question, beyond ``unspoken_margin``.
-        both_ways: Whether a sequence's similarity is the mean of its words read from its start and
-            from its end.
         kind_similarity: Cosine from which on a word of the question names a kind of entity, which
             then stands in the words of the sequences that reach it; None: kinds are left out.
         shared_bonus: Added where a path meets a second one of the question's entities.
         min_relevance: Score of a sequence under which it is not held to bear on the question.
+        nearest: Whether a question on which no sequence bears gets the statements nearest to it,
+            marked as of low confidence, or none.
         work_budget: Most steps of path search, and most walks enumerated.
     """
 
@@ -77,10 +77,10 @@ class Preset:
     inverse_cost: float
     unspoken_cost: float
     unspoken_margin: float
-    both_ways: bool
     kind_similarity: float | None
     shared_bonus: float
     min_relevance: float
+    nearest: bool
     work_budget: int
 
     def parameters(self) -> dict[str, Any]:
@@ -115,10 +115,10 @@ _OKGQA = Preset(
     inverse_cost=0.0,
     unspoken_cost=0.0,
     unspoken_margin=0.0,
-    both_ways=False,
     kind_similarity=None,
     shared_bonus=0.0,
     min_relevance=-1.0,
+    nearest=False,
     work_budget=20_000,
 )
 _DEFAULT = replace(
@@ -144,23 +144,18 @@ _DEFAULT = replace(
     min_relevance=0.33,
     work_budget=200_000,
 )
-_DEFAULT_2 = replace(
+_DEFAULT_3 = replace(
     _DEFAULT,
-    name="default-2",
+    name="default-3",
     hops=3,
-    max_edges=6000,
-    work_budget=30_000,
-    hop_cost=0.04,
-    unspoken_cost=6.0,
-    unspoken_margin=0.15,
-    both_ways=True,
     kind_similarity=0.6,
-    min_relevance=0.25,
+    nearest=True,
+    work_budget=60_000,
 )
 PRESETS = {
-    "default": _DEFAULT,
+    "default": _DEFAULT_3,
     "default-1": _DEFAULT,
-    "default-2": _DEFAULT_2,
+    "default-3": _DEFAULT_3,
     "okgqa": _OKGQA,
     "okgqa-1": _OKGQA,
 }
@@ -195,7 +190,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "walk": ("along", "both"),
     "scoring": ("prizes", "sequences"),
 }
-_FLAGS = ("maximal_paths", "limit_subgraph", "both_ways")
+_FLAGS = ("maximal_paths", "limit_subgraph", "nearest")
 
 
 def resolve_preset(name: str, /, **overrides: Any) -> Preset:

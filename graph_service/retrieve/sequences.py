@@ -94,6 +94,7 @@ def best_walks(
     max_embedded: int,
     shared_bonus: float,
     min_relevance: float,
+    nearest: bool = False,
     work_budget: int,
     order: Callable[[Int64], Float64],
     deadline: Deadline | None = None,
@@ -108,7 +109,8 @@ def best_walks(
         max_walks: Walks returned at most.
         max_embedded: What the scorer may embed, for the cut that says so.
         shared_bonus: Added where a walk meets another entity of the question.
-        min_relevance: Without a sequence of this score nothing is returned.
+        min_relevance: A sequence under this score bears on nothing and is left out.
+        nearest: Whether those that come nearest are returned where all are under it.
         work_budget: Most walks that are enumerated.
         order: Similarity of some edges with the question, to order walks of equal score.
         deadline: Raises ``DeadlineError`` when past.
@@ -172,6 +174,7 @@ def best_walks(
         max_walks=max_walks,
         shared_bonus=shared_bonus,
         min_relevance=min_relevance,
+        nearest=nearest,
         order=order,
         cuts=cuts,
     )
@@ -251,6 +254,7 @@ def _collect(
     max_walks: int,
     shared_bonus: float,
     min_relevance: float,
+    nearest: bool,
     order: Callable[[Int64], Float64],
     cuts: list[Cut],
 ) -> Walks:
@@ -265,8 +269,9 @@ def _collect(
         key=lambda item: (-item.score, item.text, [back for _, back in item.steps]),
     )
     relevance = max((item.score for item in scored), default=None)
-    if relevance is None or relevance < min_relevance:
+    if relevance is None or (relevance < min_relevance and not nearest):
         return Walks(tuple(scored[:top_sequences]), (), relevance, tuple(cuts))
+    least = min_relevance if relevance >= min_relevance else -np.inf
     is_seed = np.zeros(region.node_count, dtype=bool)
     is_seed[region.seeds] = True
     totals: list[Float64] = []
@@ -277,7 +282,7 @@ def _collect(
         totals.append(total)
     # Sequences of one score (as a rule of one text) share a place, and each its whole prize.
     distinct = np.unique(np.concatenate(totals))[::-1]
-    distinct = distinct[distinct >= min_relevance][:top_sequences]
+    distinct = distinct[np.isfinite(distinct) & (distinct >= least)][:top_sequences]
     chosen: list[Walk] = []
     seen: set[tuple[int, ...]] = set()
     for value in distinct.tolist():

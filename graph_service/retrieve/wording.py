@@ -1,8 +1,7 @@
 """Relation sequences in words, and how much each is like the question.
 
 The model was trained on sentences and knows no graph, so what a sequence is called decides. A
-sequence is read from its start (``spouse's nationality``) and, for the best ones and where the preset
-says so, from its end too (``nationality of spouse``); the mean of both counts.
+sequence is read from its start: ``spouse's nationality``.
 """
 
 from __future__ import annotations
@@ -31,15 +30,6 @@ def from_start(parts: Sequence[str], /) -> str:
     return "'s ".join(parts)
 
 
-def from_end(parts: Sequence[str], /) -> str:
-    """Returns the parts of a sequence as one reads them from its end.
-
-    >>> from_end(["spouse", "nationality"])
-    'nationality of spouse'
-    """
-    return " of ".join(reversed(parts))
-
-
 @dataclass(frozen=True, slots=True)
 class Wording:
     """How sequences are put into words, and what their steps cost.
@@ -47,7 +37,6 @@ class Wording:
     Attributes:
         names: Words of each relation.
         kinds: Kind of the heads of a relation, where the question names that kind.
-        both_ways: Whether the best sequences are read from their end too.
         hop_cost: Taken off for each step after the first.
         inverse_cost: Taken off for each step from tail to head.
         unspoken_cost: Taken off for each unit by which a part of the sequence fits better.
@@ -57,18 +46,18 @@ class Wording:
 
     names: Mapping[int, str]
     kinds: Mapping[int, str] = field(default_factory=dict)
-    both_ways: bool = False
     hop_cost: float = 0.0
     inverse_cost: float = 0.0
     unspoken_cost: float = 0.0
     unspoken_margin: float = 0.0
 
-    def parts(self, steps: Steps, /) -> list[str]:
+    def parts(self, steps: Steps, /, *, whole: bool = True) -> list[str]:
         """Returns the words of a sequence's steps, with the kinds of what they lead to.
 
         A step from tail to head reaches what its relation is said of: with ``film`` as the kind,
         ``film written by``. Where no step does, the kind is what the question begins at: ``film's
-        written by`` for "who wrote the film X".
+        written by`` for "who wrote the film X". Steps that are not the ``whole`` sequence from its
+        beginning on do not begin there.
         """
         parts: list[str] = []
         reaches_kind = False
@@ -76,7 +65,7 @@ class Wording:
             kind = self.kinds.get(rel) if backward else None
             reaches_kind |= kind is not None
             parts.append(f"{kind} {self.names[rel]}" if kind else self.names[rel])
-        if steps and not steps[0][1] and not reaches_kind:
+        if whole and steps and not steps[0][1] and not reaches_kind:
             start = self.kinds.get(steps[0][0])
             if start is not None:
                 parts.insert(0, start)
@@ -150,10 +139,6 @@ class SequenceScorer:
         wording = self.wording
         parts = [wording.parts(steps) for steps in sequences]
         fits = np.array([self.similarity[from_start(words)] for words in parts])
-        if wording.both_ways:
-            reversed_texts = [from_end(words) for words in parts]
-            self._embed(sorted(set(reversed_texts) - self.similarity.keys()))
-            fits = (fits + np.array([self.similarity[text] for text in reversed_texts])) / 2
         costs = np.array([wording.cost(steps) for steps in sequences])
         lacking = np.zeros(len(sequences))
         if wording.unspoken_cost:
@@ -164,13 +149,18 @@ class SequenceScorer:
         )
         return score
 
+    def final(self, sequences: list[Steps], /) -> Float64:
+        """Returns the final score of any few sequences."""
+        self._embed(sorted({self.text(steps) for steps in sequences} - self.similarity.keys()))
+        return self.refine(sequences)
+
     def _unspoken(self, sequences: list[Steps]) -> Float64:
         """Returns by how much some part of each sequence is more like the question than it is,
         beyond the margin; 0 for a sequence whose every step is spoken of.
         """
         without = [
             [
-                self.text(part)
+                from_start(self.wording.parts(part, whole=part[0] == steps[0]))
                 for count in range(1, len(steps))
                 for part in combinations(steps, count)
             ]

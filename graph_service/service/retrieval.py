@@ -34,7 +34,8 @@ from graph_service.model.result import (
     TripletsResult,
 )
 from graph_service.model.statement import Rank
-from graph_service.retrieve.engine import Selection, run
+from graph_service.retrieve.engine import run
+from graph_service.retrieve.picking import Selection
 from graph_service.retrieve.preset import Preset, resolve_preset
 from graph_service.retrieve.region import extract_region
 from graph_service.service.lookup import find_relations, read_id, require_base
@@ -254,6 +255,7 @@ class Retriever:
             ),
             "timings_ms": watch.read(),
             "items": fitted.items,
+            "relevance": selection.relevance if selection else None,
         }
         match request.strategy:
             case Strategy.TRIPLETS:
@@ -400,7 +402,9 @@ def _status(selection: Selection | None) -> Status:
     if selection is None:
         return Status.NO_ENTITY_LINKED
     # Of what was found: that a budget was too small for any of it is said by the cut.
-    return Status.OK if selection.triples or selection.paths else Status.NOTHING_RELEVANT
+    if not selection.triples and not selection.paths:
+        return Status.NOTHING_RELEVANT
+    return Status.OK if selection.confident else Status.LOW_CONFIDENCE
 
 
 def _relation_filter(

@@ -25,7 +25,7 @@ from graph_service.model.result import (
 from graph_service.model.statement import Statement
 from graph_service.model.values import EntityValue
 from graph_service.model.view import ChangeKind
-from graph_service.retrieve.engine import Selection
+from graph_service.retrieve.picking import Selection
 from graph_service.triples import TripleMaker, with_details
 
 Items = tuple[ScoredTriple, ...] | tuple[ScoredPath, ...]

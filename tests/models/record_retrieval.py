@@ -64,7 +64,9 @@ class _Recorder:
 def main() -> None:
     recorder = _Recorder(open_embedder("minilm"))
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(vectors=str(Path(folder) / "vectors.db"), cache_dir=folder)
+        settings = Settings(
+            vectors=str(Path(folder) / "vectors.db"), cache_dir=folder, read_timeout_s=600
+        )
         url = f"sqlite:///{Path(folder) / 'demo.db'}"
         with open_service(url, settings=settings, embedder=recorder) as service:
             load(demo_slice(), store=service.store, graph="demo")

@@ -1,4 +1,4 @@
-"""Sequences in words, and the kinds that a question names (preset default-2; trap 26)."""
+"""Sequences in words, and the kinds that a question names (preset default-3; trap 26)."""
 
 from __future__ import annotations
 
@@ -48,11 +48,13 @@ def test_words_of_a_question() -> None:
 
 def test_a_kind_is_spoken_where_a_word_names_it_and_no_relation_does() -> None:
     """``films`` 30 degrees from ``film`` (cosine .87) names it; a relation ``movie``, 35 degrees
-    (.82), would mean it as a relation; one at 50 degrees (.64) is a relation of its own."""
-    encode = Planes(film=0, films=30, movie=35, released=50)
+    (.82), would mean it as a relation; one at 100 degrees is a relation of its own. A relation at
+    50 degrees is nearer to the word than the kind is (.94): the word means that."""
+    encode = Planes(film=0, films=30, movie=35, released=100, filming=50)
     asked = "what films did write"
     assert spoken_kinds(asked, ["released"], encode=encode, similarity=0.6) == {"film"}
     assert spoken_kinds(asked, ["movie"], encode=encode, similarity=0.6) == frozenset()
+    assert spoken_kinds(asked, ["filming"], encode=encode, similarity=0.6) == frozenset()
     assert spoken_kinds(asked, ["released"], encode=encode, similarity=0.9) == frozenset()
     assert spoken_kinds("?", ["released"], encode=encode, similarity=0.6) == frozenset()
 
@@ -85,22 +87,31 @@ def test_words_of_a_sequence() -> None:
     assert spoken.parts(((2, False),)) == ["spouse"]
 
 
-def test_costs_and_both_readings() -> None:
-    """Read from its start at 60 degrees (.5) and from its end at 0 (1): .75 less two hops of .01
-    and one inverse step of .1."""
+def test_costs_of_steps() -> None:
+    """Read at 60 degrees (.5), less two hops of .01 and one inverse step of .1."""
     steps = ((2, False), (0, True), (1, False))
-    encode = Planes(
-        **{"spouse's written by's release year": 60, "release year of written by of spouse": 0}
-    )
+    encode = Planes(**{"spouse's written by's release year": 60})
     question = np.zeros(128, dtype=np.float32)
     question[0] = 1.0
-    wording = Wording(NAMES, both_ways=True, hop_cost=0.01, inverse_cost=0.1)
+    wording = Wording(NAMES, hop_cost=0.01, inverse_cost=0.1)
     scorer = SequenceScorer(question, encode, wording, 10)
     assert scorer.score([steps], share=1.0).tolist() == [0.38]
-    assert scorer.refine([steps]).tolist() == [0.63]
-    one_way = SequenceScorer(question, encode, Wording(NAMES, hop_cost=0.01, inverse_cost=0.1), 10)
-    one_way.score([steps], share=1.0)
-    assert one_way.refine([steps]).tolist() == [0.38]
+    assert scorer.refine([steps]).tolist() == [0.38]
+    # One that was never scored is scored now.
+    assert scorer.final([((2, False),)]).tolist() == scorer.final([((2, False),)]).tolist()
+
+
+def test_a_part_of_a_sequence_does_not_begin_at_the_kind_of_its_start() -> None:
+    """``spouse's written by``: the part ``written by`` is not ``film's written by``, for the
+    walk is at no film when it begins; as a sequence of its own it is."""
+    encode = Planes(**{"spouse's written by": 60, "film's written by": 0, "written by": 60})
+    question = np.zeros(128, dtype=np.float32)
+    question[0] = 1.0
+    wording = Wording(NAMES, {0: "film"}, unspoken_cost=2.0)
+    scorer = SequenceScorer(question, encode, wording, 10)
+    steps = ((2, False), (0, False))
+    assert scorer.score([steps, ((0, False),)], share=1.0).tolist() == [0.5, 1.0]
+    assert scorer.refine([steps]).tolist() == [0.5]
 
 
 def test_a_step_the_question_does_not_speak_of() -> None:
@@ -121,7 +132,7 @@ def test_no_text_is_embedded_twice_and_a_limit_holds() -> None:
     encode = Planes()
     question = np.zeros(128, dtype=np.float32)
     question[0] = 1.0
-    scorer = SequenceScorer(question, encode, Wording(NAMES, both_ways=True), 2)
+    scorer = SequenceScorer(question, encode, Wording(NAMES), 2)
     singles: list[tuple[tuple[int, bool], ...]] = [((0, False),), ((1, False),), ((2, False),)]
     scores = scorer.score(singles, share=1.0)
     assert int(np.isfinite(scores).sum()) == 2
