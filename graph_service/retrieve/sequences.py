@@ -7,6 +7,7 @@ score. This embeds a few hundred short texts at most, however large the region.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ import numpy as np
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
-from graph_service.retrieve.wording import SequenceScorer, Steps
+from graph_service.retrieve.wording import SequenceScorer, Steps, steps_of
 
 _CONSIDERED = 60
 """Sequences that are looked at twice (``SequenceScorer.refine``); no other is returned."""
@@ -117,7 +118,7 @@ def best_walks(
     """
     deadline = deadline or Deadline.none()
     levels: list[_Level] = []
-    sequences: list[Steps] = []
+    sequences = _Sequences()
     scores = np.zeros(0)
     cuts: list[Cut] = []
     adjacency = _Adjacency(region)
@@ -142,18 +143,13 @@ def best_walks(
             break
         wide = np.int64(2) * (np.int64(region.rel.max()) + 1)
         distinct, inverse = np.unique(codes[0] * wide + codes[1], return_inverse=True)
-        new: list[Steps] = []
-        for code in distinct.tolist():
-            before, move = divmod(code, int(wide))
-            step = (move // 2, bool(move % 2))
-            new.append((*sequences[before - 1], step) if before else (step,))
+        before, move = np.divmod(distinct, wide)
+        first_number = len(sequences)
+        moves = sequences.extend(before - 1, move)
         # An early level may not starve a later one of texts.
         share = 1.0 if length == max_length else 0.5
-        scores = np.concatenate((scores, scorer.score(new, share=share)))
-        last = _Level(
-            level.parent, level.node, level.edge, level.backward, len(sequences) + inverse
-        )
-        sequences.extend(new)
+        scores = np.concatenate((scores, scorer.score(moves, share=share)))
+        last = _Level(level.parent, level.node, level.edge, level.backward, first_number + inverse)
         levels.append(last)
     if scorer.unscored:
         total = len(scorer.similarity) + scorer.unscored
@@ -162,7 +158,7 @@ def best_walks(
     best = best[np.isfinite(scores[best])]
     final = np.full(len(scores), -np.inf)
     if len(best):
-        final[best] = scorer.refine([sequences[i] for i in best.tolist()])
+        final[best] = scorer.refine([sequences.steps(i) for i in best.tolist()])
     scores = final
     return _collect(
         region,
@@ -178,6 +174,36 @@ def best_walks(
         order=order,
         cuts=cuts,
     )
+
+
+class _Sequences:
+    """Relation sequences, numbered length by length, as moves (``steps_of``)."""
+
+    def __init__(self) -> None:
+        self._moves: list[Int64] = []
+        self._begin = [0]
+
+    def __len__(self) -> int:
+        return self._begin[-1]
+
+    def extend(self, before: Int64, moves: Int64) -> Int64:
+        """Adds sequences one move longer than those of the last length, which it returns.
+
+        Args:
+            before: Number of the sequence that each goes on from; -1 at the beginning.
+            moves: The move that each adds.
+        """
+        longer = moves[:, None]
+        if self._moves:
+            longer = np.concatenate((self._moves[-1][before - self._begin[-2]], longer), axis=1)
+        self._moves.append(longer)
+        self._begin.append(self._begin[-1] + len(longer))
+        return longer
+
+    def steps(self, number: int) -> Steps:
+        """Returns a sequence."""
+        length = bisect_right(self._begin, number)
+        return steps_of(self._moves[length - 1][number - self._begin[length - 1]].tolist())
 
 
 class _Adjacency:
@@ -246,7 +272,7 @@ def _beam(
 def _collect(
     region: Region,
     levels: list[_Level],
-    sequences: list[Steps],
+    sequences: _Sequences,
     scores: Float64,
     scorer: SequenceScorer,
     *,
@@ -258,13 +284,12 @@ def _collect(
     order: Callable[[Int64], Float64],
     cuts: list[Cut],
 ) -> Walks:
-    texts = [scorer.text(steps) for steps in sequences]
-    similarity = np.array([scorer.similarity.get(text, -np.inf) for text in texts])
     scored = sorted(
         (
-            ScoredSequence(steps, text, float(like), float(score))
-            for steps, text, like, score in zip(sequences, texts, similarity, scores, strict=True)
-            if np.isfinite(score)
+            ScoredSequence(steps, text, scorer.similarity[text], float(scores[number]))
+            for number in np.flatnonzero(np.isfinite(scores)).tolist()
+            for steps in (sequences.steps(number),)
+            for text in (scorer.text(steps),)
         ),
         key=lambda item: (-item.score, item.text, [back for _, back in item.steps]),
     )

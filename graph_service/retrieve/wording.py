@@ -12,13 +12,22 @@ from itertools import combinations
 
 import numpy as np
 
-from graph_service.model.graph import Float64
+from graph_service.model.graph import Float64, Int64
 from graph_service.retrieve.prizes import SIMILARITY_DIGITS, cosines
 
 Float32Array = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 Encode = Callable[[Sequence[str]], Float32Array]
 Steps = tuple[tuple[int, bool], ...]
 """Relations, global numbers, and whether each is walked from tail to head."""
+
+
+def steps_of(moves: Sequence[int], /) -> Steps:
+    """Returns a sequence given as moves: twice the relation, plus one from tail to head.
+
+    >>> steps_of([6, 11])
+    ((3, False), (5, True))
+    """
+    return tuple((move // 2, bool(move % 2)) for move in moves)
 
 
 def from_start(parts: Sequence[str], /) -> str:
@@ -76,6 +85,38 @@ class Wording:
         backward = sum(back for _, back in steps)
         return self.hop_cost * (len(steps) - 1) + self.inverse_cost * backward
 
+    def costs(self, moves: Int64, /) -> Float64:
+        """Returns ``cost`` of each of some sequences of one length."""
+        backward = (moves % 2).sum(axis=1)
+        costs: Float64 = self.hop_cost * (moves.shape[1] - 1) + self.inverse_cost * backward
+        return costs
+
+    def distinct(self, moves: Int64, /) -> tuple[Int64, Int64]:
+        """Returns which of some sequences of one length read alike, without reading them.
+
+        Returns:
+            The first sequence of each text, int64 [t], and the text of each sequence.
+        """
+        used, place = np.unique(moves, return_inverse=True)
+        place = place.reshape(moves.shape)
+        numbers: dict[str, int] = {}
+        words, starts, reaches = [], [], []
+        for move in used.tolist():
+            rel, backward = move // 2, bool(move % 2)
+            [part] = self.parts(((rel, backward),), whole=False)
+            words.append(numbers.setdefault(part, len(numbers)))
+            kind = self.kinds.get(rel)
+            reaches.append(backward and kind is not None)
+            starts.append(
+                -1 if backward or kind is None else numbers.setdefault(kind, len(numbers))
+            )
+        start = np.where(np.array(reaches)[place].any(axis=1), -1, np.array(starts)[place[:, 0]])
+        code = start + 1
+        for column in np.array(words)[place].T:
+            code = np.unique(code * np.int64(len(numbers) + 1) + column, return_inverse=True)[1]
+        _, first, text = np.unique(code, return_index=True, return_inverse=True)
+        return first, text
+
 
 class SequenceScorer:
     """Scores sequences of relations, each text once, within a number of texts.
@@ -106,28 +147,40 @@ class SequenceScorer:
             text = self._texts[steps] = from_start(self.wording.parts(steps))
         return text
 
-    def score(self, sequences: list[Steps], /, *, share: float) -> Float64:
-        """Returns the score of each; those over the number of texts have minus infinity.
+    def score(self, moves: Int64, /, *, share: float) -> Float64:
+        """Returns the score of each of some sequences, given as moves of one length; those over
+        the number of texts have minus infinity.
 
         ``share`` of what may still be embedded goes to these. Which are embedded, where not all
-        can be, is decided by the mean of their steps' vectors.
+        can be, is decided by the mean of their steps' vectors; only those are read.
         """
-        texts = [self.text(steps) for steps in sequences]
-        costs = np.array([self.wording.cost(steps) for steps in sequences])
-        new = sorted({text for text in texts if text not in self.similarity})
+        costs = self.wording.costs(moves)
+        first, text_of = self.wording.distinct(moves)
+        chosen = np.arange(len(first))
         allowed = int(self._left * share)
-        if len(new) > allowed:
-            guess = self._guess(sequences)
-            best: dict[str, float] = {}
-            for text, value in zip(texts, (guess - costs).tolist(), strict=True):
-                best[text] = max(value, best.get(text, -np.inf))
-            self.unscored += len(new) - allowed
-            new = sorted(sorted(new, key=lambda text: (-best[text], text))[:allowed])
+        if len(first) > allowed:
+            best = np.full(len(first), -np.inf)
+            np.maximum.at(best, text_of, self._guess(moves) - costs)
+            chosen = self._best_texts(moves[first], best, allowed)
+            self.unscored += len(first) - allowed
+        texts = [self.text(steps_of(row)) for row in moves[first[chosen]].tolist()]
+        new = sorted({text for text in texts if text not in self.similarity})
         self._left -= len(new)
         self._embed(new)
-        found = np.array([self.similarity.get(text, -np.inf) for text in texts])
-        score: Float64 = np.round(found - costs, SIMILARITY_DIGITS)
+        found = np.full(len(first), -np.inf)
+        found[chosen] = [self.similarity[text] for text in texts]
+        score: Float64 = np.round(found[text_of] - costs, SIMILARITY_DIGITS)
         return score
+
+    def _best_texts(self, moves: Int64, values: Float64, count: int) -> Int64:
+        """Returns the places of the texts of the greatest values; of equal ones by the alphabet."""
+        if not count:
+            return np.zeros(0, dtype=np.int64)
+        least = np.partition(values, len(values) - count)[len(values) - count]
+        tied = np.flatnonzero(values == least)
+        tied = tied[np.argsort([self.text(steps_of(row)) for row in moves[tied].tolist()])]
+        above = np.flatnonzero(values > least)
+        return np.concatenate((above, tied[: count - len(above)]))
 
     def refine(self, sequences: list[Steps], /) -> Float64:
         """Returns the final score of a few sequences that have been scored.
@@ -189,17 +242,13 @@ class SequenceScorer:
             self.similarity[text] = value
             self._single[text] = vector
 
-    def _guess(self, sequences: list[Steps]) -> Float64:
+    def _guess(self, moves: Int64) -> Float64:
         names = self.wording.names
         zero = np.zeros_like(self._question)
-        numbers: dict[int, int] = {}
-        for steps in sequences:
-            for rel, _ in steps:
-                numbers.setdefault(rel, len(numbers))
-        table = np.stack([self._single.get(names[rel], zero) for rel in numbers])
-        total = np.zeros((len(sequences), len(self._question)), dtype=np.float32)
-        for step in range(max(map(len, sequences))):
-            has = [i for i, steps in enumerate(sequences) if len(steps) > step]
-            total[has] += table[[numbers[sequences[i][step][0]] for i in has]]
+        relations, place = np.unique(moves // 2, return_inverse=True)
+        table = np.stack([self._single.get(names[rel], zero) for rel in relations.tolist()])
+        total = np.zeros((len(moves), len(self._question)), dtype=np.float32)
+        for column in place.reshape(moves.shape).T:
+            total += table[column]
         size = np.linalg.norm(total, axis=1, keepdims=True)
         return cosines(self._question, total / np.maximum(size, np.float32(1e-6)))

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.retrieve.kinds import KINDS, head_kinds, question_words, spoken_kinds
 from graph_service.retrieve.region import extract_region
-from graph_service.retrieve.wording import SequenceScorer, Wording
+from graph_service.retrieve.wording import SequenceScorer, Steps, Wording
 
 GraphMaker = Callable[..., KnowledgeGraph]
 NAMES = {0: "written by", 1: "release year", 2: "spouse"}
@@ -87,6 +89,36 @@ def test_words_of_a_sequence() -> None:
     assert spoken.parts(((2, False),)) == ["spouse"]
 
 
+def moves(*sequences: Steps) -> npt.NDArray[np.int64]:
+    return np.array(
+        [[2 * rel + backward for rel, backward in steps] for steps in sequences], dtype=np.int64
+    )
+
+
+sequences_of_one_length = st.integers(1, 3).flatmap(
+    lambda length: st.lists(
+        st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=length, max_size=length).map(
+            tuple
+        ),
+        min_size=1,
+        max_size=30,
+    )
+)
+
+
+@given(sequences_of_one_length, st.dictionaries(st.integers(0, 3), st.sampled_from(["film", "x"])))
+def test_sequences_that_read_alike_are_told_without_reading(
+    sequences: list[Steps], kinds: dict[int, str]
+) -> None:
+    names = {0: "written by", 1: "x", 2: "spouse", 3: "spouse"}
+    wording = Wording(names, kinds, hop_cost=0.01, inverse_cost=0.1)
+    first, text = wording.distinct(moves(*sequences))
+    parts = [tuple(wording.parts(steps)) for steps in sequences]
+    assert len(first) == len(set(parts))
+    assert [parts[first[number]] for number in text.tolist()] == parts
+    assert wording.costs(moves(*sequences)).tolist() == [wording.cost(one) for one in sequences]
+
+
 def test_costs_of_steps() -> None:
     """Read at 60 degrees (.5), less two hops of .01 and one inverse step of .1."""
     steps = ((2, False), (0, True), (1, False))
@@ -95,7 +127,7 @@ def test_costs_of_steps() -> None:
     question[0] = 1.0
     wording = Wording(NAMES, hop_cost=0.01, inverse_cost=0.1)
     scorer = SequenceScorer(question, encode, wording, 10)
-    assert scorer.score([steps], share=1.0).tolist() == [0.38]
+    assert scorer.score(moves(steps), share=1.0).tolist() == [0.38]
     assert scorer.refine([steps]).tolist() == [0.38]
     # One that was never scored is scored now.
     assert scorer.final([((2, False),)]).tolist() == scorer.final([((2, False),)]).tolist()
@@ -110,7 +142,8 @@ def test_a_part_of_a_sequence_does_not_begin_at_the_kind_of_its_start() -> None:
     wording = Wording(NAMES, {0: "film"}, unspoken_cost=2.0)
     scorer = SequenceScorer(question, encode, wording, 10)
     steps = ((2, False), (0, False))
-    assert scorer.score([steps, ((0, False),)], share=1.0).tolist() == [0.5, 1.0]
+    assert scorer.score(moves(steps), share=1.0).tolist() == [0.5]
+    assert scorer.score(moves(((0, False),)), share=1.0).tolist() == [1.0]
     assert scorer.refine([steps]).tolist() == [0.5]
 
 
@@ -124,7 +157,7 @@ def test_a_step_the_question_does_not_speak_of() -> None:
     scorer = SequenceScorer(
         question, encode, Wording(NAMES, unspoken_cost=2.0, unspoken_margin=0.1), 10
     )
-    scorer.score([steps], share=1.0)
+    scorer.score(moves(steps), share=1.0)
     assert scorer.refine([steps]).tolist() == [pytest.approx(0.5 - 0.8)]
 
 
@@ -134,7 +167,7 @@ def test_no_text_is_embedded_twice_and_a_limit_holds() -> None:
     question[0] = 1.0
     scorer = SequenceScorer(question, encode, Wording(NAMES), 2)
     singles: list[tuple[tuple[int, bool], ...]] = [((0, False),), ((1, False),), ((2, False),)]
-    scores = scorer.score(singles, share=1.0)
+    scores = scorer.score(moves(*singles), share=1.0)
     assert int(np.isfinite(scores).sum()) == 2
     assert scorer.unscored == 1
     scorer.refine(
