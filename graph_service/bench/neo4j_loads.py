@@ -23,6 +23,7 @@ from graph_service.store.neo4j_driver import Connection
 
 EDGES = 150_000
 _PORTION = 10_000
+_WARMING = 100_000
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
@@ -39,6 +40,8 @@ def load_triples_into_neo4j(codex: Codex, /) -> Measured:
         )
     path = codex.folder / "half.nt"
     count = _write_triples(path, codex)
+    # A server that has just started runs at half its speed: whoever came first would lose.
+    _load_barely(path, codex, codex.neo4j, limit=_WARMING)
     own, details = _load(path, codex, codex.neo4j)
     details["triples_per_s"] = int(count / own * 1000)
     bare = _load_barely(path, codex, codex.neo4j)
@@ -88,7 +91,7 @@ def _open(codex: Codex, url: str) -> Neo4jStore:
     )
 
 
-def _load_barely(path: Path, codex: Codex, url: str) -> float:
+def _load_barely(path: Path, codex: Codex, url: str, *, limit: int | None = None) -> float:
     """Returns the milliseconds of parsing and creating alone, with one index to find the ends."""
     settings = codex.settings
     label = f"Bare{uuid4().hex[:8]}"
@@ -101,7 +104,7 @@ def _load_barely(path: Path, codex: Codex, url: str) -> float:
     with closing(connection):
         connection.write(f"CREATE CONSTRAINT {label} FOR (n:{label}) REQUIRE n.key IS UNIQUE")
         try:
-            return _create(path, connection, label)
+            return _create(islice(_rows(path), limit), connection, label)
         finally:
             for name in (f"{label}Literal", label):
                 query = f"MATCH (n:{name}) WITH n LIMIT {_PORTION} DETACH DELETE n RETURN count(n)"
@@ -110,7 +113,7 @@ def _load_barely(path: Path, codex: Codex, url: str) -> float:
             connection.write(f"DROP CONSTRAINT {label}")
 
 
-def _create(path: Path, connection: Connection, label: str) -> float:
+def _create(rows: Iterator[dict[str, Any]], connection: Connection, label: str) -> float:
     create_nodes = f"UNWIND $rows AS row CREATE (n:{label} {{key: row, id: row}})"
     create_links = f"""UNWIND $rows AS row MATCH (a:{label} {{key: row.a}})
         MATCH (b:{label} {{key: row.b}}) CREATE (a)-[r:$(row.t)]->(b) SET r = row.p"""
@@ -118,7 +121,6 @@ def _create(path: Path, connection: Connection, label: str) -> float:
         CREATE (a)-[r:$(row.t)]->(b:{label}Literal) SET r = row.p, b = row.v"""
     started = time.perf_counter()
     known: set[str] = set()
-    rows = _rows(path)
     while portion := list(islice(rows, _PORTION)):
         links = [row for row in portion if "b" in row]
         mentioned = {row["a"] for row in portion} | {row["b"] for row in links}
