@@ -44,6 +44,8 @@ from queries.score.run import CitationReport, score_answers
 
 GRAPH = "demo"
 LEVEL = 0.3
+SWEEP_PRESET = "default-1"
+"""Two steps: a third would make thousands of texts to embed on ten views, and no question needs it."""
 ITEMS = 5
 WIDTH = 100
 
@@ -185,7 +187,7 @@ def _perturb(parts: _Demo, seeds: int, model: Any) -> SweepReport:
     _head(
         parts,
         f"Asked again on {seeds} random seeds of relation replacement at {LEVEL:.0%}: "
-        f"{len(questions)} questions",
+        f"{len(questions)} questions, preset {SWEEP_PRESET}",
     )
     shown = not parts.output.as_json and sys.stderr.isatty()
 
@@ -201,6 +203,7 @@ def _perturb(parts: _Demo, seeds: int, model: Any) -> SweepReport:
         method=Method.RELATION_REPLACEMENT,
         level=LEVEL,
         random_seeds=range(seeds),
+        preset=SWEEP_PRESET,
         model=model,
         progress=progress,
     )
