@@ -45,7 +45,7 @@ from queries.score.run import CitationReport, score_answers
 GRAPH = "demo"
 LEVEL = 0.3
 SWEEP_PRESET = "default-1"
-"""Two steps: a third would make thousands of texts to embed on ten views, and no question needs it."""
+"""Two steps: a third makes thousands of texts to embed on ten views, for four of the questions."""
 ITEMS = 5
 WIDTH = 100
 
