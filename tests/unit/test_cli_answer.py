@@ -12,22 +12,18 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_runs import Cli
 from demo_graph import QUESTION, copy_store
 from openai_stand_in import Scripted, by_rule, error, ok, stand_in, with_faults
 from served import served
 
 from graph_service import open_service
-from graph_service.cli import main
 from graph_service.cli.answer_options import SETTINGS
 from graph_service.cli.parser import make_parser
-from graph_service.settings import SETTINGS as ENVIRONMENT
-from graph_service.settings import Settings
 from queries.datasets.demo_set import demo_questions
 from queries.generate.answer import read_answers
 from queries.generate.setting import Setting
@@ -37,42 +33,10 @@ from queries.lock import one_writer
 RULE = "(stand-in-1)"
 
 
-@dataclass(frozen=True)
-class Run:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-Cli = Callable[..., Run]
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    demo_settings: Settings,
-    demo_file: Path,
-    tmp_path: Path,
-) -> Cli:
-    """The command line in this process, in an empty folder, over a copy of the demo graph."""
-    for row in ENVIRONMENT:
-        monkeypatch.delenv(row.variable, raising=False)
-    monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
+@pytest.fixture(autouse=True)
+def store(cli: Cli, monkeypatch: pytest.MonkeyPatch, demo_file: Path, tmp_path: Path) -> None:
+    """A copy of the demo graph is the store of the environment."""
     monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path))
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> Run:
-        capsys.readouterr()
-        code = main(arguments)
-        captured = capsys.readouterr()
-        return Run(code, captured.out, captured.err)
-
-    return run
 
 
 def question_file(path: Path, count: int) -> str:

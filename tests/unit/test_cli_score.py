@@ -3,51 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+from cli_runs import Cli
 from demo_graph import copy_store
 from openai_stand_in import StandIn, ok, stand_in
 
-from graph_service.cli import main
 from graph_service.model.plain import to_plain
-from graph_service.settings import SETTINGS, Settings
 from queries.datasets.demo_set import demo_questions
 from queries.score.criteria import load_criteria
-
-
-@dataclass(frozen=True)
-class Run:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-Cli = Callable[..., Run]
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys, demo_settings: Settings, tmp_path: Path) -> Cli:  # type: ignore[no-untyped-def]
-    """Runs the command line in this process, in an empty folder, with an empty environment."""
-    for row in SETTINGS:
-        monkeypatch.delenv(row.variable, raising=False)
-    monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> Run:
-        capsys.readouterr()
-        code = main(arguments)
-        captured = capsys.readouterr()
-        return Run(code, captured.out, captured.err)
-
-    return run
 
 
 def lines(path: Path, *rows: object) -> str:
