@@ -37,7 +37,7 @@ STEPS_BETWEEN_CHECKS = 20_000
 
 # SQLite's primary result codes, https://www.sqlite.org/rescode.html
 _BUSY, _LOCKED, _READONLY, _INTERRUPT, _IOERR, _CORRUPT = 5, 6, 8, 9, 10, 11
-_FULL, _CANTOPEN, _TOOBIG, _NOTADB = 13, 14, 18, 26
+_FULL, _CANTOPEN, _SCHEMA, _TOOBIG, _NOTADB = 13, 14, 17, 18, 26
 _IOERR_OF_READS = {266, 522, 1802}
 
 # Connections that a fork inherited. Closing them would disturb the parent's file locks and log.
@@ -85,7 +85,8 @@ def mapped_error(error: sqlite3.Error, path: Path, /) -> GraphServiceError:
         )
     if primary == _TOOBIG:
         return InputError(f"a text is larger than {path} can hold ({text})")
-    if "no such table" in text:
+    # A full-text table that is dropped while a query on it is compiled: "vtable constructor failed".
+    if primary == _SCHEMA or "no such table" in text:
         return GraphNotFoundError(
             "this edition of the graph is no longer stored", hint="Ask for the graph again."
         )

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from graphs import load_graph, sample_entities, sample_statements, statement
 
 from graph_service.errors import (
     DeadlineError,
+    GraphNotFoundError,
     InputError,
     KeyCollisionError,
     SchemaVersionError,
@@ -30,7 +32,8 @@ from graph_service.store import encoded, hashes, open_store, sqlite_batch, sqlit
 from graph_service.store.protocol import Batch, Store
 from graph_service.store.snapshot_cache import SnapshotCache, open_snapshot
 from graph_service.store.sqlite import SqliteStore, open_sqlite
-from graph_service.store.sqlite_schema import SCHEMA_VERSION
+from graph_service.store.sqlite_database import Database
+from graph_service.store.sqlite_schema import NAMES_TABLE, SCHEMA_VERSION, of_edition
 
 TESTS = Path(__file__).resolve().parent.parent
 ROW = ("Q1", "P1", "Q2")
@@ -464,3 +467,39 @@ def test_the_fast_hashes_are_the_models(tmp_store: Store) -> None:
             item.context,
         )
         assert fast == (statement_edge_hash(item), statement_content_hash(item))
+
+
+def test_a_name_index_dropped_under_a_search_is_an_edition_that_is_gone(path: Path) -> None:
+    """S8: whatever moment the index of an edition goes at, who searches it is told the same."""
+    database = Database(path, read_only=False, busy_timeout_s=5)
+    current = [0]
+    done = threading.Event()
+
+    def publish() -> None:
+        end = time.monotonic() + 2
+        with database.reading() as connection:
+            while time.monotonic() < end:
+                number = current[0] + 1
+                connection.execute(of_edition(NAMES_TABLE, number))
+                current[0] = number
+                connection.execute(f"DROP TABLE IF EXISTS names_{number - 1}")
+        done.set()
+
+    def search() -> int:
+        gone = 0
+        while not done.is_set():
+            number = current[0]
+            try:
+                with database.reading() as connection:
+                    connection.execute(
+                        f"SELECT rowid FROM names_{number} WHERE names_{number} MATCH 'x'"
+                    )
+            except GraphNotFoundError:
+                gone += 1
+        return gone
+
+    with ThreadPoolExecutor(5) as pool:
+        searching = [pool.submit(search) for _ in range(4)]
+        pool.submit(publish).result(timeout=60)
+        assert sum(one.result(timeout=60) for one in searching)
+    database.close()
