@@ -243,8 +243,9 @@ def _retriever(
 
 def _unranked(options: argparse.Namespace, client: Client) -> Retriever:
     """What an estimate fetches by where a model would rank: as much, and no model is asked."""
+    from graph_service.model.ranking import ById
+
     from graph_service.cli.ranking import step_limits
-    from queries.rank.ranker import ById
     from queries.rank.steps import RelationRetriever
 
     return RelationRetriever(client, ById(), limits=step_limits(options))

@@ -15,11 +15,13 @@ from graph_service.cli.output import Output
 from graph_service.client import Client
 from graph_service.embed import Vectors, open_embedder, open_vectors
 from graph_service.errors import InputError
+from graph_service.model.ranking import RelationRanker, TextEncoder
+from graph_service.rank.embedding import EmbeddingRanker
+from graph_service.rank.file import read_ranker, write_ranker
+from graph_service.rank.trained import TrainedRanker
 from graph_service.settings import Settings, read_settings
 from queries.datasets.simple_questions import ids_in, read_labels, read_relation_questions
 from queries.llm import ChatModel
-from queries.rank.embedding import EmbeddingRanker
-from queries.rank.file import read_ranker, write_ranker
 from queries.rank.measure import (
     RankingReport,
     candidates_of,
@@ -27,9 +29,8 @@ from queries.rank.measure import (
     measure_ranking,
 )
 from queries.rank.prompted import PromptedRanker
-from queries.rank.ranker import RelationRanker, TextEncoder
 from queries.rank.steps import EntityRelations, RelationRetriever, StepLimits
-from queries.rank.trained import Example, TrainedRanker, train_ranker
+from queries.rank.training import Example, train_ranker
 
 _STEP = 1024
 _QUIET_S = 5.0

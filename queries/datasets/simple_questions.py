@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from graph_service.errors import InputError
+from graph_service.model.ranking import SignedRelation, parse_signed
 from queries.datasets.records import open_plain, read_records
-from queries.rank.ranker import SignedRelation, parse_signed
-from queries.rank.trained import Example
+from queries.rank.training import Example
 
 _ROW = re.compile(r"[^\t]+\t[PR][1-9][0-9]*\t[^\t]+\t[^\t]+")
 _EXPECTED = "entity, P… or R…, answer and question with tabs between"

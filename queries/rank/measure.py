@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from queries.rank.ranker import RelationRanker, SignedRelation, TextEncoder
-from queries.rank.trained import Example, TrainedRanker, train_ranker
+from graph_service.model.ranking import RelationRanker, SignedRelation, TextEncoder
+from graph_service.rank.trained import TrainedRanker
+from queries.rank.training import Example, train_ranker
 from queries.score.metric import Score, mean_score
 
 

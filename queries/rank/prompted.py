@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from graph_service.model.ranking import ById, RankedRelation, SignedRelation
 from queries.generate.asking import UnreadableReply, ask
 from queries.generate.citations import one_line
 from queries.generate.prompt import Prompt, load_prompt
 from queries.generate.setting import Generation
 from queries.llm import ChatModel, ReplyError, ReplyFault
-from queries.rank.ranker import ById, RankedRelation, SignedRelation
 
 NAMED = 5
 """How many relations the model is asked for."""

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
 from graph_service.model.limits import Cut
+from graph_service.model.ranking import RankedRelation, RelationRanker, SignedRelation
 from graph_service.model.request import ViewRef
 from graph_service.model.result import (
     LinkedEntity,
@@ -33,7 +34,6 @@ from graph_service.model.result import (
 from graph_service.model.values import EntityValue
 from queries.generate.prompt import plain_knowledge
 from queries.llm import estimate_tokens
-from queries.rank.ranker import RankedRelation, RelationRanker, SignedRelation
 
 MOST_STATEMENTS = 1000
 """Of one entity; what is left out is said in the result."""

@@ -12,29 +12,24 @@ from hand_chat import HandChat, script
 from word_vectors import LENGTH, WordVectors
 
 from graph_service.errors import InputError
+from graph_service.model.ranking import SignedRelation, in_order
+from graph_service.rank.embedding import EmbeddingRanker
+from graph_service.rank.file import read_ranker, write_ranker
+from graph_service.rank.network import Network
+from graph_service.rank.prototypes import LIKENESS, OPPOSITE, PULL, SCALE
+from graph_service.rank.trained import RankerWeights, TrainedRanker
+from graph_service.rank.words import NAME, Vocabulary
 from queries.datasets.simple_questions import ids_in, read_labels, read_relation_questions
 from queries.llm import ReplyError
-from queries.rank import network as network_module
-from queries.rank.embedding import EmbeddingRanker
-from queries.rank.file import read_ranker, write_ranker
+from queries.rank import network_training
 from queries.rank.measure import (
     candidates_of,
     measure_kept_out,
     measure_ranking,
     split_relations,
 )
-from queries.rank.network import Network
 from queries.rank.prompted import PromptedRanker, read_numbers
-from queries.rank.prototypes import LIKENESS, OPPOSITE, PULL, SCALE, SCATTER, Prototypes
-from queries.rank.ranker import SignedRelation, in_order
-from queries.rank.trained import (
-    Example,
-    RankerWeights,
-    TrainedRanker,
-    data_hash,
-    train_ranker,
-)
-from queries.rank.words import NAME, Vocabulary
+from queries.rank.training import SCATTER, Example, data_hash, fit_prototypes, train_ranker
 
 AUTHOR, PLACE = SignedRelation("P50", "author"), SignedRelation("P19", "place of birth")
 AUTHOR_OF = SignedRelation("P50", "author", reverse=True)
@@ -98,7 +93,7 @@ def test_prototypes_are_the_formulas_by_hand_l5() -> None:
     texts = ENCODER.encode(["a b", "a c", "d e", "d f"])[:, :6].copy()
     texts /= np.linalg.norm(texts, axis=1, keepdims=True)
     reverse = np.array([False, False, True, False])
-    fitted = Prototypes.fit(questions, relation, texts, reverse)
+    fitted = fit_prototypes(questions, relation, texts, reverse)
     exact, own = questions.astype(float), []
     own = np.stack([exact[relation == i].mean(axis=0) for i in range(4)])
     side = np.stack([own[[0, 1, 3]].mean(axis=0), own[2]])
@@ -130,10 +125,10 @@ def test_prototypes_are_the_formulas_by_hand_l5() -> None:
 
 
 def test_the_networks_gradient_is_the_slope_of_its_loss(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network_module, "DROPPED", 0.0)
-    monkeypatch.setattr(network_module, "WORDS_DROPPED", 0.0)
+    monkeypatch.setattr(network_training, "DROPPED", 0.0)
+    monkeypatch.setattr(network_training, "WORDS_DROPPED", 0.0)
     random = np.random.default_rng(5)
-    network = Network.begin(4, 6, 3, random)
+    network = network_training.begin_network(4, 6, 3, random)
     filled = {
         each.name: random.standard_normal(getattr(network, each.name).shape).astype(np.float64) / 3
         for each in fields(Network)
@@ -153,7 +148,7 @@ def test_the_networks_gradient_is_the_slope_of_its_loss(monkeypatch: pytest.Monk
         chances = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
         return float(-np.log(chances[np.arange(5), relation]).mean())
 
-    gradients = network_module._gradients(
+    gradients = network_training._gradients(
         network, inputs, terms, relation, offsets, shared, np.random.default_rng(0)
     )
     for each in fields(Network):

@@ -26,9 +26,9 @@ from graph_service.model.result import (
     triples_of,
 )
 from queries.generate.answer import answer
-from queries.rank.embedding import EmbeddingRanker
+from graph_service.rank.embedding import EmbeddingRanker
 from queries.rank.prompted import PromptedRanker
-from queries.rank.ranker import RankedRelation, SignedRelation
+from graph_service.model.ranking import RankedRelation, SignedRelation
 from queries.rank.steps import RelationRetriever, StepLimits, by_relation
 
 

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from queries.rank.ranker import Bool, Float32, Float64, Int64
+from graph_service.model.ranking import Bool, Float32, Float64
 
 PULL = 0.2
 """How far a mean is foretold towards the relation's own text."""
-SCATTER = 0.5
-"""Share of the mean scatter that is added in every direction."""
 LIKENESS = 4
 """Power of the cosine of two relations' texts; of opposite directions a fifth of it counts."""
 OPPOSITE = 0.2
@@ -63,58 +61,6 @@ class Prototypes:
     means: Float32
     residuals: Float32
     precision: Float32
-
-    @classmethod
-    def fit(
-        cls,
-        questions: Float32,
-        relation: Int64,
-        texts: Float32,
-        reverse: Bool,
-        /,
-    ) -> Prototypes:
-        """Returns the prototypes of questions with their relations.
-
-        Args:
-            questions: Vectors, float32 [questions, d].
-            relation: Number of each question's relation in ``texts``; each occurs.
-            texts: Vectors of the relations' texts, float32 [n, d].
-            reverse: Direction of each, bool [n].
-        """
-        exact = questions.astype(np.float64)
-        counts = np.bincount(relation, minlength=len(texts))
-        sums = np.zeros((len(texts), exact.shape[1]))
-        np.add.at(sums, relation, exact)
-        own = sums / counts[:, None]
-        scatter = exact - own[relation]
-        covariance = scatter.T @ scatter / len(exact)
-        size = max(float(np.trace(covariance)) / len(covariance), 1e-9)
-        precision = size * np.linalg.inv(covariance + SCATTER * size * np.eye(len(covariance)))
-        centre = texts.astype(np.float64).mean(axis=0)
-        whole = own.mean(axis=0)
-        means = np.stack(
-            [own[reverse == side].mean(axis=0) if (reverse == side).any() else whole
-             for side in (False, True)]
-        )  # fmt: skip
-        found = cls(
-            texts,
-            reverse,
-            centre.astype(np.float32),
-            means.astype(np.float32),
-            np.zeros_like(texts),
-            precision.astype(np.float32),
-        )
-        # A mean of few questions is known less well: it may be missed by more.
-        kernel = found.likeness(texts, reverse) + np.diag(1.0 / counts)
-        residuals = np.linalg.solve(kernel, own - found.foretold(texts, reverse))
-        return cls(
-            found.texts,
-            found.reverse,
-            found.centre,
-            found.means,
-            residuals.astype(np.float32),
-            found.precision,
-        )
 
     def likeness(self, texts: Float32, reverse: Bool, /) -> Float64:
         """Returns how like relations are to the trained ones, [len(texts), n], 0 to 1."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from queries.rank.ranker import RankedRelation, SignedRelation, TextEncoder, in_order
+from graph_service.model.ranking import RankedRelation, SignedRelation, TextEncoder, in_order
 
 
 class EmbeddingRanker:

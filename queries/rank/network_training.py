@@ -1,19 +1,15 @@
-"""The part of the trained ranker that knows the relations it was trained on better.
-
-One hidden layer over the question's vector and its words gives each trained relation a correction
-of its prototype's score. A relation takes over the corrections of trained ones as far as its text
-is like theirs; of one that is like none, nothing is corrected.
-"""
+"""Training of the trained ranker's network: cross-entropy over its relations, by Adam."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from queries.rank.ranker import Float32, Float64, Int64
-from queries.rank.words import Int32
+from graph_service.model.ranking import Float32, Float64, Int64
+from graph_service.rank.network import WORDS_DROPPED, Network, length, word_weights
+from graph_service.rank.words import Int32
 
 WIDTH = 256
 EPOCHS = 6
@@ -21,74 +17,21 @@ BATCH = 256
 RATE = 1e-3
 DECAY = 0.02
 DROPPED = 0.3
-"""Share of hidden units left out of a step, and of words a fifth."""
-WORDS_DROPPED = 0.2
-WORD_SCALE = 4.0
+"""Share of hidden units left out of a step; of words ``WORDS_DROPPED`` are."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Network:
-    """Weights; ``d`` is the vectors' length, ``n`` the number of trained relations.
-
-    Attributes:
-        vector: [d, WIDTH].
-        word: By word or pair, [terms + 1, WIDTH]; the last row, which fills up, is zero.
-        bias: [WIDTH].
-        out: [WIDTH, n].
-        direct: [d, n].
-        level: [n].
-    """
-
-    vector: Float32
-    word: Float32
-    bias: Float32
-    out: Float32
-    direct: Float32
-    level: Float32
-
-    @classmethod
-    def begin(cls, d: int, terms: int, n: int, random: np.random.Generator, /) -> Network:
-        """Returns weights before training, which correct nothing."""
-        word = 0.05 * random.standard_normal((terms + 1, WIDTH))
-        word[terms] = 0.0
-        return cls(
-            (random.standard_normal((d, WIDTH)) / np.sqrt(d)).astype(np.float32),
-            word.astype(np.float32),
-            np.zeros(WIDTH, dtype=np.float32),
-            np.zeros((WIDTH, n), dtype=np.float32),
-            np.zeros((d, n), dtype=np.float32),
-            np.zeros(n, dtype=np.float32),
-        )
-
-    def corrections(self, questions: Float32, terms: Int32, /) -> Float32:
-        """Returns corrections by question and trained relation, [questions, n]."""
-        inputs: Float32 = questions * _length(questions)
-        hidden: Float32 = inputs @ self.vector + self.bias
-        hidden += np.float32(1.0 - WORDS_DROPPED) * self.from_words(terms)
-        np.maximum(hidden, np.float32(0.0), out=hidden)
-        corrections: Float32 = hidden @ self.out + inputs @ self.direct + self.level
-        return corrections
-
-    def from_words(self, terms: Int32, kept: Float32 | None = None, /) -> Float32:
-        """Returns what words give the hidden layer, [questions, WIDTH]."""
-        weights = _word_weights(terms, len(self.word) - 1)
-        if kept is not None:
-            weights *= kept
-        given: Float32 = np.einsum("ij,ijk->ik", weights, self.word[terms])
-        return given
-
-
-def _word_weights(terms: Int32, padding: int) -> Float32:
-    """Every word of a question weighs the same, and all of them as much as one vector."""
-    real = (terms != padding).astype(np.float32)
-    counts = np.maximum(real.sum(axis=1, keepdims=True), 1.0)
-    weights: Float32 = np.float32(WORD_SCALE) * real / np.sqrt(counts)
-    return weights
-
-
-def _length(questions: Float32) -> np.float32:
-    """Unit vectors are brought to numbers of about one."""
-    return np.float32(np.sqrt(questions.shape[1]))
+def begin_network(d: int, terms: int, n: int, random: np.random.Generator, /) -> Network:
+    """Returns weights before training, which correct nothing."""
+    word = 0.05 * random.standard_normal((terms + 1, WIDTH))
+    word[terms] = 0.0
+    return Network(
+        (random.standard_normal((d, WIDTH)) / np.sqrt(d)).astype(np.float32),
+        word.astype(np.float32),
+        np.zeros(WIDTH, dtype=np.float32),
+        np.zeros((WIDTH, n), dtype=np.float32),
+        np.zeros((d, n), dtype=np.float32),
+        np.zeros(n, dtype=np.float32),
+    )
 
 
 def train_network(
@@ -113,9 +56,9 @@ def train_network(
         term_count: Words and pairs that there are.
         random: Draws the beginning, the order and what is left out.
     """
-    network = Network.begin(questions.shape[1], term_count, likeness.shape[1], random)
+    network = begin_network(questions.shape[1], term_count, likeness.shape[1], random)
     shared = likeness.astype(np.float32)
-    scaled: Float32 = questions * _length(questions)
+    scaled: Float32 = questions * length(questions)
     offsets = prior.astype(np.float32)
     batches = max(len(questions) // BATCH, 1)
     adam = _Adam(network, EPOCHS * batches)
@@ -173,7 +116,7 @@ def _gradients(
 
 def _word_gradient(network: Network, terms: Int32, kept: Float32, back: Float32) -> Float32:
     padding = len(network.word) - 1
-    weights = (_word_weights(terms, padding) * kept).reshape(-1)
+    weights = (word_weights(terms, padding) * kept).reshape(-1)
     places = np.flatnonzero(weights)
     numbers = terms.reshape(-1)[places]
     order = np.argsort(numbers, kind="stable")

@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 
 from graph_service.errors import InputError
-from graph_service.model.identity import digest
-from queries.rank.network import Network, train_network
-from queries.rank.prototypes import Discriminants, Prototypes
-from queries.rank.ranker import (
+from graph_service.model.ranking import (
     Bool,
     Float32,
     Float64,
@@ -21,19 +18,12 @@ from queries.rank.ranker import (
     TextEncoder,
     in_order,
 )
-from queries.rank.words import Vocabulary
+from graph_service.rank.network import Network
+from graph_service.rank.prototypes import Discriminants, Prototypes
+from graph_service.rank.words import Vocabulary
 
 NETWORK_LIKENESS = 8
 """Power of the cosine by which corrections are taken over, in one direction alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A question, its relation, and the text of its entity where it is known."""
-
-    question: str
-    relation: SignedRelation
-    entity: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +64,7 @@ class RankerWeights:
         reverse = np.array([relation.reverse for relation in relations], dtype=np.bool_)
         return RelationSide(
             self.prototypes.discriminants(texts, reverse),
-            _taken_over(self.prototypes, texts, reverse),
+            taken_over(self.prototypes, texts, reverse),
         )
 
     def scores(
@@ -96,7 +86,7 @@ class TrainedRanker:
     """Ranks by what was trained.
 
     Args:
-        weights: From ``train_ranker`` or a file.
+        weights: From ``queries.rank.training`` or a file.
         encoder: The embedder that it was trained with.
 
     Raises:
@@ -132,71 +122,27 @@ class TrainedRanker:
         return in_order(relations, scores[0])
 
 
-def _taken_over(
+def taken_over(
     prototypes: Prototypes,
     texts: Float32,
     reverse: Bool,
+    /,
 ) -> Float64:
-    cosines = np.maximum(texts.astype(np.float64) @ prototypes.texts.T.astype(np.float64), 0.0)
-    same = reverse[:, None] == prototypes.reverse[None]
-    taken: Float64 = np.where(same, cosines**NETWORK_LIKENESS, 0.0)
-    return taken
-
-
-def data_hash(examples: Sequence[Example], /) -> str:
-    """Returns 32 hexadecimal digits of all examples, in any order."""
-    rows = sorted(
-        "\x1f".join((each.question, each.entity, each.relation.key, each.relation.words))
-        for each in examples
-    )
-    return digest(tuple(rows), person=b"ranker").hex()
-
-
-def train_ranker(
-    examples: Sequence[Example], encoder: TextEncoder, /, *, random_seed: int = 0
-) -> RankerWeights:
-    """Returns a ranker trained on questions with their relations.
+    """Returns how much relations take over of each trained one's correction, [texts, trained].
 
     Args:
-        examples: Two relations at least.
-        encoder: The embedder; each distinct text is asked of it once.
-        random_seed: Of the network's beginning and order.
-
-    Raises:
-        InputError: There is nothing to tell apart.
+        prototypes: Of the trained relations.
+        texts: Vectors of the relations' texts, float32 [texts, d].
+        reverse: Direction of each, bool [texts].
     """
-    relations = {each.relation.key: each.relation for each in examples}
-    keys = sorted(relations)
-    if len(keys) < 2:
-        raise InputError(
-            f"questions for two relations at least are needed to train; there are {len(keys)}",
-            argument="file",
-        )
-    number = {key: i for i, key in enumerate(keys)}
-    asked = [(each.question, each.entity) for each in examples]
-    relation = np.array([number[each.relation.key] for each in examples], dtype=np.int64)
-    reverse = np.array([relations[key].reverse for key in keys], dtype=np.bool_)
-    distinct = list(dict.fromkeys(each.question for each in examples))
-    place = {text: i for i, text in enumerate(distinct)}
-    vectors = encoder.encode(distinct)[[place[text] for text, _ in asked]]
-    texts = encoder.encode([relations[key].text for key in keys])
-    prototypes = Prototypes.fit(vectors, relation, texts, reverse)
-    vocabulary = Vocabulary.of(asked)
-    network = train_network(
-        vectors,
-        vocabulary.numbers(asked),
-        relation,
-        prototypes.discriminants(texts, reverse).score(vectors),
-        _taken_over(prototypes, texts, reverse),
-        term_count=len(vocabulary.terms),
-        random=np.random.default_rng(random_seed),
-    )
-    return RankerWeights(
-        prototypes,
-        network,
-        vocabulary,
-        encoder.name,
-        data_hash(examples),
-        tuple(keys),
-        {"examples": len(examples), "random_seed": random_seed},
-    )
+    cosines = np.maximum(texts.astype(np.float64) @ prototypes.texts.T.astype(np.float64), 0.0)
+    same = reverse[:, None] == prototypes.reverse[None]
+    """Returns how much relations take over of each trained one's correction, [texts, trained].
+
+    Args:
+        prototypes: Of the trained relations.
+        texts: Vectors of the relations' texts, float32 [texts, d].
+        reverse: Direction of each, bool [texts].
+    """
+    taken: Float64 = np.where(same, cosines**NETWORK_LIKENESS, 0.0)
+    return taken

@@ -6,6 +6,7 @@ was trained on, the embedder's name, and a hash of its own contents.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import zipfile
@@ -18,10 +19,10 @@ import numpy as np
 
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
-from queries.rank.network import Network
-from queries.rank.prototypes import Prototypes
-from queries.rank.trained import RankerWeights
-from queries.rank.words import Vocabulary
+from graph_service.rank.network import Network
+from graph_service.rank.prototypes import Prototypes
+from graph_service.rank.trained import RankerWeights
+from graph_service.rank.words import Vocabulary
 
 _FORM = "relation-ranker"
 _VERSION = 1
@@ -36,23 +37,11 @@ def write_ranker(path: str | Path, weights: RankerWeights, /) -> None:
     Raises:
         InputError: The file cannot be written.
     """
-    arrays = _arrays_of(weights)
-    meta = {
-        "form": _FORM,
-        "version": _VERSION,
-        "embedder": weights.embedder,
-        "data": weights.data,
-        "relations": list(weights.relations),
-        "vocabulary": weights.vocabulary.to_json(),
-        "notes": dict(weights.notes),
-        "contents": _contents_hash(arrays),
-    }
-    encoded = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
     target = Path(path)
+    data = encode_ranker(weights)
     beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        with beside.open("wb") as file:
-            np.savez_compressed(file, **cast(Any, {_META: encoded, **arrays}))
+        beside.write_bytes(data)
         beside.replace(target)
     except OSError as error:
         beside.unlink(missing_ok=True)
@@ -67,20 +56,59 @@ def read_ranker(path: str | Path, /) -> RankerWeights:
     """
     file = Path(path)
     try:
-        with file.open("rb") as raw, np.load(raw, allow_pickle=False) as opened:
-            found: Arrays = {name: opened[name] for name in opened.files}
-        return _weights_of(found)
+        return decode_ranker(file.read_bytes())
     except FileNotFoundError as error:
         raise InputError(
             f"there is no file {file}",
             argument="ranker",
             hint="Train one: graph-service rank train FILE --out ranker.npz",
         ) from error
+    except OSError as error:
+        raise InputError(f"can't read {file}: {error.strerror}", argument="ranker") from error
     except InputError as error:
         raise InputError(f"{file}: {error.message}", argument="ranker", hint=error.hint) from error
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+
+
+def encode_ranker(weights: RankerWeights, /) -> bytes:
+    """Returns a trained ranker as the bytes of its file; of the same weights the same."""
+    arrays = _arrays_of(weights)
+    meta = {
+        "form": _FORM,
+        "version": _VERSION,
+        "embedder": weights.embedder,
+        "data": weights.data,
+        "relations": list(weights.relations),
+        "vocabulary": weights.vocabulary.to_json(),
+        "notes": dict(weights.notes),
+        "contents": _contents_hash(arrays),
+    }
+    encoded = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+    written = io.BytesIO()
+    np.savez_compressed(written, **cast(Any, {_META: encoded, **arrays}))
+    return written.getvalue()
+
+
+def decode_ranker(data: bytes, /) -> RankerWeights:
+    """Returns the ranker of ``encode_ranker``.
+
+    Raises:
+        InputError: They are no ranker's bytes, of a newer version, or damaged.
+    """
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as opened:
+            found: Arrays = {name: opened[name] for name in opened.files}
+        return _weights_of(found)
+    except (
+        AttributeError,
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        EOFError,
+        zipfile.BadZipFile,
+    ) as error:
         raise InputError(
-            f"{file} is not the file of a trained ranker, or is damaged ({error})",
+            f"this is not the file of a trained ranker, or is damaged ({error})",
             argument="ranker",
         ) from error
 

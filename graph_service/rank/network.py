@@ -1,0 +1,71 @@
+"""The part of the trained ranker that knows the relations it was trained on better.
+
+One hidden layer over the question's vector and its words gives each trained relation a correction
+of its prototype's score. A relation takes over the corrections of trained ones as far as its text
+is like theirs; of one that is like none, nothing is corrected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.model.ranking import Float32
+from graph_service.rank.words import Int32
+
+WORDS_DROPPED = 0.2
+"""Share of words that each step of the training leaves out; all of them count here."""
+WORD_SCALE = 4.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Network:
+    """Weights; ``d`` is the vectors' length, ``w`` the layer's width, ``n`` the number of
+    trained relations.
+
+    Attributes:
+        vector: [d, w].
+        word: By word or pair, [terms + 1, w]; the last row, which fills up, is zero.
+        bias: [w].
+        out: [w, n].
+        direct: [d, n].
+        level: [n].
+    """
+
+    vector: Float32
+    word: Float32
+    bias: Float32
+    out: Float32
+    direct: Float32
+    level: Float32
+
+    def corrections(self, questions: Float32, terms: Int32, /) -> Float32:
+        """Returns corrections by question and trained relation, [questions, n]."""
+        inputs: Float32 = questions * length(questions)
+        hidden: Float32 = inputs @ self.vector + self.bias
+        hidden += np.float32(1.0 - WORDS_DROPPED) * self.from_words(terms)
+        np.maximum(hidden, np.float32(0.0), out=hidden)
+        corrections: Float32 = hidden @ self.out + inputs @ self.direct + self.level
+        return corrections
+
+    def from_words(self, terms: Int32, kept: Float32 | None = None, /) -> Float32:
+        """Returns what words give the hidden layer, [questions, w]."""
+        weights = word_weights(terms, len(self.word) - 1)
+        if kept is not None:
+            weights *= kept
+        given: Float32 = np.einsum("ij,ijk->ik", weights, self.word[terms])
+        return given
+
+
+def word_weights(terms: Int32, padding: int, /) -> Float32:
+    """Returns the weight of each word: all of a question weigh the same, together as one vector."""
+    real = (terms != padding).astype(np.float32)
+    counts = np.maximum(real.sum(axis=1, keepdims=True), 1.0)
+    weights: Float32 = np.float32(WORD_SCALE) * real / np.sqrt(counts)
+    return weights
+
+
+def length(questions: Float32, /) -> np.float32:
+    """Returns what brings the numbers of unit vectors to about one."""
+    return np.float32(np.sqrt(questions.shape[1]))

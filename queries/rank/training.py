@@ -1,0 +1,138 @@
+"""Training of a relation ranker on questions whose relation is known (L5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.errors import InputError
+from graph_service.model.identity import digest
+from graph_service.model.ranking import Bool, Float32, Int64, SignedRelation, TextEncoder
+from graph_service.rank.prototypes import Prototypes
+from graph_service.rank.trained import RankerWeights, taken_over
+from graph_service.rank.words import Vocabulary
+from queries.rank.network_training import train_network
+
+SCATTER = 0.5
+"""Share of the mean scatter that is added in every direction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question, its relation, and the text of its entity where it is known."""
+
+    question: str
+    relation: SignedRelation
+    entity: str = ""
+
+
+def data_hash(examples: Sequence[Example], /) -> str:
+    """Returns 32 hexadecimal digits of all examples, in any order."""
+    rows = sorted(
+        "\x1f".join((each.question, each.entity, each.relation.key, each.relation.words))
+        for each in examples
+    )
+    return digest(tuple(rows), person=b"ranker").hex()
+
+
+def train_ranker(
+    examples: Sequence[Example], encoder: TextEncoder, /, *, random_seed: int = 0
+) -> RankerWeights:
+    """Returns a ranker trained on questions with their relations.
+
+    Args:
+        examples: Two relations at least.
+        encoder: The embedder; each distinct text is asked of it once.
+        random_seed: Of the network's beginning and order.
+
+    Raises:
+        InputError: There is nothing to tell apart.
+    """
+    relations = {each.relation.key: each.relation for each in examples}
+    keys = sorted(relations)
+    if len(keys) < 2:
+        raise InputError(
+            f"questions for two relations at least are needed to train; there are {len(keys)}",
+            argument="file",
+        )
+    number = {key: i for i, key in enumerate(keys)}
+    asked = [(each.question, each.entity) for each in examples]
+    relation = np.array([number[each.relation.key] for each in examples], dtype=np.int64)
+    reverse = np.array([relations[key].reverse for key in keys], dtype=np.bool_)
+    distinct = list(dict.fromkeys(each.question for each in examples))
+    place = {text: i for i, text in enumerate(distinct)}
+    vectors = encoder.encode(distinct)[[place[text] for text, _ in asked]]
+    texts = encoder.encode([relations[key].text for key in keys])
+    prototypes = fit_prototypes(vectors, relation, texts, reverse)
+    vocabulary = Vocabulary.of(asked)
+    network = train_network(
+        vectors,
+        vocabulary.numbers(asked),
+        relation,
+        prototypes.discriminants(texts, reverse).score(vectors),
+        taken_over(prototypes, texts, reverse),
+        term_count=len(vocabulary.terms),
+        random=np.random.default_rng(random_seed),
+    )
+    return RankerWeights(
+        prototypes,
+        network,
+        vocabulary,
+        encoder.name,
+        data_hash(examples),
+        tuple(keys),
+        {"examples": len(examples), "random_seed": random_seed},
+    )
+
+
+def fit_prototypes(
+    questions: Float32,
+    relation: Int64,
+    texts: Float32,
+    reverse: Bool,
+    /,
+) -> Prototypes:
+    """Returns the prototypes of questions with their relations.
+
+    Args:
+        questions: Vectors, float32 [questions, d].
+        relation: Number of each question's relation in ``texts``; each occurs.
+        texts: Vectors of the relations' texts, float32 [n, d].
+        reverse: Direction of each, bool [n].
+    """
+    exact = questions.astype(np.float64)
+    counts = np.bincount(relation, minlength=len(texts))
+    sums = np.zeros((len(texts), exact.shape[1]))
+    np.add.at(sums, relation, exact)
+    own = sums / counts[:, None]
+    scatter = exact - own[relation]
+    covariance = scatter.T @ scatter / len(exact)
+    size = max(float(np.trace(covariance)) / len(covariance), 1e-9)
+    precision = size * np.linalg.inv(covariance + SCATTER * size * np.eye(len(covariance)))
+    centre = texts.astype(np.float64).mean(axis=0)
+    whole = own.mean(axis=0)
+    means = np.stack(
+        [own[reverse == side].mean(axis=0) if (reverse == side).any() else whole
+         for side in (False, True)]
+    )  # fmt: skip
+    found = Prototypes(
+        texts,
+        reverse,
+        centre.astype(np.float32),
+        means.astype(np.float32),
+        np.zeros_like(texts),
+        precision.astype(np.float32),
+    )
+    # A mean of few questions is known less well: it may be missed by more.
+    kernel = found.likeness(texts, reverse) + np.diag(1.0 / counts)
+    residuals = np.linalg.solve(kernel, own - found.foretold(texts, reverse))
+    return Prototypes(
+        found.texts,
+        found.reverse,
+        found.centre,
+        found.means,
+        residuals.astype(np.float32),
+        found.precision,
+    )
