@@ -52,8 +52,6 @@ def add_answer_options(verb: argparse.ArgumentParser, /) -> None:
     drawn = verb.add_argument_group("replies")
     drawn.add_argument("--temperature", metavar="X", help="a number, or none to leave it to the "
                        "endpoint; default: the setting's")  # fmt: skip
-    drawn.add_argument("--token-field", choices=["max_tokens", "max_completion_tokens"],
-                       default="max_tokens", help="how the endpoint names the limit of a reply")  # fmt: skip
     drawn.add_argument("--max-tokens", type=int, metavar="N", help="of a reply at most")
     drawn.add_argument("--random-seed", type=int, metavar="S", help="passed on to the endpoint")
     drawn.add_argument("--samples", type=int, metavar="N", help="of self-consistency (5)")
@@ -63,17 +61,22 @@ def add_answer_options(verb: argparse.ArgumentParser, /) -> None:
     run.add_argument("--cache", metavar="FILE", help="keep replies here; default: beside --out")
     run.add_argument("--replay", metavar="FILE", help="answer from kept replies, with no endpoint")
     run.add_argument("--concurrency", type=int, default=1, metavar="N", help="requests at once (1)")
-    run.add_argument("--requests-a-minute", type=int, metavar="N", help="requests at most")
-    run.add_argument("--tokens-a-minute", type=int, metavar="N", help="tokens at most")
-    run.add_argument("--timeout", type=float, default=60.0, metavar="S", help="of one try (60)")
-    run.add_argument(
-        "--call-limit", type=float, metavar="S", help="of a request with all its tries"
-    )
-    run.add_argument(
-        "--token-limit", type=int, metavar="N", help="stop the run before it takes more"
-    )
+    add_limits(run)
     run.add_argument("--retry-failed", action="store_true", help="ask again what failed before")
     run.add_argument("--estimate", action="store_true", help="say what the run may take, and stop")
+
+
+def add_limits(group: argparse._ActionsContainer, /) -> None:
+    """Adds what an endpoint allows, and what a run may take."""
+    group.add_argument("--requests-a-minute", type=int, metavar="N", help="requests at most")
+    group.add_argument("--tokens-a-minute", type=int, metavar="N", help="tokens at most")
+    group.add_argument("--timeout", type=float, default=60.0, metavar="S", help="of one try (60)")
+    group.add_argument("--call-limit", type=float, metavar="S",
+                       help="of a request with all its tries")  # fmt: skip
+    group.add_argument("--token-limit", type=int, metavar="N",
+                       help="stop the run before it takes more")  # fmt: skip
+    group.add_argument("--token-field", choices=["max_tokens", "max_completion_tokens"],
+                       default="max_tokens", help="how the endpoint names the limit of a reply")  # fmt: skip
 
 
 def add_own_prompts(verb: argparse.ArgumentParser, /) -> None:

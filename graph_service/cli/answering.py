@@ -115,13 +115,17 @@ def _answer(options: argparse.Namespace, output: Output) -> int:
                 output.line(f"# {item.question_id}: {item.question}")
             for line in answer_lines(item):
                 output.line(line)
+    if out is not None:
+        out.put_in_order(cases)
     if options.question is not None and answers:
         output.object(answers[0])
     else:
         output.object({"answers": answers, "skipped": skipped, "failed": failed})
+    lost = out.failed_among(cases) if out is not None else failed
     if skipped:
-        output.note(f"{skipped} questions were answered in {options.out} before")
-    return 1 if failed else 0
+        before = f", {lost - failed} failed (--retry-failed asks them again)" * (lost > failed)
+        output.note(f"{skipped} questions were answered in {options.out} before{before}")
+    return 1 if lost else 0
 
 
 @contextlib.contextmanager
@@ -208,9 +212,9 @@ def _replies(options: argparse.Namespace, settings: Settings) -> Iterator[_Repli
         yield _Replies(model, None)
         return
     with open_cache(path) as cache:
-        yield _Replies(
-            CachedChat(cache, model.name, inner=model) if model is not None else None, cache
-        )
+        if model is not None:
+            model = CachedChat(cache, model.name, inner=model, retry_failed=options.retry_failed)
+        yield _Replies(model, cache)
 
 
 @contextlib.contextmanager
@@ -243,9 +247,8 @@ def _retriever(
 
 def _unranked(options: argparse.Namespace, client: Client) -> Retriever:
     """What an estimate fetches by where a model would rank: as much, and no model is asked."""
-    from graph_service.model.ranking import ById
-
     from graph_service.cli.ranking import step_limits
+    from graph_service.model.ranking import ById
     from queries.rank.steps import RelationRetriever
 
     return RelationRetriever(client, ById(), limits=step_limits(options))

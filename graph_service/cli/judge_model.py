@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from graph_service.cli.answering import chat_model
 from graph_service.errors import InputError
 from graph_service.settings import read_settings
-from queries.llm import CachedChat, ChatModel, open_cache
+from queries.llm import CachedChat, ChatModel, TokenMeter, open_cache
 from queries.score.judge import Judge
 
 Judges = Callable[[], Judge]
@@ -20,7 +20,7 @@ def judges(options: argparse.Namespace, /) -> Iterator[Judges]:
     """Gives a function that returns the judge; nothing is opened before it is called.
 
     Replies are kept in ``--cache``, by default beside ``--out``: a run that was killed in the middle of a case asks
-    nothing twice. ``--again`` keeps none unless ``--cache`` is given. ``--replay`` answers from kept replies alone.
+    nothing twice. ``--retry-failed`` asks anew for those that could not be read. ``--replay`` answers from kept replies alone.
     """
     with contextlib.ExitStack() as stack:
         made: list[Judge] = []
@@ -58,7 +58,8 @@ def _model(options: argparse.Namespace, stack: contextlib.ExitStack) -> ChatMode
                 argument="model",
             )
         return CachedChat(cache, name)
-    model = chat_model(options, settings)
+    meter = TokenMeter(limit=getattr(options, "token_limit", None))
+    model = chat_model(options, settings, meter=meter)
     if model is None:
         raise InputError(
             "this score needs a chat model",
@@ -67,10 +68,10 @@ def _model(options: argparse.Namespace, stack: contextlib.ExitStack) -> ChatMode
         )
     path = options.cache
     out = getattr(options, "out", None)
-    # A reply that could not be read is kept too, and would be given again.
-    if path is None and out and not getattr(options, "again", False):
+    if path is None and out:
         path = f"{out}.replies.db"
     if path is None:
         return model
     cache = stack.enter_context(open_cache(path))
-    return CachedChat(cache, model.name, inner=model)
+    retry_failed = getattr(options, "retry_failed", False)
+    return CachedChat(cache, model.name, inner=model, retry_failed=retry_failed)

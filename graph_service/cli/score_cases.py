@@ -20,7 +20,7 @@ from queries.datasets.scored import read_text_cases
 from queries.generate.answer import Answer
 from queries.lock import one_writer
 from queries.score.case import TextCase
-from queries.score.report import Groups, Report, Row
+from queries.score.report import Groups, Report, Row, is_whole
 from queries.score.rows import RowFile, score_cases
 
 RowType = TypeVar("RowType", bound=Row)
@@ -116,9 +116,10 @@ def run_cases(
 
     Prints the progress on stderr, with the tokens so far.
     """
-    if options.jobs < 1:
-        raise InputError(f"at least one case at once was expected, got {options.jobs}",
-                         argument="jobs")  # fmt: skip
+    if options.concurrency < 1:
+        raise InputError(
+            f"concurrency must be at least 1, got {options.concurrency}", argument="concurrency"
+        )
     with one_writer(options.out):
         return _run_cases(options, output, cases, score, kind, basis, id_of)
 
@@ -152,8 +153,8 @@ def _run_cases(
         score,
         file,
         id_of=id_of,
-        again=lambda row: options.again and row.failure is not None,
-        jobs=options.jobs,
+        again=lambda row: options.retry_failed and not is_whole(row),
+        concurrency=options.concurrency,
         progress=tell,
     )
 

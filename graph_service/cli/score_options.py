@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from graph_service.cli.answer_options import add_own_prompts
+from graph_service.cli.answer_options import add_limits, add_own_prompts
 
 Verb = Callable[[str], Callable[..., int]]
 
@@ -206,11 +206,14 @@ def _add_model(family: argparse.ArgumentParser, temperature: float | None = 0.0)
     family.add_argument("--random-seed", type=int, metavar="S", help="passed on to the model")
     family.add_argument("--cache", metavar="FILE", help="keep replies here; default: beside --out")
     family.add_argument("--replay", metavar="FILE", help="judge by kept replies, with no endpoint")
+    add_limits(family)
     add_own_prompts(family)
 
 
 def _add_run(family: argparse.ArgumentParser) -> None:
     family.add_argument("--out", metavar="FILE", help="write the cases as JSON lines; goes on by "
                         "id, nothing is asked twice")  # fmt: skip
-    family.add_argument("--again", action="store_true", help="score again the cases that failed")
-    family.add_argument("--jobs", type=int, default=1, metavar="N", help="cases at once (1)")
+    family.add_argument("--retry-failed", action="store_true", help="score again the cases of "
+                        "which anything failed before")  # fmt: skip
+    family.add_argument("--concurrency", type=int, default=1, metavar="N",
+                        help="cases at once (1)")  # fmt: skip

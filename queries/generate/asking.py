@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from queries.generate.prompt import load_prompt, messages_hash
 from queries.generate.setting import Generation
-from queries.llm import ChatModel, Message, Rendered, ReplyError, Usage
+from queries.llm import ChatModel, Message, Rendered, Reply, ReplyError, Usage, set_aside
 
 T = TypeVar("T")
 
@@ -91,6 +91,7 @@ def ask(
     """
     said = messages
     exchanges: list[Exchange] = []
+    unread: list[Reply] = []
     while True:
         label, hashed = messages.label, messages_hash(said)
         try:
@@ -130,7 +131,11 @@ def ask(
                 why,
             )
         )
+        if why is not None:
+            unread.append(reply)
         if why is None or len(exchanges) == 2:
+            if why is not None:
+                set_aside(model, unread)
             return Asked(value, text, tuple(exchanges), text != reply.text, why)
         retry = load_prompt("retry").render(reason=why.removeprefix(f"{UNREADABLE}: "))
         said = Rendered((*said, Message("assistant", reply.text), *retry), label=label)

@@ -74,10 +74,9 @@ class AnswerFile:
         before = resume_answers(path)
         kept = [item for item in before if item.failure is None or not retry_failed]
         if len(kept) < len(before):
-            beside = path.with_name(path.name + ".part")
-            beside.write_bytes(b"".join(item.to_json().encode() + b"\n" for item in kept))
-            os.replace(beside, path)
+            self._write(kept)
         self._asked = {item.question_id: item for item in kept}
+        self._order = [item.question_id for item in kept]
 
     def require(self, run: Mapping[str, Any], /) -> None:
         """Looks whether the answers that are there were made as those of this run will be.
@@ -127,6 +126,35 @@ class AnswerFile:
             file.write(item.to_json().encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
+        self._order.append(item.question_id)
+        self._asked[item.question_id] = item
+
+    def failed_among(self, cases: Sequence[Case], /) -> int:
+        """Returns how many of these questions have a failure in the file for an answer."""
+        found = (self._asked.get(case.id) for case in cases)
+        return sum(item is not None and item.failure is not None for item in found)
+
+    def put_in_order(self, cases: Sequence[Case], /) -> None:
+        """Puts the answers in the order of their questions, where some were asked again.
+
+        Answers to other questions stay before them, as they came.
+        """
+        places = {case.id: place for place, case in enumerate(cases)}
+        wanted = sorted(self._order, key=lambda id_: places.get(id_, -1))
+        if wanted == self._order:
+            return
+        self._write(
+            sorted(resume_answers(self.path), key=lambda item: places.get(item.question_id, -1))
+        )
+        self._order = wanted
+
+    def _write(self, answers: Sequence[Answer]) -> None:
+        beside = self.path.with_name(self.path.name + ".part")
+        with beside.open("wb") as file:
+            file.writelines(item.to_json().encode() + b"\n" for item in answers)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, self.path)
 
 
 def run_cases(

@@ -29,6 +29,7 @@ from queries.llm.chat import (
     Usage,
     estimate_tokens,
     label_of,
+    set_aside,
 )
 from queries.llm.endpoint import OpenAIChat
 from queries.llm.pace import Pace
@@ -59,4 +60,5 @@ __all__ = [
     "open_cache",
     "open_recorded",
     "retry_after_s",
+    "set_aside",
 ]

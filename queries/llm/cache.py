@@ -11,6 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ from queries.llm.request import ChatRequest
 _APPLICATION_ID = 0x67737263
 _SCHEMA = 1
 _BUSY_MS = 30_000
+_SET_ASIDE = "unreadable"
 
 
 class ReplyCache:
@@ -53,11 +55,13 @@ class ReplyCache:
 
     def __len__(self) -> int:
         """How many replies there are, failures not counted."""
-        rows = self._query("SELECT count(*) FROM reply WHERE failure IS NULL", ())
+        rows = self._query("SELECT count(*) FROM reply WHERE reply IS NOT NULL", ())
         return int(rows[0][0])
 
     def reply(self, key: str, /) -> Reply | ReplyError | None:
         """Returns the reply under a key, the failure it ended in, or None where there is neither.
+
+        A reply that was set aside is one as well; ``is_set_aside`` tells.
 
         Raises:
             StoreCorruptError: What is kept there is no reply.
@@ -67,7 +71,7 @@ class ReplyCache:
             return None
         reply, failure = rows[0]
         try:
-            if failure is not None:
+            if reply is None:
                 told = orjson.loads(failure)
                 return ReplyError(
                     told["message"], fault=ReplyFault(told["fault"]), tries=told["tries"]
@@ -80,7 +84,7 @@ class ReplyCache:
             ) from error
 
     def add(self, request: ChatRequest, found: Reply | ReplyError, /) -> None:
-        """Keeps what came of a request; a reply is never replaced, a failure is."""
+        """Keeps what came of a request; only failures and what was set aside are replaced."""
         reply = failure = None
         if isinstance(found, Reply):
             reply = orjson.dumps(to_plain(found)).decode()
@@ -102,6 +106,22 @@ class ReplyCache:
                 failure,
                 time.time(),
             ),
+        )
+
+    def set_aside(self, key: str, /) -> None:
+        """Marks a reply as one that could not be read; it stays, until another comes."""
+        self._change(
+            "UPDATE reply SET failure = ? WHERE key = ? AND reply IS NOT NULL",
+            (_SET_ASIDE, bytes.fromhex(key)),
+        )
+
+    def is_set_aside(self, key: str, /) -> bool:
+        """Returns whether the reply under a key was set aside."""
+        return bool(
+            self._query(
+                "SELECT 1 FROM reply WHERE key = ? AND reply IS NOT NULL AND failure IS NOT NULL",
+                (bytes.fromhex(key),),
+            )
         )
 
     def models(self) -> tuple[str, ...]:
@@ -217,12 +237,23 @@ class CachedChat:
         cache: Where replies are kept.
         name: The model whose replies these are.
         inner: The model to ask for what is not kept; None for a replay, which asks nobody.
+        retry_failed: Whether replies that were set aside before this run are asked for anew.
     """
 
-    def __init__(self, cache: ReplyCache, name: str, /, *, inner: ChatModel | None = None) -> None:
+    def __init__(
+        self,
+        cache: ReplyCache,
+        name: str,
+        /,
+        *,
+        inner: ChatModel | None = None,
+        retry_failed: bool = False,
+    ) -> None:
         self._cache = cache
         self._name = name
         self._inner = inner
+        self._retry_failed = retry_failed
+        self._renewed: set[str] = set()
         self._lock = threading.Lock()
         self._under_way: dict[str, threading.Lock] = {}
         self.asked = 0
@@ -268,12 +299,12 @@ class CachedChat:
         # Two threads with one question: the second waits for the first one's reply.
         with own:
             found = self._cache.reply(key)
-            if isinstance(found, Reply):
+            if isinstance(found, Reply) and not self._asks_anew(key):
                 with self._lock:
                     self.given += 1
-                return found
+                return replace(found, key=key)
             if self._inner is None:
-                if found is not None:
+                if isinstance(found, ReplyError):
                     raise found
                 last = messages[-1].content if messages else ""
                 raise InputError(
@@ -291,4 +322,14 @@ class CachedChat:
             self._cache.add(request, reply)
             with self._lock:
                 self.asked += 1
-            return reply
+                self._renewed.add(key)
+            return replace(reply, key=key)
+
+    def set_aside(self, reply: Reply, /) -> None:
+        """Marks a kept reply that could not be read."""
+        self._cache.set_aside(reply.key)
+
+    def _asks_anew(self, key: str) -> bool:
+        if self._inner is None or not self._retry_failed or key in self._renewed:
+            return False
+        return self._cache.is_set_aside(key)

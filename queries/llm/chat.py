@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from graph_service.errors import GraphServiceError, InputError, LimitError
 
@@ -107,6 +107,7 @@ class Reply:
         seconds: From the first try to the reply, waits included; no part of its identity.
         tries: How often the request was sent.
         logprobs: One a token of the text, where they were asked for and the endpoint gives them.
+        key: What it is kept under; empty where it is not kept.
     """
 
     text: str
@@ -117,6 +118,7 @@ class Reply:
     seconds: float = field(default=0.0, compare=False)
     tries: int = field(default=1, compare=False)
     logprobs: tuple[TokenChoice, ...] = ()
+    key: str = field(default="", compare=False)
 
 
 class ReplyFault(StrEnum):
@@ -186,6 +188,21 @@ class ChatModel(Protocol):
             LimitError: The run's tokens or the account's credit are spent.
             ReplyError: This request got no usable reply.
         """
+
+
+@runtime_checkable
+class KeepsReplies(Protocol):
+    """A model that gives kept replies again, and so has to know which were of no use."""
+
+    def set_aside(self, reply: Reply, /) -> None:
+        """Marks a reply that could not be read: a run that retries asks for it anew."""
+
+
+def set_aside(model: ChatModel, replies: Iterable[Reply], /) -> None:
+    """Tells a model that keeps replies which of them could not be read."""
+    if isinstance(model, KeepsReplies):
+        for reply in replies:
+            model.set_aside(reply)
 
 
 class TokenMeter:

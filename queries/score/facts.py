@@ -54,6 +54,11 @@ class FactsRow:
     failure: str | None = None
 
     @property
+    def failures(self) -> tuple[str, ...]:
+        """Why facts could not be judged, one each."""
+        return tuple(fact.failure for fact in self.facts if fact.failure is not None)
+
+    @property
     def judged(self) -> tuple[Fact, ...]:
         """The facts that could be judged."""
         return tuple(fact for fact in self.facts if fact.supported is not None)

@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from graph_service.errors import InputError
 from queries.generate.citations import one_line
-from queries.llm import Message, ReplyError, TokenChoice, Usage
+from queries.llm import Message, ReplyError, TokenChoice, Usage, set_aside
 from queries.score.agreement import MEASURES
 from queries.score.case import TextCase
 from queries.score.judge import Judge, UnreadableReply, ask
@@ -118,6 +118,11 @@ class GEvalRow:
     human: Mapping[str, float] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     failure: str | None = None
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Why ratings failed, one each."""
+        return tuple(reason for score in self.scores.values() for reason in score.failures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +341,7 @@ class _Rater:
             rating = read_rating(reply.text, preset.low, preset.high)
             return weighted_rating(reply.logprobs, rating, preset.low, preset.high), None
         except UnreadableReply as error:
+            set_aside(self.by.judge.model, [reply])
             return None, f"unreadable: {error}"
 
 

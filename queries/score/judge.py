@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from queries.llm import ChatModel, Message, Rendered, ReplyError, Usage
+from queries.llm import ChatModel, Message, Rendered, Reply, ReplyError, Usage, set_aside
 from queries.llm.chat import label_of
 from queries.score.prompts import load_score_prompt
 
@@ -94,6 +94,7 @@ def ask(
     usage = Usage()
     said = messages
     text = ""
+    unread: list[Reply] = []
     for attempt in range(2):
         try:
             reply = judge.model.complete(
@@ -112,7 +113,9 @@ def ask(
             reason = str(error)
             if reply.finish_reason == "length":
                 reason += f" (the reply was cut at {judge.max_tokens} tokens)"
+            unread.append(reply)
             if attempt:
+                set_aside(judge.model, unread)
                 return Verdict(None, text, usage, f"{UNREADABLE}: {reason}")
             said = Rendered(
                 [

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import orjson
@@ -66,6 +66,20 @@ class Row(Protocol):
     @property
     def failure(self) -> str | None:
         """Why there is no score; None where there is."""
+
+
+@runtime_checkable
+class HasParts(Protocol):
+    """A row that can have failed in a part: a fact, a rating, a label."""
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Why parts have no score, one a part."""
+
+
+def is_whole(row: Row, /) -> bool:
+    """Returns whether neither a case nor any part of it failed."""
+    return row.failure is None and not (isinstance(row, HasParts) and row.failures)
 
 
 RowType = TypeVar("RowType", bound=Row)

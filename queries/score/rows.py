@@ -102,18 +102,18 @@ def score_cases(
     *,
     id_of: Callable[[Case], str],
     again: Callable[[RowType], bool] = lambda _: False,
-    jobs: int = 1,
+    concurrency: int = 1,
     progress: Callable[[int, int, RowType], None] | None = None,
 ) -> tuple[RowType, ...]:
     """Returns one row a case in the cases' order; those that the file has are not scored again.
 
     Args:
         cases: With ids of their own.
-        score: From a case to its row; called in ``jobs`` threads.
+        score: From a case to its row; called in ``concurrency`` threads.
         file: Where rows are kept.
         id_of: A case's id.
         again: Whether a row that the file has is to be scored again, such as a failed one.
-        jobs: Cases at once.
+        concurrency: Cases at once.
         progress: Told (cases done, cases in all, the row) after each.
     """
     ids = [id_of(case) for case in cases]
@@ -123,7 +123,7 @@ def score_cases(
         if id_ not in file.rows or again(file.rows[id_])
     ]
     done = len(cases) - len(left)
-    for row in _scored(left, score, jobs):
+    for row in _scored(left, score, concurrency):
         file.add(row)
         done += 1
         if progress is not None:
@@ -132,12 +132,12 @@ def score_cases(
 
 
 def _scored(
-    cases: Sequence[Case], score: Callable[[Case], RowType], jobs: int
+    cases: Sequence[Case], score: Callable[[Case], RowType], concurrency: int
 ) -> Iterator[RowType]:
-    if jobs <= 1:
+    if concurrency <= 1:
         yield from map(score, cases)
         return
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(concurrency) as pool:
         try:
             yield from pool.map(score, cases)
         except BaseException:

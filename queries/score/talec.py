@@ -108,6 +108,11 @@ class TalecRow:
     usage: Usage = field(default_factory=Usage)
     failure: str | None = None
 
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Why labels could not be judged, one each."""
+        return tuple(item.failure for item in self.labels.values() if item.failure is not None)
+
 
 def final_score(found: Mapping[str, bool | None], classes: Mapping[str, bool], /) -> int | None:
     """Returns the score of a text from its faults (T5).

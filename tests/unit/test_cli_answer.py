@@ -148,7 +148,30 @@ def test_faults_are_counted_and_asked_again_on_demand(cli: Cli, tmp_path: Path) 
         again = (*arguments[:-1], server.url, "--out", "a.jsonl", "--retry-failed")
         assert cli(*again).code == 0
         assert len(server.requests) == len(failures)
-    assert len(read_answers("a.jsonl")) == 12
+    answers = read_answers("a.jsonl")
+    assert len(answers) == 12
+    asked = [json.loads(line)["id"] for line in Path(questions).read_text().splitlines()]
+    assert [item.question_id for item in answers] == asked
+    # What was asked again is what is kept: a replay has the bytes of the mended file.
+    replay = ("answer", "--questions", questions, "--replay", "a.jsonl.replies.db")
+    assert cli(*replay, "--out", "c.jsonl").code == 0
+    assert Path("c.jsonl").read_bytes() == Path("a.jsonl").read_bytes()
+
+
+def test_a_reply_that_could_not_be_read_is_asked_for_anew(cli: Cli) -> None:
+    arguments = ("answer", QUESTION, "--setting", "okgqa-cot", "--model", "m", "--out", "a.jsonl")
+    with stand_in(ok("no mark")) as server:
+        assert cli(*arguments, "--model-url", server.url).code == 1
+        # Unless that is wished, nothing is asked again: the failure is the file's answer.
+        same = cli(*arguments, "--model-url", server.url)
+        assert same.code == 1
+        assert "answered in a.jsonl before, 1 failed (--retry-failed asks them again)" in same.err
+        assert len(server.requests) == 2
+    with stand_in(ok("ANSWER: Eunice.")) as server:
+        done = cli(*arguments, "--model-url", server.url, "--retry-failed", "--json")
+        assert len(server.requests) == 1
+    assert done.json["text"] == "Eunice."
+    assert [item.failure for item in read_answers("a.jsonl")] == [None]
 
 
 def test_the_token_limit_stops_a_run_and_a_wrong_key_says_so(cli: Cli, tmp_path: Path) -> None:

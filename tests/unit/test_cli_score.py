@@ -182,10 +182,41 @@ def test_failed_cases_are_scored_again_where_asked(cli: Cli, tmp_path: Path) -> 
     assert first.code == 1
     assert "failed 1 times: unreadable" in first.out
     with stand_in(ok("none")) as server:
-        again = cli("score", "safe", file, "--out", str(out), "--again", *of(server))
+        again = cli("score", "safe", file, "--out", str(out), "--retry-failed", *of(server))
+        # The reply that could not be read was kept; it is asked for anew, and nothing else is.
+        assert len(server.requests) == 1
     assert again.code == 0
     assert "respond ratio" in again.out
     assert len(out.read_text().splitlines()) == 2
+    replay = ("--replay", f"{out}.replies.db", "--model", "judge", "--json")
+    replayed = cli("score", "safe", file, *replay)
+    assert replayed.code == 0
+    assert (
+        replayed.json["scores"]
+        == cli("score", "safe", file, "--out", str(out), *replay).json["scores"]
+    )
+
+
+def test_a_fact_that_failed_is_all_that_is_asked_again(cli: Cli, tmp_path: Path) -> None:
+    """A case with a part that failed is scored again too; what was read is given from the cache."""
+    case = {"id": "1", "question": "?", "text": "Ada.", "evidence": ["Ada sang."]}
+    file = lines(tmp_path / "c.jsonl", case, {**case, "id": "2", "text": "Bea."})
+    facts = [
+        ok("- Ada sang."),
+        ok("perhaps"),
+        ok("perhaps"),
+        ok("- Bea sang."),
+        ok("[[supported]]"),
+    ]
+    run = ("score", "factscore", file, "--out", "r.jsonl")
+    with stand_in(*facts) as server:
+        first = cli(*run, *of(server))
+    assert "1 facts could not be judged, in no figure" in first.out
+    with stand_in(ok("[[unsupported]]")) as server:
+        again = cli(*run, "--retry-failed", *of(server), "--json")
+        assert len(server.requests) == 1
+    found = again.json["scores"]["supported, micro"]
+    assert (found["value"], found["n"], found["failed"]) == (0.5, 2, 0)
 
 
 def test_several_cases_at_once_keep_their_order(cli: Cli, tmp_path: Path) -> None:
@@ -193,7 +224,15 @@ def test_several_cases_at_once_keep_their_order(cli: Cli, tmp_path: Path) -> Non
     file = lines(tmp_path / "p.jsonl", *pairs)
     with stand_in(ok("[[neutral]]")) as server:
         found = cli(
-            "score", "entailment", file, "--judge", "model", "--jobs", "3", *of(server), "--json"
+            "score",
+            "entailment",
+            file,
+            "--judge",
+            "model",
+            "--concurrency",
+            "3",
+            *of(server),
+            "--json",
         )
     assert [row["id"] for row in found.json["rows"]] == [str(i) for i in range(6)]
     assert len(server.requests) == 6

@@ -193,3 +193,21 @@ def test_over_the_real_client(tmp_path: Path) -> None:
         assert len(server.requests) == 1
     with open_cache(tmp_path / "r.db", must_exist=True) as cache:
         assert CachedChat(cache, "m").complete(ASK) == first
+
+
+def test_a_reply_set_aside_is_asked_for_anew_once_and_replaced(tmp_path: Path) -> None:
+    with open_cache(tmp_path / "r.db") as cache:
+        inner = HandChat(counting())
+        first = CachedChat(cache, inner.name, inner=inner)
+        kept = first.complete(ASK)
+        first.set_aside(kept)
+        # Kept all the same: a replay, and a run that does not retry, have it.
+        assert (len(cache), CachedChat(cache, inner.name).complete(ASK)) == (1, kept)
+        assert CachedChat(cache, inner.name, inner=inner).complete(ASK) == kept
+        retry = CachedChat(cache, inner.name, inner=inner, retry_failed=True)
+        other = retry.complete(ASK)
+        assert other.text != kept.text
+        retry.set_aside(other)
+        assert retry.complete(ASK) == other
+        assert CachedChat(cache, inner.name).complete(ASK) == other
+    assert len(inner.asked) == 2
