@@ -5,10 +5,8 @@ itself BLAKE2b-64 of its id; the n smallest are changed. So a level is a prefix 
 levels nest, and nothing depends on the machine, the library version or the order of loading.
 Numpy's generators are not used, because their streams may change between versions.
 
-The hash is two rounds of the splitmix64 finaliser (Steele, Lea and Flood 2014; constants
-0xBF58476D1CE4E5B9 and 0x94D049BB133111EB, shifts 30, 27, 31), each after adding one 64-bit half
-of a 128-bit key. The key is BLAKE2b of purpose, random seed, method and algorithm version. Both
-rounds are one-to-one, so two statements never share a hash in one stream.
+The hash is ``model.identity.keyed_hashes``; its key is BLAKE2b of purpose, random seed, method and
+algorithm version. It is one-to-one, so two statements never share a hash in one stream.
 """
 
 from __future__ import annotations
@@ -17,17 +15,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from graph_service.model.graph import Int64
-from graph_service.model.identity import digest
+from graph_service.model.identity import Uint64, digest, keyed_hashes
 from graph_service.model.view import Method
 
-Uint64 = npt.NDArray[np.uint64]
-
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
-_SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
 _HALF = np.uint64(32)
 _DIGITS = (np.uint64(16), np.uint64(32), np.uint64(48))
 
@@ -56,18 +48,7 @@ class Stream:
             (purpose, str(attempt), str(self.random_seed), self.method.value, str(self.algorithm)),
             person=b"draw",
         )
-        low, high = np.frombuffer(secret, dtype="<u8").astype(np.uint64)
-        return mix(mix(keys.view(np.uint64) + low) + high)
-
-
-def mix(words: Uint64, /) -> Uint64:
-    """Returns the splitmix64 finaliser of each word; one-to-one."""
-    mixed = words ^ (words >> _SHIFTS[0])
-    mixed *= _FIRST
-    mixed ^= mixed >> _SHIFTS[1]
-    mixed *= _SECOND
-    mixed ^= mixed >> _SHIFTS[2]
-    return mixed
+        return keyed_hashes(keys, secret)
 
 
 def below(hashes: Uint64, limit: int, /) -> Int64:

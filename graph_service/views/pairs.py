@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph_service.model.graph import RANK_CODES, Bool, Int32, Int64, KnowledgeGraph
+from graph_service.model.identity import mix
 from graph_service.model.statement import Rank
-from graph_service.views.draw import mix
 
 _LARGEST = 2**63 - 1
 _CACHED = 1 << 20

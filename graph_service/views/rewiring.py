@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph
+from graph_service.model.identity import Uint64
 from graph_service.model.limits import Deadline
-from graph_service.views.draw import Stream, Uint64, below
+from graph_service.views.draw import Stream, below
 from graph_service.views.pairs import PairIndex
 
 DRAWS = 16
