@@ -24,6 +24,7 @@ from graph_service.model.result import (
     triples_of,
 )
 from graph_service.model.view import ChangeKind
+from queries.generate.asking import Exchange, collected, usage_of
 from queries.generate.citations import one_line
 from queries.generate.passages import PassageFinder
 from queries.generate.record import Answer, read_answers, resume_answers, write_answers
@@ -178,21 +179,24 @@ def answer(
     request = Request(strategy, graph, view, entity_ids, preset, limit)
     searched = search_text(history, question)
     started = time.perf_counter()
-    try:
-        result = request.fetch(searched, retriever)
-    except ReplyError as error:
-        # Only a retrieval that asks a model itself: its failure is one of this case.
-        return _failed(question, error, model, question_id, history, kind)
+    with collected() as asked:
+        try:
+            result = request.fetch(searched, retriever)
+        except ReplyError as error:
+            # Only a retrieval that asks a model itself: its failure is one of this case.
+            failed = _failed(question, error, model, question_id, history, kind)
+            return _after(asked, failed)
     timings = {"retrieve": (time.perf_counter() - started) * 1000}
     if model is None:
         found = _verbalised(question, result, question_id, max_sentences, min_score, timings)
-        return replace(
+        found = replace(
             found,
             kind=kind,
             history=tuple(history),
             query=request.query(searched, result, retriever),
         )
-    return answer_from(
+        return _after(asked, found)
+    found = answer_from(
         question,
         triples_of(result),
         model=model,
@@ -206,6 +210,15 @@ def answer(
         query=request.query(searched, result, retriever),
         timings_ms=timings,
     )
+    return _after(asked, found)
+
+
+def _after(asked: Sequence[Exchange], found: Answer) -> Answer:
+    """An answer with what its retrieval asked a model before it."""
+    if not asked:
+        return found
+    exchanges = (*asked, *found.exchanges)
+    return replace(found, exchanges=exchanges, usage=usage_of(exchanges))
 
 
 def search_text(history: Sequence[Message], question: str, /) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -69,6 +71,24 @@ class Asked(Generic[T]):
     failure: str | None = None
 
 
+_COLLECTED: ContextVar[list[Exchange] | None] = ContextVar("collected", default=None)
+
+
+@contextlib.contextmanager
+def collected() -> Iterator[list[Exchange]]:
+    """Gives a list of what ``ask`` exchanges within the block, failures included.
+
+    For a retrieval that may ask a model itself (a ranker of relations): a retriever returns what
+    it found and not whom it asked. Of this thread alone.
+    """
+    found: list[Exchange] = []
+    token = _COLLECTED.set(found)
+    try:
+        yield found
+    finally:
+        _COLLECTED.reset(token)
+
+
 def ask(
     model: ChatModel,
     messages: Rendered,
@@ -89,8 +109,23 @@ def ask(
         SetupError: The model's key, address or name is wrong.
         LimitError: The run's tokens are spent.
     """
-    said = messages
     exchanges: list[Exchange] = []
+    try:
+        return _ask(model, messages, read, exchanges, generation)
+    finally:
+        outer = _COLLECTED.get()
+        if outer is not None:
+            outer.extend(exchanges)
+
+
+def _ask(
+    model: ChatModel,
+    messages: Rendered,
+    read: Callable[[str], T],
+    exchanges: list[Exchange],
+    generation: Generation,
+) -> Asked[T]:
+    said = messages
     unread: list[Reply] = []
     while True:
         label, hashed = messages.label, messages_hash(said)

@@ -208,7 +208,7 @@ def answer_case(
 
 
 def _noted(found: Answer, plan: Plan, model: str) -> Answer:
-    facts = RECIPES[plan.setting].facts or not found.exchanges
+    facts = RECIPES[plan.setting].facts or model == VERBALISER
     parameters = {
         **found.parameters,
         "knowledge": (plan.source if facts else Source.NONE).value,

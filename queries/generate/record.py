@@ -40,7 +40,7 @@ class Answer:
         prompt: Prompt file and version; None without a model.
         prompt_hash: Hash of the prompt as rendered; None without a model.
         parameters: Setting, temperature, random seed and limits of the generation.
-        usage: Tokens of all requests; None without a model.
+        usage: Tokens of all ``exchanges``; None without a model.
         finish_reason: ``stop``, or ``length`` where the reply was cut.
         notes: What a reader of this answer should know.
         failure: Why there is no answer; such a case counts as failed in every score.
@@ -50,7 +50,8 @@ class Answer:
         passages: The passages that were given, in order.
         query: The GraphQL document and its variables that fetched the knowledge; None where it
             was not fetched.
-        exchanges: Every request and its reply, in order; none without a model.
+        exchanges: Every request and its reply, in order: those of a retrieval that asks a model
+            itself (a ranker of relations) first; none without a model.
     """
 
     question_id: str

@@ -26,6 +26,7 @@ from graph_service.cli.answer_options import SETTINGS
 from graph_service.cli.parser import make_parser
 from queries.datasets.demo_set import demo_questions
 from queries.generate.answer import read_answers
+from queries.generate.asking import usage_of
 from queries.generate.setting import Setting
 from queries.llm import open_cache
 from queries.lock import one_writer
@@ -461,12 +462,35 @@ def test_a_model_ranks_relations_and_an_estimate_asks_none_l5(cli: Cli, tmp_path
         assert cli(*run, "--out", "a.jsonl").code == 0
         ranked = [body for body in server.requests if "Relations:" in json.dumps(body)]
         assert 2 <= len(ranked) < len(server.requests)
+    # Every request that an answer cost is kept with it, the ranker's before the answer's.
+    answers = read_answers("a.jsonl")
+    assert sum(len(item.exchanges) for item in answers) == len(server.requests)
+    for item in answers:
+        asked = [exchange.prompt.partition("@")[0] for exchange in item.exchanges]
+        assert asked == ["rank-relations"] * (len(asked) - 1) + ["ltgen"]
+        assert item.usage == usage_of(item.exchanges)
+        assert item.prompt == item.exchanges[-1].prompt
     replay = cli(
         "answer", "--questions", path, "--relation-ranker", "model", "--setting", "ltgen-triples",
         "--replay", "a.jsonl.replies.db", "--out", "b.jsonl",
     )  # fmt: skip
     assert replay.code == 0
     assert Path("a.jsonl").read_bytes() == Path("b.jsonl").read_bytes()
+
+
+def test_a_ranking_that_failed_is_kept_with_its_answer_l5(cli: Cli, tmp_path: Path) -> None:
+    path = question_file(tmp_path / "q.jsonl", 1)
+    with stand_in(ok("none of them")) as server:
+        run = ("answer", "--questions", path, "--model", "m", "--model-url", server.url,
+               "--relation-ranker", "model", "--out", "a.jsonl")  # fmt: skip
+        assert cli(*run).code == 1
+        assert len(server.requests) == 2
+    (item,) = read_answers("a.jsonl")
+    assert item.failure is not None
+    assert "relations were not ranked" in item.failure
+    assert [exchange.text for exchange in item.exchanges] == ["none of them"] * 2
+    assert item.usage is not None
+    assert item.usage.total == 30
 
 
 def test_an_empty_cache_is_nothing_to_replay(cli: Cli) -> None:
