@@ -66,6 +66,10 @@ class TripleMaker:
             for id_, label in zip(ids, labels, strict=True)
         ]
 
+    def entity_id(self, node: int, /) -> str:
+        """Returns the id of an entity node."""
+        return self._graph.node_ids[node]
+
     def show(self, edges: Iterable[int], /) -> dict[int, ShownEdge]:
         """Returns each distinct edge as a triple; extra edges with their base triple."""
         numbers = sorted(set(edges))

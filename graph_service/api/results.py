@@ -43,6 +43,9 @@ class ScoredStatementType:
     score: float
     prizes: list[float] = strawberry.field(description="Of subject, edge and value.")
     change: ChangeType
+    origin_id: strawberry.ID = strawberry.field(
+        description="The question's item that it is fewest steps from; empty without a question."
+    )
 
 
 @strawberry.type(name="Step", description="One edge of a path.")
@@ -61,6 +64,13 @@ class PathType:
 
     steps: list[StepType]
     score: float
+    parts: JSON = strawberry.field(
+        description="The parts of the score, which add up to it: likeness, hops, inverse, "
+        "unspoken, shared; of low confidence relations, statements; preset okgqa nodes, edges, cost."
+    )
+    origin_id: strawberry.ID = strawberry.field(
+        description="The question's item that it begins at, or is fewest steps from."
+    )
 
 
 @strawberry.type(name="LinkedItem", description="An item that the question was taken to name.")
@@ -321,6 +331,7 @@ def _scored(
             score=item.score,
             prizes=[item.prizes.head, item.prizes.edge, item.prizes.tail],
             change=ChangeType(edition=edition, change=item.change),
+            origin_id=strawberry.ID(item.origin_id),
         )
         for item in items
     ]
@@ -343,6 +354,8 @@ def _path(context: OperationContext, edition: str, path: ScoredPath) -> PathType
             for step in path.steps
         ],
         score=path.score,
+        parts=JSON({part.name: part.amount for part in path.parts}),
+        origin_id=strawberry.ID(path.origin_id),
     )
 
 

@@ -16,6 +16,7 @@ from graph_service.cli.output import Output
 from graph_service.errors import InputError
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy
+from graph_service.model.statement import Rank
 from graph_service.model.view import Scope, ViewSpec, parse_method
 from graph_service.service import Service, open_configured_store, open_service
 from graph_service.settings import Settings, read_settings
@@ -140,9 +141,15 @@ def request_of(options: argparse.Namespace, question: str, /, **changes: Any) ->
         "preset": options.preset,
         "limit": options.limit,
     }
-    for name in ("max_edges", "max_hops", "token_budget", "min_score"):
+    for name in ("max_edges", "max_hops", "token_budget", "min_score", "prove"):
         if hasattr(options, name):
             fields[name] = getattr(options, name)
+    for name, option in (
+        ("relation_ids", "relation"),
+        ("exclude_relation_ids", "exclude_relation"),
+    ):
+        fields[name] = tuple(getattr(options, option, ()))
+    fields["ranks"] = tuple(Rank(rank) for rank in getattr(options, "rank", ()))
     return RetrieveRequest(**{**fields, **changes})
 
 

@@ -21,6 +21,7 @@ from graph_service.cli.load_options import add_filter_options, add_reading_optio
 from graph_service.cli.longtail_options import add_pageviews, add_passages, add_sample
 from graph_service.cli.measuring import add_bench
 from graph_service.cli.rank_options import add_rank, add_step_options
+from graph_service.cli.retrieve_options import add_retrieval_options, add_retrieve
 from graph_service.cli.score_options import add_score
 from graph_service.cli.scorer_options import add_scorer
 from graph_service.cli.view_options import add_view_options
@@ -97,12 +98,12 @@ def make_parser() -> argparse.ArgumentParser:
     add_sample(
         add("sample", "sampling:sample", "draw long-tail entities with their triples", graph)
     )
-    _add_retrieve(add("retrieve", "reading:retrieve", "get triplets, paths or a subgraph", graph))
+    add_retrieve(add("retrieve", "reading:retrieve", "get triplets, paths or a subgraph", graph))
     view = add("view", "views:view", "make, list, show, compare or delete views", graph)
     add_view_options(view)
     add_scorer(add("scorer", "scorers:scorer", "train, list or delete scorers of triples", graph))
     answer = add("answer", "answering:answer", "answer questions with citations", graph)
-    _add_retrieval_options(answer)
+    add_retrieval_options(answer)
     add_answer_options(answer)
     add_step_options(answer)
     add_prompt_options(add("prompt", "prompting:prompt", "list the prompts, or show one", common))
@@ -149,33 +150,6 @@ def _add_load(load: argparse.ArgumentParser) -> None:
     add_reading_options(load)
     add_filter_options(load)
     add_endpoint_options(load)
-
-
-def _add_retrieval_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("question", nargs="?", metavar="QUESTION", help="one question, in quotes")
-    verb.add_argument("--questions", metavar="FILE", help="many, as JSON lines with a `question`")
-    verb.add_argument("--strategy", choices=["triplets", "paths", "subgraph"], default="triplets",
-                      help="what is retrieved (triplets)")  # fmt: skip
-    verb.add_argument("--view", metavar="V", help="a view: its name or id, or METHOD:LEVEL:SEED")
-    verb.add_argument("--preset", default="default", metavar="P", help="default or okgqa")
-    verb.add_argument("--entity", action="append", default=[], metavar="ID",
-                      help="the question's entity, instead of linking; may be repeated")  # fmt: skip
-    verb.add_argument("--limit", type=int, metavar="N",
-                      help="triplets, paths or statements at most")  # fmt: skip
-
-
-def _add_retrieve(verb: argparse.ArgumentParser) -> None:
-    _add_retrieval_options(verb)
-    _add_label_language(verb)
-    verb.add_argument("--max-edges", type=int, metavar="N", help="edges of the region at most")
-    verb.add_argument(
-        "--max-hops", type=int, metavar="N", help="steps from the question's entities"
-    )
-    verb.add_argument("--token-budget", type=int, metavar="N", help="size of the text at most")
-    verb.add_argument("--min-score", type=float, metavar="X", help="leave out what scores less")
-    verb.add_argument("--text", choices=["triples", "numbered", "citations", "paths"],
-                      help="print the text for a prompt, and only that")  # fmt: skip
-    verb.add_argument("--explain", action="store_true", help="print where the result came from")
 
 
 def _add_serve(serve: argparse.ArgumentParser) -> None:

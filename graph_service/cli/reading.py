@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from graph_service.cli.explaining import explain_lines, item_lines, snaks_of
 from graph_service.cli.opening import open_from, questions_of, request_of, view_ref
 from graph_service.cli.output import Output
 from graph_service.cli.pageviews import views_line
@@ -19,10 +19,10 @@ from graph_service.model.result import (
     SubgraphResult,
     TripleChange,
 )
-from graph_service.model.statement import Entity
+from graph_service.model.statement import Entity, Snak
 from graph_service.model.values import EntityValue, Quantity, display_value
 from graph_service.model.view import ChangeKind
-from graph_service.service import Service, ShownStatement
+from graph_service.service import Service
 
 
 def search(options: argparse.Namespace, output: Output, /) -> int:
@@ -75,7 +75,8 @@ def item(options: argparse.Namespace, output: Output, /) -> int:
             output.line(f"  {entity.descriptions['en']}")
         if views is not None:
             output.line(f"  {views_line(views)}")
-        names = _names_in_qualifiers(service, options.graph, statements, languages)
+        snaks = [snak for shown in statements for snak in shown.statement.qualifiers]
+        names = _names_in(snaks, service, options.graph, languages)
         for shown in statements:
             triple = shown.edge.triple
             rank = "" if triple.rank.value == "normal" else f"  ({triple.rank.value})"
@@ -96,20 +97,18 @@ def _label(entity: Entity, languages: Sequence[str]) -> str | None:
     return next((entity.labels[code] for code in codes if code in entity.labels), None)
 
 
-def _names_in_qualifiers(
-    service: Service,
-    graph: str | None,
-    statements: Sequence[ShownStatement],
-    languages: Sequence[str],
+def _names_in(
+    snaks: Iterable[Snak], service: Service, graph: str | None, languages: Sequence[str]
 ) -> dict[str, str]:
     """Returns the labels of what qualifiers name, by id; those without one are absent."""
     ids: set[str] = set()
-    for shown in statements:
-        for snak in shown.statement.qualifiers:
-            ids.add(snak.relation)
-            match snak.value:
-                case EntityValue(id=id_) | Quantity(unit=str(id_)):
-                    ids.add(id_)
+    for snak in snaks:
+        ids.add(snak.relation)
+        match snak.value:
+            case EntityValue(id=id_) | Quantity(unit=str(id_)):
+                ids.add(id_)
+    if not ids:
+        return {}
     found = service.entities(sorted(ids), graph=graph).found
     labels = {id_: _label(entity, languages) for id_, entity in found.items()}
     return {id_: label for id_, label in labels.items() if label}
@@ -126,7 +125,8 @@ def retrieve(options: argparse.Namespace, output: Output, /) -> int:
     results: list[dict[str, object]] = []
     with open_from(options, output) as service:
         for id_, question in questions:
-            result = service.retrieve(request_of(options, question, details=output.as_json))
+            with_details = output.as_json or options.explain
+            result = service.retrieve(request_of(options, question, details=with_details))
             if options.question is not None:
                 output.object(result)
             else:
@@ -136,18 +136,26 @@ def retrieve(options: argparse.Namespace, output: Output, /) -> int:
                 continue
             if options.questions is not None:
                 output.line(f"# {id_}: {question}")
-            for line in result_lines(result):
-                output.line(line)
+            names = None
             if options.explain:
-                for line in explain_lines(result):
-                    output.line(line)
+                languages = tuple(options.language) or ("en",)
+                names = _names_in(snaks_of(result), service, options.graph, languages)
+            for line in result_lines(result, explain=names):
+                output.line(line)
     if options.questions is not None:
         output.object({"results": results})
     return 0
 
 
-def result_lines(result: RetrievalResult, /) -> list[str]:
-    """Returns a result as lines for a person."""
+def result_lines(
+    result: RetrievalResult, /, *, explain: Mapping[str, str] | None = None
+) -> list[str]:
+    """Returns a result as lines for a person.
+
+    Args:
+        result: Of any strategy.
+        explain: Labels of what its qualifiers name, by id, where all there is to it is to be said.
+    """
     lines = []
     for linked in result.linked:
         others = ", ".join(f"{ref.label} ({ref.id})" for ref in linked.alternatives[:3])
@@ -176,6 +184,8 @@ def result_lines(result: RetrievalResult, /) -> list[str]:
                 f"{number:3}. {entry.score:8.4f}  {triple_line(entry.triple)}"
                 f"  [{entry.triple.head.id}]{_changed(entry.change)}"
             )
+        if explain is not None:
+            lines.extend(item_lines(entry, result, explain))
     if isinstance(result, SubgraphResult) and result.objective is not None:
         gap = f", gap at most {result.gap:.1%}" if result.gap is not None else ""
         lines.append(f"     objective {result.objective:.4f}{gap}")
@@ -184,40 +194,7 @@ def result_lines(result: RetrievalResult, /) -> list[str]:
         + (f" of {cut.total}" if cut.total is not None else "")
         for cut in result.truncated
     )
-    return lines
-
-
-def explain_lines(result: RetrievalResult, /) -> list[str]:
-    """Returns where a result came from, as lines for a person."""
-    source = result.provenance
-    lines = [
-        f"     result {result.id}",
-        f"     graph {source.edition}, edges {source.fingerprints.edges[:16]}",
-        f"     view {source.view_id or 'none (the base)'}",
-        f"     preset {source.preset}, embedder {source.embedder}, solver {source.solver or '-'}",
-    ]
-    if result.region is not None:
-        before, after = result.region.before, result.region.after
-        lines.append(
-            f"     region {before.nodes} nodes {before.edges} edges, "
-            f"after PageRank {after.nodes} nodes {after.edges} edges"
-        )
-    lines += _listed(
-        "parameters", (f"{key}={source.parameters[key]}" for key in sorted(source.parameters))
-    )
-    lines += _listed("ms", (f"{stage} {ms:.1f}" for stage, ms in result.timings_ms.items()))
-    return lines
-
-
-def _listed(name: str, parts: Iterable[str]) -> list[str]:
-    return textwrap.wrap(
-        f"{name} {', '.join(parts)}",
-        width=100,
-        initial_indent=" " * 5,
-        subsequent_indent=" " * 7,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return lines if explain is None else [*lines, *explain_lines(result)]
 
 
 def _changed(change: TripleChange) -> str:

@@ -28,6 +28,7 @@ from graph_service.model.result import (
     RetrievalResult,
     ScoredPath,
     ScoredTriple,
+    ScorePart,
     Status,
     Step,
     Strategy,
@@ -135,6 +136,7 @@ def _scored(data: Json) -> ScoredTriple:
         data["score"],
         Prizes(*data["prizes"]),
         _change(subject, data["change"]),
+        data["originId"],
     )
 
 
@@ -149,6 +151,8 @@ def _path(data: Json) -> ScoredPath:
             for step in data["steps"]
         ),
         data["score"],
+        data["originId"],
+        tuple(ScorePart(name, amount) for name, amount in data["parts"].items()),
     )
 
 

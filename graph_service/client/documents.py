@@ -84,12 +84,15 @@ fragment Scored on ScoredStatement {
   score
   prizes
   change { ...Change }
+  originId
 }
 """
 
 PATH = """
 fragment Path on Path {
   score
+  parts
+  originId
   steps {
     subject { id label }
     statement { ...Statement }

@@ -88,13 +88,34 @@ class Prizes:
 
 
 @dataclass(frozen=True, slots=True)
+class ScorePart:
+    """One part of a path's score; the parts add up to it.
+
+    Attributes:
+        name: ``likeness`` of its relations to the question, what its ``hops`` and ``inverse`` steps
+            cost, ``unspoken`` (steps that the question does not speak of), ``shared`` (it joins
+            two of the question's entities); of low confidence ``relations`` and ``statements``;
+            preset ``okgqa``: ``nodes``, ``edges``, ``cost``.
+    """
+
+    name: str
+    amount: float
+
+
+@dataclass(frozen=True, slots=True)
 class ScoredTriple:
-    """A triple with its score and the parts of it."""
+    """A triple with its score and the parts of it.
+
+    Attributes:
+        origin_id: The question's entity that it is fewest steps from, of several the one named
+            first; empty where nothing was asked.
+    """
 
     triple: Triple
     score: float
     prizes: Prizes
     change: TripleChange = TripleChange()
+    origin_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +129,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPath:
-    """A path from an entity of the question, with its score."""
+    """A path with its score and the parts of it.
+
+    Attributes:
+        origin_id: The question's entity that it begins at, or is fewest steps from.
+    """
 
     steps: tuple[Step, ...]
     score: float
+    origin_id: str = ""
+    parts: tuple[ScorePart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

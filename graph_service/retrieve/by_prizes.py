@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from graph_service.model.graph import Float64
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.region import Region
-from graph_service.model.result import Strategy
-from graph_service.retrieve.paths import best_paths
+from graph_service.model.result import ScorePart, Strategy
+from graph_service.retrieve.paths import FoundPath, best_paths
 from graph_service.retrieve.picking import (
     NO_STATS,
     Call,
@@ -73,7 +74,10 @@ def by_prizes(call: Call, question: str, eligible: npt.NDArray[np.bool_]) -> Sel
             )
             paths = [
                 PickedPath(
-                    tuple(int(region.edges[edge]) for edge in path.edges), path.reversed, path.score
+                    tuple(int(region.edges[edge]) for edge in path.edges),
+                    path.reversed,
+                    path.score,
+                    _parts(path, edge_prizes, preset.edge_cost),
                 )
                 for path in search.paths
             ]
@@ -83,6 +87,13 @@ def by_prizes(call: Call, question: str, eligible: npt.NDArray[np.bool_]) -> Sel
             found = pick_subgraph(call, node_prizes, edge_prizes, like, None, cuts)
     call.clock.stage(call.strategy.value)
     return found
+
+
+def _parts(path: FoundPath, edge_prizes: Float64, edge_cost: float) -> tuple[ScorePart, ...]:
+    edges = float(edge_prizes[list(path.edges)].sum())
+    cost = -edge_cost * len(path.edges)
+    parts = {"nodes": path.score - edges - cost, "edges": edges, "cost": cost}
+    return tuple(ScorePart(name, round(amount, 9)) for name, amount in parts.items())
 
 
 def _affordable(

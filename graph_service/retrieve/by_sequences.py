@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import Cut
-from graph_service.model.result import Strategy
+from graph_service.model.result import ScorePart, Strategy
 from graph_service.model.text import fold, relation_words
 from graph_service.retrieve.kinds import head_kinds, question_words, spoken_kinds
 from graph_service.retrieve.nearest import nearest_walks
@@ -25,7 +25,7 @@ from graph_service.retrieve.picking import (
 )
 from graph_service.retrieve.prizes import SIMILARITY_DIGITS, cosines
 from graph_service.retrieve.sequences import Walk, Walks, best_walks
-from graph_service.retrieve.wording import SequenceScorer, Wording
+from graph_service.retrieve.wording import SequenceScorer, Steps, Wording
 
 _TRIPLE_TEXTS = 64
 """Triples of equal score that are told apart by their own text; the others go by key."""
@@ -91,6 +91,8 @@ def by_sequences(call: Call, question: str, mentions: Sequence[tuple[int, int]])
         found, cuts = _nearest(call, question, texts, scorer, walks)
         walks = replace(walks, walks=found, cuts=(*walks.cuts, *cuts))
         call.clock.stage("nearest")
+    elif call.strategy is Strategy.PATHS:
+        walks = replace(walks, walks=_with_parts(call, scorer, walks.walks))
     return replace(
         _picked(call, walks.walks, walks.cuts), relevance=walks.relevance, confident=confident
     )
@@ -102,7 +104,10 @@ def _picked(call: Call, walks: Sequence[Walk], cuts: tuple[Cut, ...]) -> Selecti
     if call.strategy is Strategy.PATHS:
         paths = [
             PickedPath(
-                tuple(int(region.edges[edge]) for edge in walk.edges), walk.reversed, walk.score
+                tuple(int(region.edges[edge]) for edge in walk.edges),
+                walk.reversed,
+                walk.score,
+                walk.parts,
             )
             for walk in walks[: preset.limit]
         ]
@@ -128,6 +133,34 @@ def _picked(call: Call, walks: Sequence[Walk], cuts: tuple[Cut, ...]) -> Selecti
             found = pick_subgraph(call, node_prizes, edge_prizes, like, priority, cuts)
     call.clock.stage(call.strategy.value)
     return found
+
+
+def _with_parts(call: Call, scorer: SequenceScorer, walks: Sequence[Walk]) -> tuple[Walk, ...]:
+    """Returns the walks that are picked with the parts of their scores."""
+    preset, seeds = call.preset, set(call.region.seeds.tolist())
+    found = []
+    for walk in walks[: preset.limit]:
+        amounts = {
+            "likeness": scorer.similarity[scorer.text(_steps(call, walk))],
+            "hops": -preset.hop_cost * (len(walk.edges) - 1),
+            "inverse": -preset.inverse_cost * sum(walk.reversed),
+            "shared": 0.0 if seeds.isdisjoint(walk.nodes[1:]) else preset.shared_bonus,
+        }
+        amounts["unspoken"] = walk.score - sum(amounts.values())
+        found.append(replace(walk, parts=_parts(amounts)))
+    return tuple(found)
+
+
+def _steps(call: Call, walk: Walk) -> Steps:
+    rels = call.region.rel
+    return tuple(
+        (int(rels[edge]), back) for edge, back in zip(walk.edges, walk.reversed, strict=True)
+    )
+
+
+def _parts(amounts: Mapping[str, float]) -> tuple[ScorePart, ...]:
+    rounded = {name: round(amount, SIMILARITY_DIGITS) for name, amount in amounts.items()}
+    return tuple(ScorePart(name, amount) for name, amount in rounded.items() if amount)
 
 
 class _TripleTexts:
@@ -228,14 +261,7 @@ def _nearest(
         return (), cuts
     said = max(by_relations.relevance or 0.0, 0.0) / preset.min_relevance
     weight = (1.0 - min(said, 1.0)) ** 2
-    steps = [
-        tuple(
-            (int(region.rel[edge]), back)
-            for edge, back in zip(walk.edges, walk.reversed, strict=True)
-        )
-        for walk in walks
-    ]
-    spoken = scorer.final(steps).tolist()
+    spoken = scorer.final([_steps(call, walk) for walk in walks]).tolist()
     edges = np.unique(np.concatenate([np.array(walk.edges) for walk in walks])).astype(np.int64)
     like = dict(zip(edges.tolist(), triples.likeness(edges).tolist(), strict=True))
     judged = []
@@ -243,8 +269,10 @@ def _nearest(
         own = sum(like[edge] for edge in walk.edges) / len(walk.edges)
         own -= preset.hop_cost * (len(walk.edges) - 1)
         bonus = preset.shared_bonus if walk.nodes[-1] in seeds else 0.0
-        score = (1.0 - weight) * by_relation + weight * own + bonus
-        judged.append(replace(walk, score=round(score, SIMILARITY_DIGITS)))
+        relations, statements = (1.0 - weight) * by_relation, weight * own
+        parts = {"relations": relations, "statements": statements, "shared": bonus}
+        score = round(relations + statements + bonus, SIMILARITY_DIGITS)
+        judged.append(replace(walk, score=score, parts=_parts(parts)))
     judged.sort(key=lambda walk: (-walk.score, len(walk.edges), walk.edges))
     return tuple(judged), cuts
 

@@ -18,6 +18,7 @@ from graph_service.model.view import Overlay
 from graph_service.retrieve.by_prizes import by_prizes
 from graph_service.retrieve.by_sequences import by_sequences
 from graph_service.retrieve.labels import Labels
+from graph_service.retrieve.origin import with_origins
 from graph_service.retrieve.pagerank import personalised_pagerank, prune
 from graph_service.retrieve.picking import Call, Clock, Encode, Encoder, Selection
 from graph_service.retrieve.preset import Preset
@@ -101,7 +102,7 @@ def run(
     else:
         selection = by_sequences(call, question, mentions)
     return replace(
-        selection,
+        with_origins(selection, region),
         region_before=before_stats,
         region_after=after_stats,
         cuts=(*after.cuts, *selection.cuts),

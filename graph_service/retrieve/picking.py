@@ -13,7 +13,7 @@ import numpy.typing as npt
 from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region, RegionStats
-from graph_service.model.result import Strategy
+from graph_service.model.result import ScorePart, Strategy
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.preset import Preset
 from graph_service.retrieve.subgraph import at_least, best_subgraph
@@ -30,6 +30,7 @@ class PickedEdge:
         edge: Global edge number (an overlay's from the base's edge count on).
         score: Its total.
         head_prize, edge_prize, tail_prize: The parts of it.
+        origin: The question's entity that it hangs on, a global node number.
     """
 
     edge: int
@@ -37,15 +38,23 @@ class PickedEdge:
     head_prize: float
     edge_prize: float
     tail_prize: float
+    origin: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class PickedPath:
-    """A path that was picked: global edge numbers, and whether each was walked tail to head."""
+    """A path that was picked: global edge numbers, and whether each was walked tail to head.
+
+    Attributes:
+        parts: Of the score.
+        origin: The question's entity that it hangs on, a global node number.
+    """
 
     edges: tuple[int, ...]
     reversed: tuple[bool, ...]
     score: float
+    parts: tuple[ScorePart, ...] = ()
+    origin: int = -1
 
 
 ItemT = TypeVar("ItemT", PickedEdge, PickedPath)

@@ -46,6 +46,8 @@ def make_items(selection: Selection, maker: TripleMaker, /) -> Items:
                     for edge, flag in zip(path.edges, path.reversed, strict=True)
                 ),
                 path.score,
+                maker.entity_id(path.origin),
+                path.parts,
             )
             for path in selection.paths
         )
@@ -55,6 +57,7 @@ def make_items(selection: Selection, maker: TripleMaker, /) -> Items:
             picked.score,
             Prizes(picked.head_prize, picked.edge_prize, picked.tail_prize),
             shown[picked.edge].change,
+            maker.entity_id(picked.origin),
         )
         for picked in selection.triples
     )

@@ -1,0 +1,133 @@
+"""What ``retrieve --explain`` says of a result: each score's parts, and where everything came from."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping
+
+from graph_service.model.region import RegionStats
+from graph_service.model.result import (
+    RetrievalResult,
+    ScoredPath,
+    ScoredTriple,
+    SubgraphResult,
+    Triple,
+)
+from graph_service.model.statement import Snak
+from graph_service.model.values import display_value
+
+_INDENT = " " * 15
+_PARTS = {
+    "likeness": "likeness of its relations to the question",
+    "hops": "further steps",
+    "inverse": "steps from value to head",
+    "unspoken": "steps that the question does not speak of",
+    "shared": "joins two of the question's entities",
+    "relations": "likeness of its relations",
+    "statements": "likeness of its statements",
+    "nodes": "entities and values",
+    "edges": "relations",
+    "cost": "cost of its steps",
+}
+
+
+def snaks_of(result: RetrievalResult, /) -> list[Snak]:
+    """Returns all qualifiers of a result."""
+    return [
+        snak
+        for item in result.items
+        for part in (item.steps if isinstance(item, ScoredPath) else (item,))
+        for snak in part.triple.qualifiers
+    ]
+
+
+def item_lines(
+    item: ScoredTriple | ScoredPath, result: RetrievalResult, names: Mapping[str, str], /
+) -> list[str]:
+    """Returns what an item's score is made of, and its statements.
+
+    Args:
+        item: Of the result.
+        result: For the labels of the question's entities.
+        names: Labels of what qualifiers name, by id.
+    """
+    labels = {linked.entity.id: linked.entity.label for linked in result.linked}
+    label = labels.get(item.origin_id, item.origin_id)
+    hangs = f"at {label} ({item.origin_id})" if item.origin_id else "at nothing asked"
+    if isinstance(item, ScoredPath):
+        parts = [(_PARTS.get(part.name, part.name), part.amount) for part in item.parts]
+    else:
+        prizes = item.prizes
+        parts = [("head", prizes.head), ("relation", prizes.edge), ("value", prizes.tail)]
+    amounts = ", ".join(f"{name} {amount:.4f}" for name, amount in parts if amount)
+    lines = [f"{_INDENT}{hangs}; score: {amounts or '0'}"]
+    if isinstance(item, ScoredPath):
+        for step in item.steps:
+            way = "value to head" if step.reversed else "head to value"
+            lines += _statement_lines(step.triple, names, way)
+    else:
+        lines += _statement_lines(item.triple, names)
+    return lines
+
+
+def _statement_lines(triple: Triple, names: Mapping[str, str], way: str = "") -> list[str]:
+    notes = ", ".join(note for note in (f"{triple.rank.value} rank", way) if note)
+    lines = [f"{_INDENT}statement {triple.statement_id}: {notes}"]
+    lines.extend(
+        f"{_INDENT}  {names.get(snak.relation, snak.relation)}: "
+        f"{display_value(snak.value, lambda id_: names.get(id_, id_))}"
+        for snak in triple.qualifiers
+    )
+    return lines
+
+
+def explain_lines(result: RetrievalResult, /) -> list[str]:
+    """Returns where a result came from, as lines for a person."""
+    source = result.provenance
+    lines = [f"     status {result.status.value}{_relevance(result)}"]
+    if isinstance(result, SubgraphResult):
+        gap = "not known" if result.gap is None else f"at most {result.gap:.2%}"
+        lines.append(f"     solver {source.solver or '-'}, gap to the optimum {gap}")
+    lines += [
+        f"     tokens {result.tokens.count} by {result.tokens.tokenizer}",
+        f"     result {result.id}",
+        f"     graph {source.edition}, edges {source.fingerprints.edges[:16]}",
+        f"     view {source.view_id or 'none (the base)'}",
+        f"     preset {source.preset}, embedder {source.embedder}",
+    ]
+    if result.region is not None:
+        lines.append(f"     region {_stats(result.region.before)}")
+        lines.append(f"       after PageRank {_stats(result.region.after)}")
+    lines += _listed(
+        "parameters", (f"{key}={source.parameters[key]}" for key in sorted(source.parameters))
+    )
+    lines += _listed("ms", (f"{stage} {ms:.1f}" for stage, ms in result.timings_ms.items()))
+    return lines
+
+
+def _relevance(result: RetrievalResult) -> str:
+    """How much the best found is like the question, beside what it takes."""
+    if result.relevance is None:
+        return ""
+    least = result.provenance.parameters.get("min_relevance")
+    needed = "" if least is None else f" (min_relevance {least:g})"
+    return f", relevance {result.relevance:.4f}{needed}"
+
+
+def _stats(stats: RegionStats) -> str:
+    clustering = "not counted" if stats.clustering is None else f"{stats.clustering:.3f}"
+    return (
+        f"{stats.nodes} nodes, {stats.edges} edges, mean degree {stats.mean_degree:.2f}, "
+        f"clustering {clustering}, density {stats.density:.5f}"
+    )
+
+
+def _listed(name: str, parts: Iterable[str]) -> list[str]:
+    return textwrap.wrap(
+        f"{name} {', '.join(parts)}",
+        width=100,
+        initial_indent=" " * 5,
+        subsequent_indent=" " * 7,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,45 @@
+"""Options of ``retrieve``, and those that it shares with ``answer``."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_retrieval_options(verb: argparse.ArgumentParser, /) -> None:
+    """Adds what every verb takes that retrieves for questions."""
+    verb.add_argument("question", nargs="?", metavar="QUESTION", help="one question, in quotes")
+    verb.add_argument("--questions", metavar="FILE", help="many, as JSON lines with a `question`")
+    verb.add_argument("--strategy", choices=["triplets", "paths", "subgraph"], default="triplets",
+                      help="what is retrieved (triplets)")  # fmt: skip
+    verb.add_argument("--view", metavar="V", help="a view: its name or id, or METHOD:LEVEL:SEED")
+    verb.add_argument("--preset", default="default", metavar="P", help="default or okgqa")
+    verb.add_argument("--entity", action="append", default=[], metavar="ID",
+                      help="the question's entity, instead of linking; may be repeated")  # fmt: skip
+    verb.add_argument("--limit", type=int, metavar="N",
+                      help="triplets, paths or statements at most")  # fmt: skip
+
+
+def add_retrieve(verb: argparse.ArgumentParser, /) -> None:
+    """Adds what ``retrieve`` takes beside that."""
+    add_retrieval_options(verb)
+    verb.add_argument("--language", action="append", default=[], metavar="CODE",
+                      help="language of labels (en); may be repeated, best first")  # fmt: skip
+    verb.add_argument("--max-edges", type=int, metavar="N", help="edges of the region at most")
+    verb.add_argument(
+        "--max-hops", type=int, metavar="N", help="steps from the question's entities"
+    )
+    verb.add_argument("--token-budget", type=int, metavar="N", help="size of the text at most")
+    verb.add_argument("--min-score", type=float, metavar="X", help="leave out what scores less")
+    verb.add_argument("--relation", action="append", default=[], metavar="ID",
+                      help="statements of this relation only; may be repeated")  # fmt: skip
+    verb.add_argument("--exclude-relation", action="append", default=[], metavar="ID",
+                      help="no statements of this relation; may be repeated")  # fmt: skip
+    verb.add_argument("--rank", action="append", default=[],
+                      choices=["preferred", "normal", "deprecated"], help="statements of this rank "
+                      "(preferred and normal); may be repeated")  # fmt: skip
+    verb.add_argument("--prove", action="store_true",
+                      help="spend up to two seconds on a proven subgraph")  # fmt: skip
+    verb.add_argument("--text", choices=["triples", "numbered", "citations", "paths"],
+                      help="print the text for a prompt, and only that")  # fmt: skip
+    verb.add_argument("--explain", action="store_true", help="print the parts of each score, and "
+                      "where the result came from")  # fmt: skip

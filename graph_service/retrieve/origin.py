@@ -1,0 +1,76 @@
+"""Which of the question's entities each picked statement or path hangs on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from graph_service.model.graph import Int64
+from graph_service.model.region import Region
+from graph_service.retrieve.picking import Selection
+
+
+def with_origins(selection: Selection, region: Region, /) -> Selection:
+    """Returns a selection whose items name the question's entity that they hang on.
+
+    It is the one that a statement is fewest steps from, of several the one named first; of a path
+    the one that it begins at, or that its beginning is fewest steps from.
+
+    Args:
+        selection: Picked from the region, or from a part of it.
+        region: As it was cut out of the graph: the steps to each of its nodes are in it.
+    """
+    seeds = region.nodes[region.seeds].tolist()
+    wanted = [picked.edge for picked in selection.triples]
+    wanted += [path.edges[0] for path in selection.paths]
+    ends = _Ends(region, wanted) if len(seeds) > 1 else None
+    return replace(
+        selection,
+        triples=tuple(
+            replace(picked, origin=seeds[ends.nearest(picked.edge) if ends else 0])
+            for picked in selection.triples
+        ),
+        paths=tuple(
+            replace(path, origin=seeds[ends.first(path.edges[0], path.reversed[0]) if ends else 0])
+            for path in selection.paths
+        ),
+    )
+
+
+class _Ends:
+    """The ends of some edges: how far each is from the question's entities, and from which."""
+
+    def __init__(self, region: Region, edges: list[int]) -> None:
+        origin = origins(region)
+        hops = region.hops
+        place = np.flatnonzero(np.isin(region.edges, np.array(edges, dtype=np.int64)))
+        self._ends = {
+            edge: ((int(hops[head]), int(origin[head])), (int(hops[tail]), int(origin[tail])))
+            for edge, head, tail in zip(
+                region.edges[place].tolist(),
+                region.head[place].tolist(),
+                region.tail[place].tolist(),
+                strict=True,
+            )
+        }
+
+    def nearest(self, edge: int) -> int:
+        return min(self._ends[edge])[1]
+
+    def first(self, edge: int, reversed_: bool) -> int:
+        return self._ends[edge][reversed_][1]
+
+
+def origins(region: Region, /) -> Int64:
+    """Returns the place among the seeds of the one that each node is fewest steps from, int64 [n].
+
+    Of several it is the first.
+    """
+    origin = np.full(region.node_count, len(region.seeds), dtype=np.int64)
+    origin[region.seeds] = np.arange(len(region.seeds))
+    for hop in range(1, int(region.hops.max(initial=0)) + 1):
+        for source, target in ((region.head, region.tail), (region.tail, region.head)):
+            step = (region.hops[target] == hop) & (region.hops[source] == hop - 1)
+            np.minimum.at(origin, target[step], origin[source[step]])
+    return origin
