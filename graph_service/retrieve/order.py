@@ -1,12 +1,14 @@
-"""Sorting whole numbers, faster than numpy does when it is asked plainly."""
+"""Sorting and numbering whole numbers, faster than numpy does when it is asked plainly."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from graph_service.model.graph import Int32, Int64
+from graph_service.model.graph import Bool, Int32, Int64
 
 _DIGIT = 16
+TABLE = 1 << 18
+"""Numbers up to which a table of all is faster than a sort; past it, touching its pages is not."""
 
 
 def stable_order(numbers: Int32 | Int64, /) -> Int64:
@@ -27,13 +29,46 @@ def stable_order(numbers: Int32 | Int64, /) -> Int64:
     return order
 
 
-def distinct(numbers: Int64, /) -> Int64:
-    """Returns the distinct numbers, ascending (``np.unique`` hashes, at several times the cost)."""
-    ordered = numbers[stable_order(numbers)]
-    if not len(ordered):
-        return ordered
-    first = np.empty(len(ordered), dtype=bool)
-    first[0] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    found: Int64 = ordered[first]
+def distinct(numbers: Int32 | Int64, /) -> Int64:
+    """Returns the distinct numbers, at least 0, ascending.
+
+    >>> distinct(np.array([7, 3, 7])).tolist()
+    [3, 7]
+    """
+    top = int(numbers.max(initial=-1))
+    if top < TABLE:
+        met = np.zeros(top + 1, dtype=bool)
+        met[numbers] = True
+        return np.flatnonzero(met)
+    ordered = numbers[stable_order(numbers)].astype(np.int64)
+    found: Int64 = ordered[_first_of_each(ordered)]
     return found
+
+
+def ranked(numbers: Int64, /) -> tuple[Int64, Int64]:
+    """Returns the distinct numbers, at least 0, ascending, and the place of each number in them.
+
+    >>> [part.tolist() for part in ranked(np.array([7, 3, 7]))]
+    [[3, 7], [1, 0, 1]]
+    """
+    top = int(numbers.max(initial=-1))
+    if top < max(TABLE, 8 * len(numbers)):
+        met = np.zeros(top + 1, dtype=bool)
+        met[numbers] = True
+        found = np.flatnonzero(met)
+        table = np.empty(top + 1, dtype=np.int64)
+        table[found] = np.arange(len(found))
+        return found, table[numbers]
+    order = stable_order(numbers)
+    ordered = numbers[order]
+    first = _first_of_each(ordered)
+    place = np.empty(len(numbers), dtype=np.int64)
+    place[order] = np.cumsum(first) - 1
+    return ordered[first], place
+
+
+def _first_of_each(ordered: Int64) -> Bool:
+    first = np.empty(len(ordered), dtype=bool)
+    first[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return first

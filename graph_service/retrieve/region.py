@@ -15,10 +15,7 @@ from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.model.values import EntityValue, NoValue, SomeValue, decode_value
 from graph_service.model.view import Overlay
-from graph_service.retrieve.order import distinct, stable_order
-
-_TABLE = 1 << 18
-"""Nodes up to which a table of all is faster than a search; past it, touching its pages is not."""
+from graph_service.retrieve.order import TABLE, distinct, stable_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +226,7 @@ def _assemble(
 
 def _local(nodes: Int64, ends: Int32) -> Int32:
     """Returns the place of each end among some nodes, which ascend and hold it."""
-    if len(nodes) and nodes[-1] < _TABLE:
+    if len(nodes) and nodes[-1] < TABLE:
         table = np.empty(int(nodes[-1]) + 1, dtype=np.int32)
         table[nodes] = np.arange(len(nodes), dtype=np.int32)
         place: Int32 = table[ends]
@@ -252,9 +249,7 @@ def _incident(
     """Returns the edges of some nodes, the base's and then the overlay's, each ascending."""
     base = nodes[nodes < graph.node_count]
     found = distinct(
-        np.concatenate((gather(graph.out_edges, base)[0], gather(graph.in_edges, base)[0])).astype(
-            np.int64
-        )
+        np.concatenate((gather(graph.out_edges, base)[0], gather(graph.in_edges, base)[0]))
     )
     keep = _passes(edges, graph.rank[found], graph.rel[found])
     if edges.best_only:
@@ -265,9 +260,7 @@ def _incident(
     if overlay is None or not len(overlay.head):
         return found
     extra = distinct(
-        np.concatenate([gather(way, nodes)[0] for way in _extra_edges(graph, overlay)]).astype(
-            np.int64
-        )
+        np.concatenate([gather(way, nodes)[0] for way in _extra_edges(graph, overlay)])
     )
     keep = _passes(edges, overlay.rank[extra], overlay.rel[extra])
     if edges.best_only:
@@ -298,9 +291,14 @@ def _by_end(ends: Int32, node_count: int) -> Adjacency:
 
 def _without(edges: Int64, found: list[Int64]) -> Int64:
     """Returns the edges that were not found before; both ascend."""
-    before = np.sort(np.concatenate(found))
-    if not len(before):
+    before = np.concatenate(found)
+    if not len(before) or not len(edges):
         return edges
+    if max(edges[-1], before.max()) < TABLE:
+        known = np.zeros(max(int(edges[-1]), int(before.max())) + 1, dtype=bool)
+        known[before] = True
+        return edges[~known[edges]]
+    before.sort()
     place = np.minimum(np.searchsorted(before, edges), len(before) - 1)
     fresh: Int64 = edges[before[place] != edges]
     return fresh

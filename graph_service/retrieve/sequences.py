@@ -16,7 +16,8 @@ import numpy as np
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
-from graph_service.model.result import ScorePart
+from graph_service.retrieve.order import distinct, ranked, stable_order
+from graph_service.retrieve.prizes import SIMILARITY_DIGITS
 from graph_service.retrieve.wording import SequenceScorer, Steps, steps_of
 
 _CONSIDERED = 60
@@ -34,6 +35,14 @@ class _Level:
     edge: Int64
     backward: Bool
     sequence: Int64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _RankedWalks:
+    """The walks of a level that have a score: their places in it, int64 [w], and the scores."""
+
+    place: Int64
+    total: Float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,6 @@ class Walk:
     Attributes:
         sequence: Number of its sequence.
         score: The sequence's, with what joining two of the question's entities adds.
-        parts: Of the score, where they were asked for.
     """
 
     nodes: tuple[int, ...]
@@ -68,7 +76,6 @@ class Walk:
     reversed: tuple[bool, ...]
     sequence: int
     score: float
-    parts: tuple[ScorePart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +151,12 @@ def best_walks(
         budget -= len(level.node)
         if not len(level.node):
             break
-        wide = np.int64(2) * (np.int64(region.rel.max()) + 1)
-        distinct, inverse = np.unique(codes[0] * wide + codes[1], return_inverse=True)
-        before, move = np.divmod(distinct, wide)
         first_number = len(sequences)
-        moves = sequences.extend(before - 1, move)
+        moves, added = sequences.extend(*codes)
         # An early level may not starve a later one of texts.
         share = 1.0 if length == max_length else 0.5
         scores = np.concatenate((scores, scorer.score(moves, share=share)))
-        last = _Level(level.parent, level.node, level.edge, level.backward, first_number + inverse)
+        last = _Level(level.parent, level.node, level.edge, level.backward, first_number + added)
         levels.append(last)
     if scorer.unscored:
         total = len(scorer.similarity) + scorer.unscored
@@ -189,19 +193,27 @@ class _Sequences:
     def __len__(self) -> int:
         return self._begin[-1]
 
-    def extend(self, before: Int64, moves: Int64) -> Int64:
-        """Adds sequences one move longer than those of the last length, which it returns.
+    def extend(self, before: Int64, moves: Int64) -> tuple[Int64, Int64]:
+        """Adds the sequences of some walks, each one move longer than one of the last length.
 
         Args:
-            before: Number of the sequence that each goes on from; -1 at the beginning.
-            moves: The move that each adds.
+            before: Number of the sequence that each walk went on from; -1 at the beginning.
+            moves: The move that each walk adds.
+
+        Returns:
+            The sequences added, a row of moves each, and the place of each walk's among them.
         """
-        longer = moves[:, None]
+        used, start = ranked(before + 1)
+        added, move = ranked(moves)
+        distinct, place = ranked(start * len(added) + move)
+        start, move = np.divmod(distinct, len(added))
+        longer = added[move][:, None]
         if self._moves:
-            longer = np.concatenate((self._moves[-1][before - self._begin[-2]], longer), axis=1)
+            old = self._moves[-1][used[start] - 1 - self._begin[-2]]
+            longer = np.concatenate((old, longer), axis=1)
         self._moves.append(longer)
         self._begin.append(self._begin[-1] + len(longer))
-        return longer
+        return longer, place
 
     def steps(self, number: int) -> Steps:
         """Returns a sequence."""
@@ -213,16 +225,17 @@ class _Adjacency:
     """Steps out of each local node, both ways."""
 
     def __init__(self, region: Region) -> None:
-        m = region.edge_count
-        source = np.concatenate((region.head, region.tail)).astype(np.int64)
-        target = np.concatenate((region.tail, region.head)).astype(np.int64)
-        edge = np.concatenate((np.arange(m), np.arange(m)))
-        backward = np.repeat([False, True], m)
-        order = np.lexsort((backward, edge, source))
-        order = order[source[order] != target[order]]
-        self.target, self.edge, self.backward = target[order], edge[order], backward[order]
-        self.rel = region.rel.astype(np.int64)
-        self.begin = np.searchsorted(source[order], np.arange(region.node_count + 1))
+        # Each edge forward, then backward: what a stable sort by source keeps.
+        ends = np.stack((region.head, region.tail), axis=1)
+        source, target = ends.ravel(), ends[:, ::-1].ravel()
+        steps = np.flatnonzero(source != target)
+        order = steps[stable_order(source[steps])]
+        self.target = target[order].astype(np.int64)
+        self.edge, backward = np.divmod(order, 2)
+        self.move = region.rel.astype(np.int64)[self.edge] * 2 + backward
+        self.backward = backward.astype(bool)
+        count = np.bincount(source[steps], minlength=region.node_count)
+        self.begin = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(count)))
 
     def count(self, nodes: Int64) -> Int64:
         """Returns the number of steps out of each node."""
@@ -231,7 +244,7 @@ class _Adjacency:
     def step(
         self, last: _Level, sources: Int64, levels: list[_Level]
     ) -> tuple[_Level, tuple[Int64, Int64]]:
-        """Returns the walks one step longer, and for each its old sequence + 1 and its move."""
+        """Returns the walks one step longer, and for each its old sequence and its move."""
         nodes = last.node[sources]
         count = self.count(nodes)
         owner = np.repeat(np.arange(len(nodes)), count)
@@ -246,7 +259,7 @@ class _Adjacency:
         place, target, parent = place[fresh], target[fresh], parent[fresh]
         edge, backward = self.edge[place], self.backward[place]
         level = _Level(parent, target, edge, backward, np.zeros(0, dtype=np.int64))
-        return level, (last.sequence[parent] + 1, self.rel[edge] * 2 + backward)
+        return level, (last.sequence[parent], self.move[place])
 
 
 def _beam(
@@ -256,7 +269,7 @@ def _beam(
     if not len(sources):
         return sources, []
     counts = adjacency.count(last.node[sources])
-    used = np.unique(last.sequence[sources])
+    used = distinct(last.sequence[sources])
     steps = np.bincount(last.sequence[sources], weights=counts, minlength=len(scores))
     used = used[np.lexsort((used, -scores[used]))]
     spent = np.cumsum(steps[used])
@@ -302,19 +315,21 @@ def _collect(
     least = min_relevance if relevance >= min_relevance else -np.inf
     is_seed = np.zeros(region.node_count, dtype=bool)
     is_seed[region.seeds] = True
-    totals: list[Float64] = []
+    ranked_walks: list[_RankedWalks] = []
     meets = np.zeros(len(levels[0].node), dtype=bool)
     for level in levels[1:]:
         meets = meets[level.parent] | is_seed[level.node]
-        total: Float64 = np.round(scores[level.sequence] + np.where(meets, shared_bonus, 0.0), 5)
-        totals.append(total)
+        place = np.flatnonzero(scores[level.sequence] > -np.inf)
+        bonus = np.where(meets[place], shared_bonus, 0.0)
+        total: Float64 = np.round(scores[level.sequence[place]] + bonus, SIMILARITY_DIGITS)
+        ranked_walks.append(_RankedWalks(place, total))
     # Sequences of one score (as a rule of one text) share a place, and each its whole prize.
-    distinct = np.unique(np.concatenate(totals))[::-1]
-    distinct = distinct[np.isfinite(distinct) & (distinct >= least)][:top_sequences]
+    best = np.unique(np.concatenate([walks.total for walks in ranked_walks]))[::-1]
+    best = best[best >= least][:top_sequences]
     chosen: list[Walk] = []
     seen: set[tuple[int, ...]] = set()
-    for value in distinct.tolist():
-        for walk in _group(levels, totals, value, max_walks, order):
+    for value in best.tolist():
+        for walk in _group(levels, ranked_walks, value, max_walks, order):
             canonical = min(walk.edges, walk.edges[::-1])
             if canonical not in seen:
                 seen.add(canonical)
@@ -326,15 +341,15 @@ def _collect(
 
 def _group(
     levels: list[_Level],
-    totals: list[Float64],
+    ranked_walks: list[_RankedWalks],
     value: float,
     max_walks: int,
     order: Callable[[Int64], Float64],
 ) -> list[Walk]:
     """Returns the walks of one score: by the similarity of their own triples, then by key."""
     rows: list[tuple[int, Int64, Int64]] = []
-    for depth, total in enumerate(totals, start=1):
-        place = np.flatnonzero(total == value)
+    for depth, walks in enumerate(ranked_walks, start=1):
+        place = walks.place[walks.total == value]
         if len(place):
             rows.append((depth, place, _edges_of(levels, depth, place)))
     edges = np.unique(np.concatenate([row[2].ravel() for row in rows]))

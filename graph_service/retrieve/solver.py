@@ -121,9 +121,10 @@ def solve(
         deadline: Ends the search for better trees when past.
     """
     deadline = deadline or Deadline.none()
-    if not (prizes > 0).any():
-        none = np.zeros(0, dtype=np.int64)
-        return Tree(none, none, 0.0, 0.0, "own")
+    prized = np.flatnonzero(prizes > 0)
+    if len(prized) <= 1:  # No edge gains anything.
+        worth = float(prizes[prized].sum())
+        return Tree(prized, np.zeros(0, dtype=np.int64), worth, worth, "own")
     small, merged = reduce_problem(source, target, prizes, costs)
     found, proven = search(small, exact_work, deadline, thorough=bound_work >= PROOF_WORK)
     tree = expand(found, small, merged, source, target, prizes, costs)
