@@ -6,6 +6,7 @@ import argparse
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from graph_service.cli.judge_model import judges
@@ -21,6 +22,7 @@ from queries.score.geval import (
     GEvalRow,
     Preset,
     Weighting,
+    can_be_rated,
     geval_report,
     rate_text,
 )
@@ -78,6 +80,13 @@ def geval(options: argparse.Namespace, output: Output, /) -> int:
         cases = tuple(
             replace(case, context="\n\n".join(contexts.get(case.id, ()))) for case in cases
         )
+    if cases and not any(can_be_rated(case, preset) for case in cases):
+        needed = " or ".join(sorted(set(preset.material.values())))
+        raise InputError(
+            f"none of the {len(cases)} texts has the {needed} that it would be rated against",
+            argument="context",
+            hint="Give contexts with --context FILE, by the ids of the texts.",
+        )
     with judges(options) as judge:
         by = GEval(judge(), preset)
         rows = run_cases(
@@ -89,9 +98,7 @@ def geval(options: argparse.Namespace, output: Output, /) -> int:
             f"geval by {by.label}",
             lambda case: case.id,
         )
-    show(geval_report(rows, preset, rated_by=by.label), output, rows)
-    failed = any(row.failure or any(x.failures for x in row.scores.values()) for row in rows)
-    return 1 if failed else 0
+    return show(geval_report(rows, preset, rated_by=by.label), output, rows)
 
 
 def spread(options: argparse.Namespace, output: Output, /) -> int:
@@ -100,8 +107,11 @@ def spread(options: argparse.Namespace, output: Output, /) -> int:
     names = [name for name in scores[0] if all(name in found for found in scores)]
     if not names:
         raise InputError("the reports have no score in common", argument="reports")
+    left_out = [name for name in dict.fromkeys(chain(*scores)) if name not in names]
+    if left_out:
+        output.note(f"left out, not in every report: {', '.join(left_out)}")
     spreads = {name: over_runs([found[name] for found in scores]) for name in names}
-    output.object({"runs": len(scores), "scores": spreads})
+    output.object({"runs": len(scores), "scores": spreads, "left_out": left_out})
     width = max(len(name) for name in names)
     for name, found in spreads.items():
         output.line(f"{name:<{width}}  {found.text()}")

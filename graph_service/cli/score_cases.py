@@ -84,12 +84,12 @@ def groups_by_id(options: argparse.Namespace, /) -> Callable[[str], Groups]:
     return lambda id_: Groups(kind=kinds.get(id_, ""))
 
 
-def show(report: Report, output: Output, rows: Sequence[Any] = (), /) -> int:
-    """Prints a report; returns 1 where cases failed, else 0."""
+def show(report: Report, output: Output, rows: Sequence[Row], /) -> int:
+    """Prints a report; returns 1 where cases, or parts of them, failed, else 0."""
     output.object({**report.to_plain(), "rows": rows})
     for line in report.lines():
         output.line(line)
-    return 1 if report.failures else 0
+    return 1 if report.failures or not all(is_whole(row) for row in rows) else 0
 
 
 def write_rows(path: str | None, rows: Iterable[Any], /) -> None:

@@ -230,8 +230,7 @@ def knowledge(options: argparse.Namespace, output: Output, /) -> int:
         raise InputError(f"recall is taken at 1 or more, got {ks[0]}", argument="k")
     rows, report = score_knowledge(read_cases(file_of(options), knowledge_case), ks=ks)
     write_rows(options.out, rows)
-    show(report, output, rows)
-    return 0
+    return show(report, output, rows)
 
 
 def entailment(options: argparse.Namespace, output: Output, /) -> int:
@@ -290,6 +289,16 @@ def safe(options: argparse.Namespace, output: Output, /) -> int:
 
 
 def _facts(options: argparse.Namespace, output: Output, *, safe: bool) -> int:
+    cases = text_cases(options)
+    if options.passages:
+        passages = read_texts_by_id(options.passages, "passages")
+        cases = tuple(replace(case, evidence=passages.get(case.id, ())) for case in cases)
+    if cases and not any(case.evidence for case in cases):
+        raise InputError(
+            f"none of the {len(cases)} texts has passages or triples to check its facts against",
+            argument="passages",
+            hint="Give passages with --passages FILE, by the ids of the texts.",
+        )
     with judges(options) as judge:
         verifier = options.verifier
         checker = FactChecker(
@@ -299,10 +308,6 @@ def _facts(options: argparse.Namespace, output: Output, *, safe: bool) -> int:
             passages=options.texts,
             searches=options.searches if safe else 1,
         )
-        cases = text_cases(options)
-        if options.passages:
-            passages = read_texts_by_id(options.passages, "passages")
-            cases = tuple(replace(case, evidence=passages.get(case.id, ())) for case in cases)
         title = "safe" if safe else "factscore"
         rows = run_cases(
             options,

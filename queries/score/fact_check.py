@@ -100,7 +100,7 @@ def check_facts(case: TextCase, /, *, by: FactChecker) -> FactsRow:
     """Returns a text's facts, each supported by the case's evidence or not (O9).
 
     A sentence whose facts cannot be extracted fails the case; a fact that cannot be judged is
-    kept as such. A text without facts has not responded.
+    kept as such. A text without facts has not responded; one without evidence is not asked about.
 
     Args:
         case: The text with its evidence.
@@ -109,7 +109,7 @@ def check_facts(case: TextCase, /, *, by: FactChecker) -> FactsRow:
     if case.failure is not None:
         return FactsRow(case.id, case.groups, (), failure=case.failure)
     if not case.evidence:
-        return FactsRow(case.id, case.groups, (), failure=NO_EVIDENCE)
+        return FactsRow(case.id, case.groups, (), missing=NO_EVIDENCE)
     run = _Run(case, by)
     facts: list[Fact] = []
     for number, sentence in enumerate(split_sentences(case.text)):

@@ -8,6 +8,7 @@ stands beside it: the share without irrelevant facts, the length penalty, the re
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -43,6 +44,7 @@ class FactsRow:
 
     Attributes:
         responded: Whether the text answers at all.
+        missing: What it could not be checked without; None where nothing lacks.
         failure: Why there are none: the model failed, or the facts could not be extracted.
     """
 
@@ -52,6 +54,7 @@ class FactsRow:
     responded: bool = True
     usage: Usage = field(default_factory=Usage)
     failure: str | None = None
+    missing: str | None = None
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -107,11 +110,17 @@ def f1_at_k(facts: Sequence[Fact], k: int, /) -> float | None:
     return 2 * precision * recall / (precision + recall)
 
 
-def middle_count(rows: Sequence[FactsRow], /) -> int:
-    """Returns the median number of relevant facts of the texts that have any, rounded up; at least 1."""
+def middle_count(rows: Sequence[FactsRow], /) -> int | None:
+    """Returns the median number of relevant facts of the texts that have any, rounded up.
+
+    None where no text has one.
+
+    >>> middle_count([FactsRow("1", Groups(), (Fact("a", 0, True), Fact("b", 0, False)))])
+    2
+    """
     counts = sorted(len(row.relevant) for row in rows if row.relevant)
     if not counts:
-        return 1
+        return None
     half = len(counts) // 2
     return counts[half] if len(counts) % 2 else math.ceil((counts[half - 1] + counts[half]) / 2)
 
@@ -130,7 +139,8 @@ def facts_report(
 
     ``macro`` is the mean over texts, ``micro`` over facts. A fact that could not be judged is
     counted as failed in the micro figures and is in no figure; a text without any judged fact
-    has no share, and is failed where its facts failed, else unscored.
+    has no share, and is failed where its facts failed, else unscored. Unscored too is a text that
+    there was nothing to check against.
 
     Args:
         rows: One a text.
@@ -148,10 +158,16 @@ def facts_report(
 
     def summarise(part: Sequence[FactsRow]) -> dict[str, Score]:
         lost = [row for row in part if row.failure is not None or (row.facts and not row.judged)]
-        done = [row for row in part if row.failure is None and (row.judged or not row.facts)]
+        bare = sum(row.missing is not None for row in part)
+        done = [
+            row
+            for row in part
+            if row.failure is None and row.missing is None and (row.judged or not row.facts)
+        ]
         unjudged = sum(len(row.facts) - len(row.judged) for row in part)
 
         def macro(values: Sequence[float | None]) -> Score:
+            values = [*values, *[None] * bare]
             return mean_score(values, failed=len(lost), empty=NO_FACT, random_seed=random_seed)
 
         def micro(facts: Sequence[Sequence[Fact]]) -> Score:
@@ -159,6 +175,7 @@ def facts_report(
                 [sum(fact.supported is True for fact in listed) for listed in facts],
                 [len(listed) for listed in facts],
                 failed=unjudged,
+                unscored=bare,
                 empty=NO_FACT,
                 random_seed=random_seed,
             )
@@ -166,7 +183,8 @@ def facts_report(
         every = [row.judged for row in done]
         kept = [row.relevant for row in done]
         shares = [supported_share(facts) for facts in every]
-        answered = [row for row in part if row.failure is None]
+        failed = sum(row.failure is not None for row in part)
+        answered = [row for row in part if row.failure is None and row.missing is None]
         scores = {
             "supported, macro": macro(shares),
             "supported, micro": micro(every),
@@ -177,26 +195,40 @@ def facts_report(
                 ]
             ),
             "respond ratio": mean_score(
-                [float(row.responded) for row in answered],
-                failed=len(part) - len(answered),
+                [*(float(row.responded) for row in answered), *[None] * bare],
+                failed=failed,
                 random_seed=random_seed,
             ),
             "facts a text": mean_score(
-                [float(len(row.facts)) if row.facts else None for row in answered],
-                failed=len(part) - len(answered),
+                [
+                    *(float(len(row.facts)) if row.facts else None for row in answered),
+                    *[None] * bare,
+                ],
+                failed=failed,
                 empty=NO_FACT,
                 random_seed=random_seed,
             ),
-            f"F1@{chosen}": macro([f1_at_k(facts, chosen) for facts in every]),
         }
+        if chosen is None:
+            scores["F1@K"] = Score(
+                None,
+                0,
+                len(lost),
+                len(part) - len(lost),
+                "no text has a relevant fact to take K of",
+            )
+        else:
+            scores[f"F1@{chosen}"] = macro([f1_at_k(facts, chosen) for facts in every])
         if any(fact.relevant is not None for row in rows for fact in row.facts):
             scores["supported of relevant, macro"] = macro([supported_share(x) for x in kept])
             scores["supported of relevant, micro"] = micro(kept)
         return scores
 
     notes = []
-    if k is None:
+    if k is None and chosen is not None:
         notes.append(f"F1@{chosen}: {chosen} is the median number of relevant facts here")
+    for why, texts in Counter(row.missing for row in rows if row.missing is not None).items():
+        notes.append(f"{texts} texts unscored, {why}")
     unjudged = sum(len(row.facts) - len(row.judged) for row in rows)
     if unjudged:
         notes.append(f"{unjudged} facts could not be judged, in no figure")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -90,11 +91,14 @@ class QualityScore:
         runs: One a run; None where it failed.
         failures: Why runs failed.
         lost: Samples that could not be read, in all runs.
+        missing: What the text could not be rated without (knowledge, a context); None where
+            nothing lacks.
     """
 
     runs: tuple[float | None, ...]
     failures: tuple[str, ...] = ()
     lost: int = 0
+    missing: str | None = None
 
     @property
     def value(self) -> float | None:
@@ -226,7 +230,7 @@ def rate_text(case: TextCase, /, *, by: GEval) -> GEvalRow:
             messages = rating_prompt(case, name, preset)
         except InputError as error:
             # The other qualities may need neither knowledge nor context.
-            scores[name] = QualityScore((None,) * preset.runs, (error.message,) * preset.runs)
+            scores[name] = QualityScore((), missing=error.message)
             continue
         runs: list[float | None] = []
         failures: list[str] = []
@@ -238,8 +242,9 @@ def rate_text(case: TextCase, /, *, by: GEval) -> GEvalRow:
             if failure is not None:
                 failures.append(failure)
         scores[name] = QualityScore(tuple(runs), tuple(failures), lost)
-    failed = all(score.value is None for score in scores.values())
-    reasons = [reason for score in scores.values() for reason in score.failures]
+    asked = [score for score in scores.values() if score.missing is None]
+    failed = bool(asked) and all(score.value is None for score in asked)
+    reasons = [reason for score in asked for reason in score.failures]
     return GEvalRow(
         case.id,
         case.groups,
@@ -248,6 +253,12 @@ def rate_text(case: TextCase, /, *, by: GEval) -> GEvalRow:
         rater.usage,
         reasons[0] if failed and reasons else None,
     )
+
+
+def can_be_rated(case: TextCase, preset: Preset, /) -> bool:
+    """Returns whether a text has what any of the qualities is rated against."""
+    has = {"knowledge": bool(case.knowledge), "context": bool(case.context.strip())}
+    return any(has.get(preset.material.get(name, ""), True) for name in preset.qualities)
 
 
 def rating_prompt(case: TextCase, quality: str, preset: Preset, /) -> Sequence[Message]:
@@ -350,8 +361,8 @@ def geval_report(
 ) -> Report:
     """Returns the mean of every quality, raw and as a percentage of its scale (K8, O9).
 
-    A text whose runs of a quality all failed is failed in it. Mean and deviation over runs
-    are among the notes. Where people rated too, the correlations with them stand beside (K8).
+    A text whose runs of a quality all failed is failed in it; one that lacks what the quality is
+    rated against is unscored in it. Mean and deviation over runs are among the notes. Where people rated too, the correlations with them stand beside (K8).
 
     Args:
         rows: One a text.
@@ -365,15 +376,22 @@ def geval_report(
         scores: dict[str, Score] = {}
         for name in preset.qualities:
             rated = [row.scores[name].value if name in row.scores else None for row in part]
+            lacking = [
+                row.scores[name].missing
+                for row in part
+                if name in row.scores and row.scores[name].missing is not None
+            ]
             known = [value for value in rated if value is not None]
-            failed = len(rated) - len(known)
+            failed = len(rated) - len(known) - len(lacking)
+            empty = NO_RATING if failed or not lacking else str(lacking[0])
+            unscored = [None] * len(lacking)
             scores[name] = mean_score(
-                known, failed=failed, empty=NO_RATING, random_seed=random_seed
+                [*known, *unscored], failed=failed, empty=empty, random_seed=random_seed
             )
             scores[f"{name}, %"] = mean_score(
-                [100 * (value - preset.low) / width for value in known],
+                [*(100 * (value - preset.low) / width for value in known), *unscored],
                 failed=failed,
-                empty=NO_RATING,
+                empty=empty,
                 random_seed=random_seed,
             )
             people = [row.human.get(name) for row in part]
@@ -391,9 +409,14 @@ def geval_report(
     lost = sum(score.lost for row in rows for score in row.scores.values())
     if lost:
         notes.append(f"{lost} samples could not be read, in no rating")
-    runs = sum(len(score.failures) for row in rows for score in row.scores.values())
-    if runs:
-        notes.append(f"{runs} ratings failed")
+    lacking = Counter(
+        score.missing for row in rows for score in row.scores.values() if score.missing is not None
+    )
+    notes.extend(f"{texts} texts unscored, {why}" for why, texts in lacking.items())
+    failures = Counter(reason.partition(":")[0] for row in rows for reason in row.failures)
+    if failures:
+        why = ", ".join(f"{reason} {count}" for reason, count in failures.most_common())
+        notes.append(f"{failures.total()} ratings failed ({why})")
     return make_report("geval", rows, summarise, basis={"rated by": rated_by}, notes=notes)
 
 
@@ -409,6 +432,10 @@ def run_spreads(rows: Sequence[GEvalRow], preset: Preset, /) -> dict[str, RunSpr
                 if name in row.scores and run < len(row.scores[name].runs)
             ]
             known = [value for value in values if value is not None]
-            by_run.append(mean_score(known, failed=len(rows) - len(known), empty=NO_RATING))
+            lacking = sum(
+                name in row.scores and row.scores[name].missing is not None for row in rows
+            )
+            failed = len(rows) - len(known) - lacking
+            by_run.append(mean_score(known, failed=failed, empty=NO_RATING))
         spreads[name] = over_runs(by_run)
     return spreads

@@ -54,16 +54,16 @@ class Score:
     def text(self) -> str:
         """Returns the score for people: ``0.500 (0.250 to 0.750, n=6)``."""
         if self.value is None:
-            return f"none ({self.reason})"
+            return f"none ({', '.join([str(self.reason), *self._lost()])})"
         parts = []
         if self.low is not None and self.high is not None:
             parts.append(f"{self.low:.3f} to {self.high:.3f}")
         parts.append(f"n={self.n}")
-        if self.failed:
-            parts.append(f"failed={self.failed}")
-        if self.unscored:
-            parts.append(f"unscored={self.unscored}")
-        return f"{self.value:.3f} ({', '.join(parts)})"
+        return f"{self.value:.3f} ({', '.join([*parts, *self._lost()])})"
+
+    def _lost(self) -> list[str]:
+        counts = (("failed", self.failed), ("unscored", self.unscored))
+        return [f"{name}={count}" for name, count in counts if count]
 
 
 def harmonic(first: float | None, second: float | None, /) -> float | None:

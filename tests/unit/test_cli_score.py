@@ -212,6 +212,7 @@ def test_a_fact_that_failed_is_all_that_is_asked_again(cli: Cli, tmp_path: Path)
     with stand_in(*facts) as server:
         first = cli(*run, *of(server))
     assert "1 facts could not be judged, in no figure" in first.out
+    assert first.code == 1
     with stand_in(ok("[[unsupported]]")) as server:
         again = cli(*run, "--retry-failed", *of(server), "--json")
         assert len(server.requests) == 1
@@ -278,14 +279,14 @@ def test_geval_rates_and_goes_on_k8_o9(cli: Cli, tmp_path: Path) -> None:
     )
     with stand_in(ok("4")) as server:
         done = cli("score", "geval", file, "--out", "g.jsonl", *of(server), "--json")
-        # The second case has no knowledge for consistency: that quality fails, the others do not.
-        assert done.code == 1
+        # The second case has no knowledge for consistency: it is unscored there, and none failed.
+        assert done.code == 0
         assert len(server.requests) == 12 + 9
         again = cli("score", "geval", file, "--out", "g.jsonl", *of(server))
         assert len(server.requests) == 21
     assert done.json["scores"]["coherence"]["n"] == 2
-    assert done.json["scores"]["consistency"]["failed"] == 1
-    assert "3 ratings failed" in again.out
+    assert done.json["scores"]["consistency"]["unscored"] == 1
+    assert "1 texts unscored, no knowledge: consistency is rated against" in again.out
     context = lines(tmp_path / "c.jsonl", {"id": "1", "context": "Ada wrote."})
     with stand_in(ok("7")) as server:
         found = cli(
@@ -294,6 +295,15 @@ def test_geval_rates_and_goes_on_k8_o9(cli: Cli, tmp_path: Path) -> None:
         )  # fmt: skip
         assert len(server.requests) == 2
     assert found.json["scores"]["empowerment, %"]["value"] == pytest.approx(100 * 6 / 9)
+    other = lines(tmp_path / "d.jsonl", {"id": "9", "context": "Ada wrote."})
+    bare = cli("score", "geval", file, "--preset", "okgqa", "--context", other, "--model", "m")
+    assert bare.code == 2
+    assert "none of the 2 texts has the context that it would be rated against" in bare.err
+    for verb in ("factscore", "safe"):
+        unchecked = lines(tmp_path / "u.jsonl", {"id": "2", "question": "Who?", "text": "Nobody."})
+        bare = cli("score", verb, unchecked, "--model", "m")
+        assert bare.code == 2
+        assert "has passages or triples to check its facts against" in bare.err
     for wrong in (("--scale", "5-1"), ("--runs", "0"), ("--quality", "charm")):
         assert cli("score", "geval", file, *wrong, "--model", "m").code == 2
 
@@ -338,6 +348,12 @@ def test_mean_and_deviation_over_runs_o9(cli: Cli, tmp_path: Path) -> None:
     assert "KM   0.750 +- 0.354 (runs 1.000 0.500)" in done.out
     found = cli("score", "spread", "run0.json", "run1.json", "--json").json
     assert found["scores"]["KM"]["deviation"] == pytest.approx(0.125**0.5)
+    assert done.err == ""
+    odd = cli("score", "knowledge", file, "--k", "3", "--json").out
+    Path("other.json").write_text(odd.replace("rKM", "rKM of mine"))
+    assert "left out, not in every report: rKM, rKM of mine" in (
+        cli("score", "spread", "run0.json", "other.json").err
+    )
     assert cli("score", "spread", "k.jsonl").code == 2
     assert cli("score", "spread", "none.json").code == 2
 

@@ -100,7 +100,14 @@ def test_penalty_and_median() -> None:
     assert length_penalty(9) == pytest.approx(math.exp(1 - 10 / 9))
     rows = [FactsRow(str(n), Groups(), facts("S" * n)) for n in (1, 4, 0)]
     assert middle_count(rows) == 3
-    assert middle_count([]) == 1
+    assert middle_count([]) is None
+    # Nothing relevant, nothing to take K of: no number is made up.
+    report = facts_report([FactsRow("1", Groups(), (Fact("a", 0, True, relevant=False),))])
+    assert report.score("F1@K").text() == (
+        "none (no text has a relevant fact to take K of, unscored=1)"
+    )
+    assert report.notes == ()
+    assert facts_report([], k=2).score("F1@2").value is None
 
 
 @pytest.mark.data
@@ -217,7 +224,13 @@ def test_what_fails_is_counted_and_never_guessed() -> None:
         "timeout: no answer in 60 s"
     )
     bare = replace(CASE, evidence=())
-    assert check_facts(bare, by=FactChecker(Judge(HandChat(says)))).failure == NO_EVIDENCE
+    unchecked = check_facts(bare, by=FactChecker(Judge(HandChat(refuses))))
+    assert (unchecked.failure, unchecked.missing) == (None, NO_EVIDENCE)
+    both = facts_report([unchecked, check_facts(CASE, by=FactChecker(Judge(HandChat(says))))])
+    for name in ("supported, macro", "respond ratio", "facts a text", "with length penalty"):
+        found = both.score(name)
+        assert (found.n, found.failed, found.unscored) == (1, 0, 1), name
+    assert both.notes[-1].startswith("1 texts unscored, no evidence: ")
     failed = replace(CASE, failure="no model")
     assert check_facts(failed, by=FactChecker(Judge(HandChat(says)))).failure == "no model"
     lists = FactChecker(Judge(HandChat(script("1. Ada sang"))))

@@ -109,7 +109,7 @@ def test_failed_runs_are_counted_and_never_averaged() -> None:
     failed = rate_text(replace(CASE, failure="no model"), by=GEval(Judge(HandChat(refuses)), ONE))
     report = geval_report([row, lost, failed], replace(ONE, runs=3), rated_by="hand")
     assert (report.score("fluency").n, report.score("fluency").failed) == (1, 2)
-    assert any("3 ratings failed" in note for note in report.notes)
+    assert "3 ratings failed (unreadable 2, timeout 1)" in report.notes
 
 
 def test_knowledge_and_context_are_shown_where_a_quality_needs_them_o9() -> None:
@@ -122,12 +122,20 @@ def test_knowledge_and_context_are_shown_where_a_quality_needs_them_o9() -> None
     bare = replace(CASE, context="", knowledge=())
     okgqa = replace(PRESETS["okgqa"], weighting=Weighting.RAW)
     missing = rate_text(bare, by=GEval(Judge(model), okgqa))
-    assert missing.failure is not None
-    assert missing.failure.startswith("no context:")
+    assert missing.failure is None
+    shown = geval_report([missing], okgqa, rated_by="x")
+    assert shown.score("empowerment").text().startswith("none (no context: empowerment is rated")
+    assert shown.score("empowerment").unscored == 1
     part = rate_text(bare, by=GEval(Judge(model), PRESETS["kalma"]))
     assert part.failure is None
-    assert part.scores["consistency"].runs == (None, None, None)
-    assert part.scores["consistency"].failures[0].startswith("no knowledge")
+    assert part.scores["consistency"].runs == part.failures == ()
+    assert str(part.scores["consistency"].missing).startswith("no knowledge")
+    report = geval_report([part], PRESETS["kalma"], rated_by="x")
+    found = report.score("consistency")
+    assert (found.value, found.failed, found.unscored) == (None, 0, 1)
+    assert "1 texts unscored, no knowledge: consistency is rated against the knowledge given" in (
+        report.notes
+    )
     assert part.scores["fluency"].value == 3.0
 
 

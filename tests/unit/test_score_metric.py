@@ -30,6 +30,7 @@ def test_a_score_is_never_nan() -> None:
         Score(0.5, 1, reason="none")
     assert Score(0.5, 4, failed=1, unscored=2).text() == "0.500 (n=4, failed=1, unscored=2)"
     assert Score(None, 0, reason="no answer").text() == "none (no answer)"
+    assert Score(None, 0, 2, 1, "no fact").text() == "none (no fact, failed=2, unscored=1)"
 
 
 def test_mean_leaves_out_what_has_no_value() -> None:
