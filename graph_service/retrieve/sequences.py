@@ -16,6 +16,7 @@ import numpy as np
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
+from graph_service.model.result import ScorePart
 from graph_service.retrieve.order import distinct, ranked, stable_order
 from graph_service.retrieve.prizes import SIMILARITY_DIGITS
 from graph_service.retrieve.wording import SequenceScorer, Steps, steps_of
@@ -69,6 +70,7 @@ class Walk:
     Attributes:
         sequence: Number of its sequence.
         score: The sequence's, with what joining two of the question's entities adds.
+        parts: Of the score, where they were asked for.
     """
 
     nodes: tuple[int, ...]
@@ -76,6 +78,7 @@ class Walk:
     reversed: tuple[bool, ...]
     sequence: int
     score: float
+    parts: tuple[ScorePart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
