@@ -285,7 +285,13 @@ def _spoken_kinds(call: Call, asked: str, texts: dict[int, str]) -> dict[int, st
     spoken = spoken_kinds(asked, list(texts.values()), encode=call.encode, similarity=least)
     if not spoken:
         return {}
-    kinds = head_kinds(call.labels.graph, call.region, texts, encode=call.encode)
+    kinds = head_kinds(
+        call.region,
+        texts,
+        entity_count=call.labels.graph.entity_count,
+        head_relations=call.head_relations,
+        encode=call.encode,
+    )
     return {rel: kind for rel, kind in kinds.items() if kind in spoken}
 
 

@@ -17,6 +17,7 @@ from graph_service.model.result import Strategy
 from graph_service.model.view import Overlay
 from graph_service.retrieve.by_prizes import by_prizes
 from graph_service.retrieve.by_sequences import by_sequences
+from graph_service.retrieve.kinds import HeadRelations, relations_in
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.origin import with_origins
 from graph_service.retrieve.pagerank import personalised_pagerank, prune
@@ -47,6 +48,7 @@ def run(
     prove: bool = False,
     deadline: Deadline | None = None,
     region: Region | None = None,
+    head_relations: HeadRelations | None = None,
 ) -> Selection:
     """Returns what a question retrieves from a graph or a view of it.
 
@@ -66,6 +68,8 @@ def run(
         prove: Whether up to two seconds are spent on a proven subgraph.
         deadline: Raises ``DeadlineError`` when past.
         region: Used as it is, where the store made it; else cut out of ``graph``.
+        head_relations: Reads the relations of entities beyond ``graph``, where that is only the
+            part of the base that the store made ``region`` of.
 
     Raises:
         InputError: The question is empty, or there are no seeds.
@@ -95,7 +99,18 @@ def run(
     after_stats = before_stats if after is region else region_stats(after, max_wedges=wedges)
     clock.stage("statistics")
     labels = Labels(graph, overlay, languages)
-    call = Call(strategy, preset, after, labels, Encoder(encode), min_score, prove, deadline, clock)
+    call = Call(
+        strategy,
+        preset,
+        after,
+        labels,
+        head_relations or relations_in(graph),
+        Encoder(encode),
+        min_score,
+        prove,
+        deadline,
+        clock,
+    )
     if preset.scoring == "prizes":
         eligible = prizeable(graph, overlay, after)
         selection = by_prizes(call, question, eligible)

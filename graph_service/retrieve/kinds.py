@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from graph_service.model.graph import Float64, Int64, KnowledgeGraph
+from graph_service.model.graph import Float64, Int32, Int64, KnowledgeGraph
 from graph_service.model.region import Region
 from graph_service.model.text import fold
 from graph_service.retrieve.prizes import SIMILARITY_DIGITS
@@ -23,6 +23,12 @@ from graph_service.retrieve.region import gather
 
 Vectors = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
+HeadRelations = Callable[[Int64], tuple[Int64, Int32]]
+"""Gives the relations that some entities have, in statements of any rank of the whole base.
+
+Of ``heads`` (global numbers, int64, distinct) it returns places in ``heads``, int64 [p], and
+relations, int32 [p]; pairs may repeat, and relations that the region lacks may be left out.
+"""
 KINDS = (
     "album", "animal", "award", "book", "building", "character", "chemical", "city", "color",
     "company", "country", "date", "disease", "drug", "event", "film", "food", "game", "gene", "genre",
@@ -74,19 +80,36 @@ def spoken_kinds(
     return frozenset(kind for kind, is_named in zip(KINDS, named.tolist(), strict=True) if is_named)
 
 
+def relations_in(graph: KnowledgeGraph, /) -> HeadRelations:
+    """Returns what reads the relations of entities off a graph that is whole in memory."""
+
+    def read(heads: Int64) -> tuple[Int64, Int32]:
+        edges, of_head = gather(graph.out_edges, heads)
+        return of_head, graph.rel[edges]
+
+    return read
+
+
 def head_kinds(
-    graph: KnowledgeGraph, region: Region, relation_texts: Mapping[int, str], /, *, encode: Encode
+    region: Region,
+    relation_texts: Mapping[int, str],
+    /,
+    *,
+    entity_count: int,
+    head_relations: HeadRelations,
+    encode: Encode,
 ) -> dict[int, str]:
     """Returns the kind of the heads of each relation of a region.
 
     Args:
-        graph: The base; a view changes no kind.
         region: Whose statements show which entities are heads.
         relation_texts: Words of each relation of the region.
+        entity_count: Number of entities of the base; a view changes no kind.
+        head_relations: Gives the relations that some of the heads have.
         encode: Texts to unit vectors.
     """
     relations = np.array(sorted(relation_texts), dtype=np.int64)
-    share = _shares(graph, region, relations)
+    share = _shares(region, relations, entity_count, head_relations)
     vectors = encode([relation_texts[rel] for rel in relations.tolist()]).astype(np.float64)
     profiles = np.einsum("ij,jd->id", share, vectors, optimize=False)
     sizes = np.linalg.norm(profiles, axis=1, keepdims=True)
@@ -100,21 +123,23 @@ def head_kinds(
     }
 
 
-def _shares(graph: KnowledgeGraph, region: Region, relations: Int64) -> Float64:
+def _shares(
+    region: Region, relations: Int64, entity_count: int, head_relations: HeadRelations
+) -> Float64:
     """Returns the share of some heads of each relation that have each relation, float64 [r, r]."""
     count = len(relations)
     heads = region.nodes[region.head].astype(np.int64)
-    base = heads < graph.entity_count
+    base = heads < entity_count
     owner = np.searchsorted(relations, region.rel[base])
-    pairs = np.unique(owner * np.int64(graph.entity_count) + heads[base])
-    owner, heads = pairs // graph.entity_count, pairs % graph.entity_count
+    pairs = np.unique(owner * np.int64(entity_count) + heads[base])
+    owner, heads = pairs // entity_count, pairs % entity_count
     sampled = np.arange(len(pairs)) - np.searchsorted(owner, owner) < _SAMPLED_HEADS
     owner, heads = owner[sampled], heads[sampled]
     distinct, place = np.unique(heads, return_inverse=True)
-    edges, of_head = gather(graph.out_edges, distinct)
-    column = np.searchsorted(relations, graph.rel[edges])
+    of_head, rel = head_relations(distinct)
+    column = np.searchsorted(relations, rel)
     column[column == count] = 0
-    known = relations[column] == graph.rel[edges]
+    known = relations[column] == rel
     has = np.zeros((len(distinct), count))
     has[of_head[known], column[known]] = 1.0
     share = np.zeros((count, count))

@@ -14,6 +14,7 @@ from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region, RegionStats
 from graph_service.model.result import ScorePart, Strategy
+from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.preset import Preset
 from graph_service.retrieve.subgraph import at_least, best_subgraph
@@ -114,6 +115,7 @@ class Call:
     preset: Preset
     region: Region
     labels: Labels
+    head_relations: HeadRelations
     encode: Encode
     min_score: float | None
     prove: bool

@@ -35,6 +35,7 @@ from graph_service.model.result import (
 )
 from graph_service.model.statement import Rank
 from graph_service.retrieve.engine import run
+from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.picking import Selection
 from graph_service.retrieve.preset import Preset, resolve_preset
 from graph_service.retrieve.region import extract_region
@@ -194,10 +195,12 @@ class Retriever:
         deadline: Deadline,
         watch: Stopwatch,
         region: Region | None = None,
+        head_relations: HeadRelations | None = None,
     ) -> RetrievalResult:
         """Returns what a linked question retrieves from a graph or a view of it.
 
-        ``region``, where the store made it, is of ``base.arrays``.
+        ``region``, where the store made it, is of ``base.arrays``; ``head_relations`` then reads
+        what those lack.
         """
         preset = self.preset(request)
         ranks = tuple(RANK_CODES[rank] for rank in request.ranks or (Rank.PREFERRED, Rank.NORMAL))
@@ -224,6 +227,7 @@ class Retriever:
                 prove=request.prove,
                 deadline=deadline,
                 region=region,
+                head_relations=head_relations,
             )
             watch.stages(selection.timings_ms)
         maker = TripleMaker(base.arrays, overlay, request.languages)

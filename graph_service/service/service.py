@@ -348,7 +348,13 @@ class Service:
                 self.store, self._retriever, info, request, preset, deadline=deadline, watch=watch
             )
             return self._retriever.retrieve(
-                read.base, read.linking, request, deadline=deadline, watch=watch, region=read.region
+                read.base,
+                read.linking,
+                request,
+                deadline=deadline,
+                watch=watch,
+                region=read.region,
+                head_relations=read.head_relations,
             )
         base = OpenGraph(info, self.arrays(info))
         watch.stage("open")

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from graph_service.link.question import find_runs, is_content, read_atoms
+from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.statement import Rank
 from graph_service.model.text import normalise_name
+from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.preset import Preset
 from graph_service.retrieve.region import region_of_graph
 from graph_service.service.lookup import read_id
@@ -34,11 +36,16 @@ _ARTICLE = "the "
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoreRegion:
-    """A question's region as the store gave it, with what the question names."""
+    """A question's region as the store gave it, with what the question names.
+
+    Attributes:
+        head_relations: Reads the relations of entities in the whole graph, where they are needed.
+    """
 
     base: OpenGraph
     linking: Linking
     region: Region | None
+    head_relations: HeadRelations | None = None
 
 
 def read_from_store(
@@ -54,8 +61,8 @@ def read_from_store(
 ) -> StoreRegion:
     """Returns what a question is answered from, read from the store.
 
-    Misspelt names are not found here, since that takes all names at once, and a kind of entity
-    (preset ``default-2``) is read off the region alone; else the result is that of the snapshot.
+    Misspelt names are not found here, since that takes all names at once; else the result is that
+    of the snapshot.
 
     Args:
         store: Where the graph is.
@@ -102,7 +109,32 @@ def read_from_store(
     watch.stage("read")
     region = _region(part, ids)
     seeds = region.nodes[region.seeds].astype(np.int32)
-    return StoreRegion(OpenGraph(info, part.graph), replace(linking, seeds=seeds), region)
+    return StoreRegion(
+        OpenGraph(info, part.graph),
+        replace(linking, seeds=seeds),
+        region,
+        _head_relations(store, info, part.graph, deadline),
+    )
+
+
+def _head_relations(
+    store: Store, info: GraphInfo, graph: KnowledgeGraph, deadline: Deadline
+) -> HeadRelations:
+    """Returns what reads the relations of some entities of a part of the graph from the store."""
+
+    def read(heads: Int64) -> tuple[Int64, Int32]:
+        ids = graph.node_ids.take(heads)
+        found = store.relations_of(info.edition, ids, deadline=deadline)
+        pairs = [
+            (place, number)
+            for place, id_ in enumerate(ids)
+            for relation in found.get(id_, ())
+            if (number := graph.find_relation(relation)) is not None
+        ]
+        columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        return columns[0], columns[1].astype(np.int32)
+
+    return read
 
 
 def _region(part: RegionGraph, ids: list[str]) -> Region:

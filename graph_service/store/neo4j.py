@@ -50,7 +50,7 @@ from graph_service.store.neo4j_load import (
     time_text,
 )
 from graph_service.store.neo4j_passages import Neo4jPassages, mark_passages
-from graph_service.store.neo4j_region import read_neighbourhood
+from graph_service.store.neo4j_region import read_neighbourhood, read_relations
 from graph_service.store.neo4j_rows import (
     EDGE_COLUMNS,
     ENTITY_COLUMNS,
@@ -280,6 +280,17 @@ class Neo4jStore:
             ),
             deadline=deadline,
             what="reading a neighbourhood",
+        )
+
+    def relations_of(
+        self, edition: str, ids: Sequence[str], /, *, deadline: Deadline | None = None
+    ) -> dict[str, frozenset[str]]:
+        """Returns the relations of heads; see ``GraphReader.relations_of``."""
+        return self._read(
+            edition,
+            lambda tx: read_relations(tx, edition, ids),
+            deadline=deadline,
+            what="reading the relations of entities",
         )
 
     def search(

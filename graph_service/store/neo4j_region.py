@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import neo4j
@@ -14,16 +14,21 @@ from graph_service.model.statement import Rank
 from graph_service.store.neo4j_driver import in_chunks, rows_of
 from graph_service.store.neo4j_rows import EDGE_COLUMNS, edge_of_row
 from graph_service.store.neo4j_schema import hex_key
-from graph_service.store.protocol import Neighbourhood
+from graph_service.store.protocol import MAX_COUNTED, Neighbourhood
 
 NODES_A_QUERY = 5_000
 
-_HOP = f"""UNWIND $keys AS key MATCH (n:Entity {{key: key}})-[r]-()
-    WHERE r.rank IN $ranks AND ($relations IS NULL OR r.relation IN $relations)
-    AND NOT r.relation IN $excluded
+_FILTERS = """r.rank IN $ranks AND ($relations IS NULL OR r.relation IN $relations)
+    AND NOT r.relation IN $excluded"""
+_HOP = f"""UNWIND $keys AS key MATCH (n:Entity {{key: key}})-[r]-() WHERE {_FILTERS}
     WITH DISTINCT r ORDER BY r.key LIMIT $limit
     WITH r, startNode(r) AS a, endNode(r) AS b
     RETURN {EDGE_COLUMNS}, a.key, b.key"""
+_COUNT = f"""UNWIND $keys AS key MATCH (n:Entity {{key: key}})
+    RETURN sum(COUNT {{ MATCH (n)-[r]->() WHERE {_FILTERS} }}),
+    sum(COUNT {{ MATCH (n)<-[r]-(head) WHERE {_FILTERS} AND NOT head.key IN $walked }})"""
+_RELATIONS = """UNWIND $keys AS key MATCH (n:Entity {key: key})-[r]->()
+    RETURN key, collect(DISTINCT r.relation)"""
 _DEGREES = """UNWIND $keys AS key MATCH (n:Entity {key: key})
     RETURN n.key, COUNT { (n)-->() } + COUNT { (n)<--() }"""
 _IDS = "UNWIND $keys AS key MATCH (n:Entity {key: key}) RETURN n.key, coalesce(n.long_id, n.id)"
@@ -64,13 +69,14 @@ def read_neighbourhood(
     kept: dict[int, list[Any]] = {}
     hubs: set[str] = set()
     frontier = sorted(names)
-    cut = False
+    truncated: list[Cut] = []
     for hop in range(1, hops + 1):
         degrees.update(_degrees(tx, [key for key in frontier if key not in degrees]))
         if hub_degree is not None and hop > 1:
             hubs.update(key for key in frontier if degrees[key] > hub_degree)
+        walked = [key for key in frontier if key not in hubs]
         found: dict[int, list[Any]] = {}
-        for keys in in_chunks([key for key in frontier if key not in hubs], NODES_A_QUERY):
+        for keys in in_chunks(walked, NODES_A_QUERY):
             deadline.check("reading a neighbourhood")
             for row in rows_of(tx, _HOP, {"keys": list(keys), **filters}):
                 if row[0] not in kept:
@@ -78,7 +84,11 @@ def read_neighbourhood(
         chosen = sorted(found)
         room = max_edges - len(kept)
         if len(chosen) > room:
-            chosen, cut = chosen[:room], True
+            chosen = chosen[:room]
+            total = None
+            if sum(degrees[key] for key in walked) <= MAX_COUNTED:
+                total = len(kept) + _count(tx, walked, kept, filters, deadline)
+            truncated.append(Cut("edges", CutReason.LIMIT, max_edges, max_edges, total))
         frontier = []
         for key in chosen:
             row = kept[key] = found[key]
@@ -89,13 +99,10 @@ def read_neighbourhood(
                     distance[end] = hop
                     names[end] = name
                     frontier.append(end)
-        if cut or not frontier:
+        if len(kept) >= max_edges or not frontier:
             break
         frontier.sort()
     degrees.update(_degrees(tx, [key for key in distance if key not in degrees]))
-    truncated: list[Cut] = []
-    if cut:
-        truncated.append(Cut("edges", CutReason.LIMIT, max_edges, len(kept)))
     if hubs and hub_degree is not None:
         truncated.append(Cut("hubs", CutReason.HUB, hub_degree, 0, len(hubs)))
     order = sorted(distance, key=lambda key: names[key].encode())
@@ -106,6 +113,36 @@ def read_neighbourhood(
         unexpanded=tuple(sorted((names[key] for key in hubs), key=str.encode)),
         truncated=tuple(truncated),
     )
+
+
+def _count(
+    tx: neo4j.Transaction,
+    walked: Sequence[str],
+    kept: Mapping[int, Sequence[Any]],
+    filters: Mapping[str, Any],
+    deadline: Deadline,
+) -> int:
+    """Returns how many statements that are not kept yet have one of some entities at an end."""
+    nodes = set(walked)
+    count = -sum(row[-2] in nodes or row[-1] in nodes for row in kept.values())
+    for keys in in_chunks(walked, NODES_A_QUERY):
+        deadline.check("counting a neighbourhood")
+        parameters = {"keys": list(keys), "walked": list(walked), **filters}
+        for out, back in rows_of(tx, _COUNT, parameters):
+            count += out + back
+    return count
+
+
+def read_relations(
+    tx: neo4j.Transaction, edition: str, ids: Sequence[str], /
+) -> dict[str, frozenset[str]]:
+    """Returns the relations of heads; see ``GraphReader.relations_of``."""
+    heads = {f"{edition}:{hex_key(key64(id_))}": id_ for id_ in ids}
+    found: dict[str, frozenset[str]] = {}
+    for keys in in_chunks(list(heads), NODES_A_QUERY):
+        for key, relations in rows_of(tx, _RELATIONS, {"keys": list(keys)}):
+            found[heads[key]] = frozenset(relations)
+    return found
 
 
 def _starts(tx: neo4j.Transaction, edition: str, ids: Iterable[str]) -> dict[str, str]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from graph_service.store.passages import Passages
 
 MAX_BATCH_STATEMENTS = 20_000
+MAX_COUNTED = 2_000_000
+"""Statements of the entities walked through up to which what ``neighbourhood`` cuts is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +288,16 @@ class GraphReader(Protocol):
 
         An entity of more than ``hub_degree`` edges is reached and not walked through, unless it
         is one of ``ids``. Of more than ``max_edges`` edges those of fewer hops, then of smaller
-        key, stay, and ``truncated`` says so. Statements of ``exclude_relation_ids`` are none here.
+        key, stay, and ``truncated`` says so, and of how many, unless the entities walked through
+        at that hop have more than ``MAX_COUNTED`` edges in all. Statements of ``exclude_relation_ids`` are none here.
+        """
+
+    def relations_of(
+        self, edition: str, ids: Sequence[str], /, *, deadline: Deadline | None = None
+    ) -> dict[str, frozenset[str]]:
+        """Returns the relations of the statements, of any rank, that have each entity as head.
+
+        An id without such statements is absent; redirects are not followed.
         """
 
     def search(

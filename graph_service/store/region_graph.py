@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity, Rank
-from graph_service.model.values import EntityValue, decode_value
+from graph_service.model.values import EntityValue, Quantity, decode_value
 from graph_service.store.protocol import GraphInfo, GraphReader, Neighbourhood
 from graph_service.store.snapshot import build_arrays, chunks_of_rows
+
+_NAMING = ('["e",', '["q",')
+"""How encoded values begin that name an entity: its own label, or that of a unit, is shown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +26,7 @@ class RegionGraph:
 
     Attributes:
         graph: Their arrays, with the labels of all that they name. Nodes beside the region's own
-            are the entries of its relations.
+            are the entries of its relations and the units of its quantities.
         neighbourhood: As the store read it: steps from the start and degrees in the whole graph.
     """
 
@@ -70,26 +73,39 @@ def read_region_graph(
         exclude_relation_ids=exclude_relation_ids,
         deadline=deadline,
     )
-    named = {*found.hops}
+    nodes = {*found.hops}
+    named: set[str] = set()
     for edge in found.edges:
-        named.update((edge.head, edge.relation))
-        if edge.value.startswith('["e",'):
+        nodes.add(edge.head)
+        named.add(edge.relation)
+        if edge.value.startswith(_NAMING):
             value = decode_value(edge.value)
             if isinstance(value, EntityValue):
-                named.add(value.id)
+                nodes.add(value.id)
+            elif isinstance(value, Quantity) and value.unit:
+                named.add(value.unit)
     relations: dict[int, str] = {}
     graph = build_arrays(
         info,
         chunks_of_rows(iter([list(found.edges)]), relations),
         lambda: relations,
-        iter([list(_entities(reader, info.edition, sorted(named)))]),
+        iter([list(_entities(reader, info.edition, nodes, named))]),
     )
     return RegionGraph(graph, found)
 
 
-def _entities(reader: GraphReader, edition: str, ids: Sequence[str]) -> Iterable[Entity]:
-    """Returns the entity of each id itself: one that is another now has no names of its own."""
+def _entities(
+    reader: GraphReader, edition: str, nodes: set[str], named: set[str]
+) -> Iterable[Entity]:
+    """Returns the entity of each id itself: one that is another now has no names of its own.
+
+    Of those only named, a relation as a rule, the graph may have none: it is no node then.
+    """
+    ids = sorted(nodes | named)
     found = reader.entities(edition, ids).found
     for id_ in ids:
         entity = found.get(id_)
-        yield entity if entity is not None and entity.id == id_ else Entity(id_)
+        if entity is not None and entity.id == id_:
+            yield entity
+        elif id_ in nodes:
+            yield Entity(id_)

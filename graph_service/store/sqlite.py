@@ -64,7 +64,7 @@ from graph_service.store.sqlite_load import (
     graph_info,
 )
 from graph_service.store.sqlite_passages import SqlitePassages
-from graph_service.store.sqlite_region import read_neighbourhood
+from graph_service.store.sqlite_region import read_neighbourhood, read_relations
 from graph_service.store.sqlite_rows import entity_of_row
 from graph_service.store.sqlite_scan import edge_chunks, entity_chunks, row_ranges
 from graph_service.store.sqlite_schema import of_edition
@@ -262,6 +262,14 @@ class SqliteStore:
                 exclude_relation_ids=exclude_relation_ids,
                 deadline=deadline or Deadline.none(),
             )
+
+    def relations_of(
+        self, edition: str, ids: Sequence[str], /, *, deadline: Deadline | None = None
+    ) -> dict[str, frozenset[str]]:
+        """Returns the relations of heads; see ``GraphReader.relations_of``."""
+        number = self._edition(edition)
+        with self._database.reading(deadline) as connection:
+            return read_relations(connection, number, ids)
 
     def search(
         self,

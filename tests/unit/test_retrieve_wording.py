@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.retrieve.kinds import KINDS, head_kinds, question_words, spoken_kinds
+from graph_service.retrieve.kinds import (
+    KINDS,
+    head_kinds,
+    question_words,
+    relations_in,
+    spoken_kinds,
+)
 from graph_service.retrieve.region import extract_region
 from graph_service.retrieve.wording import SequenceScorer, Steps, Wording
 
@@ -69,7 +75,13 @@ def test_the_kind_of_heads_is_like_what_they_have(small_graph: GraphMaker) -> No
     region = extract_region(graph, np.array([node]), hops=2, max_edges=10)
     texts = {rel: id_.replace("_", " ") for rel, id_ in enumerate(graph.relation_ids)}
     encode = Planes(written_by=10, release_year=-10, spouse=90, film=0, person=85, **{"year": -40})
-    kinds = head_kinds(graph, region, texts, encode=encode)
+    kinds = head_kinds(
+        region,
+        texts,
+        entity_count=graph.entity_count,
+        head_relations=relations_in(graph),
+        encode=encode,
+    )
     by_name = {texts[rel]: kind for rel, kind in kinds.items()}
     # written by 10 and release year -10 have their mean at 0, where film is.
     assert by_name == {"written by": "film", "release year": "film", "spouse": "person"}
