@@ -163,6 +163,11 @@ class RetrieveInput:
     token_budget: int | None = None
     property_ids: list[strawberry.ID] | None = None
     exclude_property_ids: list[strawberry.ID] | None = None
+    type_ids: list[strawberry.ID] | None = strawberry.field(
+        default=None,
+        description="Only instances of these items, or of their subclasses, beside the question's "
+        "own items; a literal goes with the item that it is said of.",
+    )
     ranks: list[Rank] | None = None
     prizes: PrizeInput | None = None
     prove: bool = strawberry.field(
@@ -201,6 +206,7 @@ def to_request(given: RetrieveInput, strategy: Strategy, /, *, details: bool) ->
         token_budget=given.token_budget,
         relation_ids=tuple(given.property_ids or ()),
         exclude_relation_ids=tuple(given.exclude_property_ids or ()),
+        type_ids=tuple(given.type_ids or ()),
         ranks=tuple(given.ranks or ()),
         top_nodes=prizes.top_nodes,
         top_edges=prizes.top_edges,

@@ -149,6 +149,7 @@ def request_of(options: argparse.Namespace, question: str, /, **changes: Any) ->
         ("exclude_relation_ids", "exclude_relation"),
     ):
         fields[name] = tuple(getattr(options, option, ()))
+    fields["type_ids"] = tuple(getattr(options, "type", ()))
     fields["ranks"] = tuple(Rank(rank) for rank in getattr(options, "rank", ()))
     return RetrieveRequest(**{**fields, **changes})
 

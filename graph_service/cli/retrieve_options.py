@@ -34,6 +34,8 @@ def add_retrieve(verb: argparse.ArgumentParser, /) -> None:
                       help="statements of this relation only; may be repeated")  # fmt: skip
     verb.add_argument("--exclude-relation", action="append", default=[], metavar="ID",
                       help="no statements of this relation; may be repeated")  # fmt: skip
+    verb.add_argument("--type", action="append", default=[], metavar="ID", help="instances of this "
+                      "class only, beside the question's entities; may be repeated")  # fmt: skip
     verb.add_argument("--rank", action="append", default=[],
                       choices=["preferred", "normal", "deprecated"], help="statements of this rank "
                       "(preferred and normal); may be repeated")  # fmt: skip

@@ -68,6 +68,7 @@ class RetrieveOptions(TypedDict, total=False):
     token_budget: int | None
     relation_ids: Sequence[str]
     exclude_relation_ids: Sequence[str]
+    type_ids: Sequence[str]
     ranks: Sequence[Rank]
     top_nodes: int | None
     top_edges: int | None
@@ -113,6 +114,7 @@ _NAMES = {
     "token_budget": "tokenBudget",
     "relation_ids": "propertyIds",
     "exclude_relation_ids": "excludePropertyIds",
+    "type_ids": "typeIds",
     "ranks": "ranks",
     "prove": "prove",
 }

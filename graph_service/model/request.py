@@ -13,6 +13,7 @@ from graph_service.model.view import ViewSpec
 
 MAX_QUESTION_CHARACTERS = 10_000
 MAX_ENTITY_IDS = 100
+MAX_TYPE_IDS = 100
 MAX_LANGUAGES = 50
 
 
@@ -58,6 +59,8 @@ class RetrieveRequest:
         min_score: Items under this score are left out.
         token_budget: Size of the result's text at most, in the embedder's tokens.
         relation_ids, exclude_relation_ids: Only these relations; never these.
+        type_ids: Only instances of these classes, or of their subclasses, beside the question's own
+            entities; a literal goes with the entity that it is said of.
         ranks: Ranks of statements that are edges; preferred and normal where empty.
         top_nodes, top_edges, edge_cost, max_path_length: Prizes, as in the preset.
         prove: Whether to spend up to two seconds on a proven subgraph.
@@ -78,6 +81,7 @@ class RetrieveRequest:
     token_budget: int | None = None
     relation_ids: tuple[str, ...] = ()
     exclude_relation_ids: tuple[str, ...] = ()
+    type_ids: tuple[str, ...] = ()
     ranks: tuple[Rank, ...] = ()
     top_nodes: int | None = None
     top_edges: int | None = None
@@ -104,6 +108,11 @@ class RetrieveRequest:
             raise InputError(
                 f"at most {MAX_ENTITY_IDS} entities can be given, got {len(self.entity_ids)}",
                 argument="entity_ids",
+            )
+        if len(self.type_ids) > MAX_TYPE_IDS:
+            raise InputError(
+                f"at most {MAX_TYPE_IDS} types can be given, got {len(self.type_ids)}",
+                argument="type_ids",
             )
         check_languages(self.languages)
         if self.min_score is not None and not math.isfinite(self.min_score):

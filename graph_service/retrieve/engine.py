@@ -25,6 +25,7 @@ from graph_service.retrieve.picking import Call, Clock, Encode, Encoder, Selecti
 from graph_service.retrieve.preset import Preset
 from graph_service.retrieve.region import extract_region, prizeable
 from graph_service.retrieve.stats import region_stats
+from graph_service.retrieve.types import IsInstance, of_types
 
 _STATS_WEDGES = 50_000
 """Bound of counting triangles under the default presets; ``okgqa`` reports clustering always (O3)."""
@@ -49,6 +50,7 @@ def run(
     deadline: Deadline | None = None,
     region: Region | None = None,
     head_relations: HeadRelations | None = None,
+    is_instance: IsInstance | None = None,
 ) -> Selection:
     """Returns what a question retrieves from a graph or a view of it.
 
@@ -70,6 +72,7 @@ def run(
         region: Used as it is, where the store made it; else cut out of ``graph``.
         head_relations: Reads the relations of entities beyond ``graph``, where that is only the
             part of the base that the store made ``region`` of.
+        is_instance: Which entities are of the types asked for; no others stay but the seeds.
 
     Raises:
         InputError: The question is empty, or there are no seeds.
@@ -91,6 +94,8 @@ def run(
             relation_filter=relation_filter,
             deadline=deadline,
         )
+    if is_instance is not None:
+        region = of_types(region, is_instance)
     clock.stage("region")
     after = _ranked(region, preset, deadline)
     clock.stage("pagerank")

@@ -39,6 +39,7 @@ from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.picking import Selection
 from graph_service.retrieve.preset import Preset, resolve_preset
 from graph_service.retrieve.region import extract_region
+from graph_service.retrieve.types import IsInstance, instances_of
 from graph_service.service.lookup import find_relations, read_id, require_base
 from graph_service.service.shaping import base_ids, detailed, fit_budget, make_items, with_id
 from graph_service.settings import Settings
@@ -47,6 +48,7 @@ from graph_service.triples import TripleMaker
 from graph_service.view_store import LaidView, ViewStore
 
 NEIGHBOURHOOD = "neighbourhood"
+DEFAULT_RANKS = (Rank.PREFERRED, Rank.NORMAL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,11 +180,7 @@ class Retriever:
             return node
         lookup = self._store.entities(base.info.edition, [id_])
         if lookup.missing:
-            raise InputError(
-                f"graph {base.info.name!r} has no entity {raw!r}",
-                argument=argument,
-                hint=f"Look for it by name: graph-service search NAME --graph {base.info.name}",
-            )
+            raise unknown_entity(base.info, raw, argument=argument)
         return require_node(base.arrays, lookup.found[id_].id)
 
     def retrieve(
@@ -196,16 +194,20 @@ class Retriever:
         watch: Stopwatch,
         region: Region | None = None,
         head_relations: HeadRelations | None = None,
+        is_instance: IsInstance | None = None,
     ) -> RetrievalResult:
         """Returns what a linked question retrieves from a graph or a view of it.
 
-        ``region``, where the store made it, is of ``base.arrays``; ``head_relations`` then reads
-        what those lack.
+        ``region``, where the store made it, is of ``base.arrays``; ``head_relations`` and
+        ``is_instance`` then read what those lack: the latter where types are asked for.
         """
         preset = self.preset(request)
-        ranks = tuple(RANK_CODES[rank] for rank in request.ranks or (Rank.PREFERRED, Rank.NORMAL))
+        ranks = tuple(RANK_CODES[rank] for rank in request.ranks or DEFAULT_RANKS)
         laid = self._lay(base, linking, request, preset, ranks, deadline)
         overlay = laid.overlay if laid else None
+        if request.type_ids and is_instance is None:
+            types = [self.node(base, id_, argument="type_ids") for id_ in request.type_ids]
+            is_instance = instances_of(base.arrays, overlay, types, ranks=ranks)
         watch.stage("view")
         vectors = self._vectors()
         watch.stage("embedder")
@@ -228,6 +230,7 @@ class Retriever:
                 deadline=deadline,
                 region=region,
                 head_relations=head_relations,
+                is_instance=is_instance,
             )
             watch.stages(selection.timings_ms)
         maker = TripleMaker(base.arrays, overlay, request.languages)
@@ -402,6 +405,15 @@ class Retriever:
         )
 
 
+def unknown_entity(info: GraphInfo, raw: str, /, *, argument: str) -> InputError:
+    """Returns the error for an id that a graph lacks."""
+    return InputError(
+        f"graph {info.name!r} has no entity {raw!r}",
+        argument=argument,
+        hint=f"Look for it by name: graph-service search NAME --graph {info.name}",
+    )
+
+
 def _status(selection: Selection | None) -> Status:
     if selection is None:
         return Status.NO_ENTITY_LINKED
@@ -433,6 +445,7 @@ def _request_parameters(request: RetrieveRequest) -> dict[str, Any]:
         "token_budget": request.token_budget,
         "relation_ids": list(request.relation_ids),
         "exclude_relation_ids": list(request.exclude_relation_ids),
+        "type_ids": list(request.type_ids),
         "ranks": [rank.value for rank in request.ranks],
         "prove": request.prove,
     }

@@ -355,6 +355,7 @@ class Service:
                 watch=watch,
                 region=read.region,
                 head_relations=read.head_relations,
+                is_instance=read.is_instance,
             )
         base = OpenGraph(info, self.arrays(info))
         watch.stage("open")

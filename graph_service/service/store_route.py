@@ -21,8 +21,17 @@ from graph_service.model.text import normalise_name
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.preset import Preset
 from graph_service.retrieve.region import region_of_graph
+from graph_service.retrieve.types import IsInstance
 from graph_service.service.lookup import read_id
-from graph_service.service.retrieval import Linking, OpenGraph, Retriever, Stopwatch
+from graph_service.service.retrieval import (
+    DEFAULT_RANKS,
+    Linking,
+    OpenGraph,
+    Retriever,
+    Stopwatch,
+    unknown_entity,
+)
+from graph_service.service.store_types import instances_in_store
 from graph_service.store.protocol import GraphInfo, Store
 from graph_service.store.region_graph import RegionGraph, read_region_graph
 
@@ -40,12 +49,14 @@ class StoreRegion:
 
     Attributes:
         head_relations: Reads the relations of entities in the whole graph, where they are needed.
+        is_instance: Which of its entities are of the types asked for, if any are.
     """
 
     base: OpenGraph
     linking: Linking
     region: Region | None
     head_relations: HeadRelations | None = None
+    is_instance: IsInstance | None = None
 
 
 def read_from_store(
@@ -73,6 +84,7 @@ def read_from_store(
         deadline: Raises ``DeadlineError`` when past.
         watch: Counts the stages ``open``, ``link`` and ``read``.
     """
+    types = _types(store, info, request)
     given = [read_id(raw, argument="entity_ids") for raw in request.entity_ids]
     moved = store.entities(info.edition, given).found if given else {}
     near = [*(moved[id_].id for id_ in given if id_ in moved)]
@@ -99,7 +111,7 @@ def read_from_store(
         hops=preset.hops,
         max_edges=preset.max_edges,
         hub_degree=preset.hub_degree,
-        ranks=request.ranks or (Rank.PREFERRED, Rank.NORMAL),
+        ranks=request.ranks or DEFAULT_RANKS,
         relation_ids=[read_id(raw, argument="relation_ids") for raw in request.relation_ids],
         exclude_relation_ids=[
             read_id(raw, argument="exclude_relation_ids") for raw in request.exclude_relation_ids
@@ -109,11 +121,19 @@ def read_from_store(
     watch.stage("read")
     region = _region(part, ids)
     seeds = region.nodes[region.seeds].astype(np.int32)
+    is_instance = (
+        instances_in_store(
+            store, info, part.graph, types, ranks=request.ranks or DEFAULT_RANKS, deadline=deadline
+        )
+        if types
+        else None
+    )
     return StoreRegion(
         OpenGraph(info, part.graph),
         replace(linking, seeds=seeds),
         region,
         _head_relations(store, info, part.graph, deadline),
+        is_instance,
     )
 
 
@@ -135,6 +155,16 @@ def _head_relations(
         return columns[0], columns[1].astype(np.int32)
 
     return read
+
+
+def _types(store: Store, info: GraphInfo, request: RetrieveRequest) -> list[str]:
+    """Returns the ids of the types asked for, redirects followed."""
+    wanted = [read_id(raw, argument="type_ids") for raw in request.type_ids]
+    found = store.entities(info.edition, wanted).found if wanted else {}
+    for id_, raw in zip(wanted, request.type_ids, strict=True):
+        if id_ not in found:
+            raise unknown_entity(info, raw, argument="type_ids")
+    return [found[id_].id for id_ in wanted]
 
 
 def _region(part: RegionGraph, ids: list[str]) -> Region:

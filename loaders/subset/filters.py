@@ -15,16 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
+from graph_service.model.classes import INSTANCE_RELATIONS, WIKIDATA_INSTANCE_OF
 from graph_service.model.identity import normalise_entity_id
 from graph_service.model.statement import Statement
 from graph_service.model.values import EntityValue
-from loaders.rdf.values import RDF, RDFS
 from loaders.sparql.dialects import read_drops
 from loaders.sparql.options import DIRECTIONS
 
 DEFAULT_MAX_INCOMING = 500
-CLASS_RELATIONS = frozenset(("P31", RDF + "type"))
-SUBCLASS_RELATIONS = frozenset(("P279", RDFS + "subClassOf"))
 ENTITY_REASON = "entities that the filters leave out"
 _SITE = re.compile(r"[a-z0-9_-]+")
 
@@ -261,7 +259,7 @@ class EntityConditions:
         value = statement.value
         if (
             self.classes is not None
-            and statement.relation in CLASS_RELATIONS
+            and statement.relation in INSTANCE_RELATIONS
             and isinstance(value, EntityValue)
             and value.id in self.classes
         ):
@@ -341,7 +339,7 @@ class DocumentFilter:
                 return False
         claims = document.get("claims", document.get("statements"))
         if conditions.classes is not None and not any(
-            value in conditions.classes for value in _values(claims, "P31")
+            value in conditions.classes for value in _values(claims, WIKIDATA_INSTANCE_OF)
         ):
             return False
         for condition in conditions.having:

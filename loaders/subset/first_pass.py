@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from graph_service.errors import InputError
+from graph_service.model.classes import SUBCLASS_RELATIONS
 from graph_service.model.identity import normalise_entity_id
 from graph_service.model.values import EntityValue
 from loaders.files import SourceFile
@@ -15,7 +16,7 @@ from loaders.formats import Format, recognise_source
 from loaders.options import LoadOptions
 from loaders.readers import DOCUMENT_FORMATS, read
 from loaders.source import STANDARD_INPUT, ByteSource, open_source
-from loaders.subset.filters import SUBCLASS_RELATIONS, DocumentFilter, EntityConditions
+from loaders.subset.filters import DocumentFilter, EntityConditions
 from loaders.subset.selection import Selection
 from loaders.subset.survey import Survey, conditions_of, without_survey
 from loaders.tables.rows import ColumnsError

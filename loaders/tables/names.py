@@ -10,12 +10,12 @@ from typing import Any
 import orjson
 
 from graph_service.errors import InputError
+from graph_service.model.classes import RDF_TYPE, WIKIDATA_INSTANCE_OF
 from graph_service.model.identity import WIKIDATA_ID
 from graph_service.model.statement import Statement
 from graph_service.model.values import EntityValue, MonolingualText
 from loaders.items import Parsed, Reject
 from loaders.options import LoadOptions
-from loaders.rdf.values import RDF
 from loaders.source import ByteSource
 from loaders.tables.kgtk import TermRows, read_kgtk
 from loaders.tables.kgtk_values import read_kgtk_value
@@ -105,7 +105,7 @@ def _read_names(
 
 def _class_statement(id_: str, class_: str) -> Statement:
     both = WIKIDATA_ID.fullmatch(id_) and WIKIDATA_ID.fullmatch(class_)
-    return row_statement(id_, "P31" if both else RDF + "type", EntityValue(class_))
+    return row_statement(id_, WIKIDATA_INSTANCE_OF if both else RDF_TYPE, EntityValue(class_))
 
 
 def _is_json(source: ByteSource) -> bool:

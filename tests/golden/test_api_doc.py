@@ -59,6 +59,7 @@ def test_every_code_is_explained() -> None:
         ("ids of `itemsById`", schema.MAX_IDS),
         ("`itemIds` of a question", request.MAX_ENTITY_IDS),
         ("`languageCodes`", request.MAX_LANGUAGES),
+        ("`typeIds`", request.MAX_TYPE_IDS),
         ("views of `compare`", service_module.MAX_COMPARED),
         ("queries that wait", app.MAX_WAITING),
         ("queries that wait", Settings().threads),

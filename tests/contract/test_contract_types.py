@@ -1,0 +1,115 @@
+"""Both routes to a region, and both stores, tell types alike (S2, issue 5's filter by type)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from graphs import load_graph
+
+from graph_service import open_service
+from graph_service.errors import InputError
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.result import Strategy
+from graph_service.model.statement import Entity, Rank, Statement, make_statement
+from graph_service.model.values import EntityValue, StringValue
+from graph_service.service import store_types
+from graph_service.settings import Settings
+from graph_service.store.protocol import Store
+
+
+class Letters:
+    """An embedder that costs nothing: how often each letter occurs."""
+
+    name = "letters"
+    dimension = 32
+
+    def encode(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
+        vectors = np.full((len(texts), self.dimension), 0.01, dtype=np.float32)
+        for row, text in enumerate(texts):
+            for letter in text:
+                vectors[row, ord(letter) % self.dimension] += 1
+        return np.ascontiguousarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+    def count_tokens(self, text: str, /) -> int:
+        return len(text.split())
+
+
+def drawn(draw: random.Random) -> list[Statement]:
+    """Things of eight classes, four of them below others in a circle, one with many instances."""
+    made = [
+        make_statement(f"Q{i}", "P31", EntityValue(f"Q{draw.choice([101, 101, *range(102, 109)])}"),
+                       rank=draw.choice([Rank.NORMAL, Rank.PREFERRED, Rank.DEPRECATED]))
+        for i in range(1, 41)
+    ]  # fmt: skip
+    made += [
+        make_statement(f"Q{a}", "P279", EntityValue(f"Q{b}"))
+        for a, b in ((103, 102), (104, 103), (102, 104), (105, 104), (107, 106))
+    ]
+    made += [make_statement(f"Q{i}", "P31", EntityValue("Q108")) for i in range(101, 106)]
+    for place in range(400):
+        value = (
+            StringValue(f"text {place}")
+            if draw.random() < 0.2
+            else EntityValue(f"Q{draw.randrange(1, 41)}")
+        )
+        made.append(make_statement(f"Q{draw.randrange(1, 41)}", f"P{draw.randrange(1, 5)}", value))
+    return list({statement.id: statement for statement in made}.values())
+
+
+@pytest.mark.parametrize("at_once", [20_000, 12])
+def test_types_are_read_from_the_store_as_from_the_snapshot(
+    store: Store,
+    graph_name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    at_once: int,
+) -> None:
+    """S2: also where a class has more instances than are read at once."""
+    monkeypatch.setattr(store_types, "_EDGES_AT_ONCE", at_once)
+    entities = [Entity(f"Q{i}", labels={"en": f"Thing Number {i}"}) for i in range(1, 109)]
+    load_graph(
+        store,
+        graph_name,
+        drawn(random.Random(3)),
+        [*entities, Entity("Q900", redirect="Q101")],
+    )
+    whole = open_service(
+        store, embedder=Letters(), settings=Settings(vectors=str(tmp_path / "a.db"))
+    )
+    part = open_service(
+        store,
+        embedder=Letters(),
+        settings=Settings(vectors=str(tmp_path / "b.db"), snapshot_edges=1),
+    )
+    some = 0
+    for preset in ("okgqa", "default-1"):
+        for strategy in Strategy:
+            for types in (("Q900",), ("Q104", "Q108"), ("Q107",), ("Q30",)):
+                request = RetrieveRequest(
+                    "Which part is near Thing Number 5?",
+                    strategy,
+                    graph=graph_name,
+                    entity_ids=("Q5", "Q17"),
+                    preset=preset,
+                    limit=30,
+                    type_ids=types,
+                )
+                expected, found = whole.retrieve(request), part.retrieve(request)
+                assert found.items == expected.items, (preset, strategy, types)
+                assert found.region == expected.region
+                assert found.id == expected.id
+                some += bool(found.items)
+    assert some > 8
+    for service in (whole, part):
+        with pytest.raises(InputError, match="has no entity 'Q999'") as error:
+            service.retrieve(
+                RetrieveRequest(
+                    "Near Thing Number 5?", Strategy.PATHS, graph=graph_name, type_ids=("Q999",)
+                )
+            )
+        assert error.value.argument == "type_ids"
