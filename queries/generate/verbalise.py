@@ -20,122 +20,23 @@ from graph_service.model.result import (
     triples_of,
 )
 from graph_service.model.text import relation_words
-from graph_service.model.values import GREGORIAN, NoValue, SomeValue, Time
+from graph_service.model.values import GREGORIAN, NoValue, SomeValue, StringValue, Time
 from queries.generate.citations import NOT_AVAILABLE, Sentence, one_line
+from queries.generate.phrases import relation_phrase
 from queries.generate.reader import CitationReader, render_citations
 
 VERBALISER = "template text, no language model"
 MAX_SENTENCES = 5
 KEPT_SHARE = 0.8
 """Triples and trees are spoken down to this share of the best item's score."""
+_DAY = 11
 
 
-def _set(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
-_PREPOSITIONS = _set(
-    "of in at by for with to from after before on into as about against near under over during "
-    "within through"
-)
-# Past participles and past tenses that end in -ed and take no "was": the head acts.
-_ACTIVE_PAST = _set(
-    "participated competed died lived resided worked played served appeared graduated studied "
-    "moved retired succeeded performed starred debuted emigrated immigrated preached travelled "
-    "ruled reigned converted occurred happened ended started voted"
-)
-# Irregular participles, which read as passives before a preposition.
-_PARTICIPLES = _set("born built held led made written sung spoken drawn won given taken found set")
-# Passives that say what is rather than what was done.
-_STATES = _set(
-    "located based used connected related composed owned operated named licensed dedicated known "
-    "considered situated affiliated shared followed preceded replaced made spoken written set "
-    "derived maintained governed stated"
-)
-_VERBS = _set(
-    "has is was depicts follows contains produces uses causes treats includes represents lies "
-    "takes flows applies participates replaces precedes shares uses says exists occurs consists "
-    "belongs describes plays works speaks borders owns operates becomes means starts ends "
-    "influenced founded created wrote directed"
-)
-# "award received", "position held": what the head did, the noun first.
-_PAST_LAST = _set("received held")
-_BARE = _set("part different adjacent similar native next due subject related separate close")
-_MEMBERS = _set("member part participant")
-_THE = _set("capital opposite owner end start head")
-_NO_PLURAL = re.compile(
-    r"(?:ss|us|is|os|series|species|news|headquarters|address|status|basis|genus|cause|"
-    r"lens|gas|atlas)$"
-)
-_PLURALS = _set("children people men women alumni media criteria data")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-_WORDED = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f' ,/()-]*")
-
-
-def relation_phrase(label: str, /) -> str:
-    """Returns a pattern of ``{head}`` and ``{value}`` that says a relation in English.
-
-    Labels are noun phrases (``mother``), passives (``educated at``), verbs (``participated in``,
-    ``depicts``) or a noun with a preposition (``member of``). Anything that is no English phrase
-    is set off by a dash.
-
-    >>> relation_phrase("place of birth")
-    "{head}'s place of birth is {value}"
-    >>> relation_phrase("educated at"), relation_phrase("participated in")
-    ('{head} was educated at {value}', '{head} participated in {value}')
-    >>> relation_phrase("member of"), relation_phrase("children")
-    ('{head} is a member of {value}', "{head}'s children include {value}")
-    >>> relation_phrase("国家")
-    '{head} — 国家: {value}'
-    """
-    shown = relation_words(one_line(label)).replace("{", "(").replace("}", ")")
-    words = shown.split()
-    if not words or len(shown) > 80 or not _WORDED.fullmatch(shown):
-        return f"{{head}} — {shown or 'statement'}: {{value}}"
-    first, last = words[0].lower(), words[-1].lower()
-    if len(words) == 2 and last in _PAST_LAST:
-        return f"{{head}} {last} the {first} {{value}}"
-    if first in _VERBS and last != "by":
-        return f"{{head}} {shown} {{value}}"
-    if first in _MEMBERS and len(words) > 2 and words[1].lower() in _PREPOSITIONS:
-        article = "" if first in _BARE else "a "
-        rest = " ".join(words[2:])
-        return f"{{head}} is {article}{first} {words[1]} the {rest} {{value}}"
-    leads_place = first in _STATES and len(words) > 1 and words[1].lower() in _PREPOSITIONS
-    if leads_place or (last in _PREPOSITIONS and len(words) > 1):
-        if first in _ACTIVE_PAST:
-            return f"{{head}} {shown} {{value}}"
-        if first in _STATES or first in _BARE or first in _PREPOSITIONS:
-            return f"{{head}} is {shown} {{value}}"
-        if first.endswith("ed") or first in _PARTICIPLES:
-            return f"{{head}} was {shown} {{value}}"
-        if first in _THE:
-            return f"{{head}} is the {shown} {{value}}"
-        if _is_plural(words):
-            return f"{{head}} — {shown}: {{value}}"
-        article = "an" if first[0] in "aeio" else "a"
-        return f"{{head}} is {article} {shown} {{value}}"
-    verb = "include" if _is_plural(words) else "is"
-    return f"{{head}}'s {shown} {verb} {{value}}"
-
-
-def _is_plural(words: Sequence[str]) -> bool:
-    """Whether the noun that leads a phrase is plural (``languages spoken, written``)."""
-    lead = words[0]
-    for word in words[1:]:
-        folded = word.lower().strip(",")
-        if folded in _PREPOSITIONS or folded in _PARTICIPLES or folded == "or":
-            break
-        if lead.endswith(","):
-            break
-        lead = word
-    lead = lead.lower().strip(",()")
-    return lead in _PLURALS or (
-        lead.endswith("s") and len(lead) > 3 and not _NO_PLURAL.search(lead)
-    )
+_YEAR = re.compile(r"\d{3,4}")
 
 
 def value_words(triple: Triple, /) -> str:
@@ -154,6 +55,14 @@ def value_words(triple: Triple, /) -> str:
     return one_line(triple.value_label)
 
 
+def _before_date(triple: Triple, value: str) -> str:
+    """The preposition that a date takes, ``on`` a day and ``in`` a year; empty for another value."""
+    if isinstance(triple.value, Time):
+        return "on" if triple.value.precision >= _DAY else "in"
+    # Tables have years as texts.
+    return "in" if isinstance(triple.value, StringValue) and _YEAR.fullmatch(value) else ""
+
+
 def triple_sentence(triple: Triple, /) -> str:
     """Returns a triple as one sentence, without its citation and full stop."""
     head = one_line(triple.head.label)
@@ -162,10 +71,11 @@ def triple_sentence(triple: Triple, /) -> str:
         return f"{head} has a value for “{label}”, but it is not known"
     if isinstance(triple.value, NoValue):
         return f"{head} has no value for “{label}”"
-    pattern = relation_phrase(triple.relation.label)
+    value = value_words(triple)
+    pattern = relation_phrase(triple.relation.label, dated=_before_date(triple, value))
     # One pass, so that a label that holds "{value}" stays what it is.
     parts = re.split(r"(\{head\}|\{value\})", pattern)
-    spoken = {"{head}": head, "{value}": value_words(triple)}
+    spoken = {"{head}": head, "{value}": value}
     return "".join(spoken.get(part, part) for part in parts)
 
 

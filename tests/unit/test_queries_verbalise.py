@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from query_samples import paths, triple, triplets
 
 from graph_service.model.result import Status, Strategy, triples_of
-from graph_service.model.values import NoValue, SomeValue, Time
+from graph_service.model.values import NoValue, SomeValue, StringValue, Time
 from queries.generate.citations import Sentence
+from queries.generate.phrases import relation_phrase
 from queries.generate.reader import parse_answer
 from queries.generate.verbalise import (
     choose_triples,
-    relation_phrase,
     triple_sentence,
     value_words,
     verbalise,
@@ -56,7 +56,43 @@ from queries.generate.verbalise import (
         ("follows", "Ada follows Bea"),
         ("replaces", "Ada replaces Bea"),
         ("shares border with", "Ada shares border with Bea"),
-        ("has part(s)", "Ada has part(s) Bea"),
+        ("has part(s)", "Ada has the part Bea"),
+        ("has works in the collection", "Ada has works in the collection Bea"),
+        ("hasWonPrize", "Ada has won the prize Bea"),
+        ("designed", "Ada designed Bea"),
+        ("wrote", "Ada wrote Bea"),
+        ("built", "Ada built Bea"),
+        ("wroteMusicFor", "Ada wrote music for Bea"),
+        ("born", "Ada — born: Bea"),
+        ("died", "Ada — died: Bea"),
+        ("related", "Ada — related: Bea"),
+        ("seed", "Ada's seed is Bea"),
+        ("studies", "Ada studies Bea"),
+        ("works", "Ada's works include Bea"),
+        ("works for", "Ada works for Bea"),
+        ("works published", "Ada's works published include Bea"),
+        ("notable work", "Ada's notable work is Bea"),
+        ("married name", "Ada's married name is Bea"),
+        ("beatifiedPlace", "Ada's beatified place is Bea"),
+        ("school attended", "Ada attended the school Bea"),
+        ("date founded", "Ada's date founded is Bea"),
+        ("prize awarded", "Ada's prize awarded is Bea"),
+        ("languages spoken", "Ada's languages spoken include Bea"),
+        ("taught at", "Ada taught at Bea"),
+        ("taught by", "Ada was taught by Bea"),
+        ("studied by", "Ada was studied by Bea"),
+        ("known for", "Ada is known for Bea"),
+        ("made from material", "Ada is made from the material Bea"),
+        ("said to be the same as", "Ada is said to be the same as Bea"),
+        ("applies to jurisdiction", "Ada applies to jurisdiction Bea"),
+        ("in_language", "Ada is in the language Bea"),
+        ("AtLocation", "Ada is at the location Bea"),
+        ("CapableOf", "Ada is capable of Bea"),
+        ("isPartOf", "Ada is part of Bea"),
+        ("starring", "Ada — starring: Bea"),
+        ("this taxon is source of", "Ada — this taxon is source of: Bea"),
+        ("uncle of", "Ada is an uncle of Bea"),
+        ("user of", "Ada is a user of Bea"),
         ("award received", "Ada received the award Bea"),
         ("position held", "Ada held the position Bea"),
         ("academic degree", "Ada's academic degree is Bea"),
@@ -70,6 +106,24 @@ from queries.generate.verbalise import (
 )  # fmt: skip
 def test_relations_in_english(label: str, sentence: str) -> None:
     assert triple_sentence(triple("s", "Ada", label, "Bea")) == sentence
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "sentence"),
+    [
+        ("founded", Time("1952-00-00T00:00:00Z", 9), "Ada was founded in 1952"),
+        ("founded", Time("1952-03-11T00:00:00Z", 11), "Ada was founded on 11 March 1952"),
+        ("born", Time("1952-03-00T00:00:00Z", 10), "Ada was born in March 1952"),
+        ("died", Time("1952-03-11T00:00:00Z", 11), "Ada died on 11 March 1952"),
+        ("wrote", Time("1952-00-00T00:00:00Z", 9), "Ada wrote 1952"),
+        ("founded", StringValue("1952"), "Ada was founded in 1952"),
+        ("founded", StringValue("Lloyd's"), "Ada founded Lloyd's"),
+        ("inception", Time("1952-00-00T00:00:00Z", 9), "Ada's inception is 1952"),
+    ],
+)
+def test_nobody_founds_a_date(label: str, value: Time | StringValue, sentence: str) -> None:
+    shown = value.text if isinstance(value, StringValue) else "1952"
+    assert triple_sentence(triple("s", "Ada", label, shown, typed=value)) == sentence
 
 
 def test_dates_in_words() -> None:
@@ -175,7 +229,30 @@ def test_any_labels_are_told_with_their_citations_k1(
     assert "\n" not in text
 
 
-@given(st.text(max_size=40))
-def test_any_relation_has_a_phrase(label: str) -> None:
-    pattern = relation_phrase(label)
+WORDY = st.lists(
+    st.sampled_from(
+        [
+            "has",
+            "is",
+            "born",
+            "founded",
+            "wrote",
+            "works",
+            "member",
+            "of",
+            "in",
+            "by",
+            "the",
+            "award",
+            "seed",
+            "this",
+        ]
+    ),
+    max_size=5,
+).map(" ".join)
+
+
+@given(st.text(max_size=40) | WORDY, st.sampled_from(["", "in", "on"]))
+def test_any_relation_has_a_phrase(label: str, dated: str) -> None:
+    pattern = relation_phrase(label, dated=dated)
     assert pattern.count("{head}") == pattern.count("{value}") == 1
