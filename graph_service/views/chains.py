@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graph_service.model.graph import Int64
+from graph_service.model.graph import Bool, Int64
 from graph_service.model.limits import Deadline
 from graph_service.views.pairing import Pairing
 
@@ -107,8 +107,7 @@ def _break_one(
         places = np.array([members[0] for members in kinds])[:, None]
         with_one, with_two = work.fits(places, one, one), work.fits(places, two, one)
         looked += 2 * with_one.size
-        shared = with_one.astype(np.float32) @ with_two.T.astype(np.float32)
-        for a, b in zip(*(side.tolist() for side in np.nonzero(shared)), strict=True):
+        for a, b in _sharing(with_one, with_two):
             if a == b and len(kinds[a]) < 2:
                 continue
             if not kinds[a] or not kinds[b]:
@@ -123,6 +122,17 @@ def _break_one(
                     if not kinds[a] or not kinds[b] or (a == b and len(kinds[a]) < 2):
                         break
     return gained, looked
+
+
+def _sharing(one: Bool, two: Bool) -> list[tuple[int, int]]:
+    """Rows of the first and of the second that are both true in some column, in order."""
+    # Few are: without the others the product is small.
+    columns = np.flatnonzero(one.any(axis=0) & two.any(axis=0))
+    one, two = one[:, columns], two[:, columns]
+    first, second = np.flatnonzero(one.any(axis=1)), np.flatnonzero(two.any(axis=1))
+    shared = one[first].astype(np.float32) @ two[second].T.astype(np.float32)
+    a, b = np.nonzero(shared)
+    return list(zip(first[a].tolist(), second[b].tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +212,9 @@ def _chain(work: Pairing, deadline: Deadline) -> None:
 def _explore(work: Pairing, forest: _Forest, budget: int, deadline: Deadline) -> tuple[bool, int]:
     """Grows a forest until two of its places could be joined; says how much it looked at."""
     seen = set(work.kind(np.array(forest.hole)).tolist())
+    paired = len(work.partner) - len(work.alone())
+    if paired > budget:
+        return False, paired
     taken = np.concatenate(list(work.pairs()))
     rows = max(1, _CHUNK // max(1, len(taken)))
     begin = looked = 0

@@ -79,12 +79,15 @@ def make_delta(
     if not len(scope):
         said.append("no edge is in scope")
     if spec.method is Method.EDGE_DELETION:
-        hashes = stream.hashes(graph.statement_keys[scope], purpose="order")
+        hashes = stream.hashes(graph.statement_keys, at=scope, purpose="order")
         delta = _delta(removed=scope[smallest(hashes, asked)])
     elif spec.method is Method.RELATION_SWAPPING:
         delta = _swapping(graph, spec, scope, asked, stream, index, deadline, said)
     elif spec.method is Method.EDGE_REWIRING:
-        delta = _rewiring(graph, scope, asked, stream, index, deadline, said)
+        delta, repeats = _rewiring(graph, scope, asked, stream, index, deadline, said)
+        return delta, _report(
+            len(scope), spec.level, delta, rel=graph.rel, unavoidable=repeats, notes=said
+        )
     else:
         if prepared.scorer.name != spec.scorer:
             raise InputError(
@@ -122,16 +125,17 @@ def _swapping(
                 f"edges were asked, {len(changed)} changed"
             )
         return _replaced(graph, scope[changed], rel=relations[changed])
-    sequence = pair_edges(graph, scope, stream=stream, index=index, deadline=deadline)
-    pairs = min(asked // 2, len(sequence.first))
-    first, second = sequence.first[:pairs], sequence.second[:pairs]
-    if pairs < asked // 2:
+    sequence = pair_edges(
+        graph, scope, stream=stream, index=index, deadline=deadline, wanted=asked // 2
+    )
+    first, second = sequence.first, sequence.second
+    if len(first) < asked // 2:
         said.append(
-            f"{asked} edges were asked and only {2 * len(sequence.first)} can be paired: one "
+            f"{asked} edges were asked and only {2 * sequence.count} can be paired: one "
             "relation holds more than half of the edges in scope"
         )
     elif asked % 2:
-        said.append(_SWAPPED_IN_TWOS.format(asked, 2 * pairs))
+        said.append(_SWAPPED_IN_TWOS.format(asked, 2 * len(first)))
     relations = graph.rel.copy()
     relations[first] = graph.rel[second]
     relations[second] = graph.rel[first]
@@ -150,19 +154,19 @@ def _rewiring(
     index: PairIndex,
     deadline: Deadline,
     said: list[str],
-) -> ViewDelta:
+) -> tuple[ViewDelta, int]:
     able = scope[rewirable(graph, scope, index=index)]
     if asked > len(able):
         said.append(
             f"{asked} edges were asked and {len(able)} can be rewired: the heads of the others "
             "are joined to every entity"
         )
-    hashes = stream.hashes(graph.statement_keys[able], purpose="order")
+    hashes = stream.hashes(graph.statement_keys, at=able, purpose="order")
     edges = able[smallest(hashes, min(asked, len(able)))]
     if not len(edges):
-        return empty_delta()
-    tails = new_tails(graph, edges, stream=stream, index=index, deadline=deadline)
-    return _replaced(graph, edges, tail=tails)
+        return empty_delta(), 0
+    tails, repeats = new_tails(graph, edges, stream=stream, index=index, deadline=deadline)
+    return _replaced(graph, edges, tail=tails), repeats
 
 
 def _replacement(
@@ -189,7 +193,7 @@ def _replacement(
                 f"{len(chosen)} changed"
             )
     else:
-        hashes = stream.hashes(graph.statement_keys[scope], purpose="order")
+        hashes = stream.hashes(graph.statement_keys, at=scope, purpose="order")
         chosen = smallest(hashes, asked)
     relations = new_relations(prepared, scope, chosen, stream=stream, deadline=deadline)
     return _replaced(graph, scope[chosen], rel=relations)
@@ -201,13 +205,14 @@ def _custom(graph: KnowledgeGraph, spec: ViewSpec) -> tuple[ViewDelta, ViewRepor
 
 
 def _repeats(graph: KnowledgeGraph, delta: ViewDelta, index: PairIndex) -> int:
-    """How many changed edges repeat a triple of the base or of a changed edge before them."""
-    edges = delta.replaced
-    packed = index.pack(graph.head[edges], delta.replaced_rel, delta.replaced_tail)
+    """How many edges of a new relation repeat a triple of the base or of one before them."""
+    # Both ends stay: only an edge that others run beside can say what they say.
+    crowded = index.parallel[delta.replaced]
+    edges = delta.replaced[crowded]
+    packed = index.pack(graph.head[edges], delta.replaced_rel[crowded], graph.tail[edges])
     ascending = np.sort(packed)
     again = np.zeros(len(packed), dtype=np.bool_)
     again[1:] = ascending[1:] == ascending[:-1]
-    # A rewired edge leaves its head's neighbourhood, so only parallel triples can come again.
     return int(np.count_nonzero(again | contains(index.parallel_triples, ascending)))
 
 

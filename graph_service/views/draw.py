@@ -16,12 +16,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graph_service.model.graph import Int64
+from graph_service.model.graph import Int32, Int64
 from graph_service.model.identity import Uint64, digest, keyed_hashes
 from graph_service.model.view import Method
 
 _HALF = np.uint64(32)
-_DIGITS = (np.uint64(16), np.uint64(32), np.uint64(48))
+_DIGITS = (np.uint64(32), np.uint64(48))
+
+_REST = np.uint64((1 << 48) - 1)
+
+_BLOCK = 1 << 18
+"""Hashes that are worked on at once: they and what is made of them stay in the cache."""
+
+_CACHED = 1 << 20
+_BUCKET_BITS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +44,33 @@ class Stream:
     method: Method
     algorithm: int
 
-    def hashes(self, keys: Int64 | Uint64, /, *, purpose: str, attempt: int = 0) -> Uint64:
+    def hashes(
+        self,
+        keys: Int64 | Uint64,
+        /,
+        *,
+        purpose: str,
+        attempt: int = 0,
+        at: Int32 | None = None,
+    ) -> Uint64:
         """Returns one hash a key, uint64.
 
         Args:
             keys: Statement keys, or counters.
             purpose: What is drawn: ``order``, ``tail``, ...
             attempt: Number of the try, where a draw can be refused.
+            at: Which of the keys, all where None.
         """
         secret = digest(
             (purpose, str(attempt), str(self.random_seed), self.method.value, str(self.algorithm)),
             person=b"draw",
         )
-        return keyed_hashes(keys, secret)
+        hashes = np.empty(len(keys if at is None else at), dtype=np.uint64)
+        for start in range(0, len(hashes), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            part = keys[block] if at is None else keys[at[block]]
+            hashes[block] = keyed_hashes(part, secret)
+        return hashes
 
 
 def below(hashes: Uint64, limit: int, /) -> Int64:
@@ -65,24 +87,81 @@ def smallest(hashes: Uint64, count: int, /) -> Int64:
         return np.zeros(0, dtype=np.int64)
     if count >= len(hashes):
         return np.arange(len(hashes), dtype=np.int64)
-    bound = np.partition(hashes, count - 1)[count - 1]
-    return np.flatnonzero(hashes <= bound).astype(np.int64)
+    return np.flatnonzero(hashes <= _largest_of(hashes, count)).astype(np.int64)
 
 
-def ascending(hashes: Uint64, /) -> Int64:
-    """Returns where distinct hashes stand from the smallest to the largest, int64.
+def _largest_of(hashes: Uint64, count: int) -> np.uint64:
+    """The largest of the ``count`` smallest hashes."""
+    if len(hashes) > _CACHED:
+        # By their upper bits, counted without a copy: then only those that share its are left.
+        counts = np.zeros(1 << 16, dtype=np.int64)
+        for start in range(0, len(hashes), _BLOCK):
+            upper = (hashes[start : start + _BLOCK] >> _DIGITS[1]).astype(np.uint16)
+            counts += np.bincount(upper, minlength=len(counts))
+        ends = np.cumsum(counts)
+        bucket = int(np.searchsorted(ends, count))
+        count -= int(ends[bucket] - counts[bucket])
+        low = np.uint64(bucket) << _DIGITS[1]
+        hashes = hashes[(hashes >= low) & (hashes <= (low | _REST))]
+    found: np.uint64 = np.partition(hashes, count - 1)[count - 1]
+    return found
 
-    By three passes of 16 bits, lowest first, each of which numpy counts rather than compares:
-    a third of the time of ``argsort``. Hashes that share their upper 48 bits are rare enough to
-    sort everything again.
+
+def ascending(hashes: Uint64, /) -> Int32:
+    """Returns where distinct hashes stand from the smallest to the largest, int32.
+
+    Numpy counts numbers of 16 bits where it would compare longer ones. More of them than a
+    processor's cache holds are first dealt into buckets by their upper bits, block by block, so
+    that nothing is ever looked up far away: a quarter of the time of ``argsort``.
+
+    Args:
+        hashes: At most 2**31 - 1, uint64.
     """
-    order = np.arange(len(hashes), dtype=np.int32 if len(hashes) < 2**31 else np.int64)
-    for shift in _DIGITS:
-        digits = (hashes >> shift).astype(np.uint16)[order]
-        order = order[np.argsort(digits, kind="stable")]
-    found = hashes[order]
-    rising = bool((found[1:] > found[:-1]).all())
-    return order.astype(np.int64) if rising else np.argsort(hashes)
+    if len(hashes) <= _CACHED:
+        order = _by_upper_half(hashes)
+        return _untied(order, hashes[order] >> _HALF, hashes)
+    # A hash's upper bits and its place in one number, so that one array is moved and not two.
+    bits = (len(hashes) - 1).bit_length()
+    places = np.uint64((1 << bits) - 1)
+    unsorted = np.uint64(max(bits, 32 - _BUCKET_BITS))
+    buckets: list[list[Uint64]] = [[] for _ in range(1 << _BUCKET_BITS)]
+    for start in range(0, len(hashes), _BLOCK):
+        block = hashes[start : start + _BLOCK]
+        bucket = (block >> np.uint64(64 - _BUCKET_BITS)).astype(np.uint8)
+        packed = (block & ~places) | np.arange(start, start + len(block), dtype=np.uint64)
+        packed = packed[np.argsort(bucket, kind="stable")]
+        ends = np.cumsum(np.bincount(bucket, minlength=len(buckets))).tolist()
+        for pieces, begin, end in zip(buckets, [0, *ends], ends, strict=False):
+            pieces.append(packed[begin:end])
+    order = np.empty(len(hashes), dtype=np.int32)
+    done = 0
+    for pieces in buckets:
+        packed = np.concatenate(pieces)
+        pieces.clear()
+        packed = packed[_by_upper_half(packed << np.uint64(_BUCKET_BITS))]
+        found = (packed & places).astype(np.int32)
+        order[done : done + len(found)] = _untied(found, packed >> unsorted, hashes)
+        done += len(found)
+    return order
+
+
+def _by_upper_half(words: Uint64) -> Int32:
+    """Where words stand in order of their upper 32 bits, int32."""
+    order = np.argsort((words >> _DIGITS[0]).astype(np.uint16), kind="stable").astype(np.int32)
+    upper = (words >> _DIGITS[1]).astype(np.uint16)[order]
+    return order[np.argsort(upper, kind="stable")]
+
+
+def _untied(order: Int32, upper: Uint64, hashes: Uint64) -> Int32:
+    """The order of all bits, given that of the upper ones: where those agree, few are sorted."""
+    same = upper[1:] == upper[:-1]
+    if same.any():
+        tied = np.zeros(len(order), dtype=np.bool_)
+        tied[1:] = same
+        tied[:-1] |= same
+        members = order[tied]
+        order[tied] = members[np.argsort(hashes[members])]
+    return order
 
 
 def edges_asked(level: float, scope_edges: int, /) -> int:

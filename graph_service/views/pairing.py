@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Uint8
 from graph_service.model.identity import mix
 from graph_service.views.pairs import PairIndex
 
@@ -29,7 +29,7 @@ class Pairing:
     """Edges of the scope by their place in the hash order, while they are being paired.
 
     Attributes:
-        rel: Relation of each place, int32.
+        rel: Relation of each place, in the fewest bytes that hold one.
         group: Number of the place's two nodes, in their direction, if several edges join them;
             else ``groups``: int32.
         exact: Whether each triple has a cell of its own.
@@ -37,23 +37,32 @@ class Pairing:
     """
 
     def __init__(self, graph: KnowledgeGraph, edges: Int32, index: PairIndex) -> None:
-        self.rel: Int32 = graph.rel[edges]
+        # Looked up in any order: the fewer bytes, the likelier they lie in the processor's cache.
+        table = graph.rel.astype(np.min_scalar_type(2 * graph.relation_count))
+        table <<= 1
+        table |= index.parallel
+        self.rel = np.empty(len(edges), dtype=table.dtype)
+        crowded = np.empty(len(edges), dtype=np.bool_)
+        for start in range(0, len(edges), _ROWS):
+            rows = slice(start, start + _ROWS)
+            found = table[edges[rows]]
+            self.rel[rows] = found >> 1
+            crowded[rows] = found & 1
         self.partner: Int32 = np.full(len(edges), ALONE, dtype=np.int32)
         crowd = np.flatnonzero(index.parallel)
         ends = graph.head[crowd].astype(np.int64) * graph.node_count + graph.tail[crowd]
         distinct, numbers = np.unique(ends, return_inverse=True)
         self.groups = len(distinct)
-        of_edge = np.full(graph.edge_count, self.groups, dtype=np.int32)
-        of_edge[crowd] = numbers
-        self.group: Int32 = of_edge[edges]
-        del of_edge, ends
+        self.group: Int32 = np.full(len(edges), self.groups, dtype=np.int32)
+        places = np.flatnonzero(crowded)
+        self.group[places] = numbers[np.searchsorted(crowd, edges[places])]
         self._width = max(1, graph.relation_count)
         self.exact = (self.groups + 1) * self._width <= MAX_CELLS
         size = (self.groups + 1) * self._width if self.exact else MAX_CELLS + 1
         self._holder: Int32 = np.full(size, _NOBODY, dtype=np.int32)
         self._holder[self.cells(numbers, graph.rel[crowd])] = _BASE
 
-    def cells(self, group: Int64 | Int32, rel: Int64 | Int32) -> Int64:
+    def cells(self, group: Int64 | Int32, rel: Uint8 | Int32) -> Int64:
         """Returns the cell of each triple; that of an edge alone between its nodes stays free."""
         cells: Int64 = np.asarray(group).astype(np.int64) * self._width + rel
         if self.exact:
@@ -66,10 +75,15 @@ class Pairing:
         kinds: Int64 = self.group[places].astype(np.int64) * self._width + self.rel[places]
         return kinds
 
-    def pairs(self) -> Int64:
-        """Returns the pairs, earlier member first, in order of that member: int64 [2, pairs]."""
-        first = np.flatnonzero(self.partner > np.arange(len(self.partner), dtype=np.int32))
-        return np.stack([first, self.partner[first]])
+    def pairs(self) -> Int32:
+        """Returns the pairs, earlier member first, in order of that member: int32 [2, pairs]."""
+        found = [np.zeros((2, 0), dtype=np.int32)]
+        for start in range(0, len(self.partner), _ROWS):
+            partner = self.partner[start : start + _ROWS]
+            places = np.arange(start, start + len(partner), dtype=np.int32)
+            first = np.flatnonzero(partner > places)
+            found.append(np.stack([places[first], partner[first]]))
+        return np.concatenate(found, axis=1)
 
     def alone(self) -> Int64:
         """Returns the places without a partner, ascending."""
@@ -89,6 +103,12 @@ class Pairing:
                 ]
             )
         fine: Bool = self.rel[one] != self.rel[other]
+        if not freed and one.ndim == 1:
+            for edge, giver in ((one, other), (other, one)):
+                at = np.flatnonzero(self.group[edge] < self.groups)
+                cells = self.cells(self.group[edge[at]], self.rel[giver[at]])
+                fine[at] &= self._holder[cells] == _NOBODY
+            return fine
         mates = [self.partner[place] for place in freed]
         for edge, giver in ((one, other), (other, one)):
             holder = self._holder[self.cells(self.group[edge], self.rel[giver])]
@@ -97,6 +117,31 @@ class Pairing:
                 free = free | (holder == place) | (holder == mate)
             fine = fine & free
         return fine
+
+    def join_neighbours(self) -> Int64:
+        """Pairs each place with the next, where nothing repeats.
+
+        Returns:
+            The first place of each pair that was not made, ascending.
+        """
+        count = len(self.rel) // 2
+        fine: Bool = self.rel[: 2 * count : 2] != self.rel[1 : 2 * count : 2]
+        # Few can repeat a triple; what all have to pass is done without looking anything up.
+        risky = np.flatnonzero(self.group[: 2 * count] < self.groups)
+        cells = self.cells(self.group[risky], self.rel[risky ^ 1])
+        taken = self._holder[cells] != _NOBODY
+        fine[risky[taken] >> 1] = False
+        at = fine[risky >> 1]
+        risky, cells = risky[at], cells[at]
+        fine[_repeated(risky >> 1, cells)] = False
+        at = fine[risky >> 1]
+        self._holder[cells[at]] = risky[at]
+        partner = self.partner[: 2 * count].reshape(count, 2)
+        first = np.arange(0, 2 * count, 2, dtype=np.int32)
+        np.copyto(partner[:, 1], first, where=fine)
+        first |= 1
+        np.copyto(partner[:, 0], first, where=fine)
+        return 2 * np.flatnonzero(~fine)
 
     def join(self, one: Int64, other: Int64) -> None:
         """Pairs places of which nothing repeats."""
@@ -137,10 +182,8 @@ class Pairing:
                 cells.append(self.cells(self.group[edge[at]], self.rel[giver[at]]))
                 rows.append(at)
         cell, row = np.concatenate(cells), np.concatenate(rows)
-        order = np.lexsort((row, cell))
-        again = order[1:][cell[order[1:]] == cell[order[:-1]]]
         kept = fine.copy()
-        kept[row[again]] = False
+        kept[_repeated(row, cell)] = False
         if freed is not None:
             self.part(freed[kept])
         for one, other in new:
@@ -188,3 +231,10 @@ class Pairing:
             return -1
         cell = group * self._width + int(self.rel[giver])
         return cell if self.exact else int(mix(np.array([cell], dtype=np.uint64))[0]) % MAX_CELLS
+
+
+def _repeated(row: Int64, cell: Int64) -> Int64:
+    """Rows with a cell that a row before them has, or that they have twice."""
+    order = np.lexsort((row, cell))
+    again: Int64 = row[order[1:][cell[order[1:]] == cell[order[:-1]]]]
+    return again

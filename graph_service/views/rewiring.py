@@ -8,7 +8,7 @@ from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph
 from graph_service.model.identity import Uint64
 from graph_service.model.limits import Deadline
 from graph_service.views.draw import Stream, below
-from graph_service.views.pairs import PairIndex
+from graph_service.views.pairs import PairIndex, contains
 
 DRAWS = 16
 """Tails drawn at random for an edge before all that are possible are listed for it."""
@@ -17,12 +17,13 @@ DRAWS = 16
 def rewirable(graph: KnowledgeGraph, scope: Int32, /, *, index: PairIndex) -> Bool:
     """Returns for each edge in scope whether any entity lies outside its head's neighbourhood."""
     fine = np.ones(len(scope), dtype=np.bool_)
-    heads = graph.head[scope]
     # A head joined to all others has at least that many edges: few come near it.
-    close = np.unique(heads[graph.degrees()[heads] >= len(index.linked) - 1])
-    for head in close.tolist():
-        if not len(outside(graph, head, index=index)):
-            fine[heads == head] = False
+    close = graph.degrees() >= len(index.linked) - 1
+    if close.any():
+        heads = graph.head[scope]
+        for head in np.unique(heads[close[heads]]).tolist():
+            if not len(outside(graph, head, index=index)):
+                fine[heads == head] = False
     return fine
 
 
@@ -47,8 +48,8 @@ def new_tails(
     stream: Stream,
     index: PairIndex,
     deadline: Deadline,
-) -> Int32:
-    """Returns a new tail for each edge, int32.
+) -> tuple[Int32, int]:
+    """Returns a new tail for each edge, int32, and how many repeat the triple of another.
 
     Each edge has its own sequence of tails. As if the edges came one by one in hash order, each
     takes the first of its sequence that makes no triple which an earlier edge made; so an edge's
@@ -63,13 +64,15 @@ def new_tails(
     """
     keys = graph.statement_keys[edges]
     head = graph.head[edges]
-    attempts = np.zeros(len(edges), dtype=np.int64)
+    attempts = np.zeros(len(edges), dtype=np.int32)
     tails = _draw(index, keys, stream, 0)
     settled = np.zeros(len(edges), dtype=np.bool_)
     walks: dict[int, Int32] = {}
     refused = np.flatnonzero((tails == head) | index.joined(head, tails))
     order: Uint64 | None = None
+    packed = ascending = np.zeros(0, dtype=np.int64)
     while True:
+        moved = refused
         deadline.check("choosing new tails")
         while len(refused):
             attempts[refused] += 1
@@ -91,18 +94,25 @@ def new_tails(
             refused = open_[(tails[open_] == head[open_]) | index.joined(head[open_], tails[open_])]
         # Deferred acceptance: of edges that make one triple the first in hash order keeps it and
         # the others go on. As all triples prefer edges alike, this ends where taking turns would.
-        packed = index.pack(head, graph.rel[edges], tails)
+        if len(packed):
+            packed[moved] = index.pack(head[moved], graph.rel[edges[moved]], tails[moved])
+            new = np.sort(packed[moved])
+            # What they left stays with the first: all triples there are, sorted as before.
+            if not (settled.any() or (new[1:] == new[:-1]).any() or contains(ascending, new).any()):
+                return tails, 0
+        else:
+            packed = index.pack(head, graph.rel[edges], tails)
         ascending = np.sort(packed)
-        repeated = np.unique(ascending[1:][ascending[1:] == ascending[:-1]])
+        repeated = ascending[1:][ascending[1:] == ascending[:-1]]
         if not len(repeated):
             break
-        members = np.flatnonzero(np.isin(packed, repeated) & ~settled)
+        members = np.flatnonzero(contains(repeated, packed) & ~settled)
         order = stream.hashes(keys, purpose="order") if order is None else order
         members = members[np.lexsort((order[members], packed[members]))]
         refused = members[1:][packed[members[1:]] == packed[members[:-1]]]
         if not len(refused):
             break
-    return tails
+    return tails, len(repeated)
 
 
 def _draw(index: PairIndex, keys: Int64, stream: Stream, attempt: int) -> Int32:

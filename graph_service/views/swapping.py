@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graph_service.model.graph import Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Uint8
 from graph_service.model.limits import Deadline
 from graph_service.views.chains import pair_rest
 from graph_service.views.draw import Stream, ascending, below
@@ -23,8 +23,7 @@ ROTATIONS = 3
 FEW = 16
 """Failed pairs that are left to the search."""
 
-FEW = 16
-"""Failed pairs that are left to the search."""
+_ROWS = 1 << 18
 
 MAX_VAIN = 4
 """Exchanges in a row without a gain, after which the search takes over."""
@@ -35,13 +34,15 @@ class PairSequence:
     """Pairs in the order in which levels take them.
 
     Attributes:
-        first, second: Edges of each pair, int32.
-        clean: How many pairs, from the start, repeat no triple.
+        first, second: Edges of each pair, int32; no more than were wanted.
+        clean: How many pairs, from the start, repeat no triple, of all.
+        count: How many there are.
     """
 
     first: Int32
     second: Int32
     clean: int
+    count: int
 
 
 def pair_edges(
@@ -52,6 +53,7 @@ def pair_edges(
     stream: Stream,
     index: PairIndex,
     deadline: Deadline,
+    wanted: int | None = None,
 ) -> PairSequence:
     """Returns all pairs that a scope can be swapped in.
 
@@ -59,23 +61,35 @@ def pair_edges(
     more than half of them. Pairs that repeat a triple come last, and only of edges that cannot
     be paired well with each other, nor by breaking up good pairs along a chain (the search for
     those is bounded: ``chains``).
+
+    Args:
+        graph: The base.
+        scope: Its edges that may be paired, int32, ascending.
+        stream: The hash order.
+        index: The base's ``PairIndex``.
+        deadline: When to give up.
+        wanted: How many pairs to return, from the start; all where None.
     """
-    edges = scope[ascending(stream.hashes(graph.statement_keys[scope], purpose="order"))]
+    edges = ascending(stream.hashes(graph.statement_keys, at=scope, purpose="order"))
+    if len(scope) < graph.edge_count:
+        edges = scope[edges]
     work = Pairing(graph, edges, index)
-    count = len(edges) // 2
-    first, second = np.arange(2 * count, dtype=np.int64).reshape(count, 2).T
-    for turn in range(1 + ROTATIONS):
-        second = np.roll(second, -1) if turn else second
+    first = work.join_neighbours()
+    second = first + 1
+    for _ in range(ROTATIONS):
+        if len(first) < 2:
+            break
+        second = np.roll(second, -1)
         fine = work.fits(first, second)
         joined = work.settle(fine, (first, second))
         first, second = first[~joined], second[~joined]
-        if len(first) < 2:
-            break
     _exchange(work, first, second, deadline)
     pair_rest(work, deadline)
     forced = _force(work)
-    sequence = np.concatenate([work.pairs(), forced], axis=1)
-    return PairSequence(edges[sequence[0]], edges[sequence[1]], len(sequence[0]) - forced.shape[1])
+    good = work.pairs()
+    first, second = np.concatenate([good[:, :wanted], forced], axis=1)[:, :wanted]
+    clean = good.shape[1]
+    return PairSequence(edges[first], edges[second], clean, clean + forced.shape[1])
 
 
 def _exchange(work: Pairing, first: Int64, second: Int64, deadline: Deadline) -> None:
@@ -88,8 +102,7 @@ def _exchange(work: Pairing, first: Int64, second: Int64, deadline: Deadline) ->
         deadline.check("pairing edges")
         # What is left over is mostly of the commonest relation: only pairs without it can help.
         commonest = np.argmax(np.bincount(work.rel[first]))
-        outside = untried & (rels[0] != commonest) & (rels[1] != commonest)
-        block = np.flatnonzero(outside)[: len(first)]
+        block = _outside(untried, rels, commonest, wanted=len(first))
         if not len(block):
             break
         untried[block] = False
@@ -103,8 +116,22 @@ def _exchange(work: Pairing, first: Int64, second: Int64, deadline: Deadline) ->
         first, second = first[rest], second[rest]
 
 
-def _force(work: Pairing) -> Int64:
-    """Pairs what is left whatever it repeats, int64 [2, pairs]; breaks good pairs if it must."""
+def _outside(untried: Bool, rels: Uint8 | Int32, commonest: np.intp, *, wanted: int) -> Int64:
+    """Returns the first untried pairs, as many as are wanted, without a relation."""
+    found = [np.zeros(0, dtype=np.int64)]
+    for start in range(0, len(untried), _ROWS):
+        rows = slice(start, start + _ROWS)
+        fine = untried[rows] & (rels[0, rows] != commonest) & (rels[1, rows] != commonest)
+        found.append(start + np.flatnonzero(fine))
+        wanted -= len(found[-1])
+        if wanted <= 0:
+            break
+    block: Int64 = np.concatenate(found)
+    return block[: len(block) + min(0, wanted)]
+
+
+def _force(work: Pairing) -> Int32:
+    """Pairs what is left whatever it repeats, int32 [2, pairs]; breaks good pairs if it must."""
     alone = work.alone()
     counts = np.bincount(work.rel[alone]) if len(alone) else np.zeros(1, dtype=np.int64)
     commonest = int(np.argmax(counts))
@@ -126,7 +153,7 @@ def _force(work: Pairing) -> Int64:
     pairs = np.sort(np.stack([alone[:half], alone[half:]]), axis=0)
     # Breaking pairs can make room: those that now repeat nothing stand with the others.
     joined = work.settle(work.fits(pairs[0], pairs[1]), (pairs[0], pairs[1]))
-    forced = pairs[:, ~joined]
+    forced = pairs[:, ~joined].astype(np.int32)
     return forced[:, np.argsort(forced[0])]
 
 

@@ -12,10 +12,11 @@ from graph_builder import build_graph
 
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
-from graph_service.model.view import Method
-from graph_service.views.draw import Stream, ascending
+from graph_service.model.view import Method, ViewSpec
+from graph_service.views.delta import make_delta
+from graph_service.views.draw import Stream, ascending, smallest
 from graph_service.views.pairing import Pairing
-from graph_service.views.pairs import PairIndex, contains
+from graph_service.views.pairs import PairIndex, Sieve, contains
 from graph_service.views.swapping import PairSequence, pair_edges
 
 
@@ -123,6 +124,59 @@ def test_hashes_are_ordered_by_all_their_bits():
     spread = hashes << np.uint64(43)
     assert (ascending(spread) == np.argsort(spread)).all()
     assert len(ascending(hashes[:0])) == 0
+
+
+@pytest.mark.parametrize("distance", [0, 20, 30, 43, 53])
+def test_hashes_past_the_cache_are_ordered_by_all_their_bits(monkeypatch, distance):
+    """O10: dealt into buckets; also where their upper bits are alike."""
+    monkeypatch.setattr("graph_service.views.draw._CACHED", 16)
+    monkeypatch.setattr("graph_service.views.draw._BLOCK", 100)
+    rng = np.random.default_rng(distance)
+    hashes = rng.permutation(np.arange(2_000, dtype=np.uint64)) << np.uint64(distance)
+    order = np.argsort(hashes)
+    assert (ascending(hashes) == order).all()
+    for count in (0, 1, 77, 1_999, 2_000):
+        assert smallest(hashes, count).tolist() == sorted(order[:count].tolist())
+
+
+def test_a_sieve_lets_its_own_through_and_few_others(monkeypatch):
+    """O10: what looks a pair up in a graph past the processor's cache."""
+    monkeypatch.setattr("graph_service.views.pairs._BLOCK", 100)
+    numbers = np.arange(0, 60_000, 7)
+    wanted = np.arange(60_000)
+    through = Sieve.of(numbers).through(wanted)
+    assert set(numbers.tolist()) <= set(through.tolist())
+    assert len(numbers) < len(through) < len(numbers) + 0.15 * (len(wanted) - len(numbers))
+    assert len(Sieve.of(numbers[:0]).through(wanted)) == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_graphs_past_the_cache_have_the_same_views(monkeypatch, seed):
+    """O10: what is done block by block, and looked up otherwise, changes no delta."""
+    rng = random.Random(seed)
+    graph = drawn(rng, edges=rng.randint(40, 400), nodes=rng.randint(4, 40), relations=9)
+    specs = [
+        ViewSpec(method, level=level, random_seed=seed)
+        for method in (Method.RELATION_SWAPPING, Method.EDGE_REWIRING, Method.EDGE_DELETION)
+        for level in (0.3, 1.0)
+    ]
+
+    def deltas() -> list[list[list[int]]]:
+        made = [make_delta(graph, spec)[0] for spec in specs]
+        return [
+            [
+                column.tolist()
+                for column in (one.removed, one.replaced, one.replaced_rel, one.replaced_tail)
+            ]
+            for one in made
+        ]
+
+    whole = deltas()
+    for name in ("draw._CACHED", "draw._BLOCK", "pairs._CACHED", "pairs._BLOCK"):
+        monkeypatch.setattr(f"graph_service.views.{name}", 8)
+    for name in ("pairing._ROWS", "swapping._ROWS"):
+        monkeypatch.setattr(f"graph_service.views.{name}", 4)
+    assert deltas() == whole
 
 
 def test_numbers_looked_up_in_order_are_those_looked_up_as_they_come(monkeypatch):
