@@ -43,6 +43,7 @@ class Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parses, and refuses what is left over here, where the verb's own options are known."""
+        self._refuse_before_verb(sys.argv[1:] if args is None else args)
         found, extras = super().parse_known_args(args, namespace)
         if extras:
             self._refuse(extras)
@@ -91,6 +92,17 @@ class Parser(argparse.ArgumentParser):
             if name in {*action.option_strings, action.dest, action.metavar}:
                 return [str(choice) for choice in action.choices or ()]
         return []
+
+    def _refuse_before_verb(self, args: Sequence[str]) -> None:
+        verbs = [one for one in self._actions if isinstance(one, argparse._SubParsersAction)]
+        name = args[0].partition("=")[0] if args else ""
+        known = [text for action in self._actions for text in action.option_strings]
+        if verbs and re.match("--?[A-Za-z]", name) and name not in known:
+            self._fail(
+                f"{self.prog} itself has no option {name}; a verb's options come after the verb",
+                argument=name,
+                meant=get_close_matches(name, known, n=1),
+            )
 
     def _refuse(self, extras: Sequence[str]) -> NoReturn:
         option = next((text for text in extras if re.match("--?[A-Za-z]", text)), None)

@@ -115,6 +115,9 @@ def query_tokens(text: str, /) -> list[str]:
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
+_SHOUTED = re.compile("[A-Z]{6,}")
+"""A type of relationship as property graphs write it; shorter ones are as a rule initials."""
+
 
 def relation_words(name: str, /) -> str:
     """Returns the last part of a relation's name, split into words.
@@ -126,6 +129,8 @@ def relation_words(name: str, /) -> str:
     ('birth place', 'place of birth')
     >>> relation_words("__music__album__artist"), relation_words("children_of")
     ('artist', 'children of')
+    >>> relation_words("ACTED_IN"), relation_words("DIRECTED"), relation_words("ISBN")
+    ('acted in', 'directed', 'ISBN')
     """
     last = name
     if "://" in last:
@@ -137,7 +142,9 @@ def relation_words(name: str, /) -> str:
     elif re.fullmatch(r"[\w]+(?:[./][\w]+)+", last):
         last = re.split(r"[./]", last)[-1]
     spaced = _CAMEL.sub(" ", last).replace("_", " ")
-    return " ".join(spaced.split()).lower() if spaced != name else " ".join(name.split())
+    if spaced != name or _SHOUTED.fullmatch(name):
+        return " ".join(spaced.split()).lower()
+    return " ".join(name.split())
 
 
 _WIKIDATA_ID = re.compile(r"[QPLEM][1-9]\d*(-[FS][1-9]\d*)?")

@@ -229,8 +229,10 @@ class _Reader:
         value = table.get(key)
         if value is None:
             return None
-        if not isinstance(value, str) or not (value or empty):
+        if not isinstance(value, str):
             raise self._fault(at, key, f"expected a text as {key}, came {value!r}")
+        if not (value or empty):
+            raise self._fault(at, key, f"{key} is empty: give a text, or leave it out")
         if not _is_name(value) and not empty:
             raise self._fault(at, key, f"{value!r} can be no name in Neo4j")
         return value

@@ -107,7 +107,7 @@ NODE = '[nodes.A]\nid = "x"\n'
         (NODE + '[relationships."*"]\nrelation = "x"\n', 4, "name the type"),
         (NODE + "[nodes.A.relations]\nborn = 7\n", 4, "expected a relation as text, came 7"),
         (NODE + "[nodes.'B\\\\']\nid = 'x'\n", 3, "can be no name in Neo4j"),
-        (NODE + '[relationships."R"]\nrelation = ""\n', 4, "expected a text as relation"),
+        (NODE + '[relationships."R"]\nrelation = ""\n', 4, "relation is empty: give a text"),
     ],
 )  # fmt: skip
 def test_errors_name_file_and_line(tmp_path: Path, text: str, line: int, message: str) -> None:
