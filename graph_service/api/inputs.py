@@ -170,6 +170,11 @@ class RetrieveInput:
     )
     ranks: list[Rank] | None = None
     prizes: PrizeInput | None = None
+    question_vector: list[float] | None = strawberry.field(
+        default=None,
+        description="Stands for the question's text wherever that is compared with texts of the "
+        "graph: as many numbers as the embedder's vectors have. Names are still found by the text.",
+    )
     prove: bool = strawberry.field(
         default=False, description="Spend up to two seconds on a proven subgraph."
     )
@@ -212,6 +217,7 @@ def to_request(given: RetrieveInput, strategy: Strategy, /, *, details: bool) ->
         top_edges=prizes.top_edges,
         edge_cost=prizes.edge_cost,
         max_path_length=prizes.max_path_length,
+        question_vector=None if given.question_vector is None else tuple(given.question_vector),
         prove=given.prove,
         details=details,
     )

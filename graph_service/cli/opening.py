@@ -149,9 +149,32 @@ def request_of(options: argparse.Namespace, question: str, /, **changes: Any) ->
         ("exclude_relation_ids", "exclude_relation"),
     ):
         fields[name] = tuple(getattr(options, option, ()))
+    fields["question_vector"] = _read_vector(getattr(options, "question_vector", None))
     fields["type_ids"] = tuple(getattr(options, "type", ()))
     fields["ranks"] = tuple(Rank(rank) for rank in getattr(options, "rank", ()))
     return RetrieveRequest(**{**fields, **changes})
+
+
+def _read_vector(path: str | None) -> tuple[float, ...] | None:
+    if path is None:
+        return None
+    try:
+        return vector_of(orjson.loads(Path(path).read_bytes()))
+    except OSError as error:
+        raise InputError(
+            f"can't read {path}: {error.strerror}", argument="question_vector"
+        ) from error
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"{path}: not JSON: {error}", argument="question_vector") from error
+
+
+def vector_of(data: object, /) -> tuple[float, ...]:
+    """Returns the numbers of a JSON list; raises ``InputError`` where it is none of numbers."""
+    if not isinstance(data, list) or not all(
+        isinstance(number, int | float) and not isinstance(number, bool) for number in data
+    ):
+        raise InputError("a vector is a JSON list of numbers", argument="question_vector")
+    return tuple(float(number) for number in data)
 
 
 def questions_of(options: argparse.Namespace, /) -> list[tuple[str, str]]:

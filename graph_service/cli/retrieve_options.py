@@ -39,6 +39,8 @@ def add_retrieve(verb: argparse.ArgumentParser, /) -> None:
     verb.add_argument("--rank", action="append", default=[],
                       choices=["preferred", "normal", "deprecated"], help="statements of this rank "
                       "(preferred and normal); may be repeated")  # fmt: skip
+    verb.add_argument("--question-vector", metavar="FILE", help="the question's vector, as a JSON "
+                      "list of numbers, in place of the embedder's")  # fmt: skip
     verb.add_argument("--prove", action="store_true",
                       help="spend up to two seconds on a proven subgraph")  # fmt: skip
     verb.add_argument("--text", choices=["triples", "numbered", "citations", "paths"],

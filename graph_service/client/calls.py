@@ -74,6 +74,7 @@ class RetrieveOptions(TypedDict, total=False):
     top_edges: int | None
     edge_cost: float | None
     max_path_length: int | None
+    question_vector: Sequence[float] | None
     prove: bool
     details: bool
 
@@ -116,6 +117,7 @@ _NAMES = {
     "exclude_relation_ids": "excludePropertyIds",
     "type_ids": "typeIds",
     "ranks": "ranks",
+    "question_vector": "questionVector",
     "prove": "prove",
 }
 _PRIZE_NAMES = {

@@ -63,6 +63,8 @@ class RetrieveRequest:
             entities; a literal goes with the entity that it is said of.
         ranks: Ranks of statements that are edges; preferred and normal where empty.
         top_nodes, top_edges, edge_cost, max_path_length: Prizes, as in the preset.
+        question_vector: Stands for the question's text wherever that is compared with texts of the
+            graph: as many numbers as the embedder's vectors have. Names are still found by the text.
         prove: Whether to spend up to two seconds on a proven subgraph.
         details: Whether triples come with qualifiers and references.
     """
@@ -87,6 +89,7 @@ class RetrieveRequest:
     top_edges: int | None = None
     edge_cost: float | None = None
     max_path_length: int | None = None
+    question_vector: tuple[float, ...] | None = None
     prove: bool = False
     details: bool = False
 

@@ -33,9 +33,9 @@ def by_prizes(call: Call, question: str, eligible: npt.NDArray[np.bool_]) -> Sel
     allowed, cuts = _affordable(region, node_texts, relation_texts, preset.max_embedded)
     distinct = sorted({text for text, kept in zip(node_texts, allowed, strict=True) if kept})
     texts = sorted({*distinct, *relation_texts})
-    vectors = call.encode([question, *texts])
+    wanted, vectors = call.encode.both(question, texts)
     call.deadline.check("embedding the region")
-    by_text = dict(zip(texts, cosines(vectors[0], vectors[1:]).tolist(), strict=True))
+    by_text = dict(zip(texts, cosines(wanted, vectors).tolist(), strict=True))
     call.clock.stage("embedding")
     node_like = np.array([by_text.get(text, -1.0) for text in node_texts], dtype=np.float64)
     edge_like = np.array([by_text[text] for text in relation_texts], dtype=np.float64)[which]

@@ -60,7 +60,7 @@ def by_sequences(call: Call, question: str, mentions: Sequence[tuple[int, int]])
     asked = _asked(question, mentions, list(texts.values()))
     kinds = _spoken_kinds(call, asked, texts)
     call.clock.stage("kinds")
-    wanted = call.encode([asked])[0]
+    wanted = call.encode.question(asked)
     triples = _TripleTexts(call, wanted, texts)
     wording = Wording(
         texts,
@@ -223,7 +223,7 @@ def _nearest(
     """
     region, preset = call.region, call.preset
     triples = _TripleTexts(
-        call, call.encode([question])[0], texts, max_characters=_TRIPLE_CHARACTERS
+        call, call.encode.question(question), texts, max_characters=_TRIPLE_CHARACTERS
     )
     words = [word for word in question_words(question) if len(word) >= _LEAST_LETTERS]
 

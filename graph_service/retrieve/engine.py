@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+import numpy.typing as npt
+
 from graph_service.errors import InputError
 from graph_service.model.graph import Int32, KnowledgeGraph
 from graph_service.model.limits import Deadline
@@ -51,6 +54,7 @@ def run(
     region: Region | None = None,
     head_relations: HeadRelations | None = None,
     is_instance: IsInstance | None = None,
+    question_vector: npt.NDArray[np.float32] | None = None,
 ) -> Selection:
     """Returns what a question retrieves from a graph or a view of it.
 
@@ -73,6 +77,8 @@ def run(
         head_relations: Reads the relations of entities beyond ``graph``, where that is only the
             part of the base that the store made ``region`` of.
         is_instance: Which entities are of the types asked for; no others stay but the seeds.
+        question_vector: Stands for the question's text wherever that is compared with others',
+            float32 [d], of length 1; its words still say which names and kinds it holds.
 
     Raises:
         InputError: The question is empty, or there are no seeds.
@@ -110,7 +116,7 @@ def run(
         after,
         labels,
         head_relations or relations_in(graph),
-        Encoder(encode),
+        Encoder(encode, question_vector=question_vector),
         min_score,
         prove,
         deadline,

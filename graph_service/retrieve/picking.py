@@ -107,6 +107,42 @@ class Clock:
         self._at = now
 
 
+class Encoder:
+    """Texts to vectors, each text asked for once in a retrieval.
+
+    Args:
+        encode: Texts to unit vectors.
+        question_vector: The question's unit vector, where the caller gave one, float32 [d].
+    """
+
+    def __init__(
+        self, encode: Encode, /, *, question_vector: npt.NDArray[np.float32] | None = None
+    ) -> None:
+        self._encode = encode
+        self._question_vector = question_vector
+        self._known: dict[str, npt.NDArray[np.float32]] = {}
+
+    def __call__(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
+        """Returns the vectors of some texts, float32 [len(texts), d]."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, self._encode(new), strict=True))
+        return np.array([self._known[text] for text in texts], dtype=np.float32)
+
+    def question(self, text: str, /) -> npt.NDArray[np.float32]:
+        """Returns what texts are compared with: the caller's own vector, else that of ``text``."""
+        return self([text])[0] if self._question_vector is None else self._question_vector
+
+    def both(
+        self, text: str, texts: Sequence[str], /
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Returns ``question`` of a text and the vectors of others, embedded in one batch."""
+        if self._question_vector is not None:
+            return self._question_vector, self(texts)
+        vectors = self([text, *texts])
+        return vectors[0], vectors[1:]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
     """What the stages of one retrieval share."""
@@ -116,26 +152,11 @@ class Call:
     region: Region
     labels: Labels
     head_relations: HeadRelations
-    encode: Encode
+    encode: Encoder
     min_score: float | None
     prove: bool
     deadline: Deadline
     clock: Clock
-
-
-class Encoder:
-    """Texts to vectors, each text asked for once in a retrieval."""
-
-    def __init__(self, encode: Encode) -> None:
-        self._encode = encode
-        self._known: dict[str, npt.NDArray[np.float32]] = {}
-
-    def __call__(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
-        """Returns the vectors of some texts, float32 [len(texts), d]."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if new:
-            self._known.update(zip(new, self._encode(new), strict=True))
-        return np.array([self._known[text] for text in texts], dtype=np.float32)
 
 
 def pick_edges(

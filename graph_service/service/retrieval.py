@@ -41,6 +41,7 @@ from graph_service.retrieve.preset import Preset, resolve_preset
 from graph_service.retrieve.region import extract_region
 from graph_service.retrieve.types import IsInstance, instances_of
 from graph_service.service.lookup import find_relations, read_id, require_base
+from graph_service.service.question_vector import read_vector, vector_hash
 from graph_service.service.shaping import base_ids, detailed, fit_budget, make_items, with_id
 from graph_service.settings import Settings
 from graph_service.store.protocol import GraphInfo, Store
@@ -210,6 +211,14 @@ class Retriever:
             is_instance = instances_of(base.arrays, overlay, types, ranks=ranks)
         watch.stage("view")
         vectors = self._vectors()
+        question_vector = None
+        if request.question_vector is not None:
+            if preset.scoring not in ("prizes", "sequences"):
+                raise InputError(
+                    f"preset {preset.name} ranks by the question's text and takes no question_vector",
+                    argument="question_vector",
+                )
+            question_vector = read_vector(request.question_vector, vectors.embedder)
         watch.stage("embedder")
         selection: Selection | None = None
         if len(linking.seeds):
@@ -231,6 +240,7 @@ class Retriever:
                 region=region,
                 head_relations=head_relations,
                 is_instance=is_instance,
+                question_vector=question_vector,
             )
             watch.stages(selection.timings_ms)
         maker = TripleMaker(base.arrays, overlay, request.languages)
@@ -448,6 +458,9 @@ def _request_parameters(request: RetrieveRequest) -> dict[str, Any]:
         "type_ids": list(request.type_ids),
         "ranks": [rank.value for rank in request.ranks],
         "prove": request.prove,
+        "question_vector": None
+        if request.question_vector is None
+        else vector_hash(request.question_vector),
     }
 
 
