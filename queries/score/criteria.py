@@ -374,6 +374,9 @@ def lint_criteria(criteria: Criteria, /) -> tuple[ShotWarning, ...]:
     A reason should not turn in its first half: ``and``, ``but`` and ``however`` there let the judge decide
     before it has looked. A verdict in a reason gives it away; a label needs shots with and
     without the fault.
+
+    >>> lint_criteria(load_criteria())
+    ()
     """
     found: list[ShotWarning] = []
     for label in criteria.labels:

@@ -303,6 +303,16 @@ def score_alignment(
         entailment: The judge.
         groups: From a question's id to what it is grouped by.
         random_seed: Of the bootstrap.
+
+    Two sentences with a citation each; the second says nothing of what it cites:
+
+    >>> from queries.generate.reader import parse_answer
+    >>> from queries.score.entailment import WordOverlap
+    >>> text = "Her mother is Bea [Q1, mother: Bea]. She sang [Q1, home: Rome]."
+    >>> answered = Answer("7", "Who?", text, parse_answer(text, ()), (), None, "m")
+    >>> _, report = score_alignment([answered], entailment=WordOverlap())
+    >>> report.score("alignment, micro").value, report.score("alignment, micro").n
+    (0.5, 2)
     """
     rows = tuple(
         alignment_row(item, entailment=entailment, groups=groups(item.question_id))

@@ -97,7 +97,7 @@ def read_line(text: str, /) -> str:
 
 
 def check_facts(case: TextCase, /, *, by: FactChecker) -> FactsRow:
-    """Returns a text's facts, each supported by the case's evidence or not (O9).
+    r"""Returns a text's facts, each supported by the case's evidence or not (O9).
 
     A sentence whose facts cannot be extracted fails the case; a fact that cannot be judged is
     kept as such. A text without facts has not responded; one without evidence is not asked about.
@@ -105,6 +105,18 @@ def check_facts(case: TextCase, /, *, by: FactChecker) -> FactsRow:
     Args:
         case: The text with its evidence.
         by: How facts are made and checked.
+
+    >>> from queries.llm import Reply
+    >>> class Model:  # any ChatModel
+    ...     name = "rule"
+    ...
+    ...     def complete(self, messages, /, **_):
+    ...         return Reply("- Ada sang.\n- Ada slept.", "rule", "stop", Usage(9, 1))
+    >>> from queries.score.entailment import WordOverlap
+    >>> case = TextCase("7", "What did Ada do?", "Ada sang and slept.", evidence=("Ada sang.",))
+    >>> row = check_facts(case, by=FactChecker(Judge(Model()), verifier=WordOverlap()))
+    >>> [(fact.text, fact.supported) for fact in row.facts]
+    [('Ada sang.', True), ('Ada slept.', False)]
     """
     if case.failure is not None:
         return FactsRow(case.id, case.groups, (), failure=case.failure)

@@ -219,6 +219,20 @@ def rate_text(case: TextCase, /, *, by: GEval) -> GEvalRow:
     Args:
         case: The text, with knowledge or context where a quality needs it.
         by: Who rates, and how.
+
+    >>> from queries.llm import Reply
+    >>> class Model:  # any ChatModel
+    ...     name = "rule"
+    ...
+    ...     def complete(self, messages, /, **_):
+    ...         return Reply("4", "rule", "stop", Usage(9, 1))
+    >>> text = TextCase("7", "Who?", "Ada.", knowledge=("Ada | is | a poet",))
+    >>> row = rate_text(text, by=GEval(Judge(Model()), PRESETS["kalma"]))
+    >>> row.scores["fluency"].runs
+    (4.0, 4.0, 4.0)
+    >>> report = geval_report([row], PRESETS["kalma"], rated_by="rule")
+    >>> report.score("fluency").value, report.score("fluency, %").value
+    (4.0, 75.0)
     """
     if case.failure is not None:
         return GEvalRow(case.id, case.groups, {}, case.human, failure=case.failure)

@@ -173,6 +173,15 @@ def score_knowledge(
         cases: In any order.
         ks: For which ``k`` the oracle recall is taken.
         random_seed: Of the bootstrap.
+
+    >>> one = KnowledgeCase("1", "Ada and Bea sang.", (("Ada",), ("Bea",)))
+    >>> two = KnowledgeCase("2", "Ada sang.", (("Ada", "Ada King"), ("Cleo",)))
+    >>> lost = KnowledgeCase("3", None, (("Ada",),), failure="timeout")
+    >>> rows, report = score_knowledge([one, two, lost])
+    >>> [report.score(name).value for name in ("KM", "rKM", "eKM")]
+    [1.0, 0.75, 0.5]
+    >>> report.score("KM").n, report.score("KM").failed
+    (2, 1)
     """
     rows = tuple(knowledge_row(case, ks=ks) for case in cases)
     return rows, knowledge_report(rows, random_seed=random_seed)
@@ -195,10 +204,14 @@ def knowledge_report(rows: Sequence[KnowledgeRow], /, *, random_seed: int = 0) -
             )
         }
         if ranked:
-            scores.update(_recalls("relation recall", [row.recall for row in part], random_seed))
+            scores.update(
+                _recalls("relation recall", part, [row.recall for row in part], random_seed)
+            )
         for k in ks:
             scores.update(
-                _recalls(f"oracle recall@{k}", [row.oracle.get(k) for row in part], random_seed)
+                _recalls(
+                    f"oracle recall@{k}", part, [row.oracle.get(k) for row in part], random_seed
+                )
             )
         return scores
 
@@ -206,19 +219,29 @@ def knowledge_report(rows: Sequence[KnowledgeRow], /, *, random_seed: int = 0) -
 
 
 def _recalls(
-    name: str, values: Sequence[RelationRecall | None], random_seed: int
+    name: str,
+    rows: Sequence[KnowledgeRow],
+    values: Sequence[RelationRecall | None],
+    random_seed: int,
 ) -> dict[str, Score]:
+    # A generation may have failed after a retrieval whose recall is known all the same.
+    failed = sum(
+        value is None and row.failure is not None for row, value in zip(rows, values, strict=True)
+    )
     known = [value for value in values if value is not None]
+    unscored = len(values) - len(known) - failed
     return {
         f"{name}, micro": ratio_score(
             [value.hit for value in known],
             [value.reference for value in known],
-            unscored=len(values) - len(known),
+            failed=failed,
+            unscored=unscored,
             empty=NO_REFERENCE,
             random_seed=random_seed,
         ),
         f"{name}, macro": mean_score(
-            [None if value is None else value.recall for value in values],
+            [*(value.recall for value in known), *[None] * unscored],
+            failed=failed,
             empty=NO_REFERENCE,
             random_seed=random_seed,
         ),

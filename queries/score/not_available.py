@@ -136,6 +136,23 @@ def score_not_available(
         beside_question: As in ``not_available_row``.
         hypothesis: As in ``not_available_row``.
         random_seed: Of the bootstrap.
+
+    One marked sentence that names what was withheld, of two withheld statements:
+
+    >>> from graph_service.model.result import EntityRef, RelationRef, Triple
+    >>> from graph_service.model.values import StringValue
+    >>> from queries.generate.reader import parse_answer
+    >>> from queries.score.entailment import WordOverlap
+    >>> ada = EntityRef("Q1", "Ada")
+    >>> withheld = [
+    ...     Triple("s1", ada, RelationRef("P1", "mother"), StringValue("Bea"), "Bea"),
+    ...     Triple("s2", ada, RelationRef("P2", "home"), StringValue("Rome"), "Rome"),
+    ... ]
+    >>> text = "Her mother may be Bea [NA]."
+    >>> answered = Answer("7", "Who?", text, parse_answer(text, ()), (), None, "m")
+    >>> report = score_not_available([answered], {"7": withheld}, entailment=WordOverlap())
+    >>> report.precision_strict.value, report.recall.value
+    (1.0, 0.5)
     """
     rows = [
         not_available_row(

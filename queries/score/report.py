@@ -199,12 +199,13 @@ class RunSpread:
     failed: int
 
     def text(self) -> str:
-        """Returns ``0.600 +- 0.141 (runs 0.500 0.700)``."""
+        """Returns ``0.600 +- 0.141 (runs 0.500 0.700, failed=2)``."""
         if self.mean is None:
             return "none (no run has a value)"
         spread = "" if self.deviation is None else f" +- {self.deviation:.3f}"
         shown = " ".join("none" if value is None else f"{value:.3f}" for value in self.values)
-        return f"{self.mean:.3f}{spread} (runs {shown})"
+        failed = f", failed={self.failed}" if self.failed else ""
+        return f"{self.mean:.3f}{spread} (runs {shown}{failed})"
 
 
 def over_runs(scores: Sequence[Score], /) -> RunSpread:

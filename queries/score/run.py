@@ -118,6 +118,24 @@ def score_answers(
 
     Raises:
         InputError: Two answers or two questions have the same id.
+
+    An answer that cites one statement that was given and invents another, of a minimum set of two:
+
+    >>> from graph_service.model.result import EntityRef, RelationRef, Triple
+    >>> from graph_service.model.values import StringValue
+    >>> from queries.datasets.gold import GoldQuestion
+    >>> from queries.generate.reader import parse_answer
+    >>> ada = EntityRef("Q1", "Ada")
+    >>> given = [
+    ...     Triple("s1", ada, RelationRef("P1", "mother"), StringValue("Bea"), "Bea"),
+    ...     Triple("s2", ada, RelationRef("P2", "home"), StringValue("Rome"), "Rome"),
+    ... ]
+    >>> text = "Her mother is Bea [Q1, mother: Bea]. She is a poet [Q1, work: poet]."
+    >>> answered = Answer("7", "Who?", text, parse_answer(text, given), tuple(given), None, "m")
+    >>> gold = GoldQuestion("7", "Who?", statement_ids=("s1", "s2"))
+    >>> report = score_answers([answered], [gold])
+    >>> report.score("precision_micro").value, report.score("recall_micro").value
+    (0.5, 0.5)
     """
     questions: dict[str, GoldQuestion] = {}
     for item in gold:

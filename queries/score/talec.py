@@ -238,6 +238,18 @@ def judge_text(case: TextCase, /, *, by: Talec) -> TalecRow:
     Args:
         case: The text as it was printed, with knowledge or context.
         by: Who judges, by which criteria, and how.
+
+    >>> from queries.llm import Reply
+    >>> class Model:  # any ChatModel
+    ...     name = "rule"
+    ...
+    ...     def complete(self, messages, /, **_):
+    ...         return Reply("It says so. [[A]]", "rule", "stop", Usage(9, 1))
+    >>> from queries.score.criteria import load_criteria
+    >>> by = Talec(Judge(Model()), load_criteria(), method=Method.ZERO_SHOT)
+    >>> row = judge_text(TextCase("7", "Who?", "Ada."), by=by)
+    >>> row.score, row.labels[by.criteria.labels[0].name].present  # [[A]]: the fault is there
+    (0, True)
     """
     if case.failure is not None:
         return TalecRow(

@@ -40,6 +40,13 @@ def tuning_records(
     Args:
         criteria: With shots.
         cases: With ``human`` labels, and perhaps reasons; a label that people did not give makes no record.
+
+    >>> from queries.score.criteria import load_criteria
+    >>> criteria = load_criteria()
+    >>> fault = criteria.labels[0].name
+    >>> labelled = TextCase("7", "Who?", "Ada.", human={fault: 0}, reasons={fault: "It is right."})
+    >>> print(tuning_records(criteria, [labelled])[-1].messages[-1].content.splitlines()[-1])
+    Verdict: [[B]]
     """
     found: list[TuningRecord] = []
     for label in criteria.labels:

@@ -176,6 +176,19 @@ def talec_report(
         judged_by: Who judged, and how.
         notes: What a reader should know.
         random_seed: Of the bootstrap.
+
+    >>> from queries.score.criteria import load_criteria
+    >>> from queries.score.report import Groups
+    >>> rows = [
+    ...     TalecRow("1", Groups(), "eval", {}, 2, {"score": 2.0}),
+    ...     TalecRow("2", Groups(), "eval", {}, 0, {"score": 1.0}),
+    ...     TalecRow("3", Groups(), "eval", {}, None, failure="unreadable"),
+    ... ]
+    >>> report = talec_report(rows, load_criteria(), judged_by="rule")
+    >>> report.score("score (0 to 2)").value, report.score("score (0 to 2)").failed
+    (1.0, 1)
+    >>> report.score("equal with people").value
+    0.5
     """
     classes = criteria.classes
 

@@ -70,9 +70,7 @@ class RunsCompared:
             moved = ""
             if score.value is not None and other.value is not None:
                 moved = f"  {other.value - score.value:+.3f}"
-            before = "none" if score.value is None else f"{score.value:.3f}"
-            after = "none" if other.value is None else f"{other.value:.3f}"
-            shown.append(f"{name:<{width}}  {before:>6} -> {after:>6}{moved}")
+            shown.append(f"{name:<{width}}  {score.text()} -> {other.text()}{moved}")
         shown.append(f"{len(self.changed)} verdicts changed")
         shown.extend(f"  {change.text()}" for change in self.changed)
         return shown
@@ -96,6 +94,12 @@ def compare_runs(
 
     Raises:
         InputError: They have no text in common.
+
+    >>> from queries.score.report import Groups
+    >>> before = TalecRow("7", Groups(), "eval", {}, 2, {"score": 0.0})
+    >>> compared = compare_runs([before], [replace(before, score=0)], {})
+    >>> [change.text() for change in compared.changed]
+    ['7 score: 2 -> 0 (people: 0, better)']
     """
     before = {row.id: row for row in first}
     after = {row.id: row for row in second}

@@ -61,6 +61,9 @@ def withheld_order(question: GoldQuestion, /, *, random_seed: int = 0) -> tuple[
 
     By a hash of random seed, question and statement: the same on every machine, and each round
     withholds what the one before did and one more.
+
+    >>> withheld_order(GoldQuestion("7", "Who?", statement_ids=("a", "b", "c")))
+    ('b', 'a', 'c')
     """
 
     def place(id_: str) -> tuple[bytes, str]:
@@ -107,6 +110,21 @@ def score_rounds(
 
     Raises:
         InputError: No question has a minimum set, or there are no rounds.
+
+    Over an opened service and the questions that ship with the package::
+
+        client = Client.over(service)
+        rounds = score_rounds(
+            demo_questions(),
+            retriever=client,
+            statements=lambda ids: {
+                each.triple.statement_id: each.triple
+                for head in {id_.partition("$")[0] for id_ in ids}
+                for each in client.statements(head, limit=1000)
+            },
+            entailment=WordOverlap(),
+        )
+        print(rounds[1].not_available.recall.text())
     """
     if rounds < 1:
         raise InputError(f"at least one round was expected, got {rounds}", argument="rounds")

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 import shlex
+import textwrap
 from pathlib import Path
 
 import pytest
 
+from graph_service import Service
 from graph_service.cli.parser import make_parser
+from graph_service.client import Client
 from graph_service.errors import InputError
+from queries.datasets.demo_set import demo_questions
 from queries.score.criteria import lint_criteria, parse_criteria
+from queries.score.entailment import WordOverlap
+from queries.score.withholding import score_rounds
 
 TEXT = (Path(__file__).parents[2] / "docs" / "scores.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^    graph-service (.+?)(?:   #.*)?$", TEXT, re.MULTILINE)
@@ -26,6 +34,34 @@ def test_the_criteria_of_the_page_are_well_formed_t1() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_commands_of_the_page_are_understood(command: str) -> None:
     assert make_parser().parse_args(shlex.split(command)).run is not None
+
+
+def test_every_score_is_a_function_with_a_worked_example() -> None:
+    """The examples are doctests, which run with the others; withholding's needs a graph."""
+    table = TEXT.partition("| verb |")[2].partition("\n\n")[0]
+    named = re.findall(r"`(score\.\w+)\.(\w+)`", table)
+    assert len(named) >= 16
+    for module, name in named:
+        function = getattr(importlib.import_module(f"queries.{module}"), name)
+        shown = inspect.getdoc(function) or ""
+        # Of a case and its report one example shows both.
+        assert ">>>" in shown or "::\n" in shown or name == "geval_report", name
+
+
+def test_the_example_of_withholding_runs_k6(
+    demo_service: Service, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = inspect.getdoc(score_rounds) or ""
+    code = textwrap.dedent(shown.partition("::\n")[2])
+    names = {
+        "Client": Client,
+        "WordOverlap": WordOverlap,
+        "demo_questions": lambda: demo_questions()[:4],
+        "score_rounds": score_rounds,
+        "service": demo_service,
+    }
+    exec(code, names)
+    assert re.match(r"\d\.\d{3} \(", capsys.readouterr().out)
 
 
 def test_the_table_has_every_verb() -> None:
