@@ -24,7 +24,7 @@ from graph_service.bench.pagerank import SCIPY_MISSING, pagerank_region, pageran
 from graph_service.bench.regions import region_limits
 from graph_service.bench.scaling import scaled
 from graph_service.bench.trees import PROOF_SIZES, growth, proofs, whole_tree
-from graph_service.bench.views import LEVEL, deviation, on_view, stored_size, sweep
+from graph_service.bench.views import LEVEL, at_scale, deviation, on_view, stored_size, sweep
 from graph_service.embed import open_embedder
 from graph_service.embed.weights import find_model
 from graph_service.errors import SetupError
@@ -338,6 +338,15 @@ MEMBERS: tuple[Member, ...] = (
             partial(view, method, size, turns),
         )
         for size, turns in (("s", 10), ("m", 5))
+        for name, method in _METHODS.items()
+    ),
+    *(
+        Member(
+            f"view-{name}-large",
+            f"{name} at {LEVEL:.0%} drawn on a scale-free graph of 20 million edges",
+            "numpy: as many edges drawn, the arrays copied and changed, nothing looked at",
+            partial(at_scale, method),
+        )
         for name, method in _METHODS.items()
     ),
     *(

@@ -55,7 +55,7 @@ def scaled(codex: Codex, /) -> Measured:
     the text, so that what is timed is ours. Beside the largest graph stands the smallest.
     """
     preset = replace(resolve_preset("default"), max_edges=5_000)
-    found = {size: _times(codex.folder / f"scale-{size}", size, preset) for size in SIZES}
+    found = {size: _times(codex, size, preset) for size in SIZES}
     smallest, largest = found[SIZES[0]], found[SIZES[-1]]
     details: dict[str, Detail] = {}
     for size, times in found.items():
@@ -67,12 +67,25 @@ def scaled(codex: Codex, /) -> Measured:
     return Measured(largest.warm_ms, smallest.warm_ms, None, details)
 
 
-def _times(folder: Path, size: int, preset: Preset) -> _Times:
-    folder.mkdir()
-    info = _info(size)
-    made = scale_free(size, random_seed=1)
-    write_snapshot(made, folder)
-    del made
+def open_largest(codex: Codex, /) -> KnowledgeGraph:
+    """Returns the largest of the graphs, read from mapped files."""
+    graph = open_snapshot(_snapshot(codex, SIZES[-1]), _info(SIZES[-1]))
+    assert graph is not None
+    return graph
+
+
+def _snapshot(codex: Codex, size: int) -> Path:
+    def write() -> Path:
+        folder = codex.folder / f"scale-{size}"
+        folder.mkdir()
+        write_snapshot(scale_free(size, random_seed=1), folder)
+        return folder
+
+    return codex.once(f"scale {size}", write)
+
+
+def _times(codex: Codex, size: int, preset: Preset) -> _Times:
+    folder, info = _snapshot(codex, size), _info(size)
     opened: list[KnowledgeGraph] = []
     regions: list[tuple[int, float]] = []
 

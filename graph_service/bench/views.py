@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +12,17 @@ import numpy as np
 
 from graph_service.bench.codex import Codex, CodexGraph
 from graph_service.bench.figures import Detail, Measured, timed
+from graph_service.bench.scaling import open_largest
 from graph_service.model.graph import Float64, KnowledgeGraph
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view import Method, ViewDelta, ViewSpec
 from graph_service.service import Service
 from graph_service.view_store import ViewStore
 from graph_service.views.codec import encode_delta
+from graph_service.views.delta import make_delta
 from graph_service.views.deviation import mean_clustering, mean_degree
+from graph_service.views.prepared import PreparedBase
 
 LEVEL = 0.3
 DRAWN = (
@@ -95,6 +99,50 @@ def stored_size(size: str, turns: int, codex: Codex, /) -> Measured:
 
     own, beside = timed(ours, range(turns)), timed(theirs, range(turns))
     details["reference_bytes_an_edge"] = path.stat().st_size / max(1, swapped.changed_count)
+    return Measured(own, beside, None, details)
+
+
+def at_scale(method: Method, codex: Codex, /) -> Measured:
+    """Draws views of the largest scale-free graph, what its views share made before.
+
+    Beside it numpy draws as many edges by its own generator, copies the arrays and changes them,
+    looking at nothing else. The peak is of memory beyond the arrays and what views share.
+    """
+    graph = open_largest(codex)
+    prepared = PreparedBase(graph)
+    (shared_ms,) = timed(lambda _: prepared.index, range(1))
+    found: list[ViewDelta] = []
+
+    def ours(random_seed: int) -> None:
+        spec = ViewSpec(method, level=LEVEL, random_seed=random_seed)
+        found[:] = [make_delta(graph, spec, prepared=prepared)[0]]
+
+    ours(0)
+    own = timed(ours, range(3))
+    tracemalloc.start()
+    ours(0)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    changed = found.pop().changed_count
+
+    def theirs(random_seed: int) -> None:
+        draw = np.random.default_rng(random_seed)
+        chosen = draw.permutation(graph.edge_count)[:changed]
+        head, rel, tail = graph.head.copy(), graph.rel.copy(), graph.tail.copy()
+        if method is Method.EDGE_DELETION:
+            head, rel, tail = (np.delete(column, chosen) for column in (head, rel, tail))
+        elif method is Method.RELATION_SWAPPING:
+            rel[chosen] = rel[chosen[::-1]]
+        else:
+            tail[chosen] = draw.integers(0, graph.entity_count, changed)
+
+    beside = timed(theirs, range(2))
+    details: dict[str, Detail] = {
+        "edges": graph.edge_count,
+        "changed": changed,
+        "peak_mb": peak / 1e6,
+        "shared_once_ms": shared_ms,
+    }
     return Measured(own, beside, None, details)
 
 

@@ -183,6 +183,9 @@ def test_members_about_views_did_the_work_they_name(report: SpeedReport) -> None
         assert float(sizes["edge-deletion_bytes_an_edge"]) > 0
     for name in ("on-view-warm-m", "on-view-first-m"):
         assert "more_ms" in _details(report, name)
+    for name in ("swapping", "rewiring", "deletion"):
+        assert _details(report, f"view-{name}-large")["changed"] == 600
+        assert float(_details(report, f"view-{name}-large")["peak_mb"]) > 0
     assert _details(report, "sweep-m")["views"] == 200
 
 
@@ -275,7 +278,7 @@ def test_report_is_one_json_object_with_the_machine(report: SpeedReport) -> None
 
 def test_a_name_chooses_by_its_beginning_in_the_order_of_the_table() -> None:
     chosen = [member.name for member in chosen_members(["view-s", "load"])]
-    assert chosen == ["load-s", "view-swapping-s", "view-swapping-m"]
+    assert chosen == ["load-s", *(f"view-swapping-{size}" for size in ("s", "m", "large"))]
     assert chosen_members([]) == list(MEMBERS)
     assert len({member.name for member in MEMBERS}) == len(MEMBERS)
 
