@@ -122,6 +122,11 @@ class ViewSpecInput:
     scope: ScopeInput | None = None
     statement_ids: list[strawberry.ID] | None = None
     changes: list[ChangeInput] | None = None
+    scorer: str = strawberry.field(
+        default="counts",
+        description="By which replacement finds a relation least likely: counts, trained (the "
+        "newest), or the name of a trained scorer.",
+    )
 
 
 @strawberry.input(
@@ -252,6 +257,7 @@ def to_spec(given: ViewSpecInput, /) -> ViewSpec:
         ),
         statement_ids=tuple(given.statement_ids or ()),
         changes=tuple(_to_change(change) for change in given.changes or ()),
+        scorer=given.scorer,
     )
     spec.validate()
     return spec

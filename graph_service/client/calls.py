@@ -182,6 +182,7 @@ def spec_input(spec: ViewSpec, /) -> dict[str, Any]:
         },
         "statementIds": list(spec.statement_ids),
         "changes": [_change_input(change) for change in spec.changes],
+        "scorer": spec.scorer,
     }
     if spec.level is not None:
         fields["level"] = spec.level

@@ -12,6 +12,7 @@ from demo_graph import copy_store
 
 from graph_service import Service
 from graph_service.cli import main
+from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
 from graph_service.model.view import Method, ViewSpec
@@ -72,6 +73,18 @@ def test_replacement_names_the_scorer_that_drew_it_o10(own_service: Service) -> 
     assert drawn.deviation.ats < judged.ats < judged.ats_base
     job = own_service.create_view(replace(REPLACED, scorer="trained", level=0.1), wait=False)
     assert job.spec.scorer == stored.name
+
+
+def test_a_client_names_the_scorer_of_a_replacement_o10(own_service: Service) -> None:
+    """S4: the specification that a program sends is the one that the service gets."""
+    stored = own_service.train_scorer(text=False)
+    with Client.over(own_service) as client:
+        drawn = client.create_view(replace(REPLACED, scorer="trained"), graph="demo")
+        assert drawn.spec.scorer == stored.name
+        assert drawn.id == own_service.create_view(replace(REPLACED, scorer=stored.name)).id
+        assert client.create_view(REPLACED, graph="demo").spec.scorer == "counts"
+        with pytest.raises(InputError, match="no scorer 'trained:none'"):
+            client.create_view(replace(REPLACED, scorer="trained:none"), graph="demo")
 
 
 def test_texts_are_used_where_entities_have_them(own_service: Service) -> None:
