@@ -43,5 +43,6 @@ class AsksSeveral(Protocol):
         view: ViewRef | None,
         entity_ids: tuple[str, ...],
         preset: str,
+        limit: int | None,
     ) -> Mapping[str, Any]:
         """Returns the documents and variables that fetched a result of this retriever."""

@@ -33,3 +33,12 @@ class WordVectors:
                 vectors[i] += _word(word)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
+
+
+class CountingWords(WordVectors):
+    """The same as an embedder of the service: it counts tokens too."""
+
+    dimension = LENGTH
+
+    def count_tokens(self, text: str, /) -> int:
+        return len(text.split())

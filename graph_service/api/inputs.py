@@ -151,6 +151,28 @@ class PrizeInput:
     max_path_length: int | None = None
 
 
+@strawberry.input(
+    description="How preset ltgen tags items and ranks their properties; the preset's where absent."
+)
+class PropertyRankingInput:
+    """How the properties of each item are ranked."""
+
+    min_link_score: float | None = strawberry.field(
+        default=None, description="Of an item that the question names, at least."
+    )
+    max_items: int | None = None
+    properties: int | None = strawberry.field(
+        default=None, description="Kept of each item; both directions of one are two."
+    )
+    statements: int | None = strawberry.field(
+        default=None, description="Kept of each item and property, drawn by the random seed."
+    )
+    random_seed: int | None = None
+    ranker: str | None = strawberry.field(
+        default=None, description="embedding, trained, or the name of a trained ranker."
+    )
+
+
 @strawberry.input(description="One question to one graph, or to a view of it.")
 class RetrieveInput:
     """One question to one graph."""
@@ -175,6 +197,7 @@ class RetrieveInput:
     )
     ranks: list[Rank] | None = None
     prizes: PrizeInput | None = None
+    ranking: PropertyRankingInput | None = None
     question_vector: list[float] | None = strawberry.field(
         default=None,
         description="Stands for the question's text wherever that is compared with texts of the "
@@ -201,6 +224,7 @@ class CreateViewInput:
 def to_request(given: RetrieveInput, strategy: Strategy, /, *, details: bool) -> RetrieveRequest:
     """Returns the model's request."""
     prizes = given.prizes or PrizeInput()
+    ranking = given.ranking or PropertyRankingInput()
     return RetrieveRequest(
         question=given.question,
         strategy=strategy,
@@ -222,6 +246,12 @@ def to_request(given: RetrieveInput, strategy: Strategy, /, *, details: bool) ->
         top_edges=prizes.top_edges,
         edge_cost=prizes.edge_cost,
         max_path_length=prizes.max_path_length,
+        min_link_score=ranking.min_link_score,
+        max_entities=ranking.max_items,
+        relations_per_entity=ranking.properties,
+        triples_per_relation=ranking.statements,
+        random_seed=ranking.random_seed,
+        ranker=ranking.ranker,
         question_vector=None if given.question_vector is None else tuple(given.question_vector),
         prove=given.prove,
         details=details,

@@ -13,11 +13,18 @@ from typing import Any
 
 from graph_service.cli.opening import open_from, settings_of, view_ref
 from graph_service.cli.output import Output
+from graph_service.cli.relation_ranking import (
+    is_of_api,
+    preset_of,
+    ranks_relations,
+    step_limits,
+    strategy_of,
+)
 from graph_service.client import Client
 from graph_service.errors import InputError
-from graph_service.model.result import Strategy
+from graph_service.ranker_store import EMBEDDING
 from graph_service.settings import Settings
-from queries.datasets.cases import Case, QuestionFormat, read_question_file
+from queries.datasets.cases import Case, QuestionFormat, has_gold, read_question_file
 from queries.generate.answer import Answer, Request
 from queries.generate.passages import GraphPassages, PassageFinder, read_passages
 from queries.generate.plan import Plan, Source, answer_case, estimate, gold_sets
@@ -34,6 +41,7 @@ from queries.llm import (
     open_cache,
 )
 from queries.lock import one_writer
+from queries.rank.steps import MAX_ENTITIES, RelationRetriever
 from queries.retriever import Retriever
 
 _LINE_EVERY_S = 10.0
@@ -73,6 +81,12 @@ def answer(options: argparse.Namespace, output: Output, /) -> int:
 def _answer(options: argparse.Namespace, output: Output) -> int:
     cases = cases_of(options)
     many = options.questions is not None
+    bare = 0
+    if options.knowledge == Source.GOLD and RECIPES[Setting(options.setting)].facts:
+        with_gold = [case for case in cases if has_gold(case)]
+        # Where none has one, the first of them says what is missing.
+        bare = len(cases) - len(with_gold) if with_gold else 0
+        cases = with_gold or cases
     out = AnswerFile(Path(options.out), retry_failed=options.retry_failed) if options.out else None
     pending = out.pending(cases) if out else cases
     skipped = len(cases) - len(pending)
@@ -94,7 +108,7 @@ def _answer(options: argparse.Namespace, output: Output) -> int:
                 pending,
                 plan,
                 retriever=_unranked(options, client) if by_model else retriever,
-                ranked_entities=options.tag_entities if by_model else 0,
+                ranked_entities=(options.tag_entities or MAX_ENTITIES) if by_model else 0,
             )
             output.note(expected.text())
             if options.estimate:
@@ -120,7 +134,11 @@ def _answer(options: argparse.Namespace, output: Output) -> int:
     if options.question is not None and answers:
         output.object(answers[0])
     else:
-        output.object({"answers": answers, "skipped": skipped, "failed": failed})
+        output.object(
+            {"answers": answers, "skipped": skipped, "failed": failed, "without_gold": bare}
+        )
+    if bare:
+        output.note(f"{bare} questions have no gold set in their file, and were not asked")
     lost = out.failed_among(cases) if out is not None else failed
     if skipped:
         before = f", {lost - failed} failed (--retry-failed asks them again)" * (lost > failed)
@@ -222,18 +240,20 @@ def _retriever(
     options: argparse.Namespace, client: Client, replies: _Replies
 ) -> Iterator[tuple[Retriever, Mapping[str, Any]]]:
     """Opens what fetches knowledge, and returns it with what is written down of it."""
-    name = options.relation_ranker
-    if name is None:
+    if not ranks_relations(options):
         yield client, {}
         return
-    if options.strategy == "subgraph" or options.knowledge != "retrieved":
+    limits, name = step_limits(options), options.relation_ranker or EMBEDDING
+    if options.knowledge != "retrieved":
         raise InputError(
-            "--relation-ranker retrieves triplets: give neither --strategy subgraph nor another "
-            "--knowledge",
+            "relations are ranked in a retrieval: give no other --knowledge",
             argument="relation_ranker",
         )
-    from graph_service.cli.ranking import open_ranker, step_limits
-    from queries.rank.steps import RelationRetriever
+    if is_of_api(name):
+        steps = RelationRetriever(client, name, limits=limits)
+        yield steps, steps.parameters()
+        return
+    from graph_service.cli.ranking import open_ranker
 
     def model() -> ChatModel:
         if replies.model is None:
@@ -241,17 +261,13 @@ def _retriever(
         return replies.model
 
     with open_ranker(name, settings_of(options), model) as ranker:
-        steps = RelationRetriever(client, ranker, limits=step_limits(options))
+        steps = RelationRetriever(client, ranker, limits=limits)
         yield steps, steps.parameters()
 
 
 def _unranked(options: argparse.Namespace, client: Client) -> Retriever:
     """What an estimate fetches by where a model would rank: as much, and no model is asked."""
-    from graph_service.cli.ranking import step_limits
-    from graph_service.model.ranking import ById
-    from queries.rank.steps import RelationRetriever
-
-    return RelationRetriever(client, ById(), limits=step_limits(options))
+    return RelationRetriever(client, limits=step_limits(options))
 
 
 def _plan(options: argparse.Namespace, cases: Sequence[Case], client: Client) -> Plan:
@@ -273,11 +289,11 @@ def _plan(options: argparse.Namespace, cases: Sequence[Case], client: Client) ->
         setting=setting,
         generation=_generation(options, setting),
         request=Request(
-            Strategy.TRIPLETS if options.relation_ranker else Strategy(options.strategy),
+            strategy_of(options),
             options.graph,
             view,
             tuple(options.entity),
-            options.preset,
+            preset_of(options),
             options.limit,
         ),
         source=source,

@@ -149,6 +149,15 @@ def request_of(options: argparse.Namespace, question: str, /, **changes: Any) ->
         ("exclude_relation_ids", "exclude_relation"),
     ):
         fields[name] = tuple(getattr(options, option, ()))
+    for name, option in (
+        ("min_link_score", "tag_confidence"),
+        ("max_entities", "tag_entities"),
+        ("relations_per_entity", "relations_kept"),
+        ("triples_per_relation", "statements_kept"),
+        ("random_seed", "draw_seed"),
+        ("ranker", "relation_ranker"),
+    ):
+        fields[name] = getattr(options, option, None)
     fields["question_vector"] = _read_vector(getattr(options, "question_vector", None))
     fields["type_ids"] = tuple(getattr(options, "type", ()))
     fields["ranks"] = tuple(Rank(rank) for rank in getattr(options, "rank", ()))

@@ -105,7 +105,7 @@ def make_parser() -> argparse.ArgumentParser:
     answer = add("answer", "answering:answer", "answer questions with citations", graph)
     add_retrieval_options(answer)
     add_answer_options(answer)
-    add_step_options(answer)
+    add_step_options(answer, own=True)
     add_prompt_options(add("prompt", "prompting:prompt", "list the prompts, or show one", common))
     add_question_options(add("questions", "question_files:questions", "look into a question file",
                              store))  # fmt: skip

@@ -15,6 +15,10 @@ _EXAMPLES = {
               "--out ranker.npz"],
     "measure": ["rank measure valid.txt --ranker ranker.npz --labels labels.tsv --also train.txt",
                 "rank measure valid.txt --labels labels.tsv --train train.txt --folds 5"],
+    "add": ["rank add ranker.npz", 'retrieve "Who directed it?" --preset ltgen --relation-ranker '
+            "trained"],
+    "list": ["rank list"],
+    "delete": ["rank delete trained:0123456789abcdef"],
     "relations": ['rank relations "Who directed it?" --entity Q42 --ranker ranker.npz'],
 }  # fmt: skip
 
@@ -44,7 +48,8 @@ def add_rank(
             epilog=examples(_EXAMPLES[name]),
             parents=list(parents),
         )
-        action.set_defaults(run=verb(f"ranking:{name}"))
+        # ``list`` is a name of Python's own.
+        action.set_defaults(run=verb(f"ranking:{'list_' if name == 'list' else name}"))
         return action
 
     files = "SimpleQuestions over Wikidata, or JSON lines with question, relation and label"
@@ -70,6 +75,12 @@ def add_rank(
     measure.add_argument("--k", type=int, action="append", default=[], metavar="N",
                          help="recall at N; may be repeated (1 and 5)")  # fmt: skip
 
+    stored = add("add", "put a trained ranker into the store, for retrievals to rank by", [graph])
+    stored.add_argument("file", metavar="FILE", help="that rank train wrote")
+    add("list", "list the trained rankers of the store", [graph])
+    gone = add("delete", "delete a trained ranker from the store", [graph])
+    gone.add_argument("name", metavar="NAME", help="as rank list shows it")
+
     relations = add("relations", "rank the relations of a question's entities", [graph])
     relations.add_argument("question", metavar="QUESTION", help="a question, or a whole dialogue")
     relations.add_argument("--entity", action="append", default=[], metavar="ID",
@@ -77,7 +88,8 @@ def add_rank(
     relations.add_argument("--view", metavar="V",
                            help="a view: its name or id, or METHOD:LEVEL:SEED")  # fmt: skip
     relations.add_argument("--ranker", dest="relation_ranker", default="embedding", metavar="R",
-                           help="embedding, model, or a file that rank train wrote (embedding)")  # fmt: skip
+                           help="embedding, trained, trained:NAME as rank list shows it, "
+                           "model, or a file that rank train wrote (embedding)")  # fmt: skip
     _add_step_limits(relations)
     relations.add_argument("--model", metavar="NAME", help="the chat model, for --ranker model")
     relations.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible endpoint")
@@ -89,11 +101,17 @@ def add_rank(
     add_own_prompts(relations)
 
 
-def add_step_options(verb: argparse.ArgumentParser, /) -> None:
-    """Adds the options of LTGen's three steps to answer."""
-    steps = verb.add_argument_group("relations ranked (LTGen)")
-    steps.add_argument("--relation-ranker", metavar="R", help="retrieve triplets by relation, ranked "
-                       "by: embedding, model, or a file that rank train wrote")  # fmt: skip
+def add_step_options(verb: argparse.ArgumentParser, /, *, own: bool) -> None:
+    """Adds the options of preset ``ltgen``.
+
+    Args:
+        verb: To this verb.
+        own: Whether it ranks by rankers that the API has not, too.
+    """
+    steps = verb.add_argument_group("relations ranked (preset ltgen)")
+    others = ", model, or a file that rank train wrote" if own else ""
+    steps.add_argument("--relation-ranker", metavar="R", help="what ranks them: embedding, trained, "
+                       f"trained:NAME as rank list shows it{others} (embedding)")  # fmt: skip
     _add_step_limits(steps)
 
 
@@ -104,12 +122,11 @@ def _add_labels(action: argparse.ArgumentParser) -> None:
 
 
 def _add_step_limits(group: argparse._ActionsContainer) -> None:
-    group.add_argument("--tag-confidence", type=float, default=0.22, metavar="X",
-                       help="of a tagged entity at least (0.22)")  # fmt: skip
-    group.add_argument("--tag-entities", type=int, default=5, metavar="N", help="at most (5)")
-    group.add_argument("--relations", type=int, default=5, metavar="N",
-                       help="kept of each entity (5)")  # fmt: skip
-    group.add_argument("--relation-statements", type=int, default=10, metavar="N",
+    group.add_argument("--tag-confidence", type=float, metavar="X",
+                       help="of a tagged entity at least (the preset's)")  # fmt: skip
+    group.add_argument("--tag-entities", type=int, metavar="N", help="at most (5)")
+    group.add_argument("--relations-kept", type=int, metavar="N", help="kept of each entity (5)")
+    group.add_argument("--statements-kept", type=int, metavar="N",
                        help="kept of each entity and relation (10)")  # fmt: skip
-    group.add_argument("--draw-seed", type=int, default=0, metavar="S",
+    group.add_argument("--draw-seed", type=int, metavar="S",
                        help="random seed of that draw (0)")  # fmt: skip

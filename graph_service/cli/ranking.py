@@ -1,4 +1,4 @@
-"""rank: train and measure rankers of relations, and rank those of a question's entities."""
+"""rank: train, measure and keep rankers of relations, and rank those of a question's entities."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from pathlib import Path
 from graph_service.cli.judge_model import judges
 from graph_service.cli.opening import open_from, view_ref
 from graph_service.cli.output import Output
+from graph_service.cli.relation_ranking import is_of_api, step_limits
 from graph_service.client import Client
-from graph_service.embed import Vectors, open_embedder, open_vectors
+from graph_service.embed import open_embedder, open_vectors
 from graph_service.errors import InputError
-from graph_service.model.ranking import RelationRanker, TextEncoder
+from graph_service.model.ranking import Encoding, RelationRanker, TextEncoder
 from graph_service.rank.embedding import EmbeddingRanker
 from graph_service.rank.file import read_ranker, write_ranker
 from graph_service.rank.trained import TrainedRanker
+from graph_service.service import Service
 from graph_service.settings import Settings, read_settings
 from queries.datasets.simple_questions import ids_in, read_labels, read_relation_questions
 from queries.llm import ChatModel
@@ -29,19 +31,11 @@ from queries.rank.measure import (
     measure_ranking,
 )
 from queries.rank.prompted import PromptedRanker
-from queries.rank.steps import EntityRelations, RelationRetriever, StepLimits
+from queries.rank.steps import RELATIONS_KEPT, EntityRelations, RelationRetriever
 from queries.rank.training import Example, train_ranker
 
 _STEP = 1024
 _QUIET_S = 5.0
-
-
-class _Kept:
-    """An embedder whose vectors are kept in a file, under its own name."""
-
-    def __init__(self, vectors: Vectors) -> None:
-        self.name = vectors.embedder.name
-        self.encode = vectors.encode
 
 
 @contextlib.contextmanager
@@ -54,7 +48,7 @@ def open_encoder(settings: Settings, /) -> Iterator[TextEncoder]:
         api_key=settings.model_key or None,
     )
     with open_vectors(embedder, settings.vector_file) as vectors:
-        yield _Kept(vectors)
+        yield Encoding(vectors.embedder.name, vectors.encode)
 
 
 @contextlib.contextmanager
@@ -72,17 +66,6 @@ def open_ranker(
     weights = None if name == "embedding" else read_ranker(name)
     with open_encoder(settings) as encoder:
         yield EmbeddingRanker(encoder) if weights is None else TrainedRanker(weights, encoder)
-
-
-def step_limits(options: argparse.Namespace, /) -> StepLimits:
-    """Returns how much the steps keep, by the options."""
-    return StepLimits(
-        confidence=options.tag_confidence,
-        entities=options.tag_entities,
-        relations=options.relations,
-        statements=options.relation_statements,
-        random_seed=options.draw_seed,
-    )
 
 
 def train(options: argparse.Namespace, output: Output, /) -> int:
@@ -173,40 +156,85 @@ def _measure_kept_out(options: argparse.Namespace, output: Output, ks: tuple[int
     return 0
 
 
+def add(options: argparse.Namespace, output: Output, /) -> int:
+    """Puts a trained ranker into the store."""
+    weights = read_ranker(options.file)
+    with open_from(options, output) as service:
+        stored = service.rankers.add(weights)
+    output.object({"ranker": stored, "name": stored.name})
+    output.line(f"ranker {stored.name}: {stored.relations} relations, on {stored.embedder}")
+    output.line("a retrieval ranks by it with --preset ltgen --relation-ranker trained")
+    return 0
+
+
+def list_(options: argparse.Namespace, output: Output, /) -> int:
+    """Lists the trained rankers of the store."""
+    with open_from(options, output) as service:
+        found = service.rankers.list()
+    output.object({"rankers": [{"name": stored.name, "ranker": stored} for stored in found]})
+    if not found:
+        output.line("no trained ranker; put one into the store: graph-service rank add FILE")
+        return 0
+    rows = [["name", "relations", "data", "embedder", "added"]]
+    rows += [
+        [each.name, str(each.relations), each.data[:8], each.embedder, each.created_at]
+        for each in found
+    ]
+    output.table(rows)
+    return 0
+
+
+def delete(options: argparse.Namespace, output: Output, /) -> int:
+    """Deletes a trained ranker from the store."""
+    with open_from(options, output) as service:
+        name = service.rankers.delete(options.name)
+    output.object({"deleted": name})
+    output.line(f"deleted ranker {name}")
+    return 0
+
+
 def relations(options: argparse.Namespace, output: Output, /) -> int:
     """Tags a question's entities and prints their relations, best first."""
     with (
         open_from(options, output) as service,
         judges(options) as judge,
-        open_ranker(options.relation_ranker, service.settings, lambda: judge().model) as ranker,
+        _ranker_of(service, options.relation_ranker, lambda: judge().model) as ranker,
     ):
-        steps = RelationRetriever(Client.over(service), ranker, limits=step_limits(options))
-        _, found = steps.rank(
+        limits = step_limits(options)
+        _, found = RelationRetriever(Client.over(service), ranker, limits=limits).rank(
             options.question,
             graph=options.graph,
             view=view_ref(options.view),
             entity_ids=tuple(options.entity),
         )
-    output.object(
-        {
-            "ranker": ranker.name,
-            "entities": [_entity(each, options.relations) for each in found],
-        }
-    )
+    most = limits.relations_per_entity or RELATIONS_KEPT
+    output.object({"ranker": ranker.name, "entities": [_entity(each, most) for each in found]})
     output.line(f"ranked by {ranker.name}")
     if not found:
         output.line("no entity of the graph was tagged")
     for each in found:
         entity = each.entity
         output.line(f"{entity.entity.id} {entity.entity.label} (confidence {entity.score:.2f})")
-        for number, item in enumerate(each.ranked[: options.relations], 1):
+        for number, item in enumerate(each.ranked[:most], 1):
             score = "" if item.score is None else f"  {item.score:.3f}"
-            count = len(each.statements[item.relation.key])
             # A source without ids has the name for one.
             named = item.relation.words != item.relation.id
             shown = f"{item.relation.key} {item.relation.words}" if named else item.relation.key
-            output.line(f"  {number}. {shown}{score}  ({count})")
+            output.line(f"  {number}. {shown}{score}")
     return 0
+
+
+@contextlib.contextmanager
+def _ranker_of(
+    service: Service, name: str, model: Callable[[], ChatModel]
+) -> Iterator[RelationRanker]:
+    """Opens the ranker that is named, those of the service's store included."""
+    if not is_of_api(name):
+        with open_ranker(name, service.settings, model) as ranker:
+            yield ranker
+        return
+    vectors = service.vectors
+    yield service.rankers.open(name, Encoding(vectors.embedder.name, vectors.encode))
 
 
 def _require_folder(path: str) -> None:
@@ -263,9 +291,7 @@ def _entity(each: EntityRelations, most: int) -> dict[str, object]:
                 "relation": item.relation.key,
                 "label": item.relation.words,
                 "score": item.score,
-                "statements": len(each.statements[item.relation.key]),
             }
             for item in each.ranked[:most]
         ],
-        "truncated": each.truncated,
     }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from graph_service.cli.rank_options import add_step_options
+
 
 def add_retrieval_options(verb: argparse.ArgumentParser, /) -> None:
     """Adds what every verb takes that retrieves for questions."""
@@ -12,7 +14,7 @@ def add_retrieval_options(verb: argparse.ArgumentParser, /) -> None:
     verb.add_argument("--strategy", choices=["triplets", "paths", "subgraph"], default="triplets",
                       help="what is retrieved (triplets)")  # fmt: skip
     verb.add_argument("--view", metavar="V", help="a view: its name or id, or METHOD:LEVEL:SEED")
-    verb.add_argument("--preset", default="default", metavar="P", help="default or okgqa")
+    verb.add_argument("--preset", default="default", metavar="P", help="default, okgqa or ltgen")
     verb.add_argument("--entity", action="append", default=[], metavar="ID",
                       help="the question's entity, instead of linking; may be repeated")  # fmt: skip
     verb.add_argument("--limit", type=int, metavar="N",
@@ -43,6 +45,7 @@ def add_retrieve(verb: argparse.ArgumentParser, /) -> None:
                       "list of numbers, in place of the embedder's")  # fmt: skip
     verb.add_argument("--prove", action="store_true",
                       help="spend up to two seconds on a proven subgraph")  # fmt: skip
+    add_step_options(verb, own=False)
     verb.add_argument("--text", choices=["triples", "numbered", "citations", "paths"],
                       help="print the text for a prompt, and only that")  # fmt: skip
     verb.add_argument("--explain", action="store_true", help="print the parts of each score, and "

@@ -74,6 +74,12 @@ class RetrieveOptions(TypedDict, total=False):
     top_edges: int | None
     edge_cost: float | None
     max_path_length: int | None
+    min_link_score: float | None
+    max_entities: int | None
+    relations_per_entity: int | None
+    triples_per_relation: int | None
+    random_seed: int | None
+    ranker: str | None
     question_vector: Sequence[float] | None
     prove: bool
     details: bool
@@ -126,11 +132,20 @@ _PRIZE_NAMES = {
     "edge_cost": "edgeCost",
     "max_path_length": "maxPathLength",
 }
+_RANKING_NAMES = {
+    "min_link_score": "minLinkScore",
+    "max_entities": "maxItems",
+    "relations_per_entity": "properties",
+    "triples_per_relation": "statements",
+    "random_seed": "randomSeed",
+    "ranker": "ranker",
+}
 
 
 def _retrieve_input(question: str, options: RetrieveOptions) -> dict[str, Any]:
     fields: dict[str, Any] = {"question": question}
     prizes: dict[str, Any] = {}
+    ranking: dict[str, Any] = {}
     view = options.get("view")
     if view is not None:
         fields["view"] = view_input(view)
@@ -139,13 +154,17 @@ def _retrieve_input(question: str, options: RetrieveOptions) -> dict[str, Any]:
             continue
         if key in _PRIZE_NAMES:
             prizes[_PRIZE_NAMES[key]] = value
+        elif key in _RANKING_NAMES:
+            ranking[_RANKING_NAMES[key]] = value
         elif key in _NAMES:
             fields[_NAMES[key]] = _plain(value)
         else:
-            known = ", ".join([*_NAMES, *_PRIZE_NAMES, "view", "details"])
+            known = ", ".join([*_NAMES, *_PRIZE_NAMES, *_RANKING_NAMES, "view", "details"])
             raise TypeError(f"unknown option {key!r}; expected one of {known}")
     if prizes:
         fields["prizes"] = prizes
+    if ranking:
+        fields["ranking"] = ranking
     return fields
 
 

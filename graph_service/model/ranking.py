@@ -9,7 +9,7 @@ what is given here, with the parse by question.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,6 +34,14 @@ class TextEncoder(Protocol):
 
     def encode(self, texts: Sequence[str], /) -> Float32:
         """Returns one unit vector a text, float32 [len(texts), d]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """A function as a ``TextEncoder``: mostly of an embedder that keeps what it computed."""
+
+    name: str
+    encode: Callable[[Sequence[str]], Float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +115,6 @@ def in_order(relations: Sequence[SignedRelation], scores: Float64, /) -> tuple[R
         key=lambda i: (-rounded[i], relations[i].id, relations[i].reverse),
     )
     return tuple(RankedRelation(relations[i], float(rounded[i])) for i in order)
-
-
-class ById:
-    """Ranks nothing: relations by id, forward first; for estimates, and to compare with."""
-
-    name = "by id"
-
-    def rank(
-        self, question: str, relations: Sequence[SignedRelation], /, *, entity: str = ""
-    ) -> tuple[RankedRelation, ...]:
-        """Returns all relations by id."""
-        listed = sorted(relations, key=lambda each: (each.id, each.reverse))
-        return tuple(RankedRelation(each, None) for each in listed)
 
 
 def parse_signed(key: str, labels: dict[str, str], /) -> SignedRelation:

@@ -63,6 +63,8 @@ class RetrieveRequest:
             entities; a literal goes with the entity that it is said of.
         ranks: Ranks of statements that are edges; preferred and normal where empty.
         top_nodes, top_edges, edge_cost, max_path_length: Prizes, as in the preset.
+        min_link_score, max_entities, relations_per_entity, triples_per_relation, random_seed,
+            ranker: How relations are ranked, as in preset ``ltgen`` (L4).
         question_vector: Stands for the question's text wherever that is compared with texts of the
             graph: as many numbers as the embedder's vectors have. Names are still found by the text.
         prove: Whether to spend up to two seconds on a proven subgraph.
@@ -89,6 +91,12 @@ class RetrieveRequest:
     top_edges: int | None = None
     edge_cost: float | None = None
     max_path_length: int | None = None
+    min_link_score: float | None = None
+    max_entities: int | None = None
+    relations_per_entity: int | None = None
+    triples_per_relation: int | None = None
+    random_seed: int | None = None
+    ranker: str | None = None
     question_vector: tuple[float, ...] | None = None
     prove: bool = False
     details: bool = False

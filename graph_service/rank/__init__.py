@@ -5,7 +5,13 @@ by it. Pure: texts are embedded by what a ranker is given.
 """
 
 from graph_service.rank.embedding import EmbeddingRanker
-from graph_service.rank.file import decode_ranker, encode_ranker, read_ranker, write_ranker
+from graph_service.rank.file import (
+    decode_ranker,
+    encode_ranker,
+    fingerprint_of,
+    read_ranker,
+    write_ranker,
+)
 from graph_service.rank.trained import RankerWeights, TrainedRanker
 
 __all__ = [
@@ -14,6 +20,7 @@ __all__ = [
     "TrainedRanker",
     "decode_ranker",
     "encode_ranker",
+    "fingerprint_of",
     "read_ranker",
     "write_ranker",
 ]

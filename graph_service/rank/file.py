@@ -113,6 +113,12 @@ def decode_ranker(data: bytes, /) -> RankerWeights:
         ) from error
 
 
+def fingerprint_of(weights: RankerWeights, /) -> str:
+    """Returns 16 hexadecimal digits of all that decides a score."""
+    parts = (_contents_hash(_arrays_of(weights)), weights.embedder, weights.vocabulary.to_json())
+    return digest(parts, size=8, person=b"ranker").hex()
+
+
 def _arrays_of(weights: RankerWeights) -> Arrays:
     parts = (("prototypes", weights.prototypes), ("network", weights.network))
     return {

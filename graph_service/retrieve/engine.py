@@ -1,7 +1,8 @@
 """One retrieval from the question's text and entities to picked statements.
 
 Everything here is a function of its arguments: no store, no clock but for the timings. What is
-picked, and how, is ``by_prizes`` (preset ``okgqa``) or ``by_sequences`` (the default presets).
+picked, and how, is ``by_prizes`` (preset ``okgqa``), ``by_sequences`` (the default presets) or
+``by_relations`` (preset ``ltgen``).
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import numpy.typing as npt
 from graph_service.errors import InputError
 from graph_service.model.graph import Int32, KnowledgeGraph
 from graph_service.model.limits import Deadline
+from graph_service.model.ranking import RelationRanker
 from graph_service.model.region import Region
 from graph_service.model.result import Strategy
 from graph_service.model.view import Overlay
 from graph_service.retrieve.by_prizes import by_prizes
+from graph_service.retrieve.by_relations import by_relations
 from graph_service.retrieve.by_sequences import by_sequences
 from graph_service.retrieve.kinds import HeadRelations, relations_in
 from graph_service.retrieve.labels import Labels
@@ -52,6 +55,7 @@ def run(
     prove: bool = False,
     deadline: Deadline | None = None,
     region: Region | None = None,
+    ranker: RelationRanker | None = None,
     head_relations: HeadRelations | None = None,
     is_instance: IsInstance | None = None,
     question_vector: npt.NDArray[np.float32] | None = None,
@@ -74,6 +78,7 @@ def run(
         prove: Whether up to two seconds are spent on a proven subgraph.
         deadline: Raises ``DeadlineError`` when past.
         region: Used as it is, where the store made it; else cut out of ``graph``.
+        ranker: Orders relations, where the preset ranks them (L4).
         head_relations: Reads the relations of entities beyond ``graph``, where that is only the
             part of the base that the store made ``region`` of.
         is_instance: Which entities are of the types asked for; no others stay but the seeds.
@@ -81,11 +86,12 @@ def run(
             float32 [d], of length 1; its words still say which names and kinds it holds.
 
     Raises:
-        InputError: The question is empty, or there are no seeds.
+        InputError: The question is empty, there are no seeds, or the preset lacks the strategy.
         DeadlineError: The time allowed ran out.
     """
     if not question.strip():
         raise InputError("the question is empty", argument="question")
+    preset.require(strategy)
     deadline = deadline or Deadline.none()
     clock = Clock()
     if region is None:
@@ -125,10 +131,14 @@ def run(
     if preset.scoring == "prizes":
         eligible = prizeable(graph, overlay, after)
         selection = by_prizes(call, question, eligible)
+    elif preset.relations is not None:
+        assert ranker is not None, "a preset that ranks relations needs a ranker"
+        selection = by_relations(call, question, preset.relations, ranker)
     else:
         selection = by_sequences(call, question, mentions)
     return replace(
-        with_origins(selection, region),
+        # Where relations are ranked, each item says which entity it was kept for.
+        selection if preset.relations is not None else with_origins(selection, region),
         region_before=before_stats,
         region_after=after_stats,
         cuts=(*after.cuts, *selection.cuts),

@@ -73,6 +73,14 @@ class Labels:
             texts[place] = relation_words(id_) or id_
         return texts
 
+    def relation_ids(self, relations: Int32 | Int64, /) -> list[str]:
+        """Returns the id of each relation."""
+        count = self.graph.relation_count
+        numbers = np.asarray(relations, dtype=np.int64)
+        ids = iter(self.graph.relation_ids.take(numbers[numbers < count]))
+        new = self.overlay.new_relations if self.overlay else ()
+        return [next(ids) if rel < count else new[rel - count] for rel in numbers.tolist()]
+
     def _unit(self, id_: str) -> str:
         if id_ not in self._units:
             node = self.graph.find_node(id_)

@@ -1,19 +1,44 @@
 """Presets: every number that retrieval depends on, in one frozen value.
 
-``okgqa-1`` does as OKGQA's code does (rows O3 to O7); ``default-1`` is ours. A changed rule or
-number gets a new version in the name, so that a result names what made it.
+``okgqa-1`` does as OKGQA's code does (rows O3 to O7), ``ltgen-1`` as LTGen's three steps (L4); the
+``default`` ones are ours. A changed rule or number gets a new version in the name, so that a result
+names what made it.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from graph_service.errors import InputError
+from graph_service.model.result import Strategy
 
 MAX_HOPS = 4
 MAX_LIMIT = 1000
 MAX_EDGES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRules:
+    """What ``scoring`` by ``relations`` keeps: LTGen's three steps (L4).
+
+    Attributes:
+        min_link_score: Entities that were linked with a lower score are left out; those that the
+            caller gave never are.
+        max_entities: Linked entities at most, the surest.
+        relations_per_entity: Signed relations kept of each entity.
+        triples_per_relation: Statements kept of each entity and signed relation, drawn by a
+            keyed hash.
+        random_seed: Of that draw.
+        ranker: Who ranks: ``embedding``, or the name of a trained ranker of the store.
+    """
+
+    min_link_score: float = 0.35
+    max_entities: int = 5
+    relations_per_entity: int = 5
+    triples_per_relation: int = 10
+    random_seed: int = 0
+    ranker: str = "embedding"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +48,8 @@ class Preset:
     Attributes:
         name: Name and version.
         scoring: ``prizes`` ranks nodes and edges by label (O4); ``sequences`` ranks whole
-            relation sequences from the question's entities.
+            relation sequences from the question's entities; ``relations`` ranks the relations of
+            each of them.
         hops: Steps from the question's entities that the region reaches (K).
         hub_degree: Nodes of a higher base degree are reached and not walked through; None: all.
         max_edges: Most edges of the region before PageRank.
@@ -51,6 +77,7 @@ class Preset:
         nearest: Whether a question on which no sequence bears gets the statements nearest to it,
             marked as of low confidence, or none.
         work_budget: Most steps of path search, and most walks enumerated.
+        relations: What is kept where ``scoring`` is ``relations``; None else.
     """
 
     name: str
@@ -82,12 +109,26 @@ class Preset:
     min_relevance: float
     nearest: bool
     work_budget: int
+    relations: RelationRules | None = None
 
     def parameters(self) -> dict[str, Any]:
         """Returns the parameters by name, JSON-ready, the name left out."""
-        fields = asdict(self)
-        del fields["name"]
-        return fields
+        plain = asdict(self)
+        rules = plain.pop("relations")
+        del plain["name"]
+        if rules is None:
+            return plain
+        return {**{key: plain[key] for key in _WITH_RELATIONS}, **rules}
+
+    def require(self, strategy: Strategy, /) -> None:
+        """Raises ``InputError`` where the preset has no such strategy."""
+        if self.relations is not None and strategy is Strategy.SUBGRAPH:
+            raise InputError(
+                f"preset {self.name} keeps statements around each of the question's entities, which "
+                "need not be connected: it has no subgraph",
+                argument="strategy",
+                hint="Ask for triplets or paths, or for another preset.",
+            )
 
 
 _OKGQA = Preset(
@@ -152,12 +193,25 @@ _DEFAULT_3 = replace(
     nearest=True,
     work_budget=60_000,
 )
+_LTGEN = replace(
+    _OKGQA,
+    name="ltgen-1",
+    scoring="relations",
+    hops=1,
+    min_mass=0.0,
+    limit=MAX_LIMIT,
+    relations=RelationRules(),
+)
+_WITH_RELATIONS = ("scoring", "hops", "hub_degree", "max_edges", "max_embedded", "limit")
+"""The other parameters that matter where relations are ranked."""
 PRESETS = {
     "default": _DEFAULT_3,
     "default-1": _DEFAULT,
     "default-3": _DEFAULT_3,
     "okgqa": _OKGQA,
     "okgqa-1": _OKGQA,
+    "ltgen": _LTGEN,
+    "ltgen-1": _LTGEN,
 }
 _WHOLE: dict[str, tuple[int, int]] = {
     "hops": (1, MAX_HOPS),
@@ -171,6 +225,10 @@ _WHOLE: dict[str, tuple[int, int]] = {
     "limit": (1, MAX_LIMIT),
     "max_embedded": (1, 100_000),
     "work_budget": (1, 100_000_000),
+    "max_entities": (1, 100),
+    "relations_per_entity": (1, 1000),
+    "triples_per_relation": (1, 1000),
+    "random_seed": (-(2**63), 2**63 - 1),
 }
 _REAL: dict[str, tuple[float, float]] = {
     "hub_damping": (0.0, 2.0),
@@ -185,19 +243,22 @@ _REAL: dict[str, tuple[float, float]] = {
     "kind_similarity": (0.0, 2.0),
     "shared_bonus": (0.0, 1.0),
     "min_relevance": (-1.0, 1.0),
+    "min_link_score": (0.0, 1.0),
 }
 _WORDS: dict[str, tuple[str, ...]] = {
     "walk": ("along", "both"),
     "scoring": ("prizes", "sequences"),
 }
 _FLAGS = ("maximal_paths", "limit_subgraph", "nearest")
+_NAMES = ("ranker",)
+_RULES = tuple(each.name for each in fields(RelationRules))
 
 
 def resolve_preset(name: str, /, **overrides: Any) -> Preset:
     """Returns a preset with some of its parameters changed.
 
     Args:
-        name: ``default``, ``okgqa``, or either with its version.
+        name: ``default``, ``okgqa``, ``ltgen``, or one of them with its version.
         overrides: Parameters by name; those that are None stay as the preset has them.
 
     Raises:
@@ -220,6 +281,22 @@ def resolve_preset(name: str, /, **overrides: Any) -> Preset:
         )
     if preset.scoring == "sequences" and given.get("top_edges") == 0:
         raise InputError("top_edges must be at least 1, got 0", argument="top_edges")
+    rules = {key: given.pop(key) for key in _RULES if key in given}
+    if preset.relations is not None:
+        if "scoring" in given:
+            raise InputError(f"preset {preset.name} ranks relations alone", argument="scoring")
+        if given.get("hops", 1) != 1:
+            raise InputError(
+                f"preset {preset.name} takes one step from the question's entities, "
+                f"got {given['hops']} hops",
+                argument="hops",
+            )
+        given["relations"] = replace(preset.relations, **rules)
+    elif rules:
+        raise InputError(
+            f"{', '.join(rules)}: preset {preset.name} ranks no relations; preset ltgen does",
+            argument=next(iter(rules)),
+        )
     return replace(preset, **given)
 
 
@@ -248,6 +325,9 @@ def _check(key: str, value: Any) -> None:
     elif key in _FLAGS:
         if not isinstance(value, bool):
             raise InputError(f"{key} must be true or false, got {value!r}", argument=key)
+    elif key in _NAMES:
+        if not isinstance(value, str) or not value.strip():
+            raise InputError(f"{key} must be a name, got {value!r}", argument=key)
     else:
-        known = ", ".join([*_WHOLE, *_REAL, *_WORDS, *_FLAGS])
+        known = ", ".join([*_WHOLE, *_REAL, *_WORDS, *_FLAGS, *_NAMES])
         raise InputError(f"unknown parameter {key!r}; expected one of {known}", argument=key)

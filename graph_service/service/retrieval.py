@@ -13,9 +13,10 @@ import numpy as np
 import graph_service
 from graph_service.embed import Vectors
 from graph_service.errors import InputError
-from graph_service.link import link
+from graph_service.link import MOST_MENTIONS, link, surest_entities
 from graph_service.model.graph import RANK_CODES, Int32, KnowledgeGraph, require_node
-from graph_service.model.limits import Deadline
+from graph_service.model.limits import Cut, Deadline
+from graph_service.model.ranking import Encoding, RelationRanker
 from graph_service.model.region import Region
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import (
@@ -34,6 +35,7 @@ from graph_service.model.result import (
     TripletsResult,
 )
 from graph_service.model.statement import Rank
+from graph_service.ranker_store import RankerStore
 from graph_service.retrieve.engine import run
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.picking import Selection
@@ -68,11 +70,13 @@ class Linking:
         entities: As the result shows them.
         seeds: The entities that retrieval starts from, int32, without repeats.
         mentions: Where the question names entities, in characters: ``(start, end)``.
+        cuts: Entities that were not sure enough, or too many, where the preset asks for that.
     """
 
     entities: tuple[LinkedEntity, ...]
     seeds: Int32
     mentions: tuple[tuple[int, int], ...]
+    cuts: tuple[Cut, ...] = ()
 
 
 class Stopwatch:
@@ -104,6 +108,7 @@ class Retriever:
     Args:
         store: Where entities and whole statements are read.
         views: Where views are found or made.
+        rankers: Where rankers of relations are found.
         vectors: Gives the text vectors; called when first needed.
         settings: Limits.
     """
@@ -114,6 +119,7 @@ class Retriever:
         /,
         *,
         views: ViewStore,
+        rankers: RankerStore,
         vectors: Callable[[], Vectors],
         settings: Settings,
     ) -> None:
@@ -121,10 +127,25 @@ class Retriever:
         self._views = views
         self._vectors = vectors
         self._settings = settings
+        self._rankers = rankers
 
     def link(self, base: OpenGraph, request: RetrieveRequest, /) -> Linking:
         """Returns the entities of a question: those given, else those it names."""
-        mentions = link(request.question, base.arrays, languages=request.languages)
+        rules = self.preset(request).relations
+        cuts: tuple[Cut, ...] = ()
+        if rules is None or request.entity_ids:
+            mentions = link(request.question, base.arrays, languages=request.languages)
+        else:
+            mentions, cuts = surest_entities(
+                link(
+                    request.question,
+                    base.arrays,
+                    languages=request.languages,
+                    limit=MOST_MENTIONS,
+                ),
+                min_score=rules.min_link_score,
+                most=rules.max_entities,
+            )
         spans = tuple((mention.start, mention.end) for mention in mentions)
         maker = TripleMaker(base.arrays, None, request.languages)
         if request.entity_ids:
@@ -153,7 +174,7 @@ class Retriever:
                 )
             )
         seeds = list(dict.fromkeys(mention.candidates[0].node for mention in mentions))
-        return Linking(tuple(linked), np.array(seeds, dtype=np.int32), spans)
+        return Linking(tuple(linked), np.array(seeds, dtype=np.int32), spans, cuts)
 
     def _described(
         self, base: OpenGraph, languages: tuple[str, ...], refs: list[EntityRef]
@@ -238,6 +259,7 @@ class Retriever:
                 prove=request.prove,
                 deadline=deadline,
                 region=region,
+                ranker=self._ranker(preset, vectors, deadline),
                 head_relations=head_relations,
                 is_instance=is_instance,
                 question_vector=question_vector,
@@ -256,7 +278,11 @@ class Retriever:
             "question": request.question,
             "status": _status(selection),
             "linked": linking.entities,
-            "truncated": (*(selection.cuts if selection else ()), *fitted.cuts),
+            "truncated": (
+                *linking.cuts,
+                *(selection.cuts if selection else ()),
+                *fitted.cuts,
+            ),
             "tokens": fitted.tokens,
             "region": RegionReport(selection.region_before, selection.region_after)
             if selection
@@ -307,7 +333,7 @@ class Retriever:
             raise InputError(
                 f"max_hops must be 1 to {most_hops}, got {request.max_hops}", argument="max_hops"
             )
-        return resolve_preset(
+        preset = resolve_preset(
             request.preset,
             limit=request.limit,
             hops=request.max_hops,
@@ -316,7 +342,28 @@ class Retriever:
             top_edges=request.top_edges,
             edge_cost=request.edge_cost,
             max_path_length=request.max_path_length,
+            min_link_score=request.min_link_score,
+            max_entities=request.max_entities,
+            relations_per_entity=request.relations_per_entity,
+            triples_per_relation=request.triples_per_relation,
+            random_seed=request.random_seed,
+            ranker=request.ranker,
         )
+        preset.require(request.strategy)
+        if preset.relations is None:
+            return preset
+        ranker = self._rankers.resolve(preset.relations.ranker)
+        return replace(preset, relations=replace(preset.relations, ranker=ranker))
+
+    def _ranker(
+        self, preset: Preset, vectors: Vectors, deadline: Deadline
+    ) -> RelationRanker | None:
+        """Returns who ranks relations, where the preset ranks them."""
+        if preset.relations is None:
+            return None
+        encode = partial(vectors.encode, deadline=deadline)
+        encoding = Encoding(vectors.embedder.name, encode)
+        return self._rankers.open(preset.relations.ranker, encoding)
 
     def _lay(
         self,

@@ -23,6 +23,7 @@ from graph_service.model.result import RetrievalResult, SubgraphResult
 from graph_service.model.statement import Statement
 from graph_service.model.view import ChangeKind, Overlay, StoredView, ViewSpec, ViewState
 from graph_service.network import to_networkx
+from graph_service.ranker_store import RankerStore
 from graph_service.sampling import SampleSpec
 from graph_service.scorer_store import StoredScorer
 from graph_service.service.entity_texts import entity_texts
@@ -110,6 +111,9 @@ class Service:
         store: An open store; closed with the service.
         vectors: Text vectors; opened at first use where it is a function.
         settings: Limits and names.
+
+    Attributes:
+        rankers: Trained rankers of relations, which preset ``ltgen`` ranks by.
     """
 
     def __init__(
@@ -127,8 +131,13 @@ class Service:
         self._building: dict[tuple[str, str], Lock] = {}
         self._views = ViewStore(store)
         self._view_jobs = ViewJobs(self._views)
+        self.rankers = RankerStore(store)
         self._retriever = Retriever(
-            store, views=self._views, vectors=lambda: self.vectors, settings=settings
+            store,
+            views=self._views,
+            rankers=self.rankers,
+            vectors=lambda: self.vectors,
+            settings=settings,
         )
         self._long_tail = LongTail(store)
         self._passages = PassageSearch(store, vectors=lambda: self.vectors)

@@ -99,6 +99,7 @@ class Request:
                 view=self.view,
                 entity_ids=self.entity_ids,
                 preset=self.preset,
+                limit=self.limit,
             )
         # Not at the start: the client brings the whole API with it.
         from graph_service.client import calls

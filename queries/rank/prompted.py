@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graph_service.model.ranking import ById, RankedRelation, SignedRelation
+from graph_service.model.ranking import RankedRelation, SignedRelation
 from queries.generate.asking import UnreadableReply, ask
 from queries.generate.citations import one_line
 from queries.generate.prompt import Prompt, load_prompt
@@ -50,7 +50,7 @@ class PromptedRanker:
             ReplyError: There is no reply, or none that names a relation, asked again once.
             SetupError, LimitError: As ``ChatModel.complete``.
         """
-        listed = [item.relation for item in ById().rank(question, relations)]
+        listed = sorted(relations, key=lambda each: (each.id, each.reverse))
         if len(listed) < 2:
             return tuple(RankedRelation(each, None) for each in listed)
         messages = self._prompt.render(

@@ -1,17 +1,16 @@
-"""Retrieval in LTGen's three steps, relations ranked by any ranker (L4).
+"""Preset ``ltgen`` as a retriever: relations ranked by the API, or here on what it returned (L4, L7).
 
-1. Entities are tagged: those of the linker that are sure enough, five at most; or they are given
-   (the oracle). 2. All their statements are fetched, in both directions. 3. Their relations are
-ranked by the whole dialogue; some are kept of each entity, and of each entity and relation some
-statements, drawn by a keyed hash.
+The API tags entities, fetches their statements and draws from them; it ranks relations by embedding
+or by a trained ranker of its store. A ranker that it has not, such as one that asks a language
+model, ranks here: the API is asked for every relation of each tagged entity, and then for the
+statements of those that were ranked first.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from hashlib import blake2b
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 from graph_service.errors import InputError
@@ -26,127 +25,130 @@ from graph_service.model.result import (
     ScoredTriple,
     Status,
     Strategy,
-    SubgraphResult,
     Tokens,
     Triple,
     TripletsResult,
+    triples_of,
 )
 from graph_service.model.values import EntityValue
 from queries.generate.prompt import plain_knowledge
 from queries.llm import estimate_tokens
 
-MOST_STATEMENTS = 1000
-"""Of one entity; what is left out is said in the result."""
+PRESET = "ltgen"
+MAX_ENTITIES, RELATIONS_KEPT, STATEMENTS_KEPT = 5, 5, 10
+"""Entities, relations of each and statements of each of these; as the preset has it."""
+_MOST = 1000
+"""Items of one call, and relations of an entity."""
 
-# What links the words is a retrieval: of one edge, which is not used.
-_TAG: Mapping[str, int] = {"limit": 1, "max_hops": 1, "max_edges": 1}
 
+class Graph(Protocol):
+    """What is asked of the API; ``graph_service.client.Client`` is one."""
 
-class Surroundings(Protocol):
-    """What the steps ask of a graph; ``graph_service.client.Client`` is one."""
-
-    def triplets(
+    def retrieve(
         self,
+        strategy: Strategy,
         question: str,
         /,
         *,
         graph: str | None = None,
         view: ViewRef | None = None,
         entity_ids: tuple[str, ...] = (),
-        preset: str = "default",
+        preset: str = PRESET,
         limit: int | None = None,
-        max_hops: int | None = None,
-        max_edges: int | None = None,
-    ) -> TripletsResult:
-        """Returns triplets; the steps take the entities from it."""
-
-    def neighbourhood(
-        self,
-        id_: str,
-        /,
-        *,
-        graph: str | None = None,
-        view: ViewRef | None = None,
-        hops: int = 1,
-        limit: int = 100,
-    ) -> SubgraphResult:
-        """Returns the statements within some hops of an entity, nearest first."""
+        relation_ids: tuple[str, ...] = (),
+        min_link_score: float | None = None,
+        max_entities: int | None = None,
+        relations_per_entity: int | None = None,
+        triples_per_relation: int | None = None,
+        random_seed: int | None = None,
+        ranker: str | None = None,
+    ) -> RetrievalResult:
+        """Returns what the preset finds."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepLimits:
-    """How much each step keeps.
+    """How much each step keeps; the preset's where None.
 
     Attributes:
-        confidence: Tagged entities under this are left out (TAGME's scale in the paper).
-        entities: Tagged at most.
-        relations: Kept of each entity.
-        statements: Kept of each entity and relation.
+        min_link_score: Of a tagged entity at least.
+        max_entities: Tagged at most.
+        relations_per_entity: Kept of each entity.
+        triples_per_relation: Kept of each entity and relation.
         random_seed: Of the draw of statements.
     """
 
-    confidence: float = 0.22
-    entities: int = 5
-    relations: int = 5
-    statements: int = 10
-    random_seed: int = 0
+    min_link_score: float | None = None
+    max_entities: int | None = None
+    relations_per_entity: int | None = None
+    triples_per_relation: int | None = None
+    random_seed: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("entities", "relations", "statements"):
-            if getattr(self, name) < 1:
-                raise InputError(
-                    f"{name} must be at least 1, got {getattr(self, name)}", argument=name
-                )
-        if not 0 <= self.confidence <= 1:
-            raise InputError(
-                f"the confidence must be 0 to 1, got {self.confidence}", argument="confidence"
-            )
+        # The others are the API's to check; these are not passed on where relations are ranked here.
+        for name in ("relations_per_entity", "triples_per_relation"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InputError(f"{name} must be at least 1, got {value}", argument=name)
+
+    def given(self) -> dict[str, Any]:
+        """Returns those that are not the preset's."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class EntityRelations:
-    """The relations of one tagged entity, best first, and the statements of each.
-
-    Attributes:
-        entity: The entity.
-        ranked: All its relations, best first.
-        statements: By signed relation, in the graph's order.
-        truncated: What the graph left out.
-    """
+    """A tagged entity and its relations, all of them, best first."""
 
     entity: LinkedEntity
     ranked: tuple[RankedRelation, ...]
-    statements: Mapping[str, tuple[Triple, ...]]
-    truncated: tuple[Cut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What of the API's calls the steps have in common."""
+
+    graph: str | None
+    view: ViewRef | None
+    entity_ids: tuple[str, ...]
+    preset: str
+
+    def options(self, **more: Any) -> dict[str, Any]:
+        return {
+            "graph": self.graph,
+            "view": self.view,
+            "entity_ids": self.entity_ids,
+            "preset": self.preset,
+            **more,
+        }
 
 
 class RelationRetriever:
-    """A retriever that ranks relations; stands wherever a client does.
+    """A retriever by preset ``ltgen``; stands wherever a client does.
 
     Args:
         graph: Mostly a ``graph_service.client.Client``.
-        ranker: Who ranks.
+        ranker: A name that the API knows (``embedding``, ``trained:...``), or a ranker of one's own.
         limits: How much is kept.
     """
 
     def __init__(
-        self, graph: Surroundings, ranker: RelationRanker, /, *, limits: StepLimits | None = None
+        self,
+        graph: Graph,
+        ranker: RelationRanker | str = "embedding",
+        /,
+        *,
+        limits: StepLimits | None = None,
     ) -> None:
         self._graph = graph
         self._ranker = ranker
         self.limits = limits or StepLimits()
 
     def parameters(self) -> dict[str, Any]:
-        """Returns what decides the result beside the question."""
-        limits = self.limits
-        return {
-            "relation_ranker": self._ranker.name,
-            "tag_confidence": limits.confidence,
-            "tag_entities": limits.entities,
-            "relations": limits.relations,
-            "relation_statements": limits.statements,
-            "draw_seed": limits.random_seed,
-        }
+        """Returns what decides the result beside the question and the preset; what is None is the
+        preset's.
+        """
+        return {"ranker": self._name, **asdict(self.limits)}
 
     def queries_of(
         self,
@@ -157,42 +159,29 @@ class RelationRetriever:
         view: ViewRef | None,
         entity_ids: tuple[str, ...],
         preset: str,
+        limit: int | None = None,
     ) -> dict[str, Any]:
-        """Returns the query that tagged, and under ``around`` those for its entities."""
+        """Returns the query that was sent, and under ``around`` those for each entity after it."""
         # Not at the start: the client brings the whole API with it.
         from graph_service.client import calls
 
-        tag = calls.retrieve(
-            Strategy.TRIPLETS,
-            result.question,
-            {
-                "graph": graph,
-                "view": view,
-                "entity_ids": entity_ids,
-                "preset": preset,
-                "limit": _TAG["limit"],
-                "max_hops": _TAG["max_hops"],
-                "max_edges": _TAG["max_edges"],
-            },
-        )
-        around = [
-            calls.neighbourhood(
-                item.entity.id,
-                graph=graph,
-                view=view,
-                hops=1,
-                limit=MOST_STATEMENTS,
-                languages=("en",),
-            )
-            for item in result.linked
+        call = _Call(graph, view, entity_ids, preset)
+        if isinstance(self._ranker, str):
+            first = call.options(limit=limit, **self.parameters())
+            around: list[dict[str, Any]] = []
+        else:
+            first = self._tagging(call)
+            around = [
+                self._around(call, id_, _ids(keys))
+                for id_, keys in result.provenance.parameters["ranked"].items()
+                if keys
+            ]
+        sent = [
+            calls.retrieve(result.provenance.strategy, result.question, options)  # type: ignore[arg-type]
+            for options in (first, *around)
         ]
-        return {
-            "document": tag.document,
-            "variables": dict(tag.variables),
-            "around": [
-                {"document": call.document, "variables": dict(call.variables)} for call in around
-            ],
-        }
+        shown = [{"document": each.document, "variables": dict(each.variables)} for each in sent]
+        return {**shown[0], "around": shown[1:]} if around else shown[0]
 
     def rank(
         self,
@@ -202,26 +191,27 @@ class RelationRetriever:
         graph: str | None = None,
         view: ViewRef | None = None,
         entity_ids: tuple[str, ...] = (),
-        preset: str = "default",
+        preset: str = PRESET,
     ) -> tuple[RetrievalResult, tuple[EntityRelations, ...]]:
         """Returns the retrieval that tagged, and each tagged entity with its ranked relations.
 
         Raises:
+            InputError: The ranker is one of the API's.
             ReplyError: A prompted ranker got no usable reply.
         """
-        tagged = self._graph.triplets(
-            question, graph=graph, view=view, entity_ids=entity_ids, preset=preset, **_TAG
-        )
+        if isinstance(self._ranker, str):
+            raise InputError(
+                f"relations are ranked here by a ranker that is at hand, not by {self._ranker!r}",
+                argument="ranker",
+            )
+        call = _Call(graph, view, entity_ids, preset)
+        tagged = self._graph.retrieve(Strategy.TRIPLETS, question, **self._tagging(call))
+        triples = triples_of(tagged)
         found: list[EntityRelations] = []
-        for entity in self._kept(tagged.linked):
-            around = self._graph.neighbourhood(
-                entity.entity.id, graph=graph, view=view, hops=1, limit=MOST_STATEMENTS
-            )
-            statements, relations = by_relation(
-                entity.entity.id, [item.triple for item in around.items]
-            )
+        for entity in tagged.linked:
+            _, relations = by_relation(entity.entity.id, triples)
             ranked = self._ranker.rank(question, relations, entity=entity.entity.label)
-            found.append(EntityRelations(entity, ranked, statements, around.truncated))
+            found.append(EntityRelations(entity, ranked))
         return tagged, tuple(found)
 
     def retrieve(
@@ -233,21 +223,25 @@ class RelationRetriever:
         graph: str | None = None,
         view: ViewRef | None = None,
         entity_ids: tuple[str, ...] = (),
-        preset: str = "default",
+        preset: str = PRESET,
         limit: int | None = None,
     ) -> RetrievalResult:
-        """Returns the statements of the best relations, as triplets.
-
-        They come by the rank of their relation, entities taking turns; a triple's score is one
-        over that rank. ``limit`` is the number of triples.
+        """Returns the statements of the best relations, as the preset does.
 
         Raises:
-            InputError: The strategy is not ``triplets``.
+            InputError: The strategy is none of the preset's, or not ``triplets`` with a ranker of
+                one's own.
             ReplyError: A prompted ranker got no usable reply.
         """
+        call = _Call(graph, view, entity_ids, preset)
+        if isinstance(self._ranker, str):
+            return self._graph.retrieve(
+                strategy, question, **call.options(limit=limit, **self.parameters())
+            )
         if strategy is not Strategy.TRIPLETS:
             raise InputError(
-                f"relations are ranked for triplets, not for {strategy.value}",
+                f"ranker {self._ranker.name} ranks relations for triplets, not for "
+                f"{strategy.value}",
                 argument="strategy",
                 hint="Give --strategy triplets.",
             )
@@ -255,67 +249,106 @@ class RelationRetriever:
         tagged, found = self.rank(
             question, graph=graph, view=view, entity_ids=entity_ids, preset=preset
         )
-        items = self._items(found)[:limit]
-        linked = tuple(each.entity for each in found)
-        status = Status.OK if items else Status.NOTHING_RELEVANT
-        if not linked:
-            status = Status.NO_ENTITY_LINKED
+        items, cuts = self._items(question, call, found)
+        kept = items[:limit]
         provenance = replace(
             tagged.provenance,
-            strategy=Strategy.TRIPLETS,
-            parameters={**tagged.provenance.parameters, **self.parameters()},
+            parameters={
+                **tagged.provenance.parameters,
+                "ranker": self._name,
+                "relations_per_entity": self._relations_kept,
+                "triples_per_relation": self._statements_kept,
+                "limit": limit,
+                "ranked": {
+                    each.entity.entity.id: [
+                        item.relation.key for item in each.ranked[: self._relations_kept]
+                    ]
+                    for each in found
+                },
+            },
         )
-        ids = [item.triple.statement_id for item in items]
+        status = Status.OK if kept else Status.NOTHING_RELEVANT
+        if not tagged.linked:
+            status = Status.NO_ENTITY_LINKED
+        ids = [item.triple.statement_id for item in kept]
         shown = (str(provenance.parameters), status.value, *ids)
         return TripletsResult(
             id=digest((tagged.id, *shown), person=b"steps").hex(),
             question=question,
             status=status,
-            linked=linked,
-            truncated=tuple(cut for each in found for cut in each.truncated),
+            linked=tagged.linked,
+            truncated=(*tagged.truncated, *cuts),
             tokens=Tokens(
-                estimate_tokens(plain_knowledge([item.triple for item in items])),
+                estimate_tokens(plain_knowledge([item.triple for item in kept])),
                 "estimate, a third of the bytes",
             ),
-            region=None,
+            region=tagged.region,
             provenance=provenance,
             timings_ms={"steps": (time.perf_counter() - started) * 1000},
-            items=items,
+            items=kept,
         )
 
-    def _kept(self, linked: Sequence[LinkedEntity]) -> tuple[LinkedEntity, ...]:
-        sure = [item for item in linked if not item.mention or item.score >= self.limits.confidence]
-        distinct = {item.entity.id: item for item in reversed(sure)}
-        best = sorted(distinct.values(), key=lambda item: (-item.score, item.entity.id))
-        kept = {item.entity.id for item in best[: self.limits.entities]}
-        return tuple(item for item in dict.fromkeys(sure) if item.entity.id in kept)
+    @property
+    def _name(self) -> str:
+        return self._ranker if isinstance(self._ranker, str) else self._ranker.name
 
-    def _items(self, found: Sequence[EntityRelations]) -> tuple[ScoredTriple, ...]:
+    @property
+    def _relations_kept(self) -> int:
+        return self.limits.relations_per_entity or RELATIONS_KEPT
+
+    @property
+    def _statements_kept(self) -> int:
+        return self.limits.triples_per_relation or STATEMENTS_KEPT
+
+    def _tagging(self, call: _Call) -> dict[str, Any]:
+        """One statement of each relation of each tagged entity."""
+        given = {**self.limits.given(), "relations_per_entity": _MOST, "triples_per_relation": 1}
+        return call.options(limit=_MOST, **given)
+
+    def _around(self, call: _Call, id_: str, relation_ids: tuple[str, ...]) -> dict[str, Any]:
+        """The statements of some of an entity's relations, as many as are kept of each."""
+        given = {**self.limits.given(), "relations_per_entity": _MOST, "entity_ids": (id_,)}
+        return {**call.options(limit=_MOST, relation_ids=relation_ids), **given}
+
+    def _items(
+        self, question: str, call: _Call, found: Sequence[EntityRelations]
+    ) -> tuple[tuple[ScoredTriple, ...], tuple[Cut, ...]]:
+        """Returns the statements of the best relations, entities taking turns, and what was cut."""
+        ranked = [each.ranked[: self._relations_kept] for each in found]
+        statements: list[Mapping[str, tuple[Triple, ...]]] = []
+        cuts: list[Cut] = []
+        for each, best in zip(found, ranked, strict=True):
+            if not best:
+                statements.append({})
+                continue
+            id_ = each.entity.entity.id
+            ids = _ids([item.relation.key for item in best])
+            around = self._graph.retrieve(
+                Strategy.TRIPLETS, question, **self._around(call, id_, ids)
+            )
+            cuts.extend(around.truncated)
+            statements.append(by_relation(id_, triples_of(around))[0])
         items: dict[str, ScoredTriple] = {}
-        for rank in range(self.limits.relations):
-            for each in found:
-                if rank >= len(each.ranked):
+        for rank in range(self._relations_kept):
+            for each, best, held in zip(found, ranked, statements, strict=True):
+                if rank >= len(best):
                     continue
-                statements = each.statements[each.ranked[rank].relation.key]
-                for triple in self._drawn(statements):
-                    score = round(1 / (rank + 1), 5)
+                score = round(1 / (rank + 1), 5)
+                for triple in held.get(best[rank].relation.key, ()):
                     items.setdefault(
                         triple.statement_id,
-                        ScoredTriple(triple, score, Prizes(0.0, score, 0.0)),
+                        ScoredTriple(
+                            triple,
+                            score,
+                            Prizes(0.0, score, 0.0),
+                            origin_id=each.entity.entity.id,
+                        ),
                     )
-        return tuple(items.values())
+        return tuple(items.values()), tuple(dict.fromkeys(cuts))
 
-    def _drawn(self, statements: Sequence[Triple]) -> list[Triple]:
-        key = str(self.limits.random_seed).encode()
-        drawn = sorted(
-            statements,
-            key=lambda triple: (
-                blake2b(triple.statement_id.encode(), digest_size=8, key=key).digest(),
-                triple.statement_id,
-            ),
-        )
-        kept = {triple.statement_id for triple in drawn[: self.limits.statements]}
-        return [triple for triple in statements if triple.statement_id in kept]
+
+def _ids(keys: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted({key.removeprefix("-") for key in keys}))
 
 
 def by_relation(

@@ -230,6 +230,15 @@ def test_gold_sets_of_the_graph_and_graphs_that_are_wrong_k7(cli: Cli, tmp_path:
         assert (item.result, item.query) == (None, None)
     notes = [note for item in read_answers("b.jsonl") for note in item.notes]
     assert any("swapped for" in note for note in notes)
+    with Path(questions).open("a") as file:
+        file.write(json.dumps({"id": "bare", "question": "Who is it?"}) + "\n")
+    with stand_in(by_rule) as server:
+        again = (*arguments[:6], server.url, "--knowledge", "gold", "--out", "a.jsonl")
+        done = cli(*again, "--json")
+        assert not server.requests
+    # A published file has questions without a gold set: they are counted, and not asked.
+    assert (done.code, done.json["without_gold"], done.json["skipped"]) == (0, 1, 10)
+    assert "1 questions have no gold set in their file, and were not asked" in done.err
 
 
 @pytest.mark.parametrize(
@@ -393,13 +402,14 @@ def options_of(parser: argparse.ArgumentParser) -> set[str]:
 
 def test_answers_by_ranked_relations_go_on_by_the_same_ranking_l4(cli: Cli, tmp_path: Path) -> None:
     path = question_file(tmp_path / "q.jsonl", 3)
-    ranked = ("--relation-ranker", "embedding", "--relations", "2")
+    ranked = ("--relation-ranker", "embedding", "--relations-kept", "2")
     found = cli("answer", "--questions", path, "--out", "a.jsonl", *ranked)
     assert found.code == 0
     rows = [json.loads(line) for line in Path("a.jsonl").read_text().splitlines()]
     parameters = rows[0]["result"]["provenance"]["parameters"]
-    assert parameters["relation_ranker"].startswith("embedding ")
-    assert rows[0]["query"]["around"]
+    assert (parameters["ranker"], parameters["relations_per_entity"]) == ("embedding", 2)
+    asked = rows[0]["query"]["variables"]["input"]
+    assert (asked["preset"], asked["ranking"]["properties"]) == ("ltgen", 2)
     heads = {item["triple"]["relation"]["id"] for item in rows[0]["result"]["items"]}
     assert 1 <= len(heads) <= 2 * len(rows[0]["result"]["linked"])
     other = cli("answer", "--questions", path, "--out", "a.jsonl", "--relation-ranker", "embedding")
@@ -411,6 +421,22 @@ def test_answers_by_ranked_relations_go_on_by_the_same_ranking_l4(cli: Cli, tmp_
     wrong = cli("answer", "Who?", "--relation-ranker", "none.npz")
     assert wrong.code == 2
     assert "rank train" in wrong.err
+    # The preset alone ranks by embedding; another one ranks nothing.
+    alone = cli(
+        "answer", "--questions", path, "--preset", "ltgen", "--relations-kept", "2", "--json"
+    )
+    assert [row["result"]["items"] for row in json.loads(alone.out)["answers"]] == [
+        row["result"]["items"] for row in rows
+    ]
+    for options, said in (
+        (("--relations-kept", "2"), "relations_per_entity: preset default ranks no relations"),
+        (("--preset", "okgqa", "--relation-ranker", "embedding"), "preset okgqa ranks no"),
+        (("--preset", "ltgen", "--strategy", "subgraph"), "no --strategy subgraph"),
+        (("--preset", "ltgen", "--relation-ranker", "trained"), "rank add FILE"),
+    ):
+        wrong = cli("answer", "Who?", *options)
+        assert wrong.code == 2
+        assert said in wrong.err
 
 
 def test_a_file_of_answers_has_one_writer_at_a_time(cli: Cli, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_a_ranker_is_trained_measured_and_used_l5(cli: Cli) -> None:
     assert "mean of 2 folds, these by embedding alone: recall @3" in out
     code, out, _ = cli(
         "rank", "relations", "Who is Maria Shriver married to?", "--ranker", "r.npz",
-        "--relations", "3", "--json",
+        "--relations-kept", "3", "--json",
     )  # fmt: skip
     assert code == 0
     (entity,) = [each for each in json.loads(out)["entities"] if each["entity"]["id"] == MARIA]
@@ -108,7 +108,8 @@ def test_relations_of_a_given_entity_by_a_model_l4(cli: Cli) -> None:
         (("measure", "q.jsonl", "--k", "0"), "at 1 or more"),
         (("measure", "q.jsonl", "--train", "q.jsonl", "--folds", "1"), "two parts at least"),
         (("measure", "q.jsonl", "--train", "q.jsonl", "--also", "q.jsonl"), "neither --ranker"),
-        (("relations", "Who?", "--relations", "0"), "relations must be at least 1"),
+        (("relations", "Who?", "--relations-kept", "0"), "relations_per_entity must be at least 1"),
+        (("relations", "Who?", "--tag-confidence", "7"), "min_link_score must be a number from 0"),
     ],
 )
 def test_wrong_options_of_rank_say_which(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
@@ -116,6 +117,40 @@ def test_wrong_options_of_rank_say_which(cli: Cli, arguments: tuple[str, ...], s
     code, _, err = cli("rank", *arguments)
     assert code == 2
     assert said in err
+
+
+def test_a_ranker_put_into_the_store_ranks_retrievals_l4_l5(cli: Cli) -> None:
+    train = lines("train.jsonl", NAMES)
+    assert cli("rank", "list")[1].startswith("no trained ranker")
+    asked = ("retrieve", "Who is Maria Shriver married to?", "--preset", "ltgen", "--json")
+    code, _, err = cli(*asked, "--relation-ranker", "trained")
+    assert code == 2
+    assert "rank add FILE" in err
+    assert cli("rank", "train", train, "--out", "r.npz")[0] == 0
+    code, out, _ = cli("rank", "add", "r.npz", "--json")
+    assert code == 0
+    name = json.loads(out)["name"]
+    code, out, _ = cli("rank", "list")
+    assert name in out
+    # In the API, and here with the ranker of the store or of the file: one ranking.
+    limits = ("--relations-kept", "2", "--statements-kept", "3", "--draw-seed", "4")
+    code, out, _ = cli(*asked, "--relation-ranker", "trained", *limits)
+    assert code == 0
+    found = json.loads(out)
+    parameters = found["provenance"]["parameters"]
+    assert (parameters["ranker"], parameters["random_seed"]) == (name, 4)
+    assert found["items"][0]["triple"]["relation"]["id"] == "P26"
+    of_maria = {
+        item["triple"]["relation"]["id"] for item in found["items"] if item["origin_id"] == MARIA
+    }
+    for ranker in (name, "trained", "r.npz"):
+        code, out, _ = cli("rank", "relations", asked[1], "--ranker", ranker, *limits, "--json")
+        assert code == 0
+        (entity,) = [one for one in json.loads(out)["entities"] if one["entity"]["id"] == MARIA]
+        assert {one["relation"].removeprefix("-") for one in entity["relations"]} == of_maria
+    code, out, _ = cli("rank", "delete", name)
+    assert (code, out.strip()) == (0, f"deleted ranker {name}")
+    assert cli("rank", "delete", name)[0] == 2
 
 
 def test_relations_without_a_name_are_told(cli: Cli) -> None:
