@@ -181,6 +181,11 @@ def _messages(record: Record, name: str) -> tuple[Message, ...]:
     return tuple(found)
 
 
+def has_gold(case: Case, /) -> bool:
+    """Returns whether a case's file says what its gold set is, be it that there is none."""
+    return bool(case.knowledge or case.statement_ids or case.lacking)
+
+
 def gold_of(
     case: Case, known: Sequence[Triple], /, *, may_lack: bool = False
 ) -> tuple[Triple, ...]:

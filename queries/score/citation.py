@@ -150,7 +150,7 @@ class CitationRow:
         linked: Those of them that the question's words were linked to; None where the entities
             were given, or the knowledge came from no retrieval.
         lacking: Whether the graph lacks what the question asks, so that ``[NA]`` is right; None
-            without a gold question.
+            where the gold question does not tell, or is missing.
         failure: Why there is no answer.
     """
 
@@ -169,7 +169,10 @@ class CitationRow:
 def citation_row(item: Answer, gold: GoldQuestion | None, /) -> CitationRow:
     """Returns the counts of one answer; without a gold question its correctness alone."""
     kind = gold.kind if gold is not None else ""
-    lacking = gold.lacking if gold is not None else None
+    lacking = None
+    # Of a file without minimum sets and answers nobody knows what its questions would need.
+    if gold is not None and (gold.lacking or gold.statement_ids or gold.answers):
+        lacking = gold.lacking
     if item.failure is not None:
         return CitationRow(item.question_id, kind, None, None, 0, 0, 0, None, lacking, item.failure)
     citations = [citation for part in item.sentences for citation in part.citations]

@@ -162,10 +162,17 @@ def test_na_where_the_graph_lacks_it_k6() -> None:
         GoldQuestion("a", "Who?", lacking=True),
         GoldQuestion("b", "Who?", lacking=True),
         GoldQuestion("c", "Who?", statement_ids=("k1",)),
+        # Its file does not say what it would need: in neither share.
+        GoldQuestion("d", "Who?"),
     ]
-    report = score_answers(
-        [answered("a", [], na=True), answered("b", ["k1"]), answered("c", ["k1"], na=True)], gold
-    )
+    answers = [
+        answered("a", [], na=True),
+        answered("b", ["k1"]),
+        answered("c", ["k1"], na=True),
+        answered("d", [], na=True),
+    ]
+    report = score_answers(answers, gold)
+    assert (report.score("na_lacking").n, report.score("na_known").n) == (2, 1)
     assert report.score("na_lacking").value == 0.5
     assert report.score("na_known").value == 1.0
 
