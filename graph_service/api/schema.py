@@ -48,6 +48,7 @@ from graph_service.api.passages import (
     passage_set_type,
     passages_type,
 )
+from graph_service.api.resolving import resolve_directly
 from graph_service.api.results import (
     ComparisonType,
     PathsResultType,
@@ -430,19 +431,24 @@ class _OneOperation(SchemaExtension):
             yield
 
 
-schema = _Schema(
-    query=Query,
-    mutation=Mutation,
-    types=[TripletsResultType, PathsResultType, SubgraphResultType],
-    extensions=[
-        lambda: AddValidationRules([*_RULES]),
-        lambda: MaxTokensLimiter(max_token_count=MAX_TOKENS),
-        # Parsing and checking the client's documents costs more than answering them.
-        lambda: ParserCache(maxsize=CACHED_DOCUMENTS),
-        lambda: ValidationCache(maxsize=CACHED_DOCUMENTS),
-        _OneOperation,
-    ],
-)
+def _make_schema() -> _Schema:
+    return _Schema(
+        query=Query,
+        mutation=Mutation,
+        types=[TripletsResultType, PathsResultType, SubgraphResultType],
+        extensions=[
+            lambda: AddValidationRules([*_RULES]),
+            lambda: MaxTokensLimiter(max_token_count=MAX_TOKENS),
+            # Parsing and checking the client's documents costs more than answering them.
+            lambda: ParserCache(maxsize=CACHED_DOCUMENTS),
+            lambda: ValidationCache(maxsize=CACHED_DOCUMENTS),
+            _OneOperation,
+        ],
+    )
+
+
+schema = _make_schema()
+resolve_directly(schema._schema)
 
 
 def execute(

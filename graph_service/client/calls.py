@@ -277,6 +277,8 @@ def retrieve(strategy: Strategy, question: str, options: RetrieveOptions, /) -> 
     variables = {
         "input": _retrieve_input(question, options),
         "details": options.get("details", False),
+        # Nothing is changed without a view, and asking costs a fifth of the answer.
+        "changes": options.get("view") is not None,
     }
     return Call(document, variables, read)
 
@@ -322,6 +324,7 @@ def neighbourhood(
         "hops": hops,
         "limit": limit,
         "languages": list(languages),
+        "changes": view is not None,
     }
     return Call(documents.NEIGHBOURHOOD, variables, read)
 

@@ -122,7 +122,9 @@ def decode_triple(subject: Json, data: Json, /) -> Triple:
     )
 
 
-def _change(subject: Json, data: Json) -> TripleChange:
+def _change(subject: Json, data: Json | None) -> TripleChange:
+    if data is None:
+        return TripleChange()  # It was not asked for: there is no view.
     base = data["baseStatement"]
     return TripleChange(
         ChangeKind[data["kind"]], decode_triple(subject, base) if base is not None else None
@@ -135,7 +137,7 @@ def _scored(data: Json) -> ScoredTriple:
         decode_triple(subject, data["statement"]),
         data["score"],
         Prizes(*data["prizes"]),
-        _change(subject, data["change"]),
+        _change(subject, data.get("change")),
         data["originId"],
     )
 
@@ -146,7 +148,7 @@ def _path(data: Json) -> ScoredPath:
             Step(
                 decode_triple(step["subject"], step["statement"]),
                 step["reversed"],
-                _change(step["subject"], step["change"]),
+                _change(step["subject"], step.get("change")),
             )
             for step in data["steps"]
         ),

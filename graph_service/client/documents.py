@@ -5,7 +5,7 @@ from __future__ import annotations
 VALUE = """
 fragment Value on Value {
   __typename
-  ... on ItemValue { item { id label } }
+  ... on ItemValue { item { id } }
   ... on StringValue { content datatype }
   ... on MonolingualTextValue { language text }
   ... on QuantityValue { amount unit { id } lowerBound upperBound }
@@ -83,7 +83,7 @@ fragment Scored on ScoredStatement {
   statement { ...Statement }
   score
   prizes
-  change { ...Change }
+  change @include(if: $changes) { ...Change }
   originId
 }
 """
@@ -97,7 +97,7 @@ fragment Path on Path {
     subject { id label }
     statement { ...Statement }
     reversed
-    change { ...Change }
+    change @include(if: $changes) { ...Change }
   }
 }
 """
@@ -106,7 +106,9 @@ _PARTS = VALUE + STATEMENT + CHANGE + COMMON
 
 TRIPLETS = (
     """
-query Triplets($input: RetrieveInput!, $details: Boolean! = false) {
+query Triplets(
+  $input: RetrieveInput!, $details: Boolean! = false, $changes: Boolean! = true
+) {
   result: triplets(input: $input) { ...Common items { ...Scored } }
 }
 """
@@ -116,7 +118,9 @@ query Triplets($input: RetrieveInput!, $details: Boolean! = false) {
 
 PATHS = (
     """
-query Paths($input: RetrieveInput!, $details: Boolean! = false) {
+query Paths(
+  $input: RetrieveInput!, $details: Boolean! = false, $changes: Boolean! = true
+) {
   result: paths(input: $input) { ...Common items { ...Path } }
 }
 """
@@ -126,7 +130,9 @@ query Paths($input: RetrieveInput!, $details: Boolean! = false) {
 
 SUBGRAPH = (
     """
-query Subgraph($input: RetrieveInput!, $details: Boolean! = false) {
+query Subgraph(
+  $input: RetrieveInput!, $details: Boolean! = false, $changes: Boolean! = true
+) {
   result: subgraph(input: $input) { ...Common objective gap items { ...Scored } }
 }
 """
@@ -138,7 +144,7 @@ NEIGHBOURHOOD = (
     """
 query Neighbourhood(
   $id: ID!, $graph: ID, $view: ViewRefInput, $hops: Int!, $limit: Int!,
-  $languages: [String!], $details: Boolean! = false
+  $languages: [String!], $details: Boolean! = false, $changes: Boolean! = true
 ) {
   result: neighbourhood(
     id: $id, graph: $graph, view: $view, hops: $hops, limit: $limit, languageCodes: $languages
@@ -153,7 +159,7 @@ COMPARE = (
     """
 query Compare(
   $input: RetrieveInput!, $strategy: Strategy!, $views: [ViewRefInput!]!,
-  $details: Boolean! = false
+  $details: Boolean! = false, $changes: Boolean! = true
 ) {
   comparisons: compare(input: $input, strategy: $strategy, views: $views) {
     viewId

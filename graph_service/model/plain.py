@@ -16,16 +16,19 @@ from graph_service.model.values import Value, decode_value, encode_value
 
 T = TypeVar("T")
 _VALUE_TYPES: tuple[type, ...] = get_args(Value)
+_PLAIN_TYPES = (str, float, int, bool, type(None))
 
 
 def to_plain(item: Any, /) -> Any:
     """Returns dataclasses as dicts, enums as their values, typed values as their encoding."""
-    if isinstance(item, _VALUE_TYPES):
+    kind = type(item)
+    if kind in _PLAIN_TYPES:
+        return item
+    if issubclass(kind, _VALUE_TYPES):
         return orjson.loads(encode_value(cast(Value, item)))
-    if dataclasses.is_dataclass(item) and not isinstance(item, type):
-        return {
-            field.name: to_plain(getattr(item, field.name)) for field in dataclasses.fields(item)
-        }
+    names = _field_names(kind)
+    if names is not None:
+        return {name: to_plain(getattr(item, name)) for name in names}
     if isinstance(item, Enum):
         return item.value
     if isinstance(item, Mapping):
@@ -42,6 +45,18 @@ def from_plain(kind: type[T], data: Any, /) -> T:
         InputError: A field is missing or has another type; its path is named.
     """
     return cast(T, _decode(kind, data, kind.__name__))
+
+
+_FIELD_NAMES: dict[type[Any], tuple[str, ...] | None] = {}
+
+
+def _field_names(kind: type[Any]) -> tuple[str, ...] | None:
+    """Returns the fields of a dataclass; None for any other type. Each type is looked at once."""
+    if kind not in _FIELD_NAMES:
+        is_data = dataclasses.is_dataclass(kind)
+        fields = tuple(field.name for field in dataclasses.fields(kind)) if is_data else None
+        _FIELD_NAMES[kind] = fields
+    return _FIELD_NAMES[kind]
 
 
 @cache

@@ -157,6 +157,7 @@ def test_what_plain_data_looks_like() -> None:
         "score": 1.5,
         "prizes": {"head": 1, "edge": 0.5, "tail": 0},
         "change": {"kind": "unchanged", "base": None},
+        "origin_id": "",
     }
     assert to_plain({1: (Rank.NORMAL, {2})}) == {"1": ["normal", [2]]}
 
