@@ -70,6 +70,17 @@ class TripleMaker:
         """Returns the id of an entity node."""
         return self._graph.node_ids[node]
 
+    def statement_ids(self, edges: Mapping[int, Sequence[int]], /) -> dict[int, tuple[str, ...]]:
+        """Returns the statement ids of some lists of edges, by the same keys."""
+        return {key: tuple(map(self._statement_id, some)) for key, some in edges.items()}
+
+    def _statement_id(self, edge: int) -> str:
+        count = self._graph.edge_count
+        if edge < count:
+            return self._graph.statement_ids[edge]
+        assert self._overlay is not None
+        return self._overlay.statement_ids[edge - count]
+
     def show(self, edges: Iterable[int], /) -> dict[int, ShownEdge]:
         """Returns each distinct edge as a triple; extra edges with their base triple."""
         numbers = sorted(set(edges))

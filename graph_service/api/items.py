@@ -348,6 +348,10 @@ class StatementType:
     property: PropertyType
     value: ValueUnion
     value_text: str = strawberry.field(description="The value as a person reads it.")
+    stands_for: list[strawberry.ID] = strawberry.field(
+        description="Statements left out for this one, which says the same: in another language, "
+        "or of another edition of the item."
+    )
     edition: strawberry.Private[str]
     base_id: strawberry.Private[str]
     whole: strawberry.Private[Statement | None] = None
@@ -454,6 +458,7 @@ def statement_type(
         property=property_type(edition, triple.relation),
         value=value_output(context, edition, triple.value, triple.value_label),
         value_text=triple.value_label,
+        stands_for=[strawberry.ID(id_) for id_ in triple.stands_for],
         edition=edition,
         base_id=base,
         whole=whole,

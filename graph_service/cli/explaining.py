@@ -78,6 +78,7 @@ def _statement_lines(triple: Triple, names: Mapping[str, str], way: str = "") ->
         f"{display_value(snak.value, lambda id_: names.get(id_, id_))}"
         for snak in triple.qualifiers
     )
+    lines.extend(f"{_INDENT}  stands for {id_}, which says the same" for id_ in triple.stands_for)
     return lines
 
 

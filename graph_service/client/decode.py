@@ -119,6 +119,7 @@ def decode_triple(subject: Json, data: Json, /) -> Triple:
         rank=Rank[data["rank"]],
         qualifiers=_snaks(data.get("qualifiers", [])),
         references=tuple(Reference(_snaks(group["parts"])) for group in data.get("references", [])),
+        stands_for=tuple(data.get("standsFor", [])),
     )
 
 

@@ -23,6 +23,7 @@ fragment Statement on Statement {
   property { id label }
   value { ...Value }
   valueText
+  standsFor
   qualifiers @include(if: $details) { property { id } value { ...Value } }
   references @include(if: $details) { parts { property { id } value { ...Value } } }
 }

@@ -8,7 +8,7 @@ order of the statement's key; relations in order of theirs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
@@ -137,6 +137,53 @@ class NameIndex:
         return self.nodes[start:end], self.is_alias[start:end]
 
 
+@dataclass(frozen=True, slots=True)
+class SameAs:
+    """Which entities are the same thing, by what they name as themselves elsewhere.
+
+    Two entities are the same if one names the other, or if both name a third, in the graph or not.
+
+    Attributes:
+        nodes: The entity that names something, int32, ascending.
+        keys: Key of what it names, int64: of a node, or of what another entity names too.
+        by_key: Places in both, in order of the keys, int32.
+    """
+
+    nodes: Int32
+    keys: Int64
+    by_key: Int32
+
+    @classmethod
+    def build(cls, nodes: Int32, keys: Int64, /) -> SameAs:
+        """Returns it from pairs in order of the nodes."""
+        return cls(nodes, keys, np.argsort(keys, kind="stable").astype(np.int32))
+
+    @classmethod
+    def none(cls) -> SameAs:
+        """Returns that no two are the same."""
+        return cls.build(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64))
+
+    def naming(self, keys: Int64, /) -> Int32:
+        """Returns the nodes that name any of some keys, with repeats."""
+        begin = np.searchsorted(self.keys, keys, side="left", sorter=self.by_key)
+        end = np.searchsorted(self.keys, keys, side="right", sorter=self.by_key)
+        return self.nodes[self.by_key[_ranges(begin, end)]]
+
+    def named_by(self, nodes: Int32, /) -> tuple[Int64, Int64]:
+        """Returns the keys that some nodes name, and the place in ``nodes`` of who names each."""
+        begin = np.searchsorted(self.nodes, nodes, side="left")
+        end = np.searchsorted(self.nodes, nodes, side="right")
+        return self.keys[_ranges(begin, end)], np.repeat(np.arange(len(nodes)), end - begin)
+
+
+def _ranges(begin: Int64, end: Int64) -> Int64:
+    """Returns the numbers of some ranges, one after the other."""
+    count = end - begin
+    start = np.cumsum(count) - count
+    numbers: Int64 = np.arange(int(count.sum())) + np.repeat(begin - start, count)
+    return numbers
+
+
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class KnowledgeGraph:
     """One published state of a graph as arrays: N nodes, R relations, M edges.
@@ -163,6 +210,7 @@ class KnowledgeGraph:
         out_edges, in_edges: Adjacency by head and by tail.
         node_labels, relation_labels: Labels by language.
         names: Index of labels and aliases of entities in all languages.
+        same_as: Entities that are the same thing, as in editions of several languages.
     """
 
     name: str
@@ -186,6 +234,7 @@ class KnowledgeGraph:
     node_labels: Mapping[str, LabelColumn]
     relation_labels: Mapping[str, LabelColumn]
     names: NameIndex
+    same_as: SameAs = field(default_factory=SameAs.none)
 
     @property
     def node_count(self) -> int:

@@ -47,7 +47,10 @@ class Deadline:
 
 
 class CutReason(StrEnum):
-    """Why something was left out."""
+    """Why something was left out.
+
+    ``DUPLICATE``: what stayed says the same, in a language asked for or of the same entity.
+    """
 
     HUB = "hub"
     LIMIT = "limit"
@@ -56,6 +59,7 @@ class CutReason(StrEnum):
     DEADLINE = "deadline"
     MIN_SCORE = "min-score"
     WORK_BUDGET = "work-budget"
+    DUPLICATE = "duplicate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class Cut:
     """Something that a limit left out.
 
     Attributes:
-        what: ``edges``, ``nodes``, ``hubs``, ``embedded``, ``items``, ``paths``.
+        what: ``edges``, ``nodes``, ``hubs``, ``embedded``, ``items``, ``paths``, ``statements``.
         limit: The limit that was met.
         kept: How many stayed.
         total: How many there were, where known.

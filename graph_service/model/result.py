@@ -57,7 +57,9 @@ class RelationRef:
 class Triple:
     """A statement as retrieval shows it.
 
-    ``qualifiers`` and ``references`` are filled only when asked for.
+    ``qualifiers`` and ``references`` are filled only when asked for. ``stands_for`` are the ids of
+    statements that say the same in another language or of another edition of an entity, and that
+    were left out for this one (O13).
     """
 
     statement_id: str
@@ -68,6 +70,7 @@ class Triple:
     rank: Rank = Rank.NORMAL
     qualifiers: tuple[Snak, ...] = ()
     references: tuple[Reference, ...] = ()
+    stands_for: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from graph_service.retrieve.by_relations import by_relations
 from graph_service.retrieve.by_sequences import by_sequences
 from graph_service.retrieve.kinds import HeadRelations, relations_in
 from graph_service.retrieve.labels import Labels
+from graph_service.retrieve.languages import said_once, with_editions
 from graph_service.retrieve.origin import with_origins
 from graph_service.retrieve.pagerank import personalised_pagerank, prune
 from graph_service.retrieve.picking import Call, Clock, Encode, Encoder, Selection
@@ -97,7 +98,7 @@ def run(
     if region is None:
         region = extract_region(
             graph,
-            seeds,
+            with_editions(graph, seeds),
             hops=preset.hops,
             hub_degree=preset.hub_degree,
             max_edges=preset.max_edges,
@@ -108,6 +109,8 @@ def run(
         )
     if is_instance is not None:
         region = of_types(region, is_instance)
+    once = said_once(region, graph, overlay, languages)
+    region = once.region
     clock.stage("region")
     after = _ranked(region, preset, deadline)
     clock.stage("pagerank")
@@ -143,6 +146,7 @@ def run(
         region_after=after_stats,
         cuts=(*after.cuts, *selection.cuts),
         timings_ms=dict(clock.stages),
+        stands_for=once.stands_for,
     )
 
 

@@ -75,6 +75,8 @@ class Selection:
         confident: Whether that is enough to say that it does (``Preset.min_relevance``).
         cuts: What limits left out.
         timings_ms: Milliseconds by stage.
+        stands_for: By global edge number the statements, of the region, that one stands for: they
+            say the same in another language.
     """
 
     region_before: RegionStats
@@ -88,6 +90,7 @@ class Selection:
     confident: bool = True
     cuts: tuple[Cut, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
+    stands_for: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 NO_STATS = RegionStats(0, 0, 0.0, None, 0.0)

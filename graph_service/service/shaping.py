@@ -37,7 +37,12 @@ def make_items(selection: Selection, maker: TripleMaker, /) -> Items:
     wanted = [picked.edge for picked in selection.triples]
     for path in selection.paths:
         wanted.extend(path.edges)
-    shown = maker.show(wanted)
+    shown = dict(maker.show(wanted))
+    for edge, ids in maker.statement_ids(
+        {edge: selection.stands_for[edge] for edge in wanted if edge in selection.stands_for}
+    ).items():
+        triple = replace(shown[edge].triple, stands_for=ids)
+        shown[edge] = replace(shown[edge], triple=triple)
     if selection.paths:
         return tuple(
             ScoredPath(
@@ -140,6 +145,11 @@ def with_id(result: ResultT, /) -> ResultT:
     it was loaded) and qualifiers and references (asking for them changes nothing that was found).
     """
     plain = to_plain(result)
+    for item in plain["items"]:
+        for part in item.get("steps", (item,)):
+            if not part["triple"]["stands_for"]:
+                # So that a result without any has the id that it had before there were some.
+                del part["triple"]["stands_for"]
     del plain["timings_ms"]
     del plain["provenance"]["edition"]
     encoded = orjson.dumps(plain, option=orjson.OPT_SORT_KEYS).decode()

@@ -19,6 +19,7 @@ from graph_service.model.request import RetrieveRequest
 from graph_service.model.statement import Rank
 from graph_service.model.text import normalise_name
 from graph_service.retrieve.kinds import HeadRelations
+from graph_service.retrieve.languages import MOST_EDITIONS
 from graph_service.retrieve.preset import Preset
 from graph_service.retrieve.region import region_of_graph
 from graph_service.retrieve.types import IsInstance
@@ -104,6 +105,7 @@ def read_from_store(
     ids = around.graph.node_ids.take(linking.seeds)
     if not ids:
         return StoreRegion(OpenGraph(info, around.graph), linking, None)
+    ids += store.same_entities(info.edition, ids)[:MOST_EDITIONS]
     part = read_region_graph(
         store,
         info,

@@ -48,3 +48,18 @@ def by_same_as(candidates: Iterable[Entity], wanted: Collection[str], /) -> dict
             if other in wanted and (other not in found or entity.id < found[other].id):
                 found[other] = entity
     return found
+
+
+def names_of_same(entities: Iterable[Entity], /) -> list[str]:
+    """Returns the ids of entities and all that they name as themselves elsewhere."""
+    names: dict[str, None] = {}
+    for entity in entities:
+        if entity.redirect is None:
+            names.update(dict.fromkeys((entity.id, *entity.same_as)))
+    return list(names)
+
+
+def same_as_these(known: Mapping[str, Entity], candidates: Iterable[Entity], /) -> list[str]:
+    """Returns the ids of candidates that are none of the known and no redirects, by key."""
+    found = {entity.key: entity.id for entity in candidates if entity.redirect is None}
+    return [found[key] for key in sorted(found) if found[key] not in known]

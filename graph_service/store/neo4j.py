@@ -25,7 +25,12 @@ from graph_service.model.identity import check_text, key64
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity, Rank, Statement
 from graph_service.store.lease import is_gone
-from graph_service.store.lookup import by_same_as, follow_redirects
+from graph_service.store.lookup import (
+    by_same_as,
+    follow_redirects,
+    names_of_same,
+    same_as_these,
+)
 from graph_service.store.names import (
     edition_not_found,
     graph_not_found,
@@ -281,6 +286,17 @@ class Neo4jStore:
             deadline=deadline,
             what="reading a neighbourhood",
         )
+
+    def same_entities(self, edition: str, ids: Sequence[str], /) -> list[str]:
+        """Returns the same entities; see ``GraphReader.same_entities``."""
+
+        def read(tx: neo4j.Transaction) -> list[str]:
+            known = _entities_by_id(tx, edition, ids)
+            names = names_of_same(known.values())
+            naming = _entities_naming(tx, edition, names)
+            return same_as_these(known, [*naming, *_entities_by_id(tx, edition, names).values()])
+
+        return self._read(edition, read, what="reading the same entities")
 
     def relations_of(
         self, edition: str, ids: Sequence[str], /, *, deadline: Deadline | None = None
@@ -646,12 +662,16 @@ def _entities_by_key(tx: neo4j.Transaction, keys: Sequence[str]) -> list[Entity]
 
 
 def _entities_same_as(tx: neo4j.Transaction, edition: str, ids: Sequence[str]) -> dict[str, Entity]:
+    return by_same_as(_entities_naming(tx, edition, ids), set(ids))
+
+
+def _entities_naming(tx: neo4j.Transaction, edition: str, ids: Sequence[str]) -> list[Entity]:
     rows = rows_of(
         tx,
         "UNWIND $keys AS key MATCH (s:SameAs {key: key}) RETURN DISTINCT s.target",
         {"keys": [f"{edition}:{hex_key(key64(id_))}" for id_ in ids]},
     )
-    return by_same_as(_entities_by_key(tx, [row[0] for row in rows]), set(ids))
+    return _entities_by_key(tx, [row[0] for row in rows])
 
 
 def _heads_of(tx: neo4j.Transaction, edition: str, keys: Mapping[int, str]) -> dict[int, list[int]]:

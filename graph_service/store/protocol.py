@@ -292,6 +292,12 @@ class GraphReader(Protocol):
         at that hop have more than ``MAX_COUNTED`` edges in all. Statements of ``exclude_relation_ids`` are none here.
         """
 
+    def same_entities(self, edition: str, ids: Sequence[str], /) -> list[str]:
+        """Returns the entities that are the same as one of some (``model.graph.SameAs``), by key.
+
+        Those given are left out, and those that redirect to another.
+        """
+
     def relations_of(
         self, edition: str, ids: Sequence[str], /, *, deadline: Deadline | None = None
     ) -> dict[str, frozenset[str]]:

@@ -24,6 +24,7 @@ from graph_service.model.graph import (
     LabelColumn,
     NameIndex,
     NodeKind,
+    SameAs,
     StringTable,
     Uint8,
 )
@@ -80,6 +81,7 @@ class EntityChunk:
         kinds: ``NodeKind`` of an entity, uint8.
         is_redirect: Whether the entity is now another, bool.
         labels: Place in the chunk and labels by language, for those that have any.
+        same_as: Place in the chunk and ids of the same entity elsewhere, for those that have any.
     """
 
     keys: Int64
@@ -87,6 +89,7 @@ class EntityChunk:
     kinds: Uint8
     is_redirect: Bool
     labels: Sequence[tuple[int, Mapping[str, str]]]
+    same_as: Sequence[tuple[int, Sequence[str]]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +215,9 @@ def chunks_of_entities(
             kinds=np.array([KIND_OF_NODE[entity.kind] for entity in chunk], dtype=np.uint8),
             is_redirect=np.array([entity.redirect is not None for entity in chunk], dtype=np.bool_),
             labels=[(place, entity.labels) for place, entity in enumerate(chunk) if entity.labels],
+            same_as=[
+                (place, entity.same_as) for place, entity in enumerate(chunk) if entity.same_as
+            ],
         )
 
 
@@ -295,6 +301,7 @@ def build_from_columns(
         node_labels=nodes.labels,
         relation_labels=relation_labels,
         names=_name_index(names, nodes.keys),
+        same_as=nodes.same_as(),
     )
 
 
@@ -436,6 +443,7 @@ class _Nodes:
         kind_parts: list[Uint8] = [np.zeros(0, dtype=np.uint8)]
         redirect_parts: list[Bool] = [np.zeros(0, dtype=np.bool_)]
         labels = _Labels()
+        same_owners, same_keys = array("q"), array("q")
         count = 0
         for chunk in entities:
             key_parts.append(chunk.keys)
@@ -444,6 +452,9 @@ class _Nodes:
             ids.extend(chunk.ids)
             for place, terms in chunk.labels:
                 labels.add(count + place, terms)
+            for place, others in chunk.same_as:
+                same_owners.extend([chunk.keys[place]] * len(others))
+                same_keys.extend(map(key64, others))
             count += len(chunk.keys)
         all_keys = np.concatenate(key_parts)
         order = np.argsort(all_keys)
@@ -455,6 +466,9 @@ class _Nodes:
         new_numbers[order] = np.arange(len(order), dtype=np.int32)
         self.labels = labels.columns(new_numbers)
         self._all_keys, self._all_labels = self.keys, self.labels
+        self._same_owners = np.frombuffer(same_owners, dtype=np.int64)
+        self._same_keys = np.frombuffer(same_keys, dtype=np.int64)
+        self._moved_keys: Int64 = self.keys[self._moved]
 
     def drop_unmentioned_redirects(self, edges: _Edges) -> None:
         """Drops the entities that are others now and that no statement names any more."""
@@ -480,6 +494,18 @@ class _Nodes:
         found = found[keys[places[found]] == relation_keys[found]]
         numbers[places[found]] = found
         return _renumbered(self._all_labels, numbers)
+
+    def same_as(self) -> SameAs:
+        """Returns what entities name as themselves, as far as it makes two the same."""
+        owners, named = self._same_owners, self._same_keys
+        stays = ~np.isin(owners, self._moved_keys)
+        pairs = np.unique(np.stack((owners[stays], named[stays]), axis=1), axis=0)
+        owners, named = pairs[:, 0], pairs[:, 1]
+        keys, place, count = np.unique(named, return_inverse=True, return_counts=True)
+        is_node = np.isin(keys, self.keys) & ~np.isin(keys, self._moved_keys)
+        shared = (is_node | (count > 1))[place]
+        nodes = np.searchsorted(self.keys, owners[shared]).astype(np.int32)
+        return SameAs.build(nodes, named[shared].copy())
 
 
 def _name_index(chunks: Sequence[NameChunk], node_keys: Int64) -> NameIndex:

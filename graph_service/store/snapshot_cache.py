@@ -23,11 +23,12 @@ from graph_service.model.graph import (
     KnowledgeGraph,
     LabelColumn,
     NameIndex,
+    SameAs,
     StringTable,
 )
 from graph_service.store.protocol import GraphInfo
 
-FORMAT = 1
+FORMAT = 2
 """Version of the folder's layout; part of its name."""
 
 DEFAULT_CACHE_BYTES = 4 * 2**30
@@ -151,6 +152,8 @@ def arrays_of(graph: KnowledgeGraph, /) -> dict[str, npt.NDArray[np.generic]]:
     arrays["names.name_keys"] = graph.names.name_keys
     arrays["names.nodes"] = graph.names.nodes
     arrays["names.is_alias"] = graph.names.is_alias
+    for name in ("nodes", "keys", "by_key"):
+        arrays[f"same_as.{name}"] = getattr(graph.same_as, name)
     for name in _LABEL_SETS:
         columns: Mapping[str, LabelColumn] = getattr(graph, name)
         index: list[npt.NDArray[np.generic]] = [np.zeros(0, dtype=np.int32)]
@@ -244,6 +247,7 @@ def open_snapshot(folder: Path, info: GraphInfo, /) -> KnowledgeGraph | None:
             arrays["names.is_alias"],
             meta["longest"],
         ),
+        same_as=SameAs(arrays["same_as.nodes"], arrays["same_as.keys"], arrays["same_as.by_key"]),
     )
 
 
@@ -257,6 +261,7 @@ _FILES = (
     ),
     *(f"{name}.{part}" for name in ("out_edges", "in_edges") for part in ("indptr", "edges")),
     *("names.name_keys", "names.nodes", "names.is_alias"),
+    *("same_as.nodes", "same_as.keys", "same_as.by_key"),
     *(f"{name}.{part}" for name in _LABEL_SETS for part in ("index", "data", "offsets")),
 )
 

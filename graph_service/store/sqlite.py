@@ -32,7 +32,12 @@ from graph_service.model.statement import (
 from graph_service.model.values import EntityValue, decode_value
 from graph_service.store.frozen import FrozenDatabase, is_frozen
 from graph_service.store.lease import is_gone
-from graph_service.store.lookup import by_same_as, follow_redirects
+from graph_service.store.lookup import (
+    by_same_as,
+    follow_redirects,
+    names_of_same,
+    same_as_these,
+)
 from graph_service.store.names import (
     edition_not_found,
     graph_not_found,
@@ -262,6 +267,16 @@ class SqliteStore:
                 exclude_relation_ids=exclude_relation_ids,
                 deadline=deadline or Deadline.none(),
             )
+
+    def same_entities(self, edition: str, ids: Sequence[str], /) -> list[str]:
+        """Returns the same entities; see ``GraphReader.same_entities``."""
+        number = self._edition(edition)
+        with self._database.reading() as connection:
+            known = _entities_by_id(connection, number, ids)
+            names = names_of_same(known.values())
+            naming = _entities_naming(connection, number, names)
+            named = _entities_by_id(connection, number, names).values()
+        return same_as_these(known, [*naming, *named])
 
     def relations_of(
         self, edition: str, ids: Sequence[str], /, *, deadline: Deadline | None = None
@@ -535,6 +550,12 @@ def _entities_by_id(
 def _entities_same_as(
     connection: sqlite3.Connection, number: int, ids: Sequence[str]
 ) -> dict[str, Entity]:
+    return by_same_as(_entities_naming(connection, number, ids), set(ids))
+
+
+def _entities_naming(
+    connection: sqlite3.Connection, number: int, ids: Sequence[str]
+) -> list[Entity]:
     rows = connection.execute(
         of_edition(
             "SELECT DISTINCT entity FROM same_as_$n WHERE key IN (SELECT value FROM json_each(?))",
@@ -542,7 +563,7 @@ def _entities_same_as(
         ),
         (_keys(ids),),
     ).fetchall()
-    return by_same_as(_entities_by_key(connection, number, [key for (key,) in rows]), set(ids))
+    return _entities_by_key(connection, number, [key for (key,) in rows])
 
 
 def _record(row: tuple[Any, ...]) -> Record:

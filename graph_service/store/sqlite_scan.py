@@ -116,15 +116,14 @@ def entity_chunks(database: Database, number: int, /) -> Iterator[EntityChunk]:
             return
         rows, keys, ids, codes, redirects, terms = zip(*page, strict=True)
         last = rows[-1]
-        labels = (
-            (place, orjson.loads(encoded).get("labels"))
-            for place, encoded in enumerate(terms)
-            if encoded != "{}"
-        )
+        known = [
+            (place, orjson.loads(encoded)) for place, encoded in enumerate(terms) if encoded != "{}"
+        ]
         yield EntityChunk(
             keys=np.array(keys, dtype=np.int64),
             ids=pack_texts(ids),
             kinds=kinds[np.array(codes, dtype=np.int64)],
             is_redirect=np.array(redirects, dtype=np.bool_),
-            labels=[(place, found) for place, found in labels if found],
+            labels=[(place, found["labels"]) for place, found in known if found.get("labels")],
+            same_as=[(place, found["same_as"]) for place, found in known if found.get("same_as")],
         )
