@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ _MOTHER = "Who is the mother of Maria Shriver's husband?"
 _THREE = "Who founded the university where Ethel Skakel Kennedy's husband studied law?"
 _LACKING = "What was the blood type of Jacqueline Kennedy Onassis?"
 _NOBODY = "How high is the mountain?"
+_DIALOGUE = "Who is Maria Shriver?\nA journalist.\nAnd who is Katherine Schwarzenegger's father?"
 _OURS = ("default-1", "default-3")
 
 
@@ -44,6 +45,11 @@ def requests() -> list[RetrieveRequest]:
     ]
     view = ViewRef(spec=ViewSpec(method=Method.EDGE_DELETION, level=0.3, random_seed=7))
     asked.append(RetrieveRequest(_MOTHER, Strategy.PATHS, preset="default-3", limit=4, view=view))
+    asked += [
+        RetrieveRequest(_DIALOGUE, strategy, preset="ltgen", triples_per_relation=2)
+        for strategy in (Strategy.TRIPLETS, Strategy.PATHS)
+    ]
+    asked.append(replace(asked[-1], relations_per_entity=2, random_seed=7, view=view))
     return asked
 
 
