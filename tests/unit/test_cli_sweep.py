@@ -1,4 +1,8 @@
-"""view sweep and view impact on the command line (O10, O11)."""
+"""view sweep and view impact on the command line (O10, O11).
+
+Of S7 this is the grid of method, level and random seed with its table and figure, and that it goes
+on where it was stopped; the figure has O12's form with the deviation for a score.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +51,7 @@ def rows(path: Path) -> list[dict]:
 
 
 def test_a_sweep_stores_and_measures_every_view_o11(cli, tmp_path: Path) -> None:
+    """S7, O11: every method, level and random seed once, and a table of means."""
     out = tmp_path / "sweep.jsonl"
     code, said, _ = cli(*SWEEP, "--out", str(out))
     assert code == 0
@@ -71,6 +76,7 @@ def test_a_sweep_stores_and_measures_every_view_o11(cli, tmp_path: Path) -> None
 
 
 def test_a_stopped_sweep_goes_on_o11(cli, tmp_path: Path) -> None:
+    """S7, O11: lines that were written are not measured again, a torn one is."""
     out = tmp_path / "sweep.jsonl"
     cli(*SWEEP, "--out", str(out))
     whole = out.read_bytes()

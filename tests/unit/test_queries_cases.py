@@ -235,6 +235,7 @@ def sets(count: int) -> dict[str, list[object]]:
 
 
 def test_swapped_graphs_reach_their_share_and_nest_k7() -> None:
+    """K7: 100, 80, 60, 40, 20 % of all (question, entity) pairs keep their graph, nested."""
     gold = sets(10)
     before: set[tuple[str, str]] = set()
     for share, wrong in ((1.0, 0), (0.8, 4), (0.6, 8), (0.4, 12), (0.2, 16), (0.0, 20)):
@@ -252,6 +253,7 @@ def test_swapped_graphs_reach_their_share_and_nest_k7() -> None:
 
 
 def test_the_draw_is_by_pair_and_seed_alone_k7() -> None:
+    """K7: seeded, and neither the order nor the number of the questions decides."""
     gold = sets(6)
     back = dict(reversed(gold.items()))
     one = swap_graphs(gold, right_share=0.5, random_seed=1)  # type: ignore[arg-type]

@@ -36,6 +36,7 @@ def find(question: str, view: ViewRef | None) -> PathsResult:
 
 
 def test_mean_and_range_over_random_seeds_o10() -> None:
+    """O10, and of S7 what a call of ``sweep`` is: one method, level, strategy and model."""
     retriever = HandRetriever(find)
     told: list[tuple[int, int]] = []
     report = sweep(

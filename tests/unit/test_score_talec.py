@@ -126,6 +126,8 @@ def test_shots_have_the_form_of_the_reply_and_restate_the_criterion_t4() -> None
 
 
 def test_a_third_judgement_sees_two_independent_ones_t3() -> None:
+    """T3: neither of the first two holds anything of the other; the third holds both, and counts."""
+
     def say(asked: Asked) -> str:
         if "Two judges" in asked.last:
             return "Joint. [[A]]"
@@ -234,6 +236,7 @@ ROWS = [
 
 
 def test_verdicts_against_people_per_label_and_by_split_t6() -> None:
+    """T6: accuracy, F1, precision, recall of a label; three correlations of the final score."""
     report = talec_report(ROWS, CRITERIA, judged_by="hand")
     # wrong, judged and labelled: a yes/yes, b yes/no, c no/yes; e failed, d unlabelled.
     assert report.score("wrong: accuracy").value == pytest.approx(1 / 3)
@@ -251,6 +254,8 @@ def test_verdicts_against_people_per_label_and_by_split_t6() -> None:
     assert report.score("tau-b with people").value == pytest.approx(
         stats.kendalltau(ours, people)[0]
     )
+    # Means 1 and 3/4: products -1*-3/4, -1*1/4, 1*-3/4, 1*5/4 are 1 in all; squares 4 and 11/4.
+    assert report.score("Pearson with people").value == pytest.approx(1 / (4 * 2.75) ** 0.5)
     assert report.score("Spearman with people").unscored == 1
     assert report.score("score (0 to 2)").value == 1.0
     assert report.score("score (0 to 2)").failed == 1
@@ -269,6 +274,7 @@ def test_a_score_of_people_comes_from_their_labels_where_they_gave_all_t5() -> N
 
 
 def test_splits_are_drawn_by_id_alone_t6() -> None:
+    """T6: a task's train, eval and test, the same whatever else is in the file or its order."""
     cases = [replace(CASE, id=str(i)) for i in range(400)]
     drawn = assign_splits(cases)
     counts = {name: sum(case.split == name for case in drawn) for name in ("train", "eval", "test")}
@@ -283,6 +289,7 @@ def test_splits_are_drawn_by_id_alone_t6() -> None:
 
 
 def test_two_runs_side_by_side_show_what_changed_t6() -> None:
+    """T6: two runs compared while shots are adjusted."""
     after = [
         row("b", 1, {"wrong": 0, "stiff": 1, "long": 0}, wrong=False, stiff=True, long=False),
         row("c", 2, {"wrong": 1, "stiff": 0, "long": 0}, wrong=False, stiff=False, long=False),
