@@ -38,6 +38,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "view sweep --methods rr,ed --levels 0.1,0.3 --random-seeds 0-2 --out sweep.jsonl",
         "view figure sweep.jsonl --out sweep.svg",
     ),
+    "compare": ('compare "Which currency is used in Rome?" rs:0.3:1 rr:0.3:1 er:0.3:1 ed:0.3:1',),
     "scorer": ("scorer train --graph demo", "scorer list", "scorer delete trained"),
     "answer": (
         'answer "Which currency is used in Rome?"',

@@ -24,7 +24,7 @@ from graph_service.cli.rank_options import add_rank, add_step_options
 from graph_service.cli.retrieve_options import add_retrieval_options, add_retrieve
 from graph_service.cli.score_options import add_score
 from graph_service.cli.scorer_options import add_scorer
-from graph_service.cli.view_options import add_view_options
+from graph_service.cli.view_options import add_compare, add_view_options
 
 
 def _verb(name: str) -> Callable[..., int]:
@@ -101,6 +101,8 @@ def make_parser() -> argparse.ArgumentParser:
     add_retrieve(add("retrieve", "reading:retrieve", "get triplets, paths or a subgraph", graph))
     view = add("view", "views:view", "make, list, show, compare or delete views", graph)
     add_view_options(view)
+    add_compare(add("compare", "comparing:compare", "one question on the base and on views of it, "
+                    "side by side", graph))  # fmt: skip
     add_scorer(add("scorer", "scorers:scorer", "train, list or delete scorers of triples", graph))
     answer = add("answer", "answering:answer", "answer questions with citations", graph)
     add_retrieval_options(answer)

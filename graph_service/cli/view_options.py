@@ -51,3 +51,19 @@ def add_view_options(view: argparse.ArgumentParser, /) -> None:
     grid.add_argument("--random-seeds", default="0-4", metavar="LIST", help="such as 0,7 or 0-4")
     grid.add_argument("--out", metavar="FILE", help="JSON lines; a run that stopped goes "
                       "on. For figure: the .svg file")  # fmt: skip
+
+
+def add_compare(verb: argparse.ArgumentParser, /) -> None:
+    """Adds what ``compare`` takes."""
+    verb.add_argument("question", metavar="QUESTION", help="one question, in quotes")
+    verb.add_argument("views", nargs="+", metavar="VIEW", help="views beside the base: a name or "
+                      "id, or METHOD:LEVEL:SEED")  # fmt: skip
+    verb.add_argument("--strategy", choices=["triplets", "paths", "subgraph"], default="triplets",
+                      help="what is retrieved (triplets)")  # fmt: skip
+    verb.add_argument("--preset", default="default", metavar="P", help="default, okgqa or ltgen")
+    verb.add_argument("--entity", action="append", default=[], metavar="ID",
+                      help="the question's entity, instead of linking; may be repeated")  # fmt: skip
+    verb.add_argument("--limit", type=int, metavar="N",
+                      help="triplets, paths or statements at most")  # fmt: skip
+    verb.add_argument("--model", metavar="NAME", help="chat model; without one, template text")
+    verb.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible endpoint")
