@@ -72,12 +72,14 @@ def _create(service: Service, options: argparse.Namespace, output: Output) -> No
             argument="name",
             hint="Choose a name without colons.",
         )
+    name, note = options.name, options.note
+    if options.from_view:
+        source = service.get_view(options.from_view, graph=options.graph)
+        if source.stale:
+            # What made the base change made nobody forget what the view was called.
+            name, note = name or source.name, note or source.note
     stored = service.create_view(
-        _spec(service, options),
-        graph=options.graph,
-        name=options.name,
-        note=options.note,
-        progress=say,
+        _spec(service, options), graph=options.graph, name=name, note=note, progress=say
     )
     output.object({"view": stored})
     _print_view(stored, output)

@@ -1,0 +1,36 @@
+"""Views on the command line whose base changes, or goes (O10)."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+from cli_runs import Cli
+from demo_graph import QUESTION, copy_store
+
+
+@pytest.fixture(autouse=True)
+def _store(monkeypatch: pytest.MonkeyPatch, demo_file: Path, tmp_path: Path, cli: Cli) -> None:
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path))
+
+
+def test_the_command_that_an_error_names_makes_the_view_anew(cli: Cli, tmp_path: Path) -> None:
+    """O10: under the name and note it had, so that whatever asks for it goes on."""
+    made = cli("view", "create", "--method", "er", "--level", "0.2", "--name", "n", "--note", "why")
+    assert made.code == 0
+    (tmp_path / "more.tsv").write_text("Q230654\tP26\tQ11696\n")
+    assert cli("load", "more.tsv", "--graph", "demo").code == 0
+    stale = cli("retrieve", QUESTION, "--view", "n")
+    assert stale.code != 0
+    command = stale.err.partition("Make it anew: graph-service ")[2]
+    anew = cli(*shlex.split(command), "--json").json["view"]
+    assert (anew["name"], anew["note"], anew["stale"]) == ("n", "why", False)
+    assert cli("retrieve", QUESTION, "--view", "n").code == 0
+
+
+def test_views_go_with_their_graph_and_that_is_said(cli: Cli) -> None:
+    """O10."""
+    cli("view", "create", "--method", "ed", "--level", "0.2")
+    assert "and 1 view" in cli("graphs", "delete", "demo", "--yes").out
+    assert "no graph" in cli("view", "list", "--graph", "demo").err
