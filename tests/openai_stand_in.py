@@ -7,7 +7,8 @@ chat by rule until it is interrupted, and every embedding by hash:
 
 - facts that are numbered are cited, the first two; blocks of facts by their first line;
 - a prompt that wants its reasoning first gets one sentence of it, then the answer;
-- a rating is the middle of its scale, a verdict the last that the prompt names, a sentence one fact;
+- a rating is the middle of its scale, with log-probabilities half of it and half the number above,
+  a verdict the last that the prompt names, a sentence one fact;
 - numbered relations are ranked as they are listed;
 - a JSON form is answered by the smallest JSON of that form.
 
@@ -21,6 +22,7 @@ import argparse
 import contextlib
 import hashlib
 import json
+import math
 import re
 import threading
 import time
@@ -272,7 +274,12 @@ def by_rule(body: dict[str, Any]) -> Scripted:
         text = f"The question asks for one thing.\nANSWER: {text}"
     count = len(whole) // 4
     usage = {"prompt_tokens": count, "completion_tokens": len(text) // 4}
-    return Scripted(200, completion(text, usage=usage), {"x-request-id": "req-rule"})
+    chances = None
+    if body.get("logprobs") and rating:
+        half = math.log(0.5)
+        chances = [(text, half, [(text, half), (str(int(text) + 1), half)])]
+    reply = completion(text, usage=usage, logprobs=chances)
+    return Scripted(200, reply, {"x-request-id": "req-rule"})
 
 
 def with_faults(every: int) -> Rule:

@@ -35,9 +35,10 @@ from queries.datasets.scored import (
     knowledge_case,
     rated_case,
     read_absent,
+    read_answer_cases,
     read_texts_by_id,
 )
-from queries.generate.answer import Answer, read_answers
+from queries.generate.answer import Answer
 from queries.score.agreement import agreement as make_agreement
 from queries.score.cross_encoder import CrossEncoder
 from queries.score.entailment import ChatEntailment, Entailment, WordOverlap
@@ -78,7 +79,7 @@ def entailment_of(options: argparse.Namespace, who: str, judge: Judges, /) -> En
 
 def citations(options: argparse.Namespace, output: Output, /) -> int:
     """Scores citations against gold questions (K4)."""
-    answers = read_answers(file_of(options))
+    answers = read_answer_cases(file_of(options))
     report = score_answers(answers, gold_for(answers, options, output))
     output.object(report.to_plain())
     for line in report.lines():
@@ -90,7 +91,7 @@ def na(options: argparse.Namespace, output: Output, /) -> int:
     """Scores ``[NA]`` against what was withheld (K6)."""
     if (options.absent is None) == (options.view is None):
         raise InputError("give either --absent FILE or --view V", argument="absent")
-    answers = read_answers(file_of(options))
+    answers = read_answer_cases(file_of(options))
     if not answers:
         raise InputError(f"{options.file} holds no answer", argument="file")
     absent = read_absent(options.absent) if options.absent else _withheld(options, output, answers)

@@ -114,10 +114,12 @@ def distinct(cases: Iterator[Case], /, *, source: str) -> tuple[Case, ...]:
         InputError: Two have the same id, or there is none.
     """
     found: dict[str, Case] = {}
-    for case in cases:
+    for number, case in enumerate(cases, 1):
         if case.id in found:
+            first = list(found).index(case.id) + 1
             raise InputError(
-                f"{source}, field id: {case.id!r} comes twice; give each question its own id",
+                f"{source}, question {number}, field id: {case.id!r} is also the id of question "
+                f"{first}; give each question its own id",
                 argument="questions",
             )
         found[case.id] = case

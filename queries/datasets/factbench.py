@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graph_service.errors import InputError
+from queries.datasets.records import unreadable
 from queries.score.entailment import Pair, Relation
 from queries.score.entailment_score import EntailmentCase
 from queries.score.evidence import Evidence
@@ -62,7 +63,7 @@ def read_factbench(path: str | Path, /) -> tuple[BenchFact, ...]:
         with file.open(encoding="utf-8", newline="") as opened:
             rows = list(csv.reader(opened, delimiter="\t", quoting=csv.QUOTE_NONE))
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"FactBench's facts.tsv was expected at {file}; {error}") from error
+        raise unreadable(file, error) from error
     if not rows or tuple(rows[0]) != COLUMNS:
         raise InputError(f"{file.name}, line 1: the columns {', '.join(COLUMNS)} were expected")
     facts: list[BenchFact] = []

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from graph_service.errors import InputError
 from graph_service.model.identity import normalise_statement_guid
+from queries.datasets.records import open_plain
 
 NA = "[NA]"
 
@@ -67,9 +68,11 @@ def read_gold_questions(path: str | Path, /) -> tuple[GoldQuestion, ...]:
     Raises:
         InputError: The file cannot be read, or a line is wrong; names file, line and field.
     """
+    with open_plain(Path(path)) as opened:
+        data = opened.read()
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
         raise InputError(
             f"a file of gold questions (JSON lines in UTF-8) was expected at {path}; {error}"
         ) from error

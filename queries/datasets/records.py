@@ -39,7 +39,15 @@ def open_plain(path: Path, /) -> Iterator[IO[bytes]]:
         with _open(path) as opened:
             yield opened
     except (OSError, EOFError, lzma.LZMAError) as error:
-        raise InputError(f"can't read {path}: {error}", argument="file") from error
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: str | Path, error: Exception, /) -> InputError:
+    """Returns the error of a file that cannot be read, in words for people."""
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"there is no file {path}", argument="file")
+    why = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return InputError(f"can't read {path}: {why}", argument="file")
 
 
 def read_json(path: str | Path, /) -> Any:
@@ -175,9 +183,7 @@ def read_records(path: str | Path, /) -> Iterator[Record]:
                 if line.strip():
                     yield _record(line, f"{file.name}, line {number}", number)
     except (OSError, EOFError, lzma.LZMAError) as error:
-        raise InputError(
-            f"a file of JSON lines was expected at {file}; {error}", argument="file"
-        ) from error
+        raise unreadable(file, error) from error
 
 
 def _record(line: bytes, where: str, number: int) -> Record:

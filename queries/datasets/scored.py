@@ -34,6 +34,9 @@ def is_answer(record: Record, /) -> bool:
 
 def answer_of(record: Record, /) -> Answer:
     """Returns a record as the answer it is; raises ``InputError`` naming line and field."""
+    for name in ("question_id", "sentences"):
+        if name not in record.fields:
+            raise record.error(name, "an answer that `graph-service answer --out` wrote")
     try:
         return Answer.from_json(orjson.dumps(record.fields))
     except InputError as error:
@@ -205,6 +208,11 @@ def read_texts_by_id(path: str | Path, name: str, /) -> Mapping[str, tuple[str, 
             raise record.error(name, "a text or a list of texts")
         found[record.text("id")] = (*found.get(record.text("id"), ()), *texts)
     return found
+
+
+def read_answer_cases(path: str | Path, /) -> tuple[Answer, ...]:
+    """Returns the answers of a file, packed ones too; raises ``InputError`` naming the line."""
+    return tuple(answer_of(record) for record in read_records(path))
 
 
 def read_text_cases(path: str | Path, /) -> tuple[TextCase, ...]:

@@ -19,6 +19,7 @@ from graph_service.errors import InputError
 from graph_service.model.identity import digest
 from graph_service.model.sentences import split_sentences
 from graph_service.model.text import index_tokens
+from queries.datasets.records import unreadable
 
 CITED_ANSWERS = "cited-answers"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -166,7 +167,7 @@ def load_criteria(name: str = CITED_ANSWERS, /) -> Criteria:
         try:
             text = Path(name).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"a file of criteria was expected at {name}; {error}") from error
+            raise unreadable(name, error) from error
         return parse_criteria(text, source=Path(name).name)
     if name not in criteria_names():
         raise InputError(

@@ -18,6 +18,7 @@ from queries.score.report import Groups, Report, make_report
 
 GAMMA = 10
 NO_FACT = "no text has a fact"
+NO_RELEVANT = "no text has a relevant fact"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,17 +167,17 @@ def facts_report(
         ]
         unjudged = sum(len(row.facts) - len(row.judged) for row in part)
 
-        def macro(values: Sequence[float | None]) -> Score:
+        def macro(values: Sequence[float | None], empty: str = NO_FACT) -> Score:
             values = [*values, *[None] * bare]
-            return mean_score(values, failed=len(lost), empty=NO_FACT, random_seed=random_seed)
+            return mean_score(values, failed=len(lost), empty=empty, random_seed=random_seed)
 
-        def micro(facts: Sequence[Sequence[Fact]]) -> Score:
+        def micro(facts: Sequence[Sequence[Fact]], empty: str = NO_FACT) -> Score:
             return ratio_score(
                 [sum(fact.supported is True for fact in listed) for listed in facts],
                 [len(listed) for listed in facts],
                 failed=unjudged,
                 unscored=bare,
-                empty=NO_FACT,
+                empty=empty,
                 random_seed=random_seed,
             )
 
@@ -215,13 +216,15 @@ def facts_report(
                 0,
                 len(lost),
                 len(part) - len(lost),
-                "no text has a relevant fact to take K of",
+                f"{NO_RELEVANT} to take K of",
             )
         else:
             scores[f"F1@{chosen}"] = macro([f1_at_k(facts, chosen) for facts in every])
         if any(fact.relevant is not None for row in rows for fact in row.facts):
-            scores["supported of relevant, macro"] = macro([supported_share(x) for x in kept])
-            scores["supported of relevant, micro"] = micro(kept)
+            scores["supported of relevant, macro"] = macro(
+                [supported_share(x) for x in kept], NO_RELEVANT
+            )
+            scores["supported of relevant, micro"] = micro(kept, NO_RELEVANT)
         return scores
 
     notes = []

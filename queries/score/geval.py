@@ -429,7 +429,8 @@ def geval_report(
     notes.extend(f"{texts} texts unscored, {why}" for why, texts in lacking.items())
     failures = Counter(reason.partition(":")[0] for row in rows for reason in row.failures)
     if failures:
-        why = ", ".join(f"{reason} {count}" for reason, count in failures.most_common())
+        first = {reason.partition(":")[0]: reason for row in rows[::-1] for reason in row.failures}
+        why = "; ".join(f"{count} {first[reason]}" for reason, count in failures.most_common())
         notes.append(f"{failures.total()} ratings failed ({why})")
     return make_report("geval", rows, summarise, basis={"rated by": rated_by}, notes=notes)
 

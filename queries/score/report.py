@@ -5,6 +5,7 @@ A group is a question's type, its long-tail level or its number of reference tri
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ import orjson
 
 from graph_service.errors import InputError
 from graph_service.model.plain import from_plain, to_plain
+from queries.generate.citations import one_line
 from queries.score.metric import Score
 
 Scores = Mapping[str, Score]
@@ -93,7 +95,8 @@ class Report:
         title: What was scored.
         basis: What the scores rest on: judge, prompt, threshold, by name.
         cases: How many cases there are, those that failed included.
-        failures: How many failed, by reason, most frequent first.
+        failures: How many failed, by the first words of the reason, most frequent first.
+        reasons: The first reason of each in full.
         scores: Over all cases, by name.
         by: By axis (``kind``, ``level``, ``references``) and group; axes with one group are left out.
         notes: What a reader should know.
@@ -106,6 +109,7 @@ class Report:
     failures: Mapping[str, int] = field(default_factory=dict)
     by: Mapping[str, Mapping[str, Scores]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
     def score(self, name: str, /) -> Score:
         """Returns a score by name; raises ``InputError`` naming those there are."""
@@ -123,7 +127,8 @@ class Report:
         failed = sum(self.failures.values())
         shown = [f"{self.title}: {self.cases} cases, {failed} failed"]
         shown.extend(f"{name}: {value}" for name, value in self.basis.items())
-        shown.extend(f"failed {count} times: {why}" for why, count in self.failures.items())
+        for why, count in self.failures.items():
+            shown.append(f"failed {count} times: {self.reasons.get(why, why)}")
         shown.extend(self.notes)
         shown.extend(score_lines(self.scores))
         for axis, groups in self.by.items():
@@ -157,8 +162,14 @@ def make_report(
         basis: What the scores rest on.
         notes: What a reader should know.
     """
-    reasons = [row.failure.partition(":")[0] for row in rows if row.failure is not None]
-    counted = sorted({why: reasons.count(why) for why in reasons}.items(), key=lambda x: (-x[1], x))
+    reasons: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for row in rows:
+        if row.failure is not None:
+            why = row.failure.partition(":")[0]
+            counts[why] += 1
+            reasons.setdefault(why, one_line(row.failure))
+    counted = sorted(counts.items(), key=lambda x: (-x[1], x))
     axes: dict[str, dict[str, list[RowType]]] = {}
     for row in rows:
         for axis, group in row.groups.named():
@@ -175,6 +186,7 @@ def make_report(
             if len(groups) > 1
         },
         notes=tuple(notes),
+        reasons={why: reasons[why] for why, _ in counted},
     )
 
 

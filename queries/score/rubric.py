@@ -9,6 +9,7 @@ from pathlib import Path
 
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
+from queries.datasets.records import unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def load_rubric(name: str, /) -> Rubric:
         try:
             return parse_rubric(Path(name).stem, Path(name).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"can't read the quality {name}: {error}") from error
+            raise unreadable(name, error) from error
     if name not in rubric_names():
         raise InputError(
             f"there is no quality {name!r}; there are {', '.join(rubric_names())}, or give a "

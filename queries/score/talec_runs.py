@@ -111,8 +111,11 @@ def compare_runs(
         one, other = before[id_], after[id_]
         # People's words are taken from the later run: labels are mended while shots are adjusted.
         human = other.human
+        # A run that asks for the score directly judges no label: that is no change of one.
         pairs = [
-            (name, _number(one, name), _number(other, name), human.get(name)) for name in classes
+            (name, _number(one, name), _number(other, name), human.get(name))
+            for name in classes
+            if name in one.labels and name in other.labels
         ]
         pairs.append(
             (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 from cli_runs import Cli
 from demo_graph import copy_store
-from openai_stand_in import StandIn, ok, stand_in
+from openai_stand_in import StandIn, by_rule, ok, stand_in
 
 from graph_service.model.plain import to_plain
 from queries.datasets.demo_set import demo_questions
@@ -295,6 +296,18 @@ def test_geval_rates_and_goes_on_k8_o9(cli: Cli, tmp_path: Path) -> None:
         )  # fmt: skip
         assert len(server.requests) == 2
     assert found.json["scores"]["empowerment, %"]["value"] == pytest.approx(100 * 6 / 9)
+    with stand_in(by_rule) as server:
+        weighted = cli(
+            "score", "geval", file, "--preset", "okgqa", "--context", context, *of(server)
+        )
+    # The second text has no context; of the first 5 and 6 are as likely: 5.5, and 4.5 / 9.
+    assert weighted.code == 0, weighted.out
+    assert "empowerment           5.500 (n=1, unscored=1)" in weighted.out
+    assert "empowerment, %        50.000 (n=1, unscored=1)" in weighted.out
+    with stand_in(ok("5")) as server:
+        mute = cli("score", "geval", file, "--preset", "okgqa", "--context", context, *of(server))
+    assert mute.code == 1
+    assert "failed 1 times: unreadable: the endpoint gives no log-probabilities" in mute.out
     other = lines(tmp_path / "d.jsonl", {"id": "9", "context": "Ada wrote."})
     bare = cli("score", "geval", file, "--preset", "okgqa", "--context", other, "--model", "m")
     assert bare.code == 2
@@ -368,6 +381,48 @@ labels:
 rules:
   - {name: long, title: Long, class: acceptable, measure: words, most: 9}
 """
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (None, "there is no file x.jsonl"),
+        (b"", "x.jsonl holds no "),
+        (b"\n\n", "x.jsonl holds no "),
+        (b"not json\n", "x.jsonl, line 1: a JSON object was expected; "),
+        (b"[1]\n", "x.jsonl, line 1: a JSON object was expected; a list came"),
+        (b'\n{"id": "1"}\n', "x.jsonl, line 2, field "),
+    ],
+)
+@pytest.mark.parametrize(
+    "verb",
+    ["citations", "na", "entailment", "knowledge", "factscore", "geval", "talec", "agreement"],
+)
+def test_bad_files_are_told_with_line_and_field(
+    cli: Cli, tmp_path: Path, verb: str, data: bytes | None, said: str
+) -> None:
+    if data is not None:
+        Path("x.jsonl").write_bytes(data)
+    absent = lines(tmp_path / "absent.jsonl", {"id": "1", "absent": []})
+    more = ("--absent", absent) if verb == "na" else ()
+    found = cli("score", verb, "x.jsonl", *more)
+    assert found.code == 2
+    assert said in found.err
+    assert "Errno" not in found.err
+
+
+def test_packed_answers_and_gold_are_scored_as_they_are(
+    cli: Cli, demo_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path))
+    gold = lines(tmp_path / "gold.jsonl", *(to_plain(item) for item in demo_questions()[:2]))
+    assert cli("answer", "--questions", gold, "--out", "a.jsonl").code == 0
+    for name in ("a.jsonl", "gold.jsonl"):
+        Path(f"{name}.gz").write_bytes(gzip.compress(Path(name).read_bytes()))
+    plain = cli("score", "citations", "a.jsonl", "--gold", "gold.jsonl")
+    assert plain.code == 0
+    packed = cli("score", "citations", "a.jsonl.gz", "--gold", "gold.jsonl.gz")
+    assert packed.out == plain.out
 
 
 def test_talec_judges_compares_lints_and_exports_t1_to_t8(cli: Cli, tmp_path: Path) -> None:

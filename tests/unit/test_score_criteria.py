@@ -97,7 +97,7 @@ def test_files_that_are_no_criteria_are_told(tmp_path: Path) -> None:
         parse("- a\n")
     with pytest.raises(InputError, match="expected at least one label"):
         parse("task: x\nlabels: []\n")
-    with pytest.raises(InputError, match="a file of criteria was expected at"):
+    with pytest.raises(InputError, match="there is no file"):
         load_criteria(str(tmp_path / "none.yaml"))
     with pytest.raises(InputError, match="there are no criteria 'x'; there are cited-answers"):
         load_criteria("x")
