@@ -46,6 +46,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("read_timeout_s", "GRAPH_SERVICE_READ_TIMEOUT_S", "30", "Time limit of one read in seconds."),
     Setting("max_hops", "GRAPH_SERVICE_MAX_HOPS", "4", "Most hops that a request may ask for."),
     Setting("max_items", "GRAPH_SERVICE_MAX_ITEMS", "1000", "Most items that a request may ask for."),
+    Setting("max_questions", "GRAPH_SERVICE_MAX_QUESTIONS", "100", "Most questions of one call that takes many."),
     Setting("api_key", "GRAPH_SERVICE_API_KEY", "", "Key that HTTP clients must send as a bearer token."),
     Setting("threads", "GRAPH_SERVICE_THREADS", "8", "Worker threads of the server."),
     Setting("model_url", "GRAPH_SERVICE_MODEL_URL", "", "Base address of an OpenAI-compatible endpoint."),
@@ -75,6 +76,7 @@ class Settings:
     read_timeout_s: float = 30.0
     max_hops: int = 4
     max_items: int = 1000
+    max_questions: int = 100
     api_key: str = ""
     threads: int = 8
     model_url: str = ""

@@ -359,6 +359,27 @@ def _path(context: OperationContext, edition: str, path: ScoredPath) -> PathType
     )
 
 
+@strawberry.type(name="QuestionError", description="Why one question of many has no result.")
+class QuestionErrorType:
+    """Why a question has no result."""
+
+    code: str = strawberry.field(description="As in the extensions of an error.")
+    message: str
+    argument: str | None
+    hint: str | None
+    retryable: bool
+
+
+@strawberry.type(
+    name="Outcome", description="What became of one question of many: a result, or an error."
+)
+class OutcomeType:
+    """What became of one question."""
+
+    result: ResultType | None
+    error: QuestionErrorType | None
+
+
 @strawberry.type(name="Comparison", description="One view's result beside the base's.")
 class ComparisonType:
     """One view's result beside the base's."""

@@ -51,10 +51,13 @@ from graph_service.api.passages import (
 from graph_service.api.resolving import resolve_directly
 from graph_service.api.results import (
     ComparisonType,
+    OutcomeType,
     PathsResultType,
+    QuestionErrorType,
     SubgraphResultType,
     TripletsResultType,
     comparison_type,
+    result_type,
 )
 from graph_service.errors import (
     GraphNotFoundError,
@@ -64,13 +67,15 @@ from graph_service.errors import (
     ViewNotFoundError,
 )
 from graph_service.model.passage import PassageRanking
+from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import (
     PathsResult,
     Strategy,
     SubgraphResult,
     TripletsResult,
 )
-from graph_service.service import Service
+from graph_service.service import Outcome, Service
+from graph_service.service.many import check_count
 
 MAX_DEPTH = 14
 MAX_ALIASES = 30
@@ -158,6 +163,27 @@ class Query:
         result = info.context.service.retrieve(to_request(input, Strategy.SUBGRAPH, details=False))
         assert isinstance(result, SubgraphResult)
         return SubgraphResultType(result=result)
+
+    @strawberry.field(
+        description="The same retrieval for many questions, in order: one edition of each graph, one "
+        "time limit, one batch of vectors. One that fails fails no other."
+    )
+    def retrieve_many(
+        self, info: Context, strategy: Strategy, inputs: list[RetrieveInput]
+    ) -> list[OutcomeType]:
+        """What each question retrieves."""
+        service = info.context.service
+        check_count(len(inputs), service.settings.max_questions)
+        requests: list[RetrieveRequest] = []
+        outcomes: list[Outcome | None] = []
+        for given in inputs:
+            try:
+                requests.append(to_request(given, strategy, details=False))
+                outcomes.append(None)
+            except InputError as error:
+                outcomes.append(error)
+        found = iter(service.retrieve_many(requests) if requests else ())
+        return [_outcome_type(next(found) if one is None else one) for one in outcomes]
 
     @strawberry.field(
         description="The same retrieval on the base and on up to ten views, linked once."
@@ -319,6 +345,22 @@ class Mutation:
         return info.context.service.delete_passages(graph=graph, source=source)
 
 
+def _outcome_type(outcome: Outcome) -> OutcomeType:
+    if not isinstance(outcome, GraphServiceError):
+        return OutcomeType(result=result_type(outcome), error=None)
+    shown = _error_fields(outcome)
+    return OutcomeType(
+        result=None,
+        error=QuestionErrorType(
+            code=outcome.code,
+            message=_shortened(outcome.message),
+            argument=shown.get("argument"),
+            hint=shown.get("hint"),
+            retryable=outcome.retryable,
+        ),
+    )
+
+
 @contextmanager
 def _view_is_id() -> Iterator[None]:
     """Names the argument at fault as a field does whose view is its ``id``."""
@@ -350,31 +392,39 @@ def shown_error(error: GraphQLError, request_id: str, /) -> GraphQLError:
     extensions: dict[str, Any] = {"requestId": request_id}
     message = error.message
     if isinstance(cause, GraphServiceError):
-        extensions["code"] = cause.code
+        extensions.update(_error_fields(cause))
         message = cause.message
-        if cause.argument:
-            extensions["argument"] = _camel(cause.argument)
-        if cause.hint:
-            extensions["hint"] = cause.hint
-        if cause.retryable:
-            extensions["retryable"] = True
     elif cause is None or isinstance(cause, GraphQLError):
         extensions["code"] = "BAD_INPUT"
     else:
         log.error("request %s failed", request_id, exc_info=cause)
         extensions["code"] = "INTERNAL"
         message = f"An internal error happened; it is logged under request {request_id}."
-    if len(message) > MAX_MESSAGE:
-        # Messages quote what was sent, which may be a megabyte.
-        message = f"{message[: MAX_MESSAGE - 1]}…"
     return GraphQLError(
-        message,
+        _shortened(message),
         nodes=error.nodes,
         source=error.source,
         positions=error.positions,
         path=error.path,
         extensions=extensions,
     )
+
+
+def _error_fields(error: GraphServiceError) -> dict[str, Any]:
+    """Returns what an error of ours says beside its message, as clients know it."""
+    fields: dict[str, Any] = {"code": error.code}
+    if error.argument:
+        fields["argument"] = _camel(error.argument)
+    if error.hint:
+        fields["hint"] = error.hint
+    if error.retryable:
+        fields["retryable"] = True
+    return fields
+
+
+def _shortened(message: str) -> str:
+    """Returns a message of a length to be read: it may quote what was sent, a megabyte."""
+    return message if len(message) <= MAX_MESSAGE else f"{message[: MAX_MESSAGE - 1]}…"
 
 
 _ARGUMENTS = {

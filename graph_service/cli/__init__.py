@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 
-from graph_service.cli.output import Output
+from graph_service.cli.output import Output, error_fields
 from graph_service.cli.parser import make_parser
 from graph_service.errors import GraphServiceError, InputError, LimitError, SetupError, StoreError
 
@@ -27,7 +27,8 @@ EXIT_INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None, /) -> int:
     """Runs one verb and returns the exit code.
 
-    0 fine; 1 a model gave no answer; 2 bad input; 3 something was rejected (load); 4 set-up; 5 store; 6 a limit; 130
+    0 fine; 1 a model gave no answer; 2 bad input; 3 something was rejected (load) or
+    some questions failed (retrieve); 4 set-up; 5 store; 6 a limit; 130
     interrupted.
     """
     parser = make_parser()
@@ -87,12 +88,7 @@ def report_error(error: GraphServiceError, output: Output, /) -> None:
     """Prints an error on stderr, and as the JSON object where one was asked for."""
     print(f"error: {error}", file=sys.stderr)
     if output.as_json:
-        fields = {"code": error.code, "message": error.message}
-        if error.argument:
-            fields["argument"] = error.argument
-        if error.hint:
-            fields["hint"] = error.hint
-        print(json.dumps({"error": fields}, ensure_ascii=False))
+        print(json.dumps({"error": error_fields(error)}, ensure_ascii=False))
 
 
 def exit_code(error: GraphServiceError, /) -> int:

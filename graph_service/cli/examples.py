@@ -29,7 +29,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "retrieve": (
         'retrieve "Which currency is used in Rome?" --strategy paths --limit 3',
         'retrieve "Which currency is used in Rome?" --view rr:0.3:1 --explain',
-        "retrieve --questions questions.jsonl --strategy subgraph --json",
+        "retrieve --questions questions.jsonl --strategy subgraph --out results.jsonl",
     ),
     "view": (
         "view create --method rr --level 0.3 --random-seed 1 --name r30",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +164,17 @@ def request_of(options: argparse.Namespace, question: str, /, **changes: Any) ->
     return RetrieveRequest(**{**fields, **changes})
 
 
+def _own(row: Mapping[str, Any], place: str) -> dict[str, Any]:
+    own: dict[str, Any] = {}
+    if (ids := row.get("entity_ids")) is not None:
+        if not isinstance(ids, list) or not all(isinstance(id_, str) for id_ in ids):
+            raise InputError(f"{place}: entity_ids must be a list of texts", argument="questions")
+        own["entity_ids"] = tuple(ids)
+    if row.get("question_vector") is not None:
+        own["question_vector"] = vector_of(row["question_vector"])
+    return own
+
+
 def _read_vector(path: str | None) -> tuple[float, ...] | None:
     if path is None:
         return None
@@ -186,22 +197,36 @@ def vector_of(data: object, /) -> tuple[float, ...]:
     return tuple(float(number) for number in data)
 
 
-def questions_of(options: argparse.Namespace, /) -> list[tuple[str, str]]:
-    """Returns ``(id, question)`` of the question given, or of each line of a file."""
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question of a file.
+
+    Attributes:
+        id: Its own, or the number of its line.
+        options: What its line says beside: ``entity_ids``, ``question_vector``.
+    """
+
+    id: str
+    question: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def questions_of(options: argparse.Namespace, /) -> list[AskedQuestion]:
+    """Returns the question given, or that of each line of a file."""
     if (options.question is None) == (options.questions is None):
         raise InputError("give either a question or --questions FILE", argument="question")
     if options.question is not None:
-        return [("1", options.question)]
-    return list(read_questions(Path(options.questions)))
+        return [AskedQuestion("1", options.question)]
+    return read_questions(Path(options.questions))
 
 
-def read_questions(path: Path, /) -> list[tuple[str, str]]:
-    """Returns ``(id, question)`` of a file of JSON lines; ids default to line numbers."""
+def read_questions(path: Path, /) -> list[AskedQuestion]:
+    """Returns the questions of a file of JSON lines; ids default to line numbers."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
         raise InputError(f"can't read {path}: {error.strerror}", argument="questions") from error
-    found: list[tuple[str, str]] = []
+    found: list[AskedQuestion] = []
     for number, line in enumerate(lines, 1):
         line = line.removeprefix(codecs.BOM_UTF8)
         if not line.strip():
@@ -216,7 +241,11 @@ def read_questions(path: Path, /) -> list[tuple[str, str]]:
             )
         if not row["question"].strip():
             raise InputError(f"{path}:{number}: the question is empty", argument="questions")
-        found.append((str(row.get("id", number)), row["question"]))
+        found.append(
+            AskedQuestion(
+                str(row.get("id", number)), row["question"], _own(row, f"{path}:{number}")
+            )
+        )
     if not found:
         raise InputError(
             f'{path} holds no questions; expected JSON lines with a "question"',

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graph_service.errors import GraphServiceError
+
 
 @dataclass(frozen=True, slots=True)
 class Output:
@@ -44,6 +46,16 @@ class Output:
         for row in rows:
             cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
             print("  ".join(cells).rstrip())
+
+
+def error_fields(error: GraphServiceError, /) -> dict[str, str]:
+    """Returns an error as JSON has it."""
+    fields = {"code": error.code, "message": error.message}
+    if error.argument:
+        fields["argument"] = error.argument
+    if error.hint:
+        fields["hint"] = error.hint
+    return fields
 
 
 def counted(number: int, one: str, many: str = "", /) -> str:

@@ -98,7 +98,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_sample(
         add("sample", "sampling:sample", "draw long-tail entities with their triples", graph)
     )
-    add_retrieve(add("retrieve", "reading:retrieve", "get triplets, paths or a subgraph", graph))
+    add_retrieve(add("retrieve", "retrieving:retrieve", "get triplets, paths or a subgraph", graph))
     view = add("view", "views:view", "make, list, show, compare or delete views", graph)
     add_view_options(view)
     add_compare(add("compare", "comparing:compare", "one question on the base and on views of it, "

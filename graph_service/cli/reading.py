@@ -1,16 +1,16 @@
-"""search, item, retrieve."""
+"""search, item; and how a result reads."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 
-from graph_service.cli.explaining import explain_lines, item_lines, snaks_of
-from graph_service.cli.opening import open_from, questions_of, request_of, view_ref
+from graph_service.cli.explaining import explain_lines, item_lines
+from graph_service.cli.opening import open_from, view_ref
 from graph_service.cli.output import Output
 from graph_service.cli.pageviews import views_line
 from graph_service.errors import InputError
-from graph_service.model.render import TextFormat, citation, path_line, result_text, triple_line
+from graph_service.model.render import citation, path_line, triple_line
 from graph_service.model.result import (
     RetrievalResult,
     ScoredPath,
@@ -76,7 +76,7 @@ def item(options: argparse.Namespace, output: Output, /) -> int:
         if views is not None:
             output.line(f"  {views_line(views)}")
         snaks = [snak for shown in statements for snak in shown.statement.qualifiers]
-        names = _names_in(snaks, service, options.graph, languages)
+        names = names_in(snaks, service, options.graph, languages)
         for shown in statements:
             triple = shown.edge.triple
             rank = "" if triple.rank.value == "normal" else f"  ({triple.rank.value})"
@@ -97,7 +97,7 @@ def _label(entity: Entity, languages: Sequence[str]) -> str | None:
     return next((entity.labels[code] for code in codes if code in entity.labels), None)
 
 
-def _names_in(
+def names_in(
     snaks: Iterable[Snak], service: Service, graph: str | None, languages: Sequence[str]
 ) -> dict[str, str]:
     """Returns the labels of what qualifiers name, by id; those without one are absent."""
@@ -117,34 +117,6 @@ def _names_in(
 def _named(id_: str, label: str) -> str:
     """Returns an id and its label; once where a source has names for ids."""
     return id_ if id_ == label else f"{id_}  {label}"
-
-
-def retrieve(options: argparse.Namespace, output: Output, /) -> int:
-    """Gets triplets, paths or a subgraph for one question or many."""
-    questions = questions_of(options)
-    results: list[dict[str, object]] = []
-    with open_from(options, output) as service:
-        for id_, question in questions:
-            with_details = output.as_json or options.explain
-            result = service.retrieve(request_of(options, question, details=with_details))
-            if options.question is not None:
-                output.object(result)
-            else:
-                results.append({"id": id_, "result": result})
-            if options.text:
-                output.line(result_text(result, text_format=TextFormat(options.text)))
-                continue
-            if options.questions is not None:
-                output.line(f"# {id_}: {question}")
-            names = None
-            if options.explain:
-                languages = tuple(options.language) or ("en",)
-                names = _names_in(snaks_of(result), service, options.graph, languages)
-            for line in result_lines(result, explain=names):
-                output.line(line)
-    if options.questions is not None:
-        output.object({"results": results})
-    return 0
 
 
 def result_lines(

@@ -48,5 +48,7 @@ def add_retrieve(verb: argparse.ArgumentParser, /) -> None:
     add_step_options(verb, own=False)
     verb.add_argument("--text", choices=["triples", "numbered", "citations", "paths"],
                       help="print the text for a prompt, and only that")  # fmt: skip
+    verb.add_argument("--out", metavar="FILE", help="with --questions: write the results as JSON "
+                      "lines, in the same order; - for stdout")  # fmt: skip
     verb.add_argument("--explain", action="store_true", help="print the parts of each score, and "
                       "where the result came from")  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypedDict, TypeVar
+from typing import Any, Generic, Required, TypedDict, TypeVar
 
 from graph_service.client import documents
 from graph_service.client.decode import (
@@ -13,6 +13,7 @@ from graph_service.client.decode import (
     decode_hit,
     decode_item,
     decode_item_statement,
+    decode_outcome,
     decode_result,
     decode_view,
     decode_view_change,
@@ -24,7 +25,7 @@ from graph_service.client.types import (
     ItemStatement,
     ViewChanges,
 )
-from graph_service.errors import InputError, StoreError
+from graph_service.errors import GraphServiceError, InputError, StoreError
 from graph_service.model.request import ViewRef
 from graph_service.model.result import (
     PathsResult,
@@ -281,6 +282,42 @@ def retrieve(strategy: Strategy, question: str, options: RetrieveOptions, /) -> 
         "changes": options.get("view") is not None,
     }
     return Call(document, variables, read)
+
+
+class QuestionOptions(RetrieveOptions):
+    """One question of many, with options of its own."""
+
+    question: Required[str]
+
+
+def retrieve_many(
+    strategy: Strategy,
+    questions: Sequence[str | QuestionOptions],
+    options: RetrieveOptions,
+    /,
+) -> Call[tuple[RetrievalResult | GraphServiceError, ...]]:
+    """Asks the same of many questions at once."""
+    inputs: list[dict[str, Any]] = []
+    has_view = options.get("view") is not None
+    for one in questions:
+        fields: dict[str, Any] = {"question": one} if isinstance(one, str) else dict(one)
+        if "details" in fields:
+            raise TypeError("details is of all questions alike, and of none alone")
+        question = fields.pop("question")
+        own: RetrieveOptions = {**options, **fields}  # type: ignore[typeddict-item]
+        inputs.append(_retrieve_input(question, own))
+        has_view = has_view or own.get("view") is not None
+    variables = {
+        "inputs": inputs,
+        "strategy": strategy.name,
+        "details": options.get("details", False),
+        "changes": has_view,
+    }
+    return Call(
+        documents.RETRIEVE_MANY,
+        variables,
+        lambda data: tuple(decode_outcome(row) for row in data["outcomes"]),
+    )
 
 
 def compare(

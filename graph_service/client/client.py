@@ -17,7 +17,7 @@ from typing import Self, TypeVar, Unpack
 
 from graph_service.client import calls
 from graph_service.client import passages as passage_calls
-from graph_service.client.calls import Call, RetrieveOptions, View
+from graph_service.client.calls import Call, QuestionOptions, RetrieveOptions, View
 from graph_service.client.passages import ClientPassageSet
 from graph_service.client.transport import Http, InProcess, Transport
 from graph_service.client.types import (
@@ -27,6 +27,7 @@ from graph_service.client.types import (
     ItemStatement,
     ViewChanges,
 )
+from graph_service.errors import GraphServiceError
 from graph_service.model.pageviews import PageViews
 from graph_service.model.passage import PassageRanking, PassagesResult
 from graph_service.model.result import (
@@ -150,6 +151,20 @@ class Client:
         """Returns what the strategy returns for a question."""
         result: RetrievalResult = self._run(calls.retrieve(strategy, question, options))
         return result
+
+    def retrieve_many(
+        self,
+        strategy: Strategy,
+        questions: Sequence[str | QuestionOptions],
+        /,
+        **options: Unpack[RetrieveOptions],
+    ) -> tuple[RetrievalResult | GraphServiceError, ...]:
+        """Returns what the strategy returns for each of some questions, or its error; in order.
+
+        A question is its text, or ``{"question": ..., "entity_ids": ...}`` with options of its own
+        over those of all.
+        """
+        return self._run(calls.retrieve_many(strategy, questions, options))
 
     def compare(
         self,
@@ -376,6 +391,20 @@ class AsyncClient:
         """Returns what the strategy returns for a question."""
         result: RetrievalResult = await self._run(calls.retrieve(strategy, question, options))
         return result
+
+    async def retrieve_many(
+        self,
+        strategy: Strategy,
+        questions: Sequence[str | QuestionOptions],
+        /,
+        **options: Unpack[RetrieveOptions],
+    ) -> tuple[RetrievalResult | GraphServiceError, ...]:
+        """Returns what the strategy returns for each of some questions, or its error; in order.
+
+        A question is its text, or ``{"question": ..., "entity_ids": ...}`` with options of its own
+        over those of all.
+        """
+        return await self._run(calls.retrieve_many(strategy, questions, options))
 
     async def compare(
         self,

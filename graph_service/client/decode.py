@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from graph_service.client.errors import error_of
 from graph_service.client.types import (
     ClientComparison,
     ClientViewChange,
@@ -14,6 +15,7 @@ from graph_service.client.types import (
     Item,
     ItemStatement,
 )
+from graph_service.errors import GraphServiceError
 from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.plain import from_plain
@@ -224,6 +226,12 @@ def decode_result(data: Json, /) -> RetrievalResult:
                 objective=data["objective"],
                 gap=data["gap"],
             )
+
+
+def decode_outcome(data: Json, /) -> RetrievalResult | GraphServiceError:
+    """Returns a question's result, or its error as the class of its code."""
+    error = data["error"]
+    return decode_result(data["result"]) if error is None else error_of(error["message"], error)
 
 
 def decode_comparison(data: Json, /) -> ClientComparison:

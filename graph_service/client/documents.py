@@ -182,6 +182,28 @@ query Compare(
     + PATH
 )
 
+RETRIEVE_MANY = (
+    """
+query RetrieveMany(
+  $inputs: [RetrieveInput!]!, $strategy: Strategy!, $details: Boolean! = false,
+  $changes: Boolean! = true
+) {
+  outcomes: retrieveMany(inputs: $inputs, strategy: $strategy) {
+    error { code message argument hint retryable }
+    result {
+      ...Common
+      ... on TripletsResult { scored: items { ...Scored } }
+      ... on PathsResult { paths: items { ...Path } }
+      ... on SubgraphResult { objective gap scored: items { ...Scored } }
+    }
+  }
+}
+"""
+    + _PARTS
+    + SCORED
+    + PATH
+)
+
 GRAPH_FIELDS = """
 fragment GraphFields on Graph {
   name
@@ -392,6 +414,7 @@ DOCUMENTS = {
     "subgraph": SUBGRAPH,
     "neighbourhood": NEIGHBOURHOOD,
     "compare": COMPARE,
+    "retrieve_many": RETRIEVE_MANY,
     "graphs": GRAPHS,
     "graph": GRAPH,
     "items": ITEMS,

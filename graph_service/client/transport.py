@@ -11,37 +11,15 @@ from typing import Any, Protocol
 import httpx
 import orjson
 
+from graph_service.client.errors import error_of
 from graph_service.errors import (
     DeadlineError,
-    GraphNotFoundError,
     GraphServiceError,
     InputError,
-    LimitError,
-    ReadOnlyError,
-    SetupError,
     StoreError,
     StoreUnavailableError,
-    ViewNotFoundError,
-    ViewStaleError,
 )
 from graph_service.service import Service
-
-_BY_CODE: dict[str, type[GraphServiceError]] = {
-    kind.code: kind
-    for kind in (
-        StoreError,
-        InputError,
-        GraphNotFoundError,
-        ViewNotFoundError,
-        ViewStaleError,
-        ReadOnlyError,
-        LimitError,
-        DeadlineError,
-        SetupError,
-    )
-}
-# What the server's doors say before GraphQL is reached: a key, host or origin is wrong.
-_BY_CODE["FORBIDDEN"] = SetupError
 
 
 class Transport(Protocol):
@@ -193,15 +171,8 @@ def unwrap(response: Mapping[str, Any], /) -> dict[str, Any]:
         first = errors[0] if isinstance(errors, list) else None
         if not isinstance(first, dict):
             raise StoreError("the server's errors are not as GraphQL has them")
-        extensions = first.get("extensions") or {}
-        kind = _BY_CODE.get(extensions.get("code", ""), GraphServiceError)
-        if kind is StoreError and extensions.get("retryable"):
-            kind = StoreUnavailableError
-        raise kind(
-            first.get("message", "the server reported an error"),
-            argument=extensions.get("argument"),
-            hint=extensions.get("hint"),
-        )
+        message = first.get("message", "the server reported an error")
+        raise error_of(message, first.get("extensions") or {})
     data = response.get("data")
     if not isinstance(data, dict):
         raise StoreError("the server's answer holds neither data nor errors")

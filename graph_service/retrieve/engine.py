@@ -22,8 +22,8 @@ from graph_service.model.result import Strategy
 from graph_service.model.view import Overlay
 from graph_service.retrieve.by_prizes import by_prizes
 from graph_service.retrieve.by_relations import by_relations
-from graph_service.retrieve.by_sequences import by_sequences
-from graph_service.retrieve.kinds import HeadRelations, relations_in
+from graph_service.retrieve.by_sequences import by_sequences, without_mentions
+from graph_service.retrieve.kinds import HeadRelations, question_words, relations_in
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.languages import said_once, with_editions
 from graph_service.retrieve.origin import with_origins
@@ -36,6 +36,25 @@ from graph_service.retrieve.types import IsInstance, of_types
 
 _STATS_WEDGES = 50_000
 """Bound of counting triangles under the default presets; ``okgqa`` reports clustering always (O3)."""
+
+
+def question_texts(
+    question: str,
+    mentions: Sequence[tuple[int, int]],
+    preset: Preset,
+    /,
+    *,
+    has_vector: bool = False,
+) -> list[str]:
+    """Returns the texts of a question that ``run`` asks the vectors of, as far as it alone tells.
+
+    ``has_vector`` says that the question's own is given.
+    """
+    if preset.scoring != "sequences":
+        return [] if has_vector else [question]
+    asked = without_mentions(question, mentions)
+    words = [] if preset.kind_similarity is None else question_words(asked)
+    return words if has_vector else [asked, *words]
 
 
 def run(

@@ -3,11 +3,13 @@
 ``open_service`` gives a ``Service``; the GraphQL API is a thin layer over the same object.
 """
 
+from graph_service.service.many import Outcome
 from graph_service.service.opening import open_configured_store, open_service
 from graph_service.service.service import Comparison, Service, ShownStatement, ViewChange
 
 __all__ = [
     "Comparison",
+    "Outcome",
     "Service",
     "ShownStatement",
     "ViewChange",

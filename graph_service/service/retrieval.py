@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -36,7 +36,7 @@ from graph_service.model.result import (
 )
 from graph_service.model.statement import Rank
 from graph_service.ranker_store import RankerStore
-from graph_service.retrieve.engine import run
+from graph_service.retrieve.engine import question_texts, run
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.picking import Selection
 from graph_service.retrieve.preset import Preset, resolve_preset
@@ -79,6 +79,25 @@ class Linking:
     cuts: tuple[Cut, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Ground:
+    """What a question is answered from.
+
+    Attributes:
+        base: The graph, or the part of it that the store gave.
+        linking: What the question names there.
+        region: Where the store made it; of ``base.arrays``.
+        head_relations: Reads the relations of entities in the whole graph, where ``base`` is a part.
+        is_instance: Reads which entities are of the types asked for, where ``base`` is a part.
+    """
+
+    base: OpenGraph
+    linking: Linking
+    region: Region | None = None
+    head_relations: HeadRelations | None = None
+    is_instance: IsInstance | None = None
+
+
 class Stopwatch:
     """Milliseconds by stage, counted from its making on."""
 
@@ -90,6 +109,12 @@ class Stopwatch:
         """Books the time since the last stage ended."""
         now = time.perf_counter()
         self._stages[name] = 1000 * (now - self._at)
+        self._at = now
+
+    def skip(self) -> None:
+        """Leaves out the time since the last stage ended."""
+        now = time.perf_counter()
+        self._started += now - self._at
         self._at = now
 
     def stages(self, timings_ms: Mapping[str, float], /) -> None:
@@ -207,22 +232,15 @@ class Retriever:
 
     def retrieve(
         self,
-        base: OpenGraph,
-        linking: Linking,
+        ground: Ground,
         request: RetrieveRequest,
         /,
         *,
         deadline: Deadline,
         watch: Stopwatch,
-        region: Region | None = None,
-        head_relations: HeadRelations | None = None,
-        is_instance: IsInstance | None = None,
     ) -> RetrievalResult:
-        """Returns what a linked question retrieves from a graph or a view of it.
-
-        ``region``, where the store made it, is of ``base.arrays``; ``head_relations`` and
-        ``is_instance`` then read what those lack: the latter where types are asked for.
-        """
+        """Returns what a linked question retrieves from a graph or a view of it."""
+        base, linking, is_instance = ground.base, ground.linking, ground.is_instance
         preset = self.preset(request)
         ranks = tuple(RANK_CODES[rank] for rank in request.ranks or DEFAULT_RANKS)
         laid = self._lay(base, linking, request, preset, ranks, deadline)
@@ -258,9 +276,9 @@ class Retriever:
                 min_score=request.min_score,
                 prove=request.prove,
                 deadline=deadline,
-                region=region,
+                region=ground.region,
                 ranker=self._ranker(preset, vectors, deadline),
-                head_relations=head_relations,
+                head_relations=ground.head_relations,
                 is_instance=is_instance,
                 question_vector=question_vector,
             )
@@ -321,6 +339,24 @@ class Retriever:
         if not request.details:
             return finished
         return detailed(finished, self._store.statements(base.info.edition, base_ids(finished)))
+
+    def embed_questions(
+        self, questions: Sequence[tuple[RetrieveRequest, Linking]], /, deadline: Deadline
+    ) -> None:
+        """Computes the vectors that some linked questions will need, in one batch."""
+        texts = dict.fromkeys(
+            text
+            for request, linking in questions
+            if len(linking.seeds)
+            for text in question_texts(
+                request.question,
+                linking.mentions,
+                self.preset(request),
+                has_vector=request.question_vector is not None,
+            )
+        )
+        if texts:
+            self._vectors().encode(list(texts), deadline=deadline)
 
     def preset(self, request: RetrieveRequest, /) -> Preset:
         """Returns all parameters of a request; raises ``InputError`` past the settings' limits."""

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -35,6 +36,7 @@ from graph_service.service.lookup import (
     relations_of,
     require_base,
 )
+from graph_service.service.many import Outcome, check_count, retrieve_many
 from graph_service.service.passages import (
     EmbeddingProgress,
     PassageSearch,
@@ -42,7 +44,7 @@ from graph_service.service.passages import (
     check_query,
 )
 from graph_service.service.reading import Reading, ReadingOfThread
-from graph_service.service.retrieval import OpenGraph, Retriever, Stopwatch
+from graph_service.service.retrieval import Ground, OpenGraph, Retriever, Stopwatch
 from graph_service.service.shaping import statement_changes
 from graph_service.service.store_route import read_from_store
 from graph_service.settings import Settings
@@ -350,27 +352,41 @@ class Service:
         """
         request.validate()
         deadline, watch = self._deadline(), Stopwatch()
-        info = self.graph(request.graph)
+        ground = self._ground(self.graph(request.graph), request, watch, deadline)
+        return self._retriever.retrieve(ground, request, deadline=deadline, watch=watch)
+
+    def retrieve_many(self, requests: Sequence[RetrieveRequest], /) -> list[Outcome]:
+        """Returns what each of some questions retrieves, or the error it has; in order.
+
+        All read one edition of each graph, share one time limit, and are embedded in one batch.
+
+        Raises:
+            InputError: There are none, or more than the setting ``max_questions``.
+        """
+        check_count(len(requests), self.settings.max_questions)
+        with self.one_reading() as reading:
+            return retrieve_many(
+                requests,
+                retriever=self._retriever,
+                find_graph=self.graph,
+                read=partial(self._ground, deadline=reading.deadline),
+                deadline=reading.deadline,
+            )
+
+    def _ground(
+        self, info: GraphInfo, request: RetrieveRequest, watch: Stopwatch, deadline: Deadline
+    ) -> Ground:
+        """Returns what a question is answered from: a snapshot, or a part that the store gives."""
         if request.view is None and info.counts.statements > self.settings.snapshot_edges:
             preset = self._retriever.preset(request)
-            read = read_from_store(
+            return read_from_store(
                 self.store, self._retriever, info, request, preset, deadline=deadline, watch=watch
-            )
-            return self._retriever.retrieve(
-                read.base,
-                read.linking,
-                request,
-                deadline=deadline,
-                watch=watch,
-                region=read.region,
-                head_relations=read.head_relations,
-                is_instance=read.is_instance,
             )
         base = OpenGraph(info, self.arrays(info))
         watch.stage("open")
         linking = self._retriever.link(base, request)
         watch.stage("link")
-        return self._retriever.retrieve(base, linking, request, deadline=deadline, watch=watch)
+        return Ground(base, linking)
 
     def compare(self, request: RetrieveRequest, views: Sequence[ViewRef], /) -> list[Comparison]:
         """Returns the base's result and those of up to ten views, linked once (S3)."""
@@ -385,10 +401,10 @@ class Service:
         request.validate()
         deadline = self._deadline()
         base = self._open(request.graph)
-        linking = self._retriever.link(base, request)
+        ground = Ground(base, self._retriever.link(base, request))
         results = [
             self._retriever.retrieve(
-                base, linking, replace(request, view=view), deadline=deadline, watch=Stopwatch()
+                ground, replace(request, view=view), deadline=deadline, watch=Stopwatch()
             )
             for view in (None, *views)
         ]

@@ -7,7 +7,7 @@ other, so linking and picking are the same functions as on a whole snapshot.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,11 +22,10 @@ from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.languages import MOST_EDITIONS
 from graph_service.retrieve.preset import Preset
 from graph_service.retrieve.region import region_of_graph
-from graph_service.retrieve.types import IsInstance
 from graph_service.service.lookup import read_id
 from graph_service.service.retrieval import (
     DEFAULT_RANKS,
-    Linking,
+    Ground,
     OpenGraph,
     Retriever,
     Stopwatch,
@@ -44,22 +43,6 @@ _NAMED_EDGES = 20_000
 _ARTICLE = "the "
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StoreRegion:
-    """A question's region as the store gave it, with what the question names.
-
-    Attributes:
-        head_relations: Reads the relations of entities in the whole graph, where they are needed.
-        is_instance: Which of its entities are of the types asked for, if any are.
-    """
-
-    base: OpenGraph
-    linking: Linking
-    region: Region | None
-    head_relations: HeadRelations | None = None
-    is_instance: IsInstance | None = None
-
-
 def read_from_store(
     store: Store,
     retriever: Retriever,
@@ -70,7 +53,7 @@ def read_from_store(
     *,
     deadline: Deadline,
     watch: Stopwatch,
-) -> StoreRegion:
+) -> Ground:
     """Returns what a question is answered from, read from the store.
 
     Misspelt names are not found here, since that takes all names at once; else the result is that
@@ -104,7 +87,7 @@ def read_from_store(
     watch.stage("link")
     ids = around.graph.node_ids.take(linking.seeds)
     if not ids:
-        return StoreRegion(OpenGraph(info, around.graph), linking, None)
+        return Ground(OpenGraph(info, around.graph), linking)
     ids += store.same_entities(info.edition, ids)[:MOST_EDITIONS]
     part = read_region_graph(
         store,
@@ -130,7 +113,7 @@ def read_from_store(
         if types
         else None
     )
-    return StoreRegion(
+    return Ground(
         OpenGraph(info, part.graph),
         replace(linking, seeds=seeds),
         region,

@@ -61,6 +61,7 @@ def test_every_code_is_explained() -> None:
         ("`languageCodes`", request.MAX_LANGUAGES),
         ("`typeIds`", request.MAX_TYPE_IDS),
         ("views of `compare`", service_module.MAX_COMPARED),
+        ("inputs of `retrieveMany`", Settings().max_questions),
         ("queries that wait", app.MAX_WAITING),
         ("queries that wait", Settings().threads),
         ("items, hops, seconds of a query", Settings().max_hops),

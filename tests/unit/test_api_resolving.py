@@ -20,6 +20,10 @@ VARIABLES: dict[str, dict[str, Any]] = {
     "subgraph": {"input": {"question": QUESTION}},
     "neighbourhood": {"id": ARNOLD, "hops": 1, "limit": 20, "view": HALF},
     "compare": {"input": {"question": QUESTION}, "strategy": "PATHS", "views": [HALF]},
+    "retrieve_many": {
+        "inputs": [{"question": QUESTION, "limit": 2}, {"question": " "}],
+        "strategy": "PATHS",
+    },
     "graphs": {},
     "graph": {},
     "items": {"ids": [ARNOLD, "Q1"], "language": "de"},

@@ -21,7 +21,7 @@ from cli_runs import Cli, process
 from demo_graph import ARNOLD, AURELIA, EUNICE, MARIA, QUESTION, copy_store
 from graphs import load_graph, sample_entities, sample_statements, statement
 
-from graph_service.cli.opening import read_questions, settings_of, view_ref
+from graph_service.cli.opening import AskedQuestion, read_questions, settings_of, view_ref
 from graph_service.cli.parser import make_parser
 from graph_service.cli.serving import server_options
 from graph_service.errors import (
@@ -319,7 +319,7 @@ def test_many_questions(cli: Cli, store: str, tmp_path: Path) -> None:
     ]
     assert f"# a: {QUESTION}" in cli("retrieve", "--questions", str(file)).out
     file.write_bytes(b"\xef\xbb\xbf" + json.dumps(rows[0]).encode() + b"\r\n")
-    assert read_questions(file) == [("a", QUESTION)]
+    assert read_questions(file) == [AskedQuestion("a", QUESTION)]
     for text, words in (
         ("{", "questions.jsonl:1: not JSON"),
         ("[]", "expected an object"),

@@ -1,0 +1,93 @@
+"""Many questions in one call: one edition of each graph, one time limit, one batch of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from graph_service.errors import GraphNotFoundError, GraphServiceError, InputError
+from graph_service.model.limits import Deadline
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.result import RetrievalResult
+from graph_service.service.retrieval import Ground, Retriever, Stopwatch
+from graph_service.store.protocol import GraphInfo
+
+Outcome = RetrievalResult | GraphServiceError
+"""What became of one question of many: its result, or why it has none."""
+
+
+def check_count(count: int, most: int, /) -> None:
+    """Raises ``InputError`` for no questions, or more than one call may ask."""
+    if not 1 <= count <= most:
+        raise InputError(
+            f"1 to {most} questions can be asked at once, got {count}", argument="inputs"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """A question with what it is answered from."""
+
+    request: RetrieveRequest
+    ground: Ground
+    watch: Stopwatch
+
+
+def retrieve_many(
+    requests: Sequence[RetrieveRequest],
+    /,
+    *,
+    retriever: Retriever,
+    find_graph: Callable[[str | None], GraphInfo],
+    read: Callable[[GraphInfo, RetrieveRequest, Stopwatch], Ground],
+    deadline: Deadline,
+) -> list[Outcome]:
+    """Returns the outcome of each question, in order; one that fails fails no other.
+
+    All are linked first, and then what they ask is embedded at once.
+
+    Args:
+        requests: The questions.
+        retriever: Answers them.
+        find_graph: Finds a graph by name.
+        read: Reads what a question is answered from.
+        deadline: Of all together: questions that are not reached in time have its error.
+
+    Raises:
+        GraphNotFoundError: A graph was there and is gone: the whole call can be made again.
+    """
+    asked: list[_Asked | GraphServiceError] = []
+    for request in requests:
+        watch = Stopwatch()
+        try:
+            request.validate()
+            info = find_graph(request.graph)
+        except GraphServiceError as error:
+            asked.append(error)
+            continue
+        try:
+            asked.append(_Asked(request, read(info, request, watch), watch))
+        except GraphNotFoundError:
+            raise
+        except GraphServiceError as error:
+            asked.append(error)
+    ready = [one for one in asked if isinstance(one, _Asked)]
+    try:
+        retriever.embed_questions([(one.request, one.ground.linking) for one in ready], deadline)
+    except GraphServiceError as error:
+        # Each would fail at its own vector.
+        return [error if isinstance(one, _Asked) else one for one in asked]
+    return [
+        one if isinstance(one, GraphServiceError) else _outcome(one, retriever, deadline)
+        for one in asked
+    ]
+
+
+def _outcome(one: _Asked, retriever: Retriever, deadline: Deadline) -> Outcome:
+    one.watch.skip()
+    try:
+        return retriever.retrieve(one.ground, one.request, deadline=deadline, watch=one.watch)
+    except GraphNotFoundError:
+        raise
+    except GraphServiceError as error:
+        return error
