@@ -32,7 +32,8 @@ def look_up(reading: Reading, /) -> list[Span]:
         for place in reading.runs[name]
     ]
     taken = {place for name in named for place in reading.runs[name]}
-    forms = [form for form in other_forms(reading) if (form.left, form.right) not in taken]
+    others = other_forms(reading.atoms, reading.lexicon, capitals=reading.writes_capitals)
+    forms = [form for form in others if (form.left, form.right) not in taken]
     listed = _find(reading.graph, {form.name for form in forms})
     held: dict[tuple[int, int], list[Form]] = defaultdict(list)
     for form in forms:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from graph_service.link.inflection import base_forms, singular
-from graph_service.link.question import is_content, join_atoms
-from graph_service.link.reading import Reading
+from graph_service.link.lexicon import Lexicon
+from graph_service.link.question import Atom, is_content, join_atoms
 
 ARTICLE = "the "
 _MAX_WORDS = 4
@@ -29,9 +29,14 @@ class Form:
     plural: bool = False
 
 
-def other_forms(reading: Reading, /) -> list[Form]:
-    """Returns the other forms of runs of up to four words, in order of the question."""
-    atoms = reading.atoms
+def other_forms(atoms: Sequence[Atom], lexicon: Lexicon, /, *, capitals: bool) -> list[Form]:
+    """Returns the other forms of runs of up to four words, in order of the question.
+
+    Args:
+        atoms: The question's words.
+        lexicon: Of the graph.
+        capitals: Whether capitals tell names in it.
+    """
     forms: list[Form] = []
     for left in range(len(atoms)):
         for right in range(left + 1, min(len(atoms), left + _MAX_WORDS) + 1):
@@ -40,18 +45,20 @@ def other_forms(reading: Reading, /) -> list[Form]:
             if right - left > 1 and not (atoms[right - 1].near and atoms[right - 1].spaced):
                 break
             if is_content(atoms[left]) and is_content(atoms[right - 1]):
-                forms.extend(_forms_of(reading, left, right))
+                forms.extend(_forms_of(atoms, lexicon, capitals, left, right))
     return forms
 
 
-def _forms_of(reading: Reading, left: int, right: int) -> Iterator[Form]:
-    atoms = reading.atoms[left:right]
+def _forms_of(
+    question: Sequence[Atom], lexicon: Lexicon, capitals: bool, left: int, right: int
+) -> Iterator[Form]:
+    atoms = question[left:right]
     first, last = atoms[0], atoms[-1]
     if first.unspaced or last.unspaced:
         return
     several = right - left > 1
     # Where capitals tell names, a name of several words begins with one.
-    may_be_name = first.capital or not (reading.writes_capitals and several)
+    may_be_name = first.capital or not (capitals and several)
     if not may_be_name and not last.text.isascii():
         return
     if not last.text.isascii() or not first.text.isascii():
@@ -62,12 +69,12 @@ def _forms_of(reading: Reading, left: int, right: int) -> Iterator[Form]:
         yield Form(left, right, ARTICLE + join_atoms(atoms))
     base = singular(last.text)
     # ``artists`` only asks, as ``artist`` does, and ``plays`` is a verb.
-    if base is None or (not several and reading.lexicon.is_plain(base)):
+    if base is None or (not several and lexicon.is_plain(base)):
         return
     name = " ".join([*(atom.text for atom in atoms[:-1]), base])
-    after = reading.atoms[right] if right < len(reading.atoms) else None
+    after = question[right] if right < len(question) else None
     # ``obamas wife``
-    if after is not None and after.near and may_be_name and reading.lexicon.is_plain(after.text):
+    if after is not None and after.near and may_be_name and lexicon.is_plain(after.text):
         yield Form(left, right, name)
     elif not last.capital:
         yield Form(left, right, name, plural=True)

@@ -4,16 +4,61 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
 from graph_service.link.function_words import COMMON_NOUNS
-from graph_service.link.misspelt import SpellingIndex
+from graph_service.link.misspelt import ExactLabels, SpellingIndex
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.model.text import normalise_name, relation_words
 
 # A bound on work, far beyond the relations of a real graph in two languages.
 _MAX_RELATION_LABELS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class RelationNames:
+    """What the relations of a graph are called.
+
+    Attributes:
+        names: Their labels, and the words of their ids, in normal form.
+        words: The words that those are made of, of three letters and more.
+    """
+
+    names: frozenset[str]
+    words: frozenset[str]
+
+    @classmethod
+    def build(cls, labels: Mapping[str, Iterable[str]], ids: Iterable[str], /) -> RelationNames:
+        """Returns them from labels by language, and from the ids in order of their keys.
+
+        Of very many labels only those in English and in no one language count.
+        """
+        texts = {language: list(labels[language]) for language in sorted(labels)}
+        total = sum(map(len, texts.values()))
+        names: set[str] = set()
+        for language, some in texts.items():
+            if total <= _MAX_RELATION_LABELS or language in ("en", "mul"):
+                names.update(map(normalise_name, some))
+        for id_ in islice(ids, _MAX_RELATION_LABELS):
+            names.add(normalise_name(relation_words(id_)))
+        words = frozenset(word for name in names for word in name.split() if len(word) > 2)
+        return cls(frozenset(names), words)
+
+    @classmethod
+    def of_graph(cls, graph: KnowledgeGraph, /) -> RelationNames:
+        """Returns those of a whole graph."""
+        columns = graph.relation_labels
+        return cls.build(
+            {
+                language: column.texts.take(np.arange(len(column.texts)))
+                for language, column in columns.items()
+            },
+            (graph.relation_ids[number] for number in range(graph.relation_count)),
+        )
 
 
 class Lexicon:
@@ -22,23 +67,16 @@ class Lexicon:
     Attributes:
         relation_names: Labels of its relations, and the words of their ids, in normal form.
         relation_words: The words that those are made of, of three letters and more.
+
+    Args:
+        relations: Those names and words.
+        misspelt: Whether all labels are at hand, so that misspelt ones can be told.
     """
 
-    def __init__(self, graph: KnowledgeGraph) -> None:
-        names: set[str] = set()
-        columns = graph.relation_labels
-        total = sum(len(column.texts) for column in columns.values())
-        for language in sorted(columns):
-            if total > _MAX_RELATION_LABELS and language not in ("en", "mul"):
-                continue
-            texts = columns[language].texts
-            names.update(normalise_name(text) for text in texts.take(np.arange(len(texts))))
-        for number in range(min(graph.relation_count, _MAX_RELATION_LABELS)):
-            names.add(normalise_name(relation_words(graph.relation_ids[number])))
-        self.relation_names = frozenset(names)
-        self.relation_words = frozenset(
-            word for name in names for word in name.split() if len(word) > 2
-        )
+    def __init__(self, relations: RelationNames, *, misspelt: bool = True) -> None:
+        self.relation_names = relations.names
+        self.relation_words = relations.words
+        self._misspelt = misspelt
         self._spelling: SpellingIndex | None = None
         self._lock = threading.Lock()
 
@@ -46,8 +84,10 @@ class Lexicon:
         """Returns whether a word is a common noun, or one that names of relations are made of."""
         return word in COMMON_NOUNS or word in self.relation_words
 
-    def spelling(self, graph: KnowledgeGraph, /) -> SpellingIndex:
-        """Returns the index of the graph's labels by their letters."""
+    def spelling(self, graph: KnowledgeGraph, /) -> SpellingIndex | ExactLabels:
+        """Returns the index of the graph's labels by their letters; of a part, its own labels."""
+        if not self._misspelt:
+            return ExactLabels(graph)
         with self._lock:
             if self._spelling is None:
                 self._spelling = SpellingIndex.build(graph.node_labels)
@@ -63,8 +103,14 @@ def lexicon_of(graph: KnowledgeGraph, /) -> Lexicon:
     with _LEXICONS_LOCK:
         found = _LEXICONS.get(graph)
         if found is None:
-            found = _LEXICONS[graph] = Lexicon(graph)
+            found = _LEXICONS[graph] = Lexicon(RelationNames.of_graph(graph))
         return found
+
+
+def tell_of_whole(part: KnowledgeGraph, lexicon: Lexicon, /) -> None:
+    """Makes a part of a graph be read by what is known of the whole one."""
+    with _LEXICONS_LOCK:
+        _LEXICONS[part] = lexicon
 
 
 def degrees_of(graph: KnowledgeGraph, nodes: Int32, /) -> Int64:

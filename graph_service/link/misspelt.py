@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graph_service.link.letters import Uint64, Vocabulary, bit_count, signatures
-from graph_service.model.graph import Int32, LabelColumn
+from graph_service.model.graph import Int32, KnowledgeGraph, LabelColumn
 from graph_service.model.text import normalise_name
 
 MAX_LABELS = 2_000_000
@@ -164,6 +164,35 @@ class SpellingIndex:
         return sorted(
             (item for item in found.values() if item.distance == best), key=lambda item: item.node
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExactLabels:
+    """Labels just as they are written: ``SpellingIndex`` where not all labels are at hand.
+
+    Attributes:
+        graph: A part of one, which holds all entities of the names that are asked for.
+    """
+
+    graph: KnowledgeGraph
+
+    def find_all(self, names: Sequence[str], /) -> list[list[Respelling]]:
+        """Returns for each normalised name the labels that are it; of short names none."""
+        return [
+            self._find(name) if allowed_distance(name.replace(" ", "")) else [] for name in names
+        ]
+
+    def _find(self, name: str) -> list[Respelling]:
+        found: dict[int, Respelling] = {}
+        nodes = np.unique(self.graph.names.find(name)[0])
+        for _, column in sorted(self.graph.node_labels.items()):
+            rows = np.flatnonzero(np.isin(column.index, nodes))
+            for node, label in zip(
+                column.index[rows].tolist(), column.texts.take(rows), strict=True
+            ):
+                if normalise_name(label) == name:
+                    found.setdefault(node, Respelling(node, label, 0))
+        return [found[node] for node in sorted(found)]
 
 
 def allowed_distance(letters: str, /) -> int:

@@ -131,6 +131,15 @@ def join_atoms(atoms: Sequence[Atom], /) -> str:
     )
 
 
+def may_be_name(atoms: Sequence[Atom], /) -> bool:
+    """Returns whether some atoms in a row can be a name at all; see ``naming``."""
+    if any(is_content(atom) for atom in atoms):
+        return True
+    # ``Because of You``; and a single character of a script without capitals that stands alone.
+    alone = len(atoms) == 1 and atoms[0].alone and not atoms[0].cased
+    return (atoms[0].capital and atoms[-1].capital) or alone
+
+
 def is_content(atom: Atom, /) -> bool:
     """Returns whether an atom can carry a name: no function word, no single letter."""
     if atom.unspaced:

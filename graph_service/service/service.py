@@ -46,7 +46,7 @@ from graph_service.service.passages import (
 from graph_service.service.reading import Reading, ReadingOfThread
 from graph_service.service.retrieval import Ground, OpenGraph, Retriever, Stopwatch
 from graph_service.service.shaping import statement_changes
-from graph_service.service.store_route import read_from_store
+from graph_service.service.store_route import Lexicons, read_from_store
 from graph_service.settings import Settings
 from graph_service.store.page_views import delete_page_views
 from graph_service.store.passages import PassageSet
@@ -141,6 +141,7 @@ class Service:
             vectors=lambda: self.vectors,
             settings=settings,
         )
+        self._lexicons = Lexicons(store)
         self._long_tail = LongTail(store)
         self._passages = PassageSearch(store, vectors=lambda: self.vectors)
         self._graphs_lock = Lock()
@@ -380,7 +381,14 @@ class Service:
         if request.view is None and info.counts.statements > self.settings.snapshot_edges:
             preset = self._retriever.preset(request)
             return read_from_store(
-                self.store, self._retriever, info, request, preset, deadline=deadline, watch=watch
+                self.store,
+                self._retriever,
+                info,
+                self._lexicons.of(info),
+                request,
+                preset,
+                deadline=deadline,
+                watch=watch,
             )
         base = OpenGraph(info, self.arrays(info))
         watch.stage("open")

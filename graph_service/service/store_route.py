@@ -7,11 +7,15 @@ other, so linking and picking are the same functions as on a whole snapshot.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import replace
+from threading import Lock
 
 import numpy as np
 
-from graph_service.link.question import find_runs, is_content, read_atoms
+from graph_service.link.forms import other_forms
+from graph_service.link.lexicon import Lexicon, RelationNames, tell_of_whole
+from graph_service.link.question import find_runs, may_be_name, read_atoms, writes_capitals
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
@@ -32,10 +36,11 @@ from graph_service.service.retrieval import (
     unknown_entity,
 )
 from graph_service.service.store_types import instances_in_store
-from graph_service.store.protocol import GraphInfo, Store
+from graph_service.store.protocol import GraphInfo, SearchHit, Store
 from graph_service.store.region_graph import RegionGraph, read_region_graph
 
-_NAME_WORDS = 8
+_NAME_WORDS = 16
+_EDITIONS_KNOWN = 8
 _SAME_NAME = 50
 """Entities of one name that are told apart."""
 _NAMED_EDGES = 20_000
@@ -43,10 +48,43 @@ _NAMED_EDGES = 20_000
 _ARTICLE = "the "
 
 
+class Lexicons:
+    """What the linker knows of graphs whose arrays are not in memory, the latest editions kept."""
+
+    def __init__(self, store: Store, /) -> None:
+        self._store = store
+        self._known: OrderedDict[tuple[str, str], Lexicon] = OrderedDict()
+        self._lock = Lock()
+
+    def of(self, info: GraphInfo, /) -> Lexicon:
+        """Returns the lexicon of a graph, read from the store at its first question.
+
+        It knows no misspelt names: those take all labels at once.
+        """
+        key = (info.edition, info.fingerprints.content)
+        with self._lock:
+            lexicon = self._known.get(key)
+        if lexicon is None:
+            relations = self._store.relations(info.edition)
+            labels: dict[str, list[str]] = {}
+            for relation in relations:
+                for language, label in relation.labels.items():
+                    labels.setdefault(language, []).append(label)
+            names = RelationNames.build(labels, (relation.id for relation in relations))
+            lexicon = Lexicon(names, misspelt=False)
+        with self._lock:
+            self._known[key] = lexicon
+            self._known.move_to_end(key)
+            while len(self._known) > _EDITIONS_KNOWN:
+                self._known.popitem(last=False)
+        return lexicon
+
+
 def read_from_store(
     store: Store,
     retriever: Retriever,
     info: GraphInfo,
+    lexicon: Lexicon,
     request: RetrieveRequest,
     preset: Preset,
     /,
@@ -63,6 +101,7 @@ def read_from_store(
         store: Where the graph is.
         retriever: Links.
         info: The graph.
+        lexicon: Of the graph.
         request: Without a view.
         preset: Resolved.
         deadline: Raises ``DeadlineError`` when past.
@@ -72,7 +111,7 @@ def read_from_store(
     given = [read_id(raw, argument="entity_ids") for raw in request.entity_ids]
     moved = store.entities(info.edition, given).found if given else {}
     near = [*(moved[id_].id for id_ in given if id_ in moved)]
-    near += _named(store, info, request.question, deadline)
+    near += _named(store, info, request.question, lexicon, deadline)
     around = read_region_graph(
         store,
         info,
@@ -83,6 +122,7 @@ def read_from_store(
         deadline=deadline,
     )
     watch.stage("open")
+    tell_of_whole(around.graph, lexicon)
     linking = retriever.link(OpenGraph(info, around.graph), request)
     watch.stage("link")
     ids = around.graph.node_ids.take(linking.seeds)
@@ -166,16 +206,34 @@ def _region(part: RegionGraph, ids: list[str]) -> Region:
     )
 
 
-def _named(store: Store, info: GraphInfo, question: str, deadline: Deadline) -> list[str]:
-    """Returns the entities that bear a run of the question's words as a name."""
+def _named(
+    store: Store, info: GraphInfo, question: str, lexicon: Lexicon, deadline: Deadline
+) -> list[str]:
+    """Returns the entities that bear a run of the question's words as a name, in whatever form."""
     atoms = read_atoms(question)
     found: dict[str, None] = {}
-    for run, places in find_runs(atoms, _NAME_WORDS).items():
-        left, right = places[0]
-        if not any(is_content(atom) for atom in atoms[left:right]):
-            continue
-        deadline.check("looking up names")
-        for hit in store.search(info.edition, run, limit=_SAME_NAME, deadline=deadline):
-            if normalise_name(hit.matched).removeprefix(_ARTICLE) == run.removeprefix(_ARTICLE):
+    hits: dict[str, list[SearchHit]] = {}
+
+    def look_up(name: str) -> bool:
+        """Notes the entities of a name; returns whether there is a name with all its words."""
+        if name not in hits:
+            deadline.check("looking up names")
+            hits[name] = store.search(info.edition, name, limit=_SAME_NAME, deadline=deadline)
+        for hit in hits[name]:
+            if normalise_name(hit.matched).removeprefix(_ARTICLE) == name.removeprefix(_ARTICLE):
                 found[hit.entity.id] = None
+        return bool(hits[name])
+
+    runs = find_runs(atoms, _NAME_WORDS)
+    names = {place: name for name, places in runs.items() for place in places}
+    hopeless = [len(atoms) + 1] * len(atoms)
+    for left, right in sorted(names):
+        run = atoms[left:right]
+        # What no name holds the words of, no name holds the words of with another word.
+        if right > hopeless[left] or not may_be_name(run):
+            continue
+        if not look_up(names[left, right]) and not any(atom.unspaced for atom in run):
+            hopeless[left] = right
+    for form in other_forms(atoms, lexicon, capitals=writes_capitals(atoms)):
+        look_up(form.name)
     return list(found)

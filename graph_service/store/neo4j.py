@@ -64,7 +64,13 @@ from graph_service.store.neo4j_rows import (
     entity_of_row,
     statement_of_row,
 )
-from graph_service.store.neo4j_scan import build_graph, scan_by_head, scan_entities, scan_sorted
+from graph_service.store.neo4j_scan import (
+    build_graph,
+    relation_keys,
+    scan_by_head,
+    scan_entities,
+    scan_sorted,
+)
 from graph_service.store.neo4j_schema import (
     MAX_NEW_TYPES,
     SEARCH_INDEX,
@@ -286,6 +292,23 @@ class Neo4jStore:
             deadline=deadline,
             what="reading a neighbourhood",
         )
+
+    def relations(self, edition: str, /) -> list[Entity]:
+        """Returns the relations of statements; see ``GraphReader.relations``."""
+        self._require(edition)
+        keys = relation_keys(self._connection, edition)
+
+        def read(tx: neo4j.Transaction) -> list[Entity]:
+            rows = rows_of(
+                tx,
+                "UNWIND $keys AS key MATCH (r:Relation {key: key}) RETURN r.id",
+                {"keys": keys},
+            )
+            ids = sorted((row[0] for row in rows), key=key64)
+            found = _entities_by_id(tx, edition, ids)
+            return [found.get(id_, Entity(id_)) for id_ in ids]
+
+        return self._read(edition, read, what="reading the relations")
 
     def same_entities(self, edition: str, ids: Sequence[str], /) -> list[str]:
         """Returns the same entities; see ``GraphReader.same_entities``."""

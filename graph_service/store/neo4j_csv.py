@@ -65,7 +65,7 @@ _EDITION = (
     ":ID", "id", "number:long", "graph", "state", "replace:boolean", "owner", "source", "options",
     "started_at", "published_at", "sequence:long", "statements:long", "outdated:long", "report",
     "tool_version", "page_bits:long", "load_counts", "counts", "edges", "content", "untyped:long",
-    "lease_until:long",
+    "lease_until:long", "relations",
 )  # fmt: skip
 NODE_FILES = {
     "Entity": ("entities.csv", _ENTITY),
@@ -267,6 +267,7 @@ class Neo4jCsvWriter:
                     "content": fingerprints.content,
                     "untyped:long": sum(t == STATEMENT_TYPE for t in self._types.values()),
                     "lease_until:long": 0,
+                    "relations": orjson.dumps(list(map(key64, self.relation_ids))).decode(),
                 }
             ],
         )

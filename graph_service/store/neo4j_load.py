@@ -213,6 +213,7 @@ class Neo4jLoadSession:
                 "edges": settled.fingerprints().edges,
                 "content": settled.fingerprints().content,
                 "untyped": untyped,
+                "relations": orjson.dumps(relations).decode(),
             }
 
             def conclude(tx: neo4j.Transaction) -> None:

@@ -82,13 +82,28 @@ def scan_by_head(
         yield [make(row) for row in rows]
 
 
+def relation_keys(connection: Connection, edition: str, /) -> list[int]:
+    """Returns the keys of the relations that an edition's statements have, ascending."""
+    rows = connection.read(
+        "MATCH (e:GraphEdition {id: $edition}) RETURN e.relations",
+        edition=edition,
+        what="reading the relations",
+    )
+    if rows and rows[0][0] is not None:
+        keys: list[int] = orjson.loads(rows[0][0])
+        return keys
+    # Loaded before editions kept them.
+    statements, _ = read_pages(connection, edition)
+    found: list[int] = np.unique(statements["relation"]).tolist()
+    return found
+
+
 def build_graph(connection: Connection, info: GraphInfo, /) -> KnowledgeGraph:
     """Returns an edition as arrays: keys from its pages, ids and values from its statements."""
     statements, _ = read_pages(connection, info.edition)
-    relation_keys = np.unique(statements["relation"]).tolist()
     rows = connection.read(
         "UNWIND $keys AS key MATCH (r:Relation {key: key}) RETURN r.key, r.id",
-        keys=relation_keys,
+        keys=np.unique(statements["relation"]).tolist(),
         what="reading relations",
     )
     relations: dict[int, str] = {row[0]: row[1] for row in rows}

@@ -292,6 +292,9 @@ class GraphReader(Protocol):
         at that hop have more than ``MAX_COUNTED`` edges in all. Statements of ``exclude_relation_ids`` are none here.
         """
 
+    def relations(self, edition: str, /) -> list[Entity]:
+        """Returns the relations of an edition's statements by key, with the terms that they have."""
+
     def same_entities(self, edition: str, ids: Sequence[str], /) -> list[str]:
         """Returns the entities that are the same as one of some (``model.graph.SameAs``), by key.
 

@@ -268,6 +268,17 @@ class SqliteStore:
                 deadline=deadline or Deadline.none(),
             )
 
+    def relations(self, edition: str, /) -> list[Entity]:
+        """Returns the relations of statements; see ``GraphReader.relations``."""
+        number = self._edition(edition)
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                of_edition("SELECT id FROM relations_$n ORDER BY key", number)
+            ).fetchall()
+            ids = [id_ for (id_,) in rows]
+            found = _entities_by_id(connection, number, ids)
+        return [found.get(id_, Entity(id_)) for id_ in ids]
+
     def same_entities(self, edition: str, ids: Sequence[str], /) -> list[str]:
         """Returns the same entities; see ``GraphReader.same_entities``."""
         number = self._edition(edition)

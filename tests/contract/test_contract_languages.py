@@ -12,10 +12,11 @@ from graphs import load_graph
 
 from graph_service import open_service
 from graph_service.model.limits import CutReason
-from graph_service.model.request import RetrieveRequest
+from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import ScoredPath, Strategy, triples_of
 from graph_service.model.statement import Entity, make_statement
 from graph_service.model.values import EntityValue, MonolingualText, Quantity, StringValue
+from graph_service.model.view import Change, Method, ViewSpec
 from graph_service.service.service import Service
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
@@ -178,6 +179,44 @@ def test_editions_of_an_entity_are_one(
         assert left_out == 6
         # Italy's motto is only in the French edition.
         assert set(said(found, "motto")) == {"Unità"}
+
+
+def test_on_a_view_the_next_language_steps_in(services: tuple[Service, Service]) -> None:
+    """O13, S3: what a view lacks stands for nothing; what it adds is a text like any other."""
+    service = services[0]
+    [info] = service.graphs()
+    names = [
+        item.edge.triple
+        for entity in (ROME, ROME_FR)
+        for item in service.statements_of(entity, graph=info.name, relation_ids=["name"])
+    ]
+    order = ("en", "it", "de", "es", "fr")
+    names.sort(key=lambda triple: order.index(getattr(triple.value, "language", "")))
+
+    def shown(view: ViewSpec, *languages: str) -> list[str]:
+        request = RetrieveRequest(
+            "What is its name?",
+            Strategy.TRIPLETS,
+            graph=info.name,
+            view=ViewRef(spec=view),
+            entity_ids=(ROME,),
+            languages=languages,
+            limit=40,
+        )
+        triples = triples_of(service.retrieve(request))
+        return sorted(triple.value_label for triple in triples if triple.relation.id == "name")
+
+    ids = tuple(triple.statement_id for triple in names)
+    found = [
+        shown(ViewSpec(Method.WITHHOLDING, count=count, statement_ids=ids), *order)
+        for count in range(1, len(ids) + 1)
+    ]
+    left = [triple.value_label for triple in names[1:]]
+    assert found == [[left[0]], ["Roma"], ["Rom"], ["Roma"], ["Rome"], []]
+    added = Change(head=ROME, relation="name", value=MonolingualText("Roma aeterna", "la"))
+    custom = ViewSpec(Method.CUSTOM, changes=(added,))
+    assert shown(custom, "la", "en") == ["Roma aeterna"]
+    assert shown(custom, "en") == ["Eternal City", "Rome"]
 
 
 def test_a_result_in_one_language_is_as_it_was(

@@ -92,6 +92,25 @@ def test_the_store_and_the_snapshot_cut_one_region(
                 assert all(cut.reason in (CutReason.LIMIT, CutReason.HUB) for cut in two.cuts)
 
 
+def test_relations_of_an_edition_and_of_its_heads(store: Store, graph_name: str) -> None:
+    """What the store route reads besides the region: as the snapshot has it (issue 5)."""
+    entities = [Entity("P1", kind=EntityKind.PROPERTY, labels={"en": "one"}), Entity("Q41")]
+    info = load_graph(store, graph_name, drawn(3), entities)
+    graph = store.snapshot(info)
+    relations = store.relations(info.edition)
+    assert [entity.id for entity in relations] == list(graph.relation_ids)
+    assert {entity.id: dict(entity.labels) for entity in relations if entity.labels} == {
+        "P1": {"en": "one"}
+    }
+    ids = [graph.node_ids[node] for node in range(graph.entity_count)]
+    expected: dict[str, set[str]] = {}
+    for head, rel in zip(graph.head.tolist(), graph.rel.tolist(), strict=True):
+        expected.setdefault(ids[head], set()).add(graph.relation_ids[rel])
+    assert store.relations_of(info.edition, [*ids, "nobody"]) == expected
+    store_again = load_graph(store, graph_name, [("Q1", "P1", "Q2")], replace=True)
+    assert [entity.id for entity in store.relations(store_again.edition)] == ["P1"]
+
+
 class Letters:
     """An embedder that costs nothing: how often each letter occurs."""
 
@@ -114,11 +133,17 @@ def test_above_the_snapshot_limit_a_question_has_the_same_result(
 ) -> None:
     """S2, issue 5: by name and by id, each strategy, all presets; and no snapshot is made."""
     entities = [
-        *(Entity(f"Q{i}", labels={"en": f"Thing Number {i}"}) for i in range(38)),
+        *(Entity(f"Q{i}", labels={"en": f"Thing Number {i}"}) for i in range(30)),
+        *(Entity(f"Q{i}", labels={"en": f"Thing Number {i}"}) for i in range(35, 38)),
         Entity("Q38", labels={"en": "Paris"}),
         Entity("Q39", labels={"en": "Paris"}),
         Entity("Q77", redirect="Q3"),
         Entity("Q99", labels={"en": "kilogram"}),
+        # Names in other forms, one of function words, one of a relation elsewhere in the graph.
+        Entity("Q31", labels={"en": "The Wheel", "ru": "Пушкин"}),
+        Entity("Q32", labels={"en": "Because of You"}),
+        Entity("Q33", labels={"en": "made by"}),
+        Entity("Q34", labels={"en": "a name of more than eight words in all of it"}),
         *(
             Entity(f"P{i}", kind=EntityKind.PROPERTY, labels={"en": label})
             for i, label in enumerate(["mother", "capital of", "made by", "spouse", "part", "born"])
@@ -138,6 +163,11 @@ def test_above_the_snapshot_limit_a_question_has_the_same_result(
         settings=Settings(vectors=str(tmp_path / "b.db"), snapshot_edges=1),
     )
     asked = [
+        ("Who made Wheel?", ()),
+        ("Кто мать Пушкина?", ()),
+        ("Who sang Because of You?", ()),
+        ("Where is the made by thing?", ()),
+        ("Who is in A name of more than eight words in all of it?", ()),
         ("What is the capital of Paris?", ()),
         ("Who is the mother of Thing Number 5?", ()),
         ("What is Paris a part of, seen from Thing Number 3?", ()),
@@ -161,6 +191,8 @@ def test_above_the_snapshot_limit_a_question_has_the_same_result(
                 )
                 expected[request] = whole.retrieve(request)
     assert sum(bool(result.items) for result in expected.values()) > len(expected) // 2
+    named = {request.question: len(result.linked) for request, result in expected.items()}
+    assert [named[question] for question, _ in asked[:5]] == [1] * 5
     cuts = [cut for result in expected.values() for cut in result.truncated if cut.what == "edges"]
     assert any(cut.total and cut.total > cut.kept == 60 for cut in cuts)
 
@@ -182,6 +214,10 @@ def test_above_the_snapshot_limit_a_question_has_the_same_result(
         assert found.linked == result.linked
         assert found.region == result.region
         assert found.id == result.id
+    # A misspelt name is in no index of the store: nothing is linked in its place (docs/retrieval.md).
+    slip = RetrieveRequest("Who is the mother of Pariz?", Strategy.PATHS, graph=graph_name)
+    assert [item.mention for item in whole.retrieve(slip).linked] == ["Pariz"]
+    assert part.retrieve(slip).linked == ()
     # What kinds there are is read for questions that name one, and once for each.
     assert len(read_for) == len(Strategy) * len(set(read_for))
     assert "Which award was given for Thing Number 5?" in read_for

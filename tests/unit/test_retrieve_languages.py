@@ -1,0 +1,158 @@
+"""Regions in which nothing is said again in another language (O13), beside brute force."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from graph_builder import build_graph
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_service.model.graph import KnowledgeGraph, SameAs
+from graph_service.model.identity import key64
+from graph_service.model.limits import CutReason
+from graph_service.model.values import MonolingualText, Value, decode_value
+from graph_service.retrieve.languages import said_once, with_editions
+from graph_service.retrieve.region import extract_region
+
+NAMES = [f"E{number}" for number in range(8)]
+TEXTS = [MonolingualText(text, tag) for text in ("a", "b") for tag in ("en", "en-GB", "fr", "mul")]
+triples = st.lists(
+    st.tuples(
+        st.sampled_from(NAMES),
+        st.sampled_from(["p", "q"]),
+        st.one_of(st.sampled_from(NAMES), st.sampled_from(TEXTS)),
+    ),
+    min_size=1,
+    max_size=40,
+)
+links = st.lists(
+    st.tuples(st.sampled_from(NAMES), st.sampled_from([*NAMES, "elsewhere", "beyond"])), max_size=6
+)
+
+
+def with_links(graph: KnowledgeGraph, pairs: list[tuple[str, str]]) -> KnowledgeGraph:
+    rows = sorted(
+        {
+            (node, key64(other))
+            for name, other in pairs
+            if name != other and (node := graph.find_node(name)) is not None
+        }
+    )
+    nodes = np.array([node for node, _ in rows], dtype=np.int32)
+    return replace(
+        graph, same_as=SameAs.build(nodes, np.array([key for _, key in rows], dtype=np.int64))
+    )
+
+
+def same_things(
+    graph: KnowledgeGraph, pairs: list[tuple[str, str]], among: set[str]
+) -> list[set[str]]:
+    """The things of a region by brute force: sets of names that are joined through any name."""
+    things = [{name} for name in sorted(among)]
+    for link in pairs:
+        if link[0] != link[1] and link[0] in among:
+            touched = [thing for thing in things if thing & set(link)]
+            things = [thing for thing in things if not thing & set(link)]
+            things.append(set(link).union(*touched))
+    return things
+
+
+@given(triples, links, st.sampled_from([("en",), ("fr", "en"), ("de",), ("de", "fr")]))
+def test_everything_is_said_once(
+    rows: list[tuple[str, str, str | Value]],
+    pairs: list[tuple[str, str]],
+    languages: tuple[str, ...],
+) -> None:
+    """O13: by definition, whatever the graph."""
+    graph = with_links(build_graph(rows), pairs)
+    seed = graph.find_node(rows[0][0])
+    assert seed is not None
+    seeds = with_editions(graph, np.array([seed], dtype=np.int32))
+    region = extract_region(graph, seeds, hops=3, max_edges=1000)
+    once = said_once(region, graph, None, languages)
+    names = graph.node_ids.take(region.nodes)
+    entities = {
+        name for name, literal in zip(names, region.literal.tolist(), strict=True) if not literal
+    }
+    things = same_things(graph, pairs, entities)
+    thing = {name: number for number, some in enumerate(things) for name in some}
+
+    # One node a thing, and the question's entity is the one it was.
+    left = once.region
+    ids = graph.node_ids.take(left.nodes)
+    kept = [
+        thing[name] for name, literal in zip(ids, left.literal.tolist(), strict=True) if not literal
+    ]
+    assert len(set(kept)) == len(kept)
+    assert left.nodes[left.seeds].tolist() == [seed]
+
+    # What stays and what it stands for are all there was, each once.
+    edges = left.edges.tolist()
+    others = [edge for some in once.stands_for.values() for edge in some]
+    assert sorted([*edges, *others]) == region.edges.tolist()
+    assert set(once.stands_for) <= set(edges)
+    cuts = [cut for cut in left.cuts if cut.reason is CutReason.DUPLICATE]
+    assert [(cut.kept, cut.total) for cut in cuts] == (
+        [(len(edges), region.edge_count)] if others else []
+    )
+
+    def said(edge: int) -> tuple[int, int, int | str]:
+        tail = graph.node_ids[graph.tail[edge]]
+        value: int | str = thing[tail] if graph.tail[edge] < graph.entity_count else tail
+        return thing[graph.node_ids[graph.head[edge]]], int(graph.rel[edge]), value
+
+    def ends(edge: int) -> tuple[int, int]:
+        tail = int(graph.tail[edge])
+        return int(graph.head[edge]), tail if tail < graph.entity_count else -1
+
+    texts: dict[tuple[int, int], list[tuple[str, str]]] = {}
+    for edge in region.edges.tolist():
+        head, rel, value = said(edge)
+        if isinstance(value, str):
+            text = decode_value(value)
+            assert isinstance(text, MonolingualText)
+            texts.setdefault((head, rel), []).append((text.language.lower(), text.text))
+    shown: dict[tuple[int, int], set[tuple[str, str]]] = {}
+    equal: dict[tuple[int, int, int | str], set[tuple[int, int]]] = {}
+    for edge in edges:
+        head, rel, value = said(edge)
+        equal.setdefault((head, rel, value), set()).add(ends(edge))
+        if isinstance(value, str):
+            text = decode_value(value)
+            assert isinstance(text, MonolingualText)
+            shown.setdefault((head, rel), set()).add((text.language.lower(), text.text))
+    assert all(len(some) == 1 for some in equal.values())
+    assert {said(edge)[:2] for edge in others} <= {said(edge)[:2] for edge in edges}
+    for group, all_texts in texts.items():
+        tags = {tag for tag, _ in all_texts}
+        wanted = next(
+            (
+                found
+                for language in (*languages, "mul")
+                if (
+                    found := {language} & tags
+                    or {tag for tag in tags if tag.startswith(f"{language}-")}
+                )
+            ),
+            tags,
+        )
+        assert {tag for tag, _ in shown[group]} <= wanted
+        assert {text for _, text in shown[group]} == {
+            text for tag, text in all_texts if tag in wanted
+        }
+        assert len({text for _, text in shown[group]}) == len(shown[group])
+
+
+def test_without_languages_and_links_a_region_is_the_same_object() -> None:
+    """O13: nothing is touched, and nothing is spent on it."""
+    graph = build_graph(
+        [("a", "p", "b"), ("a", "name", MonolingualText("A", "fr")), ("b", "p", "a")]
+    )
+    region = extract_region(graph, [0], hops=2, max_edges=10)
+    once = said_once(region, graph, None, ("en",))
+    assert once.region is region
+    assert once.stands_for == {}
+    seeds = np.array([1], dtype=np.int32)
+    assert with_editions(graph, seeds) is seeds
