@@ -15,12 +15,18 @@ class Passing(Exception):
     """A fault after which the same request may be asked again."""
 
     def __init__(
-        self, fault: ReplyFault, message: str, headers: Mapping[str, str] | None = None
+        self,
+        fault: ReplyFault,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        nobody_listens: bool = False,
     ) -> None:
         super().__init__(message)
         self.fault = fault
         self.message = message
         self.headers: Mapping[str, str] = headers if headers is not None else {}
+        self.nobody_listens = nobody_listens
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,7 @@ class OpenAIChat:
         self._sleep = sleep
         self._clock = clock
         self._random = random.Random()
+        self._reached = False
         self._client: openai.OpenAI | None = None
         self._lock = threading.Lock()
         self.meter = meter or TokenMeter()
@@ -209,6 +210,13 @@ class OpenAIChat:
         ):
             why = f"; the {self._call_limit_s:g} s of a call are over"
         if tries > self._retry.max_retries or why or wait is None:
+            if fault.nobody_listens and not self._reached:
+                # Of a whole run no request would fare better: that is no failure of a case.
+                raise SetupError(
+                    f"{fault.message}, {tries} times",
+                    hint="Check the address (--model-url, or GRAPH_SERVICE_MODEL_URL) and that "
+                    "the endpoint runs.",
+                ) from fault.__cause__
             raise ReplyError(
                 f"{self._model} gave no usable reply in {tries} "
                 f"{'try' if tries == 1 else 'tries'}: {fault.message}{why}",
@@ -249,10 +257,12 @@ class OpenAIChat:
             with client.chat.completions.with_streaming_response.create(
                 **body, timeout=limit_s
             ) as response:
+                self._reached = True
                 return self._read(response, until, late)
         except openai.APITimeoutError as error:
             raise late from error
         except openai.APIStatusError as error:
+            self._reached = True
             raise self._status_error(error) from error
         except openai.APIConnectionError as error:
             raise self._unreachable(error.__cause__ or error) from error
@@ -283,6 +293,8 @@ class OpenAIChat:
         return Passing(
             ReplyFault.UNREACHABLE,
             f"the connection to {self._base_url} failed ({type(cause).__name__}: {cause})",
+            # Of the HTTP library, under whichever name the package has imported it.
+            nobody_listens=type(cause).__name__ == "ConnectError",
         )
 
     def _status_error(self, error: openai.APIStatusError) -> Exception:

@@ -139,7 +139,7 @@ def facts_report(
     """Returns the scores of texts whose facts are judged (O9).
 
     ``macro`` is the mean over texts, ``micro`` over facts. A fact that could not be judged is
-    counted as failed in the micro figures and is in no figure; a text without any judged fact
+    counted as failed in the micro figures, as is a text that failed, and is in no figure; a text without any judged fact
     has no share, and is failed where its facts failed, else unscored. Unscored too is a text that
     there was nothing to check against.
 
@@ -160,6 +160,7 @@ def facts_report(
     def summarise(part: Sequence[FactsRow]) -> dict[str, Score]:
         lost = [row for row in part if row.failure is not None or (row.facts and not row.judged)]
         bare = sum(row.missing is not None for row in part)
+        failed = sum(row.failure is not None for row in part)
         done = [
             row
             for row in part
@@ -175,7 +176,7 @@ def facts_report(
             return ratio_score(
                 [sum(fact.supported is True for fact in listed) for listed in facts],
                 [len(listed) for listed in facts],
-                failed=unjudged,
+                failed=unjudged + failed,
                 unscored=bare,
                 empty=empty,
                 random_seed=random_seed,
@@ -184,7 +185,6 @@ def facts_report(
         every = [row.judged for row in done]
         kept = [row.relevant for row in done]
         shares = [supported_share(facts) for facts in every]
-        failed = sum(row.failure is not None for row in part)
         answered = [row for row in part if row.failure is None and row.missing is None]
         scores = {
             "supported, macro": macro(shares),

@@ -6,6 +6,7 @@ import email.utils
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from openai_stand_in import Scripted, completion, error, ok, stand_in
@@ -169,14 +170,23 @@ def test_a_slow_endpoint_is_a_time_out() -> None:
 
 
 def test_nobody_listens() -> None:
+    """From the start that is the set-up; after a first reply it is a failure of one case."""
+    waits = Waits()
     with stand_in(ok("x")) as server:
         url = server.url
     with (
-        chat(url, retry=RetryPolicy(max_retries=1)) as model,
-        pytest.raises(ReplyError, match="the connection to") as caught,
+        chat(url, waits, retry=RetryPolicy(max_retries=1)) as model,
+        pytest.raises(SetupError, match="the connection to .* failed .*, 2 times") as caught,
     ):
         model.complete(ASK)
-    assert caught.value.fault is ReplyFault.UNREACHABLE
+    assert "--model-url" in str(caught.value)
+    with chat(url, waits, retry=RetryPolicy(max_retries=1)) as model:
+        last = replace(ok("x"), headers={"connection": "close"})
+        with stand_in(error(500), last, port=int(url.split(":")[2].split("/")[0])):
+            assert model.complete(ASK).text == "x"
+        with pytest.raises(ReplyError, match="the connection to") as lost:
+            model.complete(ASK)
+    assert lost.value.fault is ReplyFault.UNREACHABLE
 
 
 @pytest.mark.parametrize(
