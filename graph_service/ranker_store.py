@@ -15,6 +15,7 @@ from graph_service.model.ranking import RelationRanker, TextEncoder
 from graph_service.rank import (
     EmbeddingRanker,
     RankerWeights,
+    RelationSides,
     TrainedRanker,
     decode_ranker,
     encode_ranker,
@@ -65,7 +66,7 @@ class RankerStore:
 
     def __init__(self, records: Records, /) -> None:
         self._records = records
-        self._weights: OrderedDict[str, RankerWeights] = OrderedDict()
+        self._sides: OrderedDict[str, RelationSides] = OrderedDict()
         self._lock = Lock()
 
     def add(self, weights: RankerWeights, /) -> StoredRanker:
@@ -124,7 +125,8 @@ class RankerStore:
         """
         if name == EMBEDDING:
             return EmbeddingRanker(encoder)
-        return TrainedRanker(self._read(self.get(name)), encoder)
+        sides = self._read(self.get(name))
+        return TrainedRanker(sides.weights, encoder, sides=sides)
 
     def delete(self, name: str, /) -> str:
         """Deletes a ranker and returns its name; raises ``InputError`` if there is none."""
@@ -132,22 +134,22 @@ class RankerStore:
         self._records.delete_record(KIND, stored.fingerprint)
         return stored.name
 
-    def _read(self, stored: StoredRanker) -> RankerWeights:
+    def _read(self, stored: StoredRanker) -> RelationSides:
         with self._lock:
-            held = self._weights.get(stored.fingerprint)
+            held = self._sides.get(stored.fingerprint)
             if held is not None:
-                self._weights.move_to_end(stored.fingerprint)
+                self._sides.move_to_end(stored.fingerprint)
                 return held
         record = self._records.get_record(KIND, stored.fingerprint)
         try:
-            weights = decode_ranker(b"" if record is None else record.data)
+            sides = RelationSides(decode_ranker(b"" if record is None else record.data))
         except InputError as error:
             raise StoreCorruptError(
                 f"relation ranker {stored.name} is damaged: {error.message}",
                 hint="Delete it (graph-service rank delete) and add it anew.",
             ) from error
         with self._lock:
-            self._weights[stored.fingerprint] = weights
-            while len(self._weights) > _KEPT:
-                self._weights.popitem(last=False)
-        return weights
+            self._sides[stored.fingerprint] = sides
+            while len(self._sides) > _KEPT:
+                self._sides.popitem(last=False)
+        return sides

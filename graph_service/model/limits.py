@@ -67,7 +67,8 @@ class Cut:
     """Something that a limit left out.
 
     Attributes:
-        what: ``edges``, ``nodes``, ``hubs``, ``embedded``, ``items``, ``paths``, ``statements``.
+        what: ``edges``, ``nodes``, ``hubs``, ``embedded``, ``items``, ``paths``, ``statements``,
+            ``entities``.
         limit: The limit that was met.
         kept: How many stayed.
         total: How many there were, where known.

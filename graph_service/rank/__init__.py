@@ -12,11 +12,12 @@ from graph_service.rank.file import (
     read_ranker,
     write_ranker,
 )
-from graph_service.rank.trained import RankerWeights, TrainedRanker
+from graph_service.rank.trained import RankerWeights, RelationSides, TrainedRanker
 
 __all__ = [
     "EmbeddingRanker",
     "RankerWeights",
+    "RelationSides",
     "TrainedRanker",
     "decode_ranker",
     "encode_ranker",

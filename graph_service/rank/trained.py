@@ -24,6 +24,9 @@ from graph_service.rank.words import Vocabulary
 
 NETWORK_LIKENESS = 8
 """Power of the cosine by which corrections are taken over, in one direction alone."""
+_MOST_KEPT = 10_000
+"""Relations of which is kept what scores take from them: some 40 MB."""
+_Row = tuple[Float64, np.float64, Float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,18 +85,52 @@ class RankerWeights:
         return scores
 
 
+class RelationSides:
+    """What scores take from relations, made once a relation and kept. Thread-safe.
+
+    Args:
+        weights: Of one ranker; the vectors must always be of its embedder.
+    """
+
+    def __init__(self, weights: RankerWeights, /) -> None:
+        self.weights = weights
+        self._rows: dict[str, _Row] = {}
+
+    def of(self, relations: Sequence[SignedRelation], encoder: TextEncoder, /) -> RelationSide:
+        """Returns what questions are scored by, for these relations: one at least."""
+        rows = self._rows
+        new = {each.text: each for each in relations if each.text not in rows}
+        if new:
+            made = self.weights.side_of(list(new.values()), encoder)
+            discriminants = made.discriminants
+            columns = (discriminants.weights, discriminants.offsets, made.taken_over)
+            # Another thread may have made the same: they are equal, so either will do.
+            rows = {**rows, **dict(zip(new, zip(*columns, strict=True), strict=True))}
+            self._rows = rows if len(rows) <= _MOST_KEPT else {}
+        weights, offsets, taken = zip(*(rows[each.text] for each in relations), strict=True)
+        return RelationSide(Discriminants(np.stack(weights), np.stack(offsets)), np.stack(taken))
+
+
 class TrainedRanker:
     """Ranks by what was trained.
 
     Args:
         weights: From ``queries.rank.training`` or a file.
         encoder: The embedder that it was trained with.
+        sides: Of these weights, where other rankers by them share what they make.
 
     Raises:
         InputError: The embedder is another one.
     """
 
-    def __init__(self, weights: RankerWeights, encoder: TextEncoder, /) -> None:
+    def __init__(
+        self,
+        weights: RankerWeights,
+        encoder: TextEncoder,
+        /,
+        *,
+        sides: RelationSides | None = None,
+    ) -> None:
         if weights.embedder != encoder.name:
             raise InputError(
                 f"the ranker was trained on vectors of {weights.embedder}; the embedder is "
@@ -103,7 +140,7 @@ class TrainedRanker:
             )
         self._weights = weights
         self._encoder = encoder
-        self._side: tuple[tuple[SignedRelation, ...], RelationSide] | None = None
+        self._sides = sides or RelationSides(weights)
         self.name = f"trained {weights.data[:8]} on {weights.embedder}"
 
     def rank(
@@ -112,13 +149,8 @@ class TrainedRanker:
         """Returns all relations by their scores; differences are those of log-likelihoods."""
         if not relations:
             return ()
-        asked = tuple(relations)
-        held = self._side
-        # Questions about one entity, and measurements, rank the same relations again.
-        if held is None or held[0] != asked:
-            held = (asked, self._weights.side_of(asked, self._encoder))
-            self._side = held
-        scores = self._weights.scores([(question, entity)], held[1], self._encoder)
+        side = self._sides.of(relations, self._encoder)
+        scores = self._weights.scores([(question, entity)], side, self._encoder)
         return in_order(relations, scores[0])
 
 
@@ -137,12 +169,5 @@ def taken_over(
     """
     cosines = np.maximum(texts.astype(np.float64) @ prototypes.texts.T.astype(np.float64), 0.0)
     same = reverse[:, None] == prototypes.reverse[None]
-    """Returns how much relations take over of each trained one's correction, [texts, trained].
-
-    Args:
-        prototypes: Of the trained relations.
-        texts: Vectors of the relations' texts, float32 [texts, d].
-        reverse: Direction of each, bool [texts].
-    """
     taken: Float64 = np.where(same, cosines**NETWORK_LIKENESS, 0.0)
     return taken

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,12 +14,13 @@ from hand_chat import HandChat, script
 from word_vectors import LENGTH, WordVectors
 
 from graph_service.errors import InputError
-from graph_service.model.ranking import SignedRelation, in_order
+from graph_service.model.ranking import Encoding, SignedRelation, in_order
+from graph_service.rank import trained as trained_module
 from graph_service.rank.embedding import EmbeddingRanker
 from graph_service.rank.file import read_ranker, write_ranker
 from graph_service.rank.network import Network
 from graph_service.rank.prototypes import LIKENESS, OPPOSITE, PULL, SCALE
-from graph_service.rank.trained import RankerWeights, TrainedRanker
+from graph_service.rank.trained import RankerWeights, RelationSides, TrainedRanker
 from graph_service.rank.words import NAME, Vocabulary
 from queries.datasets.simple_questions import ids_in, read_labels, read_relation_questions
 from queries.llm import ReplyError
@@ -184,6 +187,36 @@ def test_relations_that_were_never_seen_are_ranked_l5(weights: RankerWeights) ->
     assert ranker.rank("who is the composer of name900", [new, *ASKED]) == ranked
     assert ranker.rank("who", [new])[0].relation == new
     assert ranker.rank("who is the composer of name900", [*ASKED, new]) == ranked
+
+
+def test_what_relations_give_is_made_once_and_shared(
+    weights: RankerWeights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedded: list[str] = []
+
+    def encode(texts: Sequence[str]) -> np.ndarray[Any, Any]:
+        embedded.extend(texts)
+        return ENCODER.encode(texts)
+
+    encoder = Encoding(ENCODER.name, encode)
+    question, relations = (
+        "who is the composer of name900",
+        [*ASKED, SignedRelation("P86", "composer")],
+    )
+    expected = TrainedRanker(weights, ENCODER).rank(question, relations)
+    sides = RelationSides(weights)
+    first = TrainedRanker(weights, encoder, sides=sides).rank(question, relations[:4])
+    assert [item.score for item in first] == [
+        item.score for item in expected if item.relation in relations[:4]
+    ]
+    for _ in range(2):
+        assert TrainedRanker(weights, encoder, sides=sides).rank(question, relations) == expected
+    assert sorted(text for text in embedded if text != question) == sorted(
+        relation.text for relation in relations
+    )
+    # Past the bound everything is made anew, and is the same.
+    monkeypatch.setattr(trained_module, "_MOST_KEPT", 2)
+    assert TrainedRanker(weights, encoder).rank(question, relations) == expected
 
 
 def test_training_again_gives_the_same_and_the_hash_is_of_the_data(weights: RankerWeights) -> None:
