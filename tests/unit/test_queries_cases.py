@@ -91,7 +91,10 @@ def test_each_turn_of_a_conversation_is_a_question_l7(tmp_path: Path) -> None:
         ('{"question": "x", "entity_ids": "Q1"}', "field entity_ids: a list of texts"),
         ('{"question": "x", "history": [{"role": "system", "content": "y"}]}', "field history: a"),
         ('{"messages": [{"role": "assistant", "content": "y"}]}', "at least one turn of role user"),
-        ('{"id":"a","question":"x"}\n{"id":"a","question":"y"}', "question 2, field id: 'a' is also the id of question 1"),
+        (
+            '{"id":"a","question":"x"}\n{"id":"a","question":"y"}',
+            "question 2, field id: 'a' is also the id of question 1",
+        ),
         ("", "holds no question"),
     ],
 )
