@@ -173,6 +173,17 @@ class PropertyRankingInput:
     )
 
 
+@strawberry.input(
+    description="Linking that is wrong to a known share: of all pairs of question and item, those "
+    "beyond the share are swapped for irrelevant items."
+)
+class LinkingInput:
+    """Linking that is wrong to a known share."""
+
+    accuracy: float = strawberry.field(description="Share that stays, 0 to 1.")
+    random_seed: int = 0
+
+
 @strawberry.input(description="One question to one graph, or to a view of it.")
 class RetrieveInput:
     """One question to one graph."""
@@ -198,6 +209,7 @@ class RetrieveInput:
     ranks: list[Rank] | None = None
     prizes: PrizeInput | None = None
     ranking: PropertyRankingInput | None = None
+    linking: LinkingInput | None = None
     question_vector: list[float] | None = strawberry.field(
         default=None,
         description="Stands for the question's text wherever that is compared with texts of the "
@@ -252,6 +264,8 @@ def to_request(given: RetrieveInput, strategy: Strategy, /, *, details: bool) ->
         triples_per_relation=ranking.statements,
         random_seed=ranking.random_seed,
         ranker=ranking.ranker,
+        linking_accuracy=given.linking.accuracy if given.linking else None,
+        linking_seed=given.linking.random_seed if given.linking else 0,
         question_vector=None if given.question_vector is None else tuple(given.question_vector),
         prove=given.prove,
         details=details,

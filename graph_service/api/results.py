@@ -83,6 +83,9 @@ class LinkedItemType:
     end: int
     score: float
     alternatives: list[ItemType]
+    swapped_for: ItemType | None = strawberry.field(
+        description="The irrelevant item that was started from instead, where that was asked for."
+    )
 
 
 @strawberry.type(name="Cut", description="Something that a limit left out.")
@@ -316,6 +319,7 @@ def _linked(context: OperationContext, edition: str, item: LinkedEntity) -> Link
         end=item.end,
         score=item.score,
         alternatives=[ref_item(context, edition, ref) for ref in item.alternatives],
+        swapped_for=ref_item(context, edition, item.swapped_for) if item.swapped_for else None,
     )
 
 

@@ -432,6 +432,7 @@ _ARGUMENTS = {
     "relation_ids": "propertyIds",
     "exclude_relation_ids": "excludePropertyIds",
     "languages": "languageCodes",
+    "linking_accuracy": "linking.accuracy",
 }
 
 

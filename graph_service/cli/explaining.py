@@ -51,7 +51,8 @@ def item_lines(
         result: For the labels of the question's entities.
         names: Labels of what qualifiers name, by id.
     """
-    labels = {linked.entity.id: linked.entity.label for linked in result.linked}
+    started = [linked.swapped_for or linked.entity for linked in result.linked]
+    labels = {entity.id: entity.label for entity in started}
     label = labels.get(item.origin_id, item.origin_id)
     hangs = f"at {label} ({item.origin_id})" if item.origin_id else "at nothing asked"
     if isinstance(item, ScoredPath):

@@ -141,7 +141,15 @@ def request_of(options: argparse.Namespace, question: str, /, **changes: Any) ->
         "preset": options.preset,
         "limit": options.limit,
     }
-    for name in ("max_edges", "max_hops", "token_budget", "min_score", "prove"):
+    for name in (
+        "max_edges",
+        "max_hops",
+        "token_budget",
+        "min_score",
+        "prove",
+        "linking_accuracy",
+        "linking_seed",
+    ):
         if hasattr(options, name):
             fields[name] = getattr(options, name)
     for name, option in (

@@ -131,10 +131,12 @@ def result_lines(
     lines = []
     for linked in result.linked:
         others = ", ".join(f"{ref.label} ({ref.id})" for ref in linked.alternatives[:3])
+        swapped = linked.swapped_for
         named = f'"{linked.mention}" is ' if linked.mention else ""
         lines.append(
             f"{named}{linked.entity.label} ({linked.entity.id})"
             + (f"; not {others}" if others else "")
+            + (f"; swapped for {swapped.label} ({swapped.id})" if swapped else "")
         )
     if result.status is not Status.OK:
         lines.append(

@@ -43,6 +43,10 @@ def add_retrieve(verb: argparse.ArgumentParser, /) -> None:
                       "(preferred and normal); may be repeated")  # fmt: skip
     verb.add_argument("--question-vector", metavar="FILE", help="the question's vector, as a JSON "
                       "list of numbers, in place of the embedder's")  # fmt: skip
+    verb.add_argument("--linking-accuracy", type=float, metavar="X", help="swap the question's entities "
+                      "for irrelevant ones beyond this share, 0 to 1 (K7)")  # fmt: skip
+    verb.add_argument("--linking-seed", type=int, default=0, metavar="S",
+                      help="which ones are swapped (0)")  # fmt: skip
     verb.add_argument("--prove", action="store_true",
                       help="spend up to two seconds on a proven subgraph")  # fmt: skip
     add_step_options(verb, own=False)

@@ -81,6 +81,8 @@ class RetrieveOptions(TypedDict, total=False):
     triples_per_relation: int | None
     random_seed: int | None
     ranker: str | None
+    linking_accuracy: float | None
+    linking_seed: int
     question_vector: Sequence[float] | None
     prove: bool
     details: bool
@@ -143,10 +145,14 @@ _RANKING_NAMES = {
 }
 
 
+_LINKING_NAMES = {"linking_accuracy": "accuracy", "linking_seed": "randomSeed"}
+
+
 def _retrieve_input(question: str, options: RetrieveOptions) -> dict[str, Any]:
     fields: dict[str, Any] = {"question": question}
     prizes: dict[str, Any] = {}
     ranking: dict[str, Any] = {}
+    linking: dict[str, Any] = {}
     view = options.get("view")
     if view is not None:
         fields["view"] = view_input(view)
@@ -155,15 +161,21 @@ def _retrieve_input(question: str, options: RetrieveOptions) -> dict[str, Any]:
             continue
         if key in _PRIZE_NAMES:
             prizes[_PRIZE_NAMES[key]] = value
+        elif key in _LINKING_NAMES:
+            linking[_LINKING_NAMES[key]] = value
         elif key in _RANKING_NAMES:
             ranking[_RANKING_NAMES[key]] = value
         elif key in _NAMES:
             fields[_NAMES[key]] = _plain(value)
         else:
-            known = ", ".join([*_NAMES, *_PRIZE_NAMES, *_RANKING_NAMES, "view", "details"])
+            known = ", ".join(
+                [*_NAMES, *_PRIZE_NAMES, *_RANKING_NAMES, *_LINKING_NAMES, "view", "details"]
+            )
             raise TypeError(f"unknown option {key!r}; expected one of {known}")
     if prizes:
         fields["prizes"] = prizes
+    if "accuracy" in linking:
+        fields["linking"] = linking
     if ranking:
         fields["ranking"] = ranking
     return fields

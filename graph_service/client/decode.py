@@ -186,6 +186,7 @@ def decode_result(data: Json, /) -> RetrievalResult:
                 item["end"],
                 item["score"],
                 tuple(_ref(other) for other in item["alternatives"]),
+                _ref(item["swappedFor"]) if item["swappedFor"] is not None else None,
             )
             for item in data["linked"]
         ),

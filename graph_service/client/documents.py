@@ -55,6 +55,7 @@ fragment Common on Result {
     end
     score
     alternatives { id label description }
+    swappedFor { id label description }
   }
   truncated { what reason limit kept total }
   tokens { count tokenizer }

@@ -67,6 +67,9 @@ class RetrieveRequest:
             ranker: How relations are ranked, as in preset ``ltgen`` (L4).
         question_vector: Stands for the question's text wherever that is compared with texts of the
             graph: as many numbers as the embedder's vectors have. Names are still found by the text.
+        linking_accuracy: Share of the pairs of question and entity that stay, 0 to 1; the others are
+            swapped for irrelevant entities (K7). None swaps nothing.
+        linking_seed: Random seed of that.
         prove: Whether to spend up to two seconds on a proven subgraph.
         details: Whether triples come with qualifiers and references.
     """
@@ -98,6 +101,8 @@ class RetrieveRequest:
     random_seed: int | None = None
     ranker: str | None = None
     question_vector: tuple[float, ...] | None = None
+    linking_accuracy: float | None = None
+    linking_seed: int = 0
     prove: bool = False
     details: bool = False
 
@@ -129,6 +134,11 @@ class RetrieveRequest:
         if self.min_score is not None and not math.isfinite(self.min_score):
             raise InputError(
                 f"min_score must be a finite number, got {self.min_score}", argument="min_score"
+            )
+        if self.linking_accuracy is not None and not 0.0 <= self.linking_accuracy <= 1.0:
+            raise InputError(
+                f"linking_accuracy is a share, 0 to 1, got {self.linking_accuracy}",
+                argument="linking_accuracy",
             )
         if self.token_budget is not None and self.token_budget < 1:
             raise InputError("the token budget must be at least 1", argument="token_budget")

@@ -153,6 +153,8 @@ class LinkedEntity:
         start, end: Where they stand in the question, in characters; -1 where given.
         score: Share of the mention's evidence that this entity has, 0 to 1.
         alternatives: The runners-up of that mention, best first.
+        swapped_for: The irrelevant entity that retrieval started from instead, where the caller asked
+            for linking that is wrong to a known share (K7).
     """
 
     entity: EntityRef
@@ -161,6 +163,7 @@ class LinkedEntity:
     end: int
     score: float
     alternatives: tuple[EntityRef, ...] = ()
+    swapped_for: EntityRef | None = None
 
 
 @dataclass(frozen=True, slots=True)

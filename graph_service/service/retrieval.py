@@ -42,6 +42,7 @@ from graph_service.retrieve.picking import Selection
 from graph_service.retrieve.preset import Preset, resolve_preset
 from graph_service.retrieve.region import extract_region
 from graph_service.retrieve.types import IsInstance, instances_of
+from graph_service.service.ablation import stand_ins
 from graph_service.service.lookup import find_relations, read_id, require_base
 from graph_service.service.question_vector import read_vector, vector_hash
 from graph_service.service.shaping import base_ids, detailed, fit_budget, make_items, with_id
@@ -155,7 +156,38 @@ class Retriever:
         self._rankers = rankers
 
     def link(self, base: OpenGraph, request: RetrieveRequest, /) -> Linking:
-        """Returns the entities of a question: those given, else those it names."""
+        """Returns the entities of a question: those given, else those it names.
+
+        Some of them are swapped for irrelevant ones, where the request asks for that (K7).
+        """
+        linking = self._linked(base, request)
+        if request.linking_accuracy is None:
+            return linking
+        arrays = base.arrays
+        shown = [ref for one in linking.entities for ref in (one.entity, *one.alternatives)]
+        named = [arrays.find_node(ref.id) for ref in shown]
+        swapped = stand_ins(
+            arrays,
+            request.question,
+            linking.seeds.tolist(),
+            accuracy=request.linking_accuracy,
+            random_seed=request.linking_seed,
+            named=[node for node in named if node is not None],
+        )
+        maker = TripleMaker(arrays, None, request.languages)
+        refs = self._described(base, request.languages, maker.entities(list(swapped.values())))
+        by_id = dict(zip(arrays.node_ids.take(list(swapped)), refs, strict=True))
+        return replace(
+            linking,
+            entities=tuple(
+                replace(one, swapped_for=by_id.get(one.entity.id)) for one in linking.entities
+            ),
+            seeds=np.array(
+                [swapped.get(node, node) for node in linking.seeds.tolist()], dtype=np.int32
+            ),
+        )
+
+    def _linked(self, base: OpenGraph, request: RetrieveRequest) -> Linking:
         rules = self.preset(request).relations
         cuts: tuple[Cut, ...] = ()
         if rules is None or request.entity_ids:
@@ -540,6 +572,8 @@ def _request_parameters(request: RetrieveRequest) -> dict[str, Any]:
         "exclude_relation_ids": list(request.exclude_relation_ids),
         "type_ids": list(request.type_ids),
         "ranks": [rank.value for rank in request.ranks],
+        "linking_accuracy": request.linking_accuracy,
+        "linking_seed": request.linking_seed,
         "prove": request.prove,
         "question_vector": None
         if request.question_vector is None

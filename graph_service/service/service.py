@@ -379,6 +379,13 @@ class Service:
     ) -> Ground:
         """Returns what a question is answered from: a snapshot, or a part that the store gives."""
         if request.view is None and info.counts.statements > self.settings.snapshot_edges:
+            if request.linking_accuracy is not None:
+                raise InputError(
+                    f"linking_accuracy draws from all entities of a graph, and {info.name!r} has more "
+                    f"than {self.settings.snapshot_edges} statements, so that it is not read whole",
+                    argument="linking_accuracy",
+                    hint="Raise GRAPH_SERVICE_SNAPSHOT_EDGES.",
+                )
             preset = self._retriever.preset(request)
             return read_from_store(
                 self.store,
