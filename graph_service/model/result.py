@@ -98,7 +98,7 @@ class ScorePart:
         name: ``likeness`` of its relations to the question, what its ``hops`` and ``inverse`` steps
             cost, ``unspoken`` (steps that the question does not speak of), ``shared`` (it joins
             two of the question's entities); of low confidence ``relations`` and ``statements``;
-            preset ``okgqa``: ``nodes``, ``edges``, ``cost``.
+            preset ``okgqa``: ``nodes``, ``edges``, ``cost``; ``ltgen``: ``relation``.
     """
 
     name: str

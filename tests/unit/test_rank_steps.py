@@ -21,10 +21,19 @@ from graph_service.model.statement import Entity, EntityKind, Statement, make_st
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.model.view import Method, ViewSpec
 from graph_service.rank import EmbeddingRanker
+from graph_service.retrieve.preset import resolve_preset
 from graph_service.settings import Settings
 from queries.generate.answer import answer
 from queries.rank.prompted import PromptedRanker
-from queries.rank.steps import RelationRetriever, StepLimits, by_relation
+from queries.rank.steps import (
+    MAX_ENTITIES,
+    PRESET,
+    RELATIONS_KEPT,
+    STATEMENTS_KEPT,
+    RelationRetriever,
+    StepLimits,
+    by_relation,
+)
 
 PEOPLE = {"Q1": "Ann Lee", "Q2": "Bo Hansen", "Q3": "Carla Diaz", "Q4": "Dmitri Orlov"}
 RELATIONS = {"P1": "spouse", "P2": "child", "P3": "employer", "P4": "author", "P5": "pet"}
@@ -72,6 +81,14 @@ def client(service: Service) -> Client:
 def own() -> EmbeddingRanker:
     """The API's own way of ranking, at hand here."""
     return EmbeddingRanker(CountingWords())
+
+
+def test_what_is_kept_here_is_what_the_preset_keeps() -> None:
+    rules = resolve_preset(PRESET).relations
+    assert rules is not None
+    assert (
+        rules.max_entities, rules.relations_per_entity, rules.triples_per_relation,
+    ) == (MAX_ENTITIES, RELATIONS_KEPT, STATEMENTS_KEPT)  # fmt: skip
 
 
 def test_statements_stand_under_signed_relations() -> None:
