@@ -26,7 +26,7 @@ _THREE = "Who founded the university where Ethel Skakel Kennedy's husband studie
 _LACKING = "What was the blood type of Jacqueline Kennedy Onassis?"
 _NOBODY = "How high is the mountain?"
 _DIALOGUE = "Who is Maria Shriver?\nA journalist.\nAnd who is Katherine Schwarzenegger's father?"
-_OURS = ("default-1", "default-3")
+_OURS = ("default-1", "default-4")
 
 
 def requests() -> list[RetrieveRequest]:
@@ -37,14 +37,18 @@ def requests() -> list[RetrieveRequest]:
         for question in (_MOTHER, _THREE)
         for strategy in Strategy
     ]
+    asked += [
+        RetrieveRequest(_MOTHER, strategy, preset="default-3", limit=4)
+        for strategy in (Strategy.TRIPLETS, Strategy.PATHS)
+    ]
     asked += [RetrieveRequest(_LACKING, Strategy.PATHS, preset=preset) for preset in _OURS]
-    asked.append(RetrieveRequest(_NOBODY, Strategy.TRIPLETS, preset="default-3"))
+    asked.append(RetrieveRequest(_NOBODY, Strategy.TRIPLETS, preset="default-4"))
     asked += [
         RetrieveRequest(_MOTHER, strategy, preset="okgqa", limit=4, max_hops=1)
         for strategy in Strategy
     ]
     view = ViewRef(spec=ViewSpec(method=Method.EDGE_DELETION, level=0.3, random_seed=7))
-    asked.append(RetrieveRequest(_MOTHER, Strategy.PATHS, preset="default-3", limit=4, view=view))
+    asked.append(RetrieveRequest(_MOTHER, Strategy.PATHS, preset="default-4", limit=4, view=view))
     asked += [
         RetrieveRequest(_DIALOGUE, strategy, preset="ltgen", triples_per_relation=2)
         for strategy in (Strategy.TRIPLETS, Strategy.PATHS)

@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from graph_service.link.function_words import (
     CONJUNCTIONS,
-    FUNCTION_WORDS,
     GERMAN_WORDS,
     NAME_PARTICLES,
     TITLES,
@@ -21,6 +20,7 @@ from graph_service.link.function_words import (
 from graph_service.link.question import is_content
 from graph_service.link.reading import Reading
 from graph_service.link.spans import Span
+from graph_service.model.function_words import FUNCTION_WORDS
 
 _PART_WEIGHT = 0.5
 _HYPHENS = "-‐‑"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph_service.link.function_words import FUNCTION_WORDS
+from graph_service.model.function_words import FUNCTION_WORDS
 from graph_service.model.text import fold, index_tokens, word_spans, words
 
 # Bounds on work, far beyond any real question or name.

@@ -61,6 +61,11 @@ def _folded_words(text: str) -> tuple[str, ...]:
     return tuple([found.group() for found in _words(fold(text))])
 
 
+def is_unspaced(word: str, /) -> bool:
+    """Returns whether a folded word is a run in a script that is written without spaces."""
+    return _UNSPACED.fullmatch(word) is not None
+
+
 def word_spans(text: str, /) -> list[tuple[str, int, int]]:
     """Returns ``(folded word, start, end)`` for each word, positions in the original text."""
     return [(fold(found.group()), found.start(), found.end()) for found in _words(text)]
@@ -90,7 +95,7 @@ def index_tokens(text: str, /) -> list[str]:
         return list(_folded_words(text))
     tokens: list[str] = []
     for word in _folded_words(text):
-        if _UNSPACED.fullmatch(word):
+        if is_unspaced(word):
             tokens.extend(word)
             tokens.extend(word[i : i + 2] for i in range(len(word) - 1))
         else:
@@ -106,7 +111,7 @@ def query_tokens(text: str, /) -> list[str]:
     """
     tokens: list[str] = []
     for word in _folded_words(text):
-        if _UNSPACED.fullmatch(word) and len(word) > 1:
+        if is_unspaced(word) and len(word) > 1:
             tokens.extend(word[i : i + 2] for i in range(len(word) - 1))
         else:
             tokens.append(word)

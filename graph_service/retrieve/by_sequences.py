@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from graph_service.model.function_words import content_words
 from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import Cut
 from graph_service.model.result import ScorePart, Strategy
@@ -62,6 +63,7 @@ def by_sequences(call: Call, question: str, mentions: Sequence[tuple[int, int]])
     call.clock.stage("kinds")
     wanted = call.encode.question(asked)
     triples = _TripleTexts(call, wanted, texts)
+    spoken = content_words(asked)
     wording = Wording(
         texts,
         kinds,
@@ -69,6 +71,9 @@ def by_sequences(call: Call, question: str, mentions: Sequence[tuple[int, int]])
         inverse_cost=preset.inverse_cost,
         unspoken_cost=preset.unspoken_cost,
         unspoken_margin=preset.unspoken_margin,
+        spoken=None if spoken is None else len(spoken),
+        spare_cost=preset.spare_cost,
+        says_returns=preset.says_returns,
     )
     scorer = SequenceScorer(wanted, call.encode, wording, preset.max_embedded)
     walks = best_walks(

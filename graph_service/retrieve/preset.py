@@ -70,6 +70,10 @@ class Preset:
             and for each step walked from tail to head.
         unspoken_cost: Taken off for each unit of similarity by which the sequence without some
             of its steps is more like the question, beyond ``unspoken_margin``.
+        spare_cost: Taken off for each step of a sequence beyond the words that the question has to
+            ask for steps with: those that are neither names nor function words.
+        says_returns: Whether a step and the same back are read as ``other film with the same
+            director``, or one after the other.
         kind_similarity: Cosine from which on a word of the question names a kind of entity, which
             then stands in the words of the sequences that reach it; None: kinds are left out.
         shared_bonus: Added where a path meets a second one of the question's entities.
@@ -104,6 +108,8 @@ class Preset:
     inverse_cost: float
     unspoken_cost: float
     unspoken_margin: float
+    spare_cost: float
+    says_returns: bool
     kind_similarity: float | None
     shared_bonus: float
     min_relevance: float
@@ -156,6 +162,8 @@ _OKGQA = Preset(
     inverse_cost=0.0,
     unspoken_cost=0.0,
     unspoken_margin=0.0,
+    spare_cost=0.0,
+    says_returns=False,
     kind_similarity=None,
     shared_bonus=0.0,
     min_relevance=-1.0,
@@ -193,6 +201,12 @@ _DEFAULT_3 = replace(
     nearest=True,
     work_budget=60_000,
 )
+_DEFAULT_4 = replace(
+    _DEFAULT_3,
+    name="default-4",
+    spare_cost=0.05,
+    says_returns=True,
+)
 _LTGEN = replace(
     _OKGQA,
     name="ltgen-1",
@@ -205,9 +219,10 @@ _LTGEN = replace(
 _WITH_RELATIONS = ("scoring", "hops", "hub_degree", "max_edges", "max_embedded", "limit")
 """The other parameters that matter where relations are ranked."""
 PRESETS = {
-    "default": _DEFAULT_3,
+    "default": _DEFAULT_4,
     "default-1": _DEFAULT,
     "default-3": _DEFAULT_3,
+    "default-4": _DEFAULT_4,
     "okgqa": _OKGQA,
     "okgqa-1": _OKGQA,
     "ltgen": _LTGEN,
@@ -240,6 +255,7 @@ _REAL: dict[str, tuple[float, float]] = {
     "inverse_cost": (0.0, 1.0),
     "unspoken_cost": (0.0, 100.0),
     "unspoken_margin": (0.0, 2.0),
+    "spare_cost": (0.0, 1.0),
     "kind_similarity": (0.0, 2.0),
     "shared_bonus": (0.0, 1.0),
     "min_relevance": (-1.0, 1.0),
@@ -249,7 +265,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "walk": ("along", "both"),
     "scoring": ("prizes", "sequences"),
 }
-_FLAGS = ("maximal_paths", "limit_subgraph", "nearest")
+_FLAGS = ("maximal_paths", "limit_subgraph", "nearest", "says_returns")
 _NAMES = ("ranker",)
 _RULES = tuple(each.name for each in fields(RelationRules))
 

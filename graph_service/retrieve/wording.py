@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from graph_service.model.graph import Float64, Int64
+from graph_service.retrieve.order import ranked
 from graph_service.retrieve.prizes import SIMILARITY_DIGITS, cosines
 
 Float32Array = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
@@ -51,6 +52,10 @@ class Wording:
         unspoken_cost: Taken off for each unit by which a part of the sequence fits better.
         unspoken_margin: By which a part may fit better at no cost, for words such as "couple"
             that the model barely knows; of three steps by half as much, for they share it.
+        spoken: How many words the question has to speak of steps with; None where it is not known.
+        spare_cost: Taken off for each step beyond those: no word is left to ask for it.
+        says_returns: Whether a step and the same back are read as one: ``other film with the same
+            director``.
     """
 
     names: Mapping[int, str]
@@ -59,6 +64,9 @@ class Wording:
     inverse_cost: float = 0.0
     unspoken_cost: float = 0.0
     unspoken_margin: float = 0.0
+    spoken: int | None = None
+    spare_cost: float = 0.0
+    says_returns: bool = False
 
     def parts(self, steps: Steps, /, *, whole: bool = True) -> list[str]:
         """Returns the words of a sequence's steps, with the kinds of what they lead to.
@@ -70,26 +78,58 @@ class Wording:
         """
         parts: list[str] = []
         reaches_kind = False
-        for rel, backward in steps:
-            kind = self.kinds.get(rel) if backward else None
-            reaches_kind |= kind is not None
-            parts.append(f"{kind} {self.names[rel]}" if kind else self.names[rel])
+        place = 0
+        while place < len(steps):
+            rel, backward = steps[place]
+            if self.says_returns and steps[place + 1 : place + 2] == ((rel, not backward),):
+                parts.append(self._return(rel, backward))
+                reaches_kind |= rel in self.kinds
+                place += 2
+            else:
+                kind = self.kinds.get(rel) if backward else None
+                reaches_kind |= kind is not None
+                parts.append(f"{kind} {self.names[rel]}" if kind else self.names[rel])
+                place += 1
         if whole and steps and not steps[0][1] and not reaches_kind:
             start = self.kinds.get(steps[0][0])
             if start is not None:
                 parts.insert(0, start)
         return parts
 
+    def _return(self, rel: int, backward: bool) -> str:
+        """Returns the words of a step and the same back: from a film to others of its director,
+        or (``backward``) from a director to others of a film.
+        """
+        name, kind = self.names[rel], self.kinds.get(rel)
+        words = (
+            ("other", name, "of the same", kind)
+            if backward
+            else ("other", kind, "with the same", name)
+        )
+        return " ".join(word for word in words if word)
+
     def cost(self, steps: Steps, /) -> float:
         """Returns what a sequence's steps cost."""
         backward = sum(back for _, back in steps)
-        return self.hop_cost * (len(steps) - 1) + self.inverse_cost * backward
+        return (
+            self.hop_cost * (len(steps) - 1) + self.inverse_cost * backward + self.spare(len(steps))
+        )
 
     def costs(self, moves: Int64, /) -> Float64:
         """Returns ``cost`` of each of some sequences of one length."""
-        backward = (moves % 2).sum(axis=1)
-        costs: Float64 = self.hop_cost * (moves.shape[1] - 1) + self.inverse_cost * backward
+        length = moves.shape[1]
+        costs: Float64 = (
+            self.hop_cost * (length - 1)
+            + self.inverse_cost * (moves % 2).sum(axis=1)
+            + self.spare(length)
+        )
         return costs
+
+    def spare(self, length: int, /) -> float:
+        """Returns what the steps cost that no word of the question is left for."""
+        if self.spoken is None:
+            return 0.0
+        return self.spare_cost * max(length - max(self.spoken, 1), 0)
 
     def distinct(self, moves: Int64, /) -> tuple[Int64, Int64]:
         """Returns which of some sequences of one length read alike, without reading them.
@@ -97,25 +137,37 @@ class Wording:
         Returns:
             The first sequence of each text, int64 [t], and the text of each sequence.
         """
-        used, place = np.unique(moves, return_inverse=True)
+        used, place = ranked(moves.ravel())
         place = place.reshape(moves.shape)
-        numbers: dict[str, int] = {}
-        words, starts, reaches = [], [], []
+        numbers: dict[str, int] = {"": 0}
+        words, returns, starts, reaches, knows = [], [], [], [], []
         for move in used.tolist():
             rel, backward = move // 2, bool(move % 2)
-            [part] = self.parts(((rel, backward),), whole=False)
-            words.append(numbers.setdefault(part, len(numbers)))
             kind = self.kinds.get(rel)
-            reaches.append(backward and kind is not None)
-            starts.append(
-                -1 if backward or kind is None else numbers.setdefault(kind, len(numbers))
+            words.append(
+                numbers.setdefault(self.parts(((rel, backward),), whole=False)[0], len(numbers))
             )
-        start = np.where(np.array(reaches)[place].any(axis=1), -1, np.array(starts)[place[:, 0]])
-        code = start + 1
-        for column in np.array(words)[place].T:
-            code = np.unique(code * np.int64(len(numbers) + 1) + column, return_inverse=True)[1]
-        _, first, text = np.unique(code, return_index=True, return_inverse=True)
-        return first, text
+            returns.append(numbers.setdefault(self._return(rel, backward), len(numbers)))
+            starts.append(0 if backward or kind is None else numbers.setdefault(kind, len(numbers)))
+            reaches.append(backward and kind is not None)
+            knows.append(kind is not None)
+        read = np.array(words)[place]
+        reached = np.array(reaches)[place]
+        if self.says_returns:
+            free = np.ones(len(moves), dtype=bool)
+            for column in range(moves.shape[1] - 1):
+                both = free & (moves[:, column] ^ 1 == moves[:, column + 1])
+                one = place[both, column]
+                read[both, column], read[both, column + 1] = np.array(returns)[one], 0
+                reached[both, column] = np.array(knows)[one]
+                reached[both, column + 1] = False
+                free = ~both
+        code = np.where(reached.any(axis=1), 0, np.array(starts)[place[:, 0]])
+        for column in read.T:
+            code = ranked(code * len(numbers) + column)[1]
+        first = np.empty(int(code.max()) + 1, dtype=np.int64)
+        first[code[::-1]] = np.arange(len(code))[::-1]
+        return first, code
 
 
 class SequenceScorer:

@@ -177,7 +177,7 @@ def test_above_the_snapshot_limit_a_question_has_the_same_result(
         ("What does it weigh in kilograms?", ("Q30", "Q2")),
     ]
     expected = {}
-    for preset in ("okgqa", "default-1", "default-3"):
+    for preset in ("okgqa", "default-1", "default-4"):
         for strategy in Strategy:
             for question, ids in asked:
                 request = RetrieveRequest(

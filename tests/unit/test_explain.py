@@ -106,7 +106,7 @@ def test_explain_says_all_there_is_s8(cli: Cli, store: str) -> None:
     before = result["region"]["before"]
     assert f"region {before['nodes']} nodes, {before['edges']} edges, mean degree" in done.out
     assert f"clustering {before['clustering']:.3f}, density {before['density']:.5f}" in done.out
-    for name in ("preset default-3", f"embedder {source['embedder']}", "view none", "ms open"):
+    for name in ("preset default-4", f"embedder {source['embedder']}", "view none", "ms open"):
         assert name in done.out
 
 

@@ -1,4 +1,4 @@
-"""Sequences in words, and the kinds that a question names (preset default-3; trap 26)."""
+"""Sequences in words, and the kinds that a question names (the default presets; trap 26)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_service.model.function_words import content_words
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.retrieve.kinds import (
     KINDS,
@@ -101,6 +102,38 @@ def test_words_of_a_sequence() -> None:
     assert spoken.parts(((2, False),)) == ["spouse"]
 
 
+def test_a_step_and_the_same_back_are_read_as_one() -> None:
+    """From a film to others of its writer, and from a writer to others of a film."""
+    forth, back = (0, False), (0, True)
+    plain = Wording(NAMES, says_returns=True)
+    spoken = Wording(NAMES, {0: "film"}, says_returns=True)
+    assert plain.parts((forth, back)) == ["other with the same written by"]
+    assert spoken.parts((forth, back)) == ["other film with the same written by"]
+    assert spoken.parts((back, forth)) == ["other written by of the same film"]
+    # A step is read once: what follows a return begins anew.
+    assert spoken.parts((forth, back, forth)) == [
+        "other film with the same written by",
+        "written by",
+    ]
+    assert spoken.parts(((2, False), forth, back)) == [
+        "spouse",
+        "other film with the same written by",
+    ]
+    assert spoken.parts((forth, (1, True))) == ["film", "written by", "release year"]
+
+
+def test_a_step_that_no_word_is_left_for_costs() -> None:
+    """Who asks "Who directed X" has one word to ask with: a second and a third step are nobody's wish."""
+    wording = Wording(NAMES, spoken=1, spare_cost=0.05)
+    steps = ((2, False), (0, False), (1, False))
+    assert [wording.cost(steps[:length]) for length in (1, 2, 3)] == [0.0, 0.05, 0.1]
+    # A question of function words alone asks for one step; where words cannot be told, all may.
+    assert Wording(NAMES, spoken=0, spare_cost=0.05).cost(steps) == 0.1
+    assert Wording(NAMES, spoken=None, spare_cost=0.05).cost(steps) == 0.0
+    assert content_words("Who directed the films of [it]?") == ["directed", "films"]
+    assert content_words("谁导演了这部电影") is None
+
+
 def moves(*sequences: Steps) -> npt.NDArray[np.int64]:
     return np.array(
         [[2 * rel + backward for rel, backward in steps] for steps in sequences], dtype=np.int64
@@ -118,12 +151,25 @@ sequences_of_one_length = st.integers(1, 3).flatmap(
 )
 
 
-@given(sequences_of_one_length, st.dictionaries(st.integers(0, 3), st.sampled_from(["film", "x"])))
+@given(
+    sequences_of_one_length,
+    st.dictionaries(st.integers(0, 3), st.sampled_from(["film", "x"])),
+    st.none() | st.integers(0, 4),
+    st.booleans(),
+)
 def test_sequences_that_read_alike_are_told_without_reading(
-    sequences: list[Steps], kinds: dict[int, str]
+    sequences: list[Steps], kinds: dict[int, str], spoken: int | None, says_returns: bool
 ) -> None:
     names = {0: "written by", 1: "x", 2: "spouse", 3: "spouse"}
-    wording = Wording(names, kinds, hop_cost=0.01, inverse_cost=0.1)
+    wording = Wording(
+        names,
+        kinds,
+        hop_cost=0.01,
+        inverse_cost=0.1,
+        spoken=spoken,
+        spare_cost=0.05,
+        says_returns=says_returns,
+    )
     first, text = wording.distinct(moves(*sequences))
     parts = [tuple(wording.parts(steps)) for steps in sequences]
     assert len(first) == len(set(parts))

@@ -100,7 +100,7 @@ def test_provenance_says_where_a_result_came_from_s8(demo_service: Service) -> N
     assert source.view_id == REPLACED.identity(info.fingerprints.edges)
     assert source.view_spec == REPLACED.to_json()
     assert source.strategy is Strategy.TRIPLETS
-    assert source.preset == "default-3"
+    assert source.preset == "default-4"
     assert source.parameters["limit"] == 3
     assert source.parameters["ranks"] == ["normal"]
     assert source.embedder.startswith("all-MiniLM-L6-v2")
