@@ -62,9 +62,7 @@ class PairIndex:
         used = np.zeros(graph.relation_count, dtype=np.bool_)
         used[graph.rel[eligible]] = True
         packed = pack_pairs(head, tail, graph.node_count)
-        pairs = np.sort(packed)
-        repeated = pairs[1:][pairs[1:] == pairs[:-1]]
-        parallel = _among(repeated, packed, Sieve.of(repeated) if _is_large(packed) else None)
+        pairs, parallel = _sorted(packed)
         del packed
         triples = pack_triples(
             head[parallel],
@@ -132,6 +130,22 @@ class Sieve:
 
 def _is_large(numbers: Int64) -> bool:
     return len(numbers) > _CACHED
+
+
+def _sorted(packed: Int64) -> tuple[Int64, Bool]:
+    """Some numbers, ascending, and for each as it came whether it is there again."""
+    if _is_large(packed):
+        # Where each went would have to be looked up all over memory.
+        ascending = np.sort(packed)
+        repeated = ascending[1:][ascending[1:] == ascending[:-1]]
+        return ascending, _among(repeated, packed, Sieve.of(repeated))
+    order = np.argsort(packed, kind="stable")
+    ascending = packed[order]
+    same = ascending[1:] == ascending[:-1]
+    again = np.zeros(len(packed), dtype=np.bool_)
+    again[order[1:][same]] = True
+    again[order[:-1][same]] = True
+    return ascending, again
 
 
 def _among(ascending: Int64, wanted: Int64, sieve: Sieve | None) -> Bool:
