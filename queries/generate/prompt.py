@@ -85,7 +85,7 @@ def parse_prompt(name: str, text: str, /, *, where: str = "") -> Prompt:
 
     Args:
         name: Its name.
-        text: The file's text.
+        text: The file's text; lines before the first part that begin with ``#`` are remarks.
         where: The file, for messages; the prompt's name by default.
 
     Raises:
@@ -96,6 +96,8 @@ def parse_prompt(name: str, text: str, /, *, where: str = "") -> Prompt:
     text = text.replace("\r\n", "\n")
     starts = list(_PART.finditer(text))
     before = text[: starts[0].start()] if starts else text
+    # What `prompt show` prints has its name and version above it, as a remark.
+    before = re.sub(r"(?m)^#.*$", lambda remark: " " * len(remark.group()), before)
     if before.strip() or not starts:
         line = line_of(text, len(before) - len(before.lstrip()))
         raise InputError(
@@ -117,7 +119,7 @@ def parse_prompt(name: str, text: str, /, *, where: str = "") -> Prompt:
             )
         parts.append(Message(found.group(1), content.strip("\n")))
     names = [found for part in parts for found in re.findall(r"\{\{#?(\w+)\}\}", part.content)]
-    version = digest((text,), size=8, person=b"prompt").hex()
+    version = digest((text[starts[0].start() :],), size=8, person=b"prompt").hex()
     return Prompt(name, version, tuple(parts), tuple(dict.fromkeys(names)))
 
 

@@ -30,6 +30,7 @@ from queries.generate.asking import usage_of
 from queries.generate.setting import Setting
 from queries.llm import open_cache
 from queries.lock import one_writer
+from queries.score.own_prompt import all_prompts
 
 RULE = "(stand-in-1)"
 
@@ -475,6 +476,17 @@ def test_prompts_of_ones_own_are_used_shown_and_written_down(cli: Cli, tmp_path:
     wrong = cli("prompt", "show", "kalma", *own)
     assert wrong.code == 2
     assert "mine.txt, line 3: prompt kalma is given no {{query}}" in wrong.err
+
+
+def test_what_is_shown_of_a_prompt_is_a_prompt_to_begin_with(cli: Cli) -> None:
+    """Unchanged it is the same prompt, of the same version."""
+    for name in all_prompts():
+        shown = cli("prompt", "show", name).out
+        Path("mine.txt").write_text(shown)
+        assert cli("prompt", "show", name, "--prompt", f"{name}=mine.txt").out == shown
+    Path("mine.txt").write_text(f"# mine\nAhoy!\n{shown}")
+    wrong = cli("prompt", "show", name, "--prompt", f"{name}=mine.txt")
+    assert "mine.txt, line 2: a prompt must begin with a line [[system]]" in wrong.err
 
 
 def test_a_model_ranks_relations_and_an_estimate_asks_none_l5(cli: Cli, tmp_path: Path) -> None:
