@@ -21,6 +21,7 @@ Int64 = npt.NDArray[np.int64]
 
 RESAMPLES = 1000
 COVERAGE = 0.95
+ALL_FAILED = "every case failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,11 @@ def interval(values: Float64, /, *, coverage: float = COVERAGE) -> tuple[float, 
     return float(defined[low]), float(defined[high])
 
 
+def why_none(cases: int, failed: int, empty: str, /) -> str:
+    """Returns why there is no figure: ``empty``, but where there were failures and nothing else."""
+    return ALL_FAILED if failed and not cases else empty
+
+
 def mean_score(
     values: Sequence[float | None],
     /,
@@ -138,7 +144,7 @@ def mean_score(
     kept = np.asarray([value for value in values if value is not None], dtype=np.float64)
     unscored = len(values) - len(kept)
     if not len(kept):
-        return Score(None, 0, failed, unscored, empty)
+        return Score(None, 0, failed, unscored, why_none(len(values), failed, empty))
     low = high = None
     if len(kept) > 1:
         rows = bootstrap_rows(len(kept), random_seed=random_seed)
@@ -174,7 +180,7 @@ def ratio_score(
     below = np.asarray(totals, dtype=np.float64)
     total = int(below.sum())
     if not total:
-        return Score(None, 0, failed, unscored, empty)
+        return Score(None, 0, failed, unscored, why_none(len(hits) + unscored, failed, empty))
     low = high = None
     if len(below) > 1:
         rows = bootstrap_rows(len(below), random_seed=random_seed)

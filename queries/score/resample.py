@@ -12,7 +12,15 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 
 from graph_service.errors import InputError
-from queries.score.metric import RESAMPLES, Float64, Int64, Score, bootstrap_rows, interval
+from queries.score.metric import (
+    RESAMPLES,
+    Float64,
+    Int64,
+    Score,
+    bootstrap_rows,
+    interval,
+    why_none,
+)
 
 Statistic = Callable[[Float64], Float64]
 
@@ -184,7 +192,7 @@ def bootstrap_score(
         random_seed: Of the bootstrap.
     """
     if not n:
-        return Score(None, 0, failed, unscored, empty)
+        return Score(None, 0, failed, unscored, why_none(unscored, failed, empty))
     value = float(statistic(np.ones((1, n)))[0])
     if np.isnan(value):
         return Score(None, n, failed, unscored, undefined)

@@ -37,6 +37,12 @@ def test_mean_leaves_out_what_has_no_value() -> None:
     score = mean_score([1.0, None, 0.0, 0.5], failed=2)
     assert (score.value, score.n, score.failed, score.unscored) == (0.5, 3, 2, 1)
     assert mean_score([None], empty="why").reason == "why"
+    # Where nothing else came, that everything failed is the reason.
+    assert mean_score([], failed=2, empty="why").text() == "none (every case failed, failed=2)"
+    assert mean_score([None], failed=2, empty="why").reason == "why"
+    assert ratio_score([], [], failed=1, empty="why").reason == "every case failed"
+    assert ratio_score([0], [0], failed=1, empty="why").reason == "why"
+    assert ratio_score([], [], failed=1, unscored=1, empty="why").reason == "why"
     one = mean_score([0.3])
     assert (one.value, one.low, one.high) == (0.3, None, None)
 
