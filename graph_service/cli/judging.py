@@ -154,6 +154,11 @@ def _shares(text: str) -> tuple[float, float, float]:
             f"three whole numbers such as 20,40,40 were expected, got {text!r}",
             argument="split_shares",
         )
+    if sum(map(int, parts)) != 100:
+        raise InputError(
+            f"shares in per cent that sum to 100 were expected, got {text!r}",
+            argument="split_shares",
+        )
     first, second, third = (int(part) / 100 for part in parts)
     return first, second, third
 

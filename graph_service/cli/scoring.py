@@ -290,6 +290,9 @@ def safe(options: argparse.Namespace, output: Output, /) -> int:
 
 
 def _facts(options: argparse.Namespace, output: Output, *, safe: bool) -> int:
+    if options.k is not None and options.k < 1:
+        # Before anything is asked that costs.
+        raise InputError(f"K of F1@K is at least 1, got {options.k}", argument="k")
     cases = text_cases(options)
     if options.passages:
         passages = read_texts_by_id(options.passages, "passages")

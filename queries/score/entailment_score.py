@@ -61,6 +61,11 @@ class EntailmentRow:
     label: str = ""
     failure: str | None = None
 
+    @property
+    def usage(self) -> Usage:
+        """Tokens, where a model of words was asked."""
+        return Usage() if self.judgement is None else self.judgement.usage
+
 
 def judge_pairs(
     cases: Sequence[EntailmentCase], /, *, entailment: Entailment, batch: int = BATCH

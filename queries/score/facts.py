@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from graph_service.errors import InputError
 from queries.llm import Usage
 from queries.score.metric import Score, mean_score, ratio_score
 from queries.score.report import Groups, Report, make_report
@@ -151,10 +152,15 @@ def facts_report(
         gamma: Facts from which a text is not short.
         random_seed: Of the bootstrap.
 
+    Raises:
+        InputError: ``k`` is under 1.
+
     >>> rows = [FactsRow("1", Groups(), (Fact("a", 0, True), Fact("b", 0, False)))]
     >>> facts_report(rows).score("supported, macro").value
     0.5
     """
+    if k is not None and k < 1:
+        raise InputError(f"K of F1@K is at least 1, got {k}", argument="k")
     chosen = middle_count(rows) if k is None else k
 
     def summarise(part: Sequence[FactsRow]) -> dict[str, Score]:

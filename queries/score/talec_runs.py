@@ -174,4 +174,6 @@ def _row_of(record: Record) -> TalecRow:
     try:
         return from_plain(TalecRow, record.fields["row"])
     except InputError as error:
-        raise InputError(f"{record.where}: {error.message}") from error
+        raise InputError(
+            f"{record.where}: a text judged by `score talec --out` was expected; {error.message}"
+        ) from error

@@ -238,6 +238,26 @@ def test_several_cases_at_once_keep_their_order(cli: Cli, tmp_path: Path) -> Non
         )
     assert [row["id"] for row in found.json["rows"]] == [str(i) for i in range(6)]
     assert len(server.requests) == 6
+    assert "6 of 6 cases, 90 tokens so far" in found.err
+
+
+def test_numbers_out_of_range_are_refused_before_anything_is_asked(
+    cli: Cli, tmp_path: Path
+) -> None:
+    file = lines(tmp_path / "c.jsonl", {"id": "1", "text": "Ada.", "evidence": ["Ada."]})
+    with stand_in(ok("none")) as server:
+        for verb, option, value, said in (
+            ("factscore", "--k", "0", "K of F1@K is at least 1, got 0"),
+            ("safe", "--concurrency", "0", "concurrency must be at least 1, got 0"),
+            ("talec", "--split-shares", "50,60,70", "sum to 100 were expected, got '50,60,70'"),
+        ):
+            wrong = cli("score", verb, file, option, value, *of(server))
+            assert wrong.code == 2
+            assert said in wrong.err
+        assert not server.requests
+    Path("r.rows").write_text('{"basis": "x", "row": {"id": "1"}}\n')
+    wrong = cli("score", "compare", "r.rows", "r.rows")
+    assert "r.rows, line 1: a text judged by `score talec --out` was expected" in wrong.err
 
 
 def test_answers_on_a_withholding_view_k5_k6(
