@@ -177,7 +177,7 @@ def test_above_the_snapshot_limit_a_question_has_the_same_result(
         ("What does it weigh in kilograms?", ("Q30", "Q2")),
     ]
     expected = {}
-    for preset in ("okgqa", "default-1", "default-4"):
+    for preset in ("okgqa", "default-1", "default-3", "default-4"):
         for strategy in Strategy:
             for question, ids in asked:
                 request = RetrieveRequest(
@@ -201,10 +201,10 @@ def test_above_the_snapshot_limit_a_question_has_the_same_result(
 
     monkeypatch.setattr(part, "arrays", refuse)
     read = store.relations_of
-    read_for: list[str] = []
+    read_for: list[tuple[str, str]] = []
 
     def spy(*arguments: object, **named: object) -> dict[str, frozenset[str]]:
-        read_for.append(request.question)
+        read_for.append((request.question, request.preset))
         return read(*arguments, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(store, "relations_of", spy)
@@ -220,5 +220,7 @@ def test_above_the_snapshot_limit_a_question_has_the_same_result(
     assert part.retrieve(slip).linked == ()
     # What kinds there are is read for questions that name one, and once for each.
     assert len(read_for) == len(Strategy) * len(set(read_for))
-    assert "Which award was given for Thing Number 5?" in read_for
-    assert "nothing of the kind" not in read_for
+    assert {preset for _, preset in read_for} == {"default-3", "default-4"}
+    questions = {question for question, _ in read_for}
+    assert "Which award was given for Thing Number 5?" in questions
+    assert "nothing of the kind" not in questions
