@@ -153,6 +153,7 @@ def test_what_plain_data_looks_like() -> None:
             "rank": "normal",
             "qualifiers": [],
             "references": [],
+            "stands_for": [],
         },
         "score": 1.5,
         "prizes": {"head": 1, "edge": 0.5, "tail": 0},
