@@ -5,7 +5,8 @@
 
 from graph_service.service.many import Outcome
 from graph_service.service.opening import open_configured_store, open_service
-from graph_service.service.service import Comparison, Service, ShownStatement, ViewChange
+from graph_service.service.service import Service
+from graph_service.service.shown import Comparison, ShownStatement, ViewChange
 
 __all__ = [
     "Comparison",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 from types import TracebackType
@@ -22,7 +22,7 @@ from graph_service.model.passage import PassageRanking, PassagesResult
 from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
 from graph_service.model.result import RetrievalResult, SubgraphResult
 from graph_service.model.statement import Statement
-from graph_service.model.view import ChangeKind, Overlay, StoredView, ViewSpec, ViewState
+from graph_service.model.view import StoredView, ViewSpec, ViewState
 from graph_service.network import to_networkx
 from graph_service.ranker_store import RankerStore
 from graph_service.sampling import SampleSpec
@@ -46,6 +46,14 @@ from graph_service.service.passages import (
 from graph_service.service.reading import Reading, ReadingOfThread
 from graph_service.service.retrieval import Ground, OpenGraph, Retriever, Stopwatch
 from graph_service.service.shaping import statement_changes
+from graph_service.service.shown import (
+    Comparison,
+    ShownStatement,
+    ViewChange,
+    base_id,
+    changed_edges,
+    compared,
+)
 from graph_service.service.store_route import Lexicons, read_from_store
 from graph_service.settings import Settings
 from graph_service.store.page_views import delete_page_views
@@ -54,7 +62,7 @@ from graph_service.store.protocol import EntityLookup, GraphInfo, SearchHit, Sto
 from graph_service.triples import ShownEdge, TripleMaker
 from graph_service.view_jobs import ViewJobs
 from graph_service.view_store import LaidView, ViewStore
-from graph_service.views.describe import Difference, describe_change, differences
+from graph_service.views.describe import describe_change, differences
 from graph_service.views.trained import TrainedScorer
 
 if TYPE_CHECKING:
@@ -62,48 +70,6 @@ if TYPE_CHECKING:
 
 SNAPSHOTS_KEPT = 4
 MAX_COMPARED = 10
-
-
-@dataclass(frozen=True, slots=True)
-class ViewChange:
-    """One difference between a view and its base.
-
-    Attributes:
-        before: None for an added statement.
-        after: None for a removed one.
-        words: Both in one line.
-    """
-
-    before: ShownEdge | None
-    after: ShownEdge | None
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownStatement:
-    """A statement of an entity, on the base or on a view."""
-
-    statement: Statement
-    edge: ShownEdge
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """One view's result beside the base's.
-
-    Attributes:
-        view_id: None for the base.
-        lost, gained: Statement ids that the base's result has and this one has not; and the
-            other way round.
-        changed: Statement ids of this result that the view made.
-    """
-
-    view_id: str | None
-    view_spec: str | None
-    result: RetrievalResult
-    lost: tuple[str, ...]
-    gained: tuple[str, ...]
-    changed: tuple[str, ...]
 
 
 class Service:
@@ -324,11 +290,11 @@ class Service:
         return self._with_statements(base.info, list(shown.values()))
 
     def _with_statements(self, info: GraphInfo, shown: Sequence[ShownEdge]) -> list[ShownStatement]:
-        base_ids = [_base_id(edge) for edge in shown]
+        base_ids = [base_id(edge) for edge in shown]
         known = self.store.statements(info.edition, [id_ for id_ in base_ids if id_ is not None])
         statements = []
-        for edge, base_id in zip(shown, base_ids, strict=True):
-            base = known.get(base_id) if base_id is not None else None
+        for edge, id_ in zip(shown, base_ids, strict=True):
+            base = known.get(id_) if id_ is not None else None
             statement = Statement(
                 id=edge.triple.statement_id,
                 head=edge.triple.head.id,
@@ -424,7 +390,7 @@ class Service:
             for view in (None, *views)
         ]
         base_changes = statement_changes(results[0])
-        return [_compared(result, base_changes) for result in results]
+        return [compared(result, base_changes) for result in results]
 
     def neighbourhood(
         self,
@@ -663,7 +629,7 @@ class Service:
         self._check_limit(first, argument="first")
         arrays, laid = self.lay_view(reference, graph=graph)
         page = list(differences(arrays, laid.delta, start=offset, count=first))
-        edges_after = _edges_after(laid.overlay, page)
+        edges_after = changed_edges(laid.overlay, page)
         maker = TripleMaker(arrays, laid.overlay, languages)
         edges_before = [item.base_edge for item in page]
         wanted = (*edges_before, *edges_after)
@@ -773,44 +739,3 @@ class Service:
                 f"{argument} must be 1 to {self.settings.max_items}, got {limit}",
                 argument=argument,
             )
-
-
-def _compared(result: RetrievalResult, base: dict[str, ChangeKind]) -> Comparison:
-    changes = statement_changes(result)
-    return Comparison(
-        view_id=result.provenance.view_id,
-        view_spec=result.provenance.view_spec,
-        result=result,
-        lost=tuple(id_ for id_ in base if id_ not in changes),
-        gained=tuple(id_ for id_ in changes if id_ not in base),
-        changed=tuple(id_ for id_, kind in changes.items() if kind is not ChangeKind.UNCHANGED),
-    )
-
-
-def _base_id(edge: ShownEdge) -> str | None:
-    if edge.change.kind is ChangeKind.UNCHANGED:
-        return edge.triple.statement_id
-    return edge.change.base.statement_id if edge.change.base else None
-
-
-def _edges_after(overlay: Overlay, page: Sequence[Difference]) -> list[int | None]:
-    """Returns the edge that a view has in place of each difference's, or for an added one."""
-    wanted = np.array([-1 if item.base_edge is None else item.base_edge for item in page])
-    by_base: dict[int, int] = {}
-    added: dict[tuple[int, int, int], int] = {}
-    for place in np.flatnonzero(np.isin(overlay.base_edge, wanted)).tolist():
-        base_edge, number = int(overlay.base_edge[place]), overlay.base_edge_count + place
-        if base_edge >= 0:
-            by_base[base_edge] = number
-        else:
-            head, rel, tail = overlay.head[place], overlay.rel[place], overlay.tail[place]
-            added[int(head), int(rel), int(tail)] = number
-    found: list[int | None] = []
-    for item in page:
-        if item.after is None:
-            found.append(None)
-        elif item.base_edge is not None:
-            found.append(by_base[item.base_edge])
-        else:
-            found.append(added[item.head, item.after.rel, item.after.tail])
-    return found
