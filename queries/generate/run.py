@@ -137,15 +137,19 @@ class AnswerFile:
     def put_in_order(self, cases: Sequence[Case], /) -> None:
         """Puts the answers in the order of their questions, where some were asked again.
 
-        Answers to other questions stay before them, as they came.
+        Answers to other questions stay in their lines.
         """
         places = {case.id: place for place, case in enumerate(cases)}
-        wanted = sorted(self._order, key=lambda id_: places.get(id_, -1))
-        if wanted == self._order:
+        lines = [line for line, id_ in enumerate(self._order) if id_ in places]
+        sorted_ids = sorted((self._order[line] for line in lines), key=places.__getitem__)
+        wanted = list(self._order)
+        for line, id_ in zip(lines, sorted_ids, strict=True):
+            wanted[line] = id_
+        # Of two answers under one id, which a person has put there, neither is lost.
+        if wanted == self._order or len(set(wanted)) < len(wanted):
             return
-        self._write(
-            sorted(resume_answers(self.path), key=lambda item: places.get(item.question_id, -1))
-        )
+        kept = {item.question_id: item for item in resume_answers(self.path)}
+        self._write([kept[id_] for id_ in wanted])
         self._order = wanted
 
     def _write(self, answers: Sequence[Answer]) -> None:

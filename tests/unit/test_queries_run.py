@@ -15,7 +15,7 @@ from graph_service.errors import InputError, LimitError
 from graph_service.model.request import ViewRef
 from queries.datasets.cases import Case
 from queries.generate.ablation import Swapped
-from queries.generate.answer import Answer
+from queries.generate.answer import Answer, read_answers
 from queries.generate.plan import Plan, Source, answer_case, estimate, gold_sets
 from queries.generate.run import AnswerFile, Progress, run_cases, steady_timings
 from queries.generate.setting import Generation, Join, Setting, default_generation
@@ -260,3 +260,22 @@ def test_an_estimate_counts_requests_and_tokens() -> None:
         retriever=finder,
     )
     assert steps.requests == 5
+
+
+def test_answers_asked_again_come_back_to_their_lines(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+
+    def ids() -> list[str]:
+        return [item.question_id for item in read_answers(file)]
+
+    wanted = [case.id for case in CASES[:4]]
+    for id_ in ("other", wanted[0], wanted[3], "more", wanted[2], wanted[1]):
+        AnswerFile(file).append(replace(made(CASES[0]), question_id=id_))
+    opened = AnswerFile(file)
+    opened.put_in_order(CASES[:2])
+    assert ids() == ["other", wanted[0], wanted[3], "more", wanted[2], wanted[1]]
+    opened.put_in_order(CASES[:4])
+    assert ids() == ["other", wanted[0], wanted[1], "more", wanted[2], wanted[3]]
+    before = file.stat().st_mtime_ns
+    opened.put_in_order(CASES)
+    assert file.stat().st_mtime_ns == before
