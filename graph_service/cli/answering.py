@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from graph_service.cli.chat_model import chat_model
 from graph_service.cli.opening import open_from, settings_of, view_ref
 from graph_service.cli.output import Output
 from graph_service.cli.relation_ranking import (
@@ -24,7 +25,8 @@ from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.ranker_store import EMBEDDING
 from graph_service.settings import Settings
-from queries.datasets.cases import Case, QuestionFormat, has_gold, read_question_file
+from queries.datasets.case import Case
+from queries.datasets.cases import QuestionFormat, has_gold, read_question_file
 from queries.generate.answer import Answer, Request
 from queries.generate.passages import GraphPassages, PassageFinder, read_passages
 from queries.generate.plan import Plan, Source, answer_case, estimate, gold_sets
@@ -34,8 +36,6 @@ from queries.generate.verbalise import VERBALISER
 from queries.llm import (
     CachedChat,
     ChatModel,
-    OpenAIChat,
-    Pace,
     ReplyCache,
     TokenMeter,
     open_cache,
@@ -45,31 +45,6 @@ from queries.rank.steps import MAX_ENTITIES, RelationRetriever
 from queries.retriever import Retriever
 
 _LINE_EVERY_S = 10.0
-
-
-def chat_model(
-    options: argparse.Namespace, settings: Settings, /, *, meter: TokenMeter | None = None
-) -> ChatModel | None:
-    """Returns the chat model of the options or the settings; None for template sentences."""
-    name = options.model or settings.model_name
-    if not name:
-        if options.model_url:
-            raise InputError("--model-url needs --model NAME", argument="model")
-        return None
-    return OpenAIChat(
-        name,
-        base_url=options.model_url or settings.model_url or None,
-        api_key=settings.model_key or None,
-        token_field=getattr(options, "token_field", "max_tokens"),
-        timeout_s=getattr(options, "timeout", 60.0),
-        call_limit_s=getattr(options, "call_limit", None),
-        pace=Pace(
-            concurrency=getattr(options, "concurrency", None),
-            requests_a_minute=getattr(options, "requests_a_minute", None),
-            tokens_a_minute=getattr(options, "tokens_a_minute", None),
-        ),
-        meter=meter,
-    )
 
 
 def answer(options: argparse.Namespace, output: Output, /) -> int:
@@ -371,4 +346,4 @@ def answer_lines(item: Answer, /) -> list[str]:
     return lines
 
 
-__all__ = ["answer", "answer_lines", "cases_of_file", "chat_model"]
+__all__ = ["answer", "answer_lines", "cases_of_file"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import textwrap
 
-from graph_service.cli.answering import answer_lines, chat_model
+from graph_service.cli.answering import answer_lines
+from graph_service.cli.chat_model import chat_model
 from graph_service.cli.opening import open_from, settings_of, view_ref
 from graph_service.cli.output import Output
 from graph_service.client import Client

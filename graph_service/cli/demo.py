@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graph_service.cli.answering import answer_lines, chat_model
+from graph_service.cli.answering import answer_lines
+from graph_service.cli.chat_model import chat_model
 from graph_service.cli.output import Output
 from graph_service.cli.reading import result_lines
 from graph_service.client import Client

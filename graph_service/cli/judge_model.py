@@ -6,7 +6,7 @@ import argparse
 import contextlib
 from collections.abc import Callable, Iterator
 
-from graph_service.cli.answering import chat_model
+from graph_service.cli.chat_model import chat_model
 from graph_service.errors import InputError
 from graph_service.settings import read_settings
 from queries.llm import CachedChat, ChatModel, TokenMeter, open_cache

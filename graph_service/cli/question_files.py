@@ -17,7 +17,7 @@ from graph_service.cli.output import Output
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.plain import to_plain
-from queries.datasets.cases import Case
+from queries.datasets.case import Case
 
 _ASKED_AT_ONCE = 100
 

@@ -14,7 +14,7 @@ from typing import Any
 from graph_service.errors import InputError
 from graph_service.model.result import EntityRef, RelationRef, Triple
 from graph_service.model.values import StringValue
-from queries.datasets.cases import Case, distinct
+from queries.datasets.case import Case, distinct
 from queries.datasets.records import kind_of, read_json
 
 _NOT_FACTS = ("name", "qid")

@@ -10,14 +10,17 @@ Other fields are left to those who score.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from graph_service.errors import InputError
 from graph_service.model.identity import normalise_statement_guid
 from graph_service.model.result import Triple
-from queries.datasets.records import Record, read_records
+from queries.datasets.biokalma import read_biokalma
+from queries.datasets.case import Case, distinct
+from queries.datasets.okgqa import read_okgqa
+from queries.datasets.records import Record, open_plain, read_records
+from queries.datasets.rubq import read_rubq
 from queries.llm import Message
 
 
@@ -28,32 +31,6 @@ class QuestionFormat(StrEnum):
     BIOKALMA = "biokalma"
     OKGQA = "okgqa"
     RUBQ = "rubq"
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A question, with what its file knows of it.
-
-    Attributes:
-        id: Unique in its file.
-        kind: Type of the question; empty where the file says none.
-        entity_ids: The entities it names.
-        history: What was said before, in a conversation.
-        statement_ids: A gold set by id.
-        knowledge: A gold set as the file gives it.
-        answers: The answers as text.
-        lacking: Whether the file says that the graph cannot answer it.
-    """
-
-    id: str
-    question: str
-    kind: str = ""
-    entity_ids: tuple[str, ...] = ()
-    history: tuple[Message, ...] = ()
-    statement_ids: tuple[str, ...] = ()
-    knowledge: tuple[Triple, ...] = ()
-    answers: tuple[str, ...] = ()
-    lacking: bool = False
 
 
 def read_question_file(
@@ -69,11 +46,6 @@ def read_question_file(
     Raises:
         InputError: The file cannot be read, or is wrong; names the line or record and the field.
     """
-    # Each published format has a module of its own, which imports this one.
-    from queries.datasets.biokalma import read_biokalma
-    from queries.datasets.okgqa import read_okgqa
-    from queries.datasets.rubq import read_rubq
-
     kind = question_format or recognise(path)
     if kind is QuestionFormat.BIOKALMA:
         return read_biokalma(path)
@@ -93,8 +65,6 @@ def recognise(path: str | Path, /) -> QuestionFormat:
     Raises:
         InputError: It cannot be read.
     """
-    from queries.datasets.records import open_plain
-
     file = Path(path)
     if file.name.lower().endswith((".csv", ".csv.gz", ".csv.xz", ".csv.bz2")):
         return QuestionFormat.OKGQA
@@ -105,30 +75,6 @@ def recognise(path: str | Path, /) -> QuestionFormat:
     if begin.startswith("[{"):
         return QuestionFormat.RUBQ
     return QuestionFormat.LINES
-
-
-def distinct(cases: Iterator[Case], /, *, source: str) -> tuple[Case, ...]:
-    """Returns cases as they come.
-
-    Raises:
-        InputError: Two have the same id, or there is none.
-    """
-    found: dict[str, Case] = {}
-    for number, case in enumerate(cases, 1):
-        if case.id in found:
-            first = list(found).index(case.id) + 1
-            raise InputError(
-                f"{source}, question {number}, field id: {case.id!r} is also the id of question "
-                f"{first}; give each question its own id",
-                argument="questions",
-            )
-        found[case.id] = case
-    if not found:
-        raise InputError(
-            f'{source} holds no question; lines of {{"id", "question"}} were expected',
-            argument="questions",
-        )
-    return tuple(found.values())
 
 
 def _cases_of(record: Record) -> Iterator[Case]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from graph_service.errors import InputError
-from queries.datasets.cases import Case, distinct
+from queries.datasets.case import Case, distinct
 from queries.datasets.records import open_plain
 
 _NEEDED = ("question", "type", "dbpedia_entities")

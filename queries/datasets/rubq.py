@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
-from queries.datasets.cases import Case, distinct
+from queries.datasets.case import Case, distinct
 from queries.datasets.records import kind_of, read_json
 
 _TEXTS = {"en": "question_eng", "ru": "question_text"}

@@ -11,7 +11,8 @@ from graph_service.errors import InputError
 from graph_service.model.plain import to_plain
 from graph_service.model.request import ViewRef
 from graph_service.model.result import Triple, triples_of
-from queries.datasets.cases import Case, gold_of
+from queries.datasets.case import Case
+from queries.datasets.cases import gold_of
 from queries.generate.ablation import Swapped, swap_graphs
 from queries.generate.answer import Answer, Request, answer, answer_from, search_text
 from queries.generate.citations import one_line

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pytest
 from graphs import load_graph
+from word_vectors import Letters
 
 from graph_service import open_service
 from graph_service.model.limits import CutReason
@@ -24,23 +24,6 @@ from graph_service.store.protocol import Store
 EN, FR = "http://dbpedia.org/resource/", "http://fr.dbpedia.org/resource/"
 ROME, ROME_FR, WIKIDATA = EN + "Rome", FR + "Rome", "Q220"
 ITALY, ITALY_FR = EN + "Italy", FR + "Italie"
-
-
-class Letters:
-    """An embedder that costs nothing: how often each letter occurs."""
-
-    name = "letters"
-    dimension = 32
-
-    def encode(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
-        vectors = np.full((len(texts), self.dimension), 0.01, dtype=np.float32)
-        for row, text in enumerate(texts):
-            for letter in text:
-                vectors[row, ord(letter) % self.dimension] += 1
-        return np.ascontiguousarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
-
-    def count_tokens(self, text: str, /) -> int:
-        return len(text.split())
 
 
 @pytest.fixture
@@ -78,13 +61,9 @@ def services(store: Store, graph_name: str, tmp_path: Path) -> tuple[Service, Se
         make_statement(ROME, "call", StringValue("plain")),
     ]
     load_graph(store, graph_name, statements, entities)
-    settings = Settings(vectors=str(tmp_path / "vectors.db"))
+    settings = Settings(graph=graph_name, vectors=str(tmp_path / "vectors.db"))
     whole = open_service(store, embedder=Letters(), settings=settings)
-    part = open_service(
-        store,
-        embedder=Letters(),
-        settings=Settings(vectors=str(tmp_path / "vectors.db"), snapshot_edges=1),
-    )
+    part = open_service(store, embedder=Letters(), settings=replace(settings, snapshot_edges=1))
     return whole, part
 
 
@@ -97,7 +76,7 @@ def asked(
     ids: Sequence[str] = (ROME,),
 ) -> tuple[dict[str, tuple[str, ...]], int]:
     """Returns the triples in words with what each stands for, and how many were left out."""
-    [info] = [info for info in services[0].graphs() if info.edition]
+    info = services[0].graph()
     request = RetrieveRequest(
         question,
         strategy,
@@ -184,7 +163,7 @@ def test_editions_of_an_entity_are_one(
 def test_on_a_view_the_next_language_steps_in(services: tuple[Service, Service]) -> None:
     """O13, S3: what a view lacks stands for nothing; what it adds is a text like any other."""
     service = services[0]
-    [info] = service.graphs()
+    info = service.graph()
     names = [
         item.edge.triple
         for entity in (ROME, ROME_FR)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from graphs import load_graph
+from word_vectors import Letters
 
 from graph_service import open_service
 from graph_service.model.graph import RANK_CODES
@@ -109,23 +109,6 @@ def test_relations_of_an_edition_and_of_its_heads(store: Store, graph_name: str)
     assert store.relations_of(info.edition, [*ids, "nobody"]) == expected
     store_again = load_graph(store, graph_name, [("Q1", "P1", "Q2")], replace=True)
     assert [entity.id for entity in store.relations(store_again.edition)] == ["P1"]
-
-
-class Letters:
-    """An embedder that costs nothing: how often each letter occurs."""
-
-    name = "letters"
-    dimension = 32
-
-    def encode(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
-        vectors = np.full((len(texts), self.dimension), 0.01, dtype=np.float32)
-        for row, text in enumerate(texts):
-            for letter in text:
-                vectors[row, ord(letter) % self.dimension] += 1
-        return np.ascontiguousarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
-
-    def count_tokens(self, text: str, /) -> int:
-        return len(text.split())
 
 
 def test_above_the_snapshot_limit_a_question_has_the_same_result(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pytest
 from graphs import load_graph
+from word_vectors import Letters
 
 from graph_service import open_service
 from graph_service.errors import InputError
@@ -20,23 +18,6 @@ from graph_service.model.values import EntityValue, StringValue
 from graph_service.service import store_types
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
-
-
-class Letters:
-    """An embedder that costs nothing: how often each letter occurs."""
-
-    name = "letters"
-    dimension = 32
-
-    def encode(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
-        vectors = np.full((len(texts), self.dimension), 0.01, dtype=np.float32)
-        for row, text in enumerate(texts):
-            for letter in text:
-                vectors[row, ord(letter) % self.dimension] += 1
-        return np.ascontiguousarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
-
-    def count_tokens(self, text: str, /) -> int:
-        return len(text.split())
 
 
 def drawn(draw: random.Random) -> list[Statement]:

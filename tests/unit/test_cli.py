@@ -656,6 +656,8 @@ def test_a_port_that_is_taken(cli: Cli, store: str) -> None:
 @contextmanager
 def serving(store: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A server in a process of its own, and its address."""
+    # Where the tests run in the background they are deaf to SIGINT, and so would the server be.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     server = subprocess.Popen(
         [sys.executable, "-m", "graph_service.cli", "serve", "--port", "0", "--writable"],
         env={**os.environ, "GRAPH_SERVICE_STORE": store},
@@ -663,6 +665,7 @@ def serving(store: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         stderr=subprocess.PIPE,
         text=True,
     )
+    signal.signal(signal.SIGINT, before)
     try:
         assert server.stderr is not None
         assert server.stderr.readline() == f"store {store}\n"

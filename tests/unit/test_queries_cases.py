@@ -11,13 +11,8 @@ from query_samples import triple
 
 from graph_service.cli.answer_options import FORMATS
 from graph_service.errors import InputError
-from queries.datasets.cases import (
-    Case,
-    QuestionFormat,
-    gold_of,
-    read_question_file,
-    recognise,
-)
+from queries.datasets.case import Case
+from queries.datasets.cases import QuestionFormat, gold_of, read_question_file, recognise
 from queries.generate.ablation import swap_graphs
 from queries.llm import Message
 

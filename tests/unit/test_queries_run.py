@@ -13,7 +13,7 @@ from query_samples import HandRetriever, triple, triplets
 
 from graph_service.errors import InputError, LimitError
 from graph_service.model.request import ViewRef
-from queries.datasets.cases import Case
+from queries.datasets.case import Case
 from queries.generate.ablation import Swapped
 from queries.generate.answer import Answer, read_answers
 from queries.generate.plan import Plan, Source, answer_case, estimate, gold_sets

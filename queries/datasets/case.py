@@ -1,0 +1,60 @@
+"""A question to be answered, with what its file knows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from graph_service.errors import InputError
+from graph_service.model.result import Triple
+from queries.llm import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question, with what its file knows of it.
+
+    Attributes:
+        id: Unique in its file.
+        kind: Type of the question; empty where the file says none.
+        entity_ids: The entities it names.
+        history: What was said before, in a conversation.
+        statement_ids: A gold set by id.
+        knowledge: A gold set as the file gives it.
+        answers: The answers as text.
+        lacking: Whether the file says that the graph cannot answer it.
+    """
+
+    id: str
+    question: str
+    kind: str = ""
+    entity_ids: tuple[str, ...] = ()
+    history: tuple[Message, ...] = ()
+    statement_ids: tuple[str, ...] = ()
+    knowledge: tuple[Triple, ...] = ()
+    answers: tuple[str, ...] = ()
+    lacking: bool = False
+
+
+def distinct(cases: Iterator[Case], /, *, source: str) -> tuple[Case, ...]:
+    """Returns cases as they come.
+
+    Raises:
+        InputError: Two have the same id, or there is none.
+    """
+    found: dict[str, Case] = {}
+    for number, case in enumerate(cases, 1):
+        if case.id in found:
+            first = list(found).index(case.id) + 1
+            raise InputError(
+                f"{source}, question {number}, field id: {case.id!r} is also the id of question "
+                f"{first}; give each question its own id",
+                argument="questions",
+            )
+        found[case.id] = case
+    if not found:
+        raise InputError(
+            f'{source} holds no question; lines of {{"id", "question"}} were expected',
+            argument="questions",
+        )
+    return tuple(found.values())
