@@ -7,18 +7,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from demo_graph import copy_store
 
 from graph_service.cli import main
 from graph_service.settings import SETTINGS, Settings
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     code: int
     out: str
     err: str
@@ -50,6 +49,13 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys, demo_settings: Settings, tmp_pa
         return Run(code, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture
+def demo_cli(cli: Cli, monkeypatch: pytest.MonkeyPatch, demo_file: Path, tmp_path: Path) -> Cli:
+    """Runs the command line over a store of the test's own, with graph ``demo``."""
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path))
+    return cli
 
 
 def process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

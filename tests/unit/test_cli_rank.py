@@ -7,11 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from demo_graph import ARNOLD, MARIA, copy_store
+from demo_graph import ARNOLD, MARIA
 from openai_stand_in import ok, stand_in
-
-from graph_service.cli import main
-from graph_service.settings import SETTINGS, Settings
 
 Cli = Callable[..., tuple[int, str, str]]
 
@@ -26,29 +23,6 @@ ASKED = {
 NAMES = ("Ann Lee", "Bo Hansen", "Carla Diaz", "Dmitri Orlov", "Eve Moss", "Femi Ade")
 
 
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    demo_settings: Settings,
-    demo_file: Path,
-    tmp_path: Path,
-) -> Cli:
-    for row in SETTINGS:
-        monkeypatch.delenv(row.variable, raising=False)
-    monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
-    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path))
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = main(arguments)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
-
-
 def lines(path: str, names: tuple[str, ...]) -> str:
     rows = [
         {"question": pattern.format(name), "relation": key, "label": label, "entity": name}
@@ -59,22 +33,24 @@ def lines(path: str, names: tuple[str, ...]) -> str:
     return path
 
 
-def test_a_ranker_is_trained_measured_and_used_l5(cli: Cli) -> None:
+def test_a_ranker_is_trained_measured_and_used_l5(demo_cli: Cli) -> None:
     train, valid = lines("train.jsonl", NAMES), lines("valid.jsonl", ("Gus Ito", "Hana Novak"))
-    code, out, _ = cli("rank", "train", train, "--out", "r.npz", "--json")
+    code, out, _ = demo_cli("rank", "train", train, "--out", "r.npz", "--json")
     assert code == 0
     made = json.loads(out)
     assert (made["relations"], made["examples"]) == (6, 36)
-    code, out, _ = cli("rank", "measure", valid, "--ranker", "r.npz", "--also", train, "--json")
+    code, out, _ = demo_cli(
+        "rank", "measure", valid, "--ranker", "r.npz", "--also", train, "--json"
+    )
     assert code == 0
     report = json.loads(out)
     assert report["candidates"] == 6
     assert report["ranker"].startswith(f"trained {made['data'][:8]} on all-MiniLM")
     assert report["recall"]["1"]["value"] > 0.8
-    code, out, _ = cli("rank", "measure", valid, "--train", train, "--folds", "2", "--k", "3")
+    code, out, _ = demo_cli("rank", "measure", valid, "--train", train, "--folds", "2", "--k", "3")
     assert code == 0
     assert "mean of 2 folds, these by embedding alone: recall @3" in out
-    code, out, _ = cli(
+    code, out, _ = demo_cli(
         "rank", "relations", "Who is Maria Shriver married to?", "--ranker", "r.npz",
         "--relations-kept", "3", "--json",
     )  # fmt: skip
@@ -84,17 +60,17 @@ def test_a_ranker_is_trained_measured_and_used_l5(cli: Cli) -> None:
     assert len(entity["relations"]) == 3
 
 
-def test_relations_of_a_given_entity_by_a_model_l4(cli: Cli) -> None:
+def test_relations_of_a_given_entity_by_a_model_l4(demo_cli: Cli) -> None:
     with stand_in(ok("2\n1")) as server:
         model = ("--model", "m", "--model-url", server.url, "--cache", "kept.db")
         asked = ("rank", "relations", "Who?", "--entity", ARNOLD, "--ranker", "model")
-        code, out, _ = cli(*asked, *model)
+        code, out, _ = demo_cli(*asked, *model)
         assert code == 0
         assert ARNOLD in out.splitlines()[1]
         sent = server.requests[0]["messages"][-1]["content"]
         second = next(line for line in sent.splitlines() if line.startswith("2. "))
         assert second[3:].removesuffix(" (the entity is the value)") in out.splitlines()[2]
-    code, again, _ = cli(*asked, "--replay", "kept.db")
+    code, again, _ = demo_cli(*asked, "--replay", "kept.db")
     assert (code, again) == (0, out)
 
 
@@ -112,29 +88,31 @@ def test_relations_of_a_given_entity_by_a_model_l4(cli: Cli) -> None:
         (("relations", "Who?", "--tag-confidence", "7"), "min_link_score must be a number from 0"),
     ],
 )
-def test_wrong_options_of_rank_say_which(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+def test_wrong_options_of_rank_say_which(
+    demo_cli: Cli, arguments: tuple[str, ...], said: str
+) -> None:
     lines("q.jsonl", NAMES[:1])
-    code, _, err = cli("rank", *arguments)
+    code, _, err = demo_cli("rank", *arguments)
     assert code == 2
     assert said in err
 
 
-def test_a_ranker_put_into_the_store_ranks_retrievals_l4_l5(cli: Cli) -> None:
+def test_a_ranker_put_into_the_store_ranks_retrievals_l4_l5(demo_cli: Cli) -> None:
     train = lines("train.jsonl", NAMES)
-    assert cli("rank", "list")[1].startswith("no trained ranker")
+    assert demo_cli("rank", "list")[1].startswith("no trained ranker")
     asked = ("retrieve", "Who is Maria Shriver married to?", "--preset", "ltgen", "--json")
-    code, _, err = cli(*asked, "--relation-ranker", "trained")
+    code, _, err = demo_cli(*asked, "--relation-ranker", "trained")
     assert code == 2
     assert "rank add FILE" in err
-    assert cli("rank", "train", train, "--out", "r.npz")[0] == 0
-    code, out, _ = cli("rank", "add", "r.npz", "--json")
+    assert demo_cli("rank", "train", train, "--out", "r.npz")[0] == 0
+    code, out, _ = demo_cli("rank", "add", "r.npz", "--json")
     assert code == 0
     name = json.loads(out)["name"]
-    code, out, _ = cli("rank", "list")
+    code, out, _ = demo_cli("rank", "list")
     assert name in out
     # In the API, and here with the ranker of the store or of the file: one ranking.
     limits = ("--relations-kept", "2", "--statements-kept", "3", "--draw-seed", "4")
-    code, out, _ = cli(*asked, "--relation-ranker", "trained", *limits)
+    code, out, _ = demo_cli(*asked, "--relation-ranker", "trained", *limits)
     assert code == 0
     found = json.loads(out)
     parameters = found["provenance"]["parameters"]
@@ -144,19 +122,21 @@ def test_a_ranker_put_into_the_store_ranks_retrievals_l4_l5(cli: Cli) -> None:
         item["triple"]["relation"]["id"] for item in found["items"] if item["origin_id"] == MARIA
     }
     for ranker in (name, "trained", "r.npz"):
-        code, out, _ = cli("rank", "relations", asked[1], "--ranker", ranker, *limits, "--json")
+        code, out, _ = demo_cli(
+            "rank", "relations", asked[1], "--ranker", ranker, *limits, "--json"
+        )
         assert code == 0
         (entity,) = [one for one in json.loads(out)["entities"] if one["entity"]["id"] == MARIA]
         assert {one["relation"].removeprefix("-") for one in entity["relations"]} == of_maria
-    code, out, _ = cli("rank", "delete", name)
+    code, out, _ = demo_cli("rank", "delete", name)
     assert (code, out.strip()) == (0, f"deleted ranker {name}")
-    assert cli("rank", "delete", name)[0] == 2
+    assert demo_cli("rank", "delete", name)[0] == 2
 
 
-def test_relations_without_a_name_are_told(cli: Cli) -> None:
+def test_relations_without_a_name_are_told(demo_cli: Cli) -> None:
     Path("v.txt").write_text("Q1\tP19\tQ2\twhere was ann born\nQ3\tR50\tQ4\twhat did bo write\n")
     Path("l.tsv").write_text("P19\tplace of birth\n")
-    code, out, err = cli("rank", "measure", "v.txt", "--labels", "l.tsv")
+    code, out, err = demo_cli("rank", "measure", "v.txt", "--labels", "l.tsv")
     assert code == 0
     assert "1 relations have no name, and are ranked by their id: P50" in err
     assert "2 signed relations" in out

@@ -7,53 +7,25 @@ on where it was stopped; the figure has O12's form with the deviation for a scor
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from demo_graph import copy_store
 
-from graph_service.cli import main
 from graph_service.cli.figure import points_of
-from graph_service.settings import SETTINGS, Settings
 from queries.datasets import demo_set
 
 SWEEP = ("view", "sweep", "--methods", "rs,ed", "--levels", "0.1,0.5", "--random-seeds", "0-1")
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys,
-    demo_settings: Settings,
-    demo_file: Path,
-    tmp_path: Path,
-) -> Callable[..., tuple[int, str, str]]:
-    """Runs the command line over a store of the test's own, with graph ``demo``."""
-    for row in SETTINGS:
-        monkeypatch.delenv(row.variable, raising=False)
-    monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
-    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path))
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = main(arguments)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 def rows(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_a_sweep_stores_and_measures_every_view_o11(cli, tmp_path: Path) -> None:
+def test_a_sweep_stores_and_measures_every_view_o11(demo_cli, tmp_path: Path) -> None:
     """S7, O11: every method, level and random seed once, and a table of means."""
     out = tmp_path / "sweep.jsonl"
-    code, said, _ = cli(*SWEEP, "--out", str(out))
+    code, said, _ = demo_cli(*SWEEP, "--out", str(out))
     assert code == 0
     found = rows(out)
     assert [(row["method"], row["level"], row["random_seed"]) for row in found] == [
@@ -62,7 +34,7 @@ def test_a_sweep_stores_and_measures_every_view_o11(cli, tmp_path: Path) -> None
         for level in (0.1, 0.5)
         for seed in (0, 1)
     ]
-    listed = json.loads(cli("view", "list", "--json")[1])["views"]
+    listed = json.loads(demo_cli("view", "list", "--json")[1])["views"]
     assert {view["id"] for view in listed} == {row["view"] for row in found}
     measured = {view["id"]: view["deviation"] for view in listed}
     for row in found:
@@ -75,29 +47,29 @@ def test_a_sweep_stores_and_measures_every_view_o11(cli, tmp_path: Path) -> None
     assert float(lines[1].split()[3]) == pytest.approx(mean, abs=5e-5)
 
 
-def test_a_stopped_sweep_goes_on_o11(cli, tmp_path: Path) -> None:
+def test_a_stopped_sweep_goes_on_o11(demo_cli, tmp_path: Path) -> None:
     """S7, O11: lines that were written are not measured again, a torn one is."""
     out = tmp_path / "sweep.jsonl"
-    cli(*SWEEP, "--out", str(out))
+    demo_cli(*SWEEP, "--out", str(out))
     whole = out.read_bytes()
     lines = whole.splitlines(keepends=True)
     out.write_bytes(b"".join(lines[:3]) + lines[3][:40])
-    code, _, noted = cli(*SWEEP, "--out", str(out))
+    code, _, noted = demo_cli(*SWEEP, "--out", str(out))
     assert code == 0
     assert out.read_bytes() == whole, "half a line is written anew, and nothing twice"
     assert "3 of 8 views are in" in noted
     assert "5 of 5 views made" in noted
-    code, said, noted = cli(*SWEEP, "--out", str(out), "--json")
+    code, said, noted = demo_cli(*SWEEP, "--out", str(out), "--json")
     assert len(json.loads(said)["views"]) == 8
     assert "views made" not in noted
     out.write_text('{"other": 1}\n')
-    code, _, said = cli(*SWEEP, "--out", str(out))
+    code, _, said = demo_cli(*SWEEP, "--out", str(out))
     assert code == 2
     assert "no line of a sweep" in said
 
 
-def test_a_sweep_without_a_file_prints_its_lines(cli) -> None:
-    code, said, _ = cli(*SWEEP)
+def test_a_sweep_without_a_file_prints_its_lines(demo_cli) -> None:
+    code, said, _ = demo_cli(*SWEEP)
     assert code == 0
     assert len([json.loads(line) for line in said.splitlines()]) == 8
 
@@ -114,21 +86,21 @@ def test_a_sweep_without_a_file_prints_its_lines(cli) -> None:
         ("--random-seeds", "5-2", "2-5 may be meant"),
     ],
 )
-def test_a_sweep_says_what_is_wrong(cli, option: str, value: str, word: str) -> None:
-    code, _, said = cli("view", "sweep", option, value)
+def test_a_sweep_says_what_is_wrong(demo_cli, option: str, value: str, word: str) -> None:
+    code, _, said = demo_cli("view", "sweep", option, value)
     assert code == 2
     assert word in said
 
 
-def test_what_a_view_breaks_of_the_demo_questions(cli) -> None:
+def test_what_a_view_breaks_of_the_demo_questions(demo_cli) -> None:
     """K6, O11: of a withheld minimum set everything is broken, of the base nothing."""
     questions = Path(demo_set.__file__).parent / "demo" / "questions.jsonl"
     gold = [json.loads(line) for line in questions.read_text().splitlines()]
     husband = gold[0]
     assert husband["question"] == "Who is Maria Shriver's husband?"
-    cli("view", "create", "--method", "withholding", "--name", "no-husband",
+    demo_cli("view", "create", "--method", "withholding", "--name", "no-husband",
         "--statement", husband["statement_ids"][0])  # fmt: skip
-    code, said, _ = cli("view", "impact", "no-husband", str(questions), "--json")
+    code, said, _ = demo_cli("view", "impact", "no-husband", str(questions), "--json")
     assert code == 0
     found = json.loads(said)
     asked = [row for row in gold if not row["lacking"]]
@@ -138,37 +110,37 @@ def test_what_a_view_breaks_of_the_demo_questions(cli) -> None:
     uses = sum(row["statement_ids"].count(husband["statement_ids"][0]) for row in asked)
     assert found["triples"]["broken"] == uses > 0
     assert found["answers"]["broken"] == 0, "her husband has her as his spouse still"
-    words = cli("view", "impact", "no-husband", str(questions))[1]
+    words = demo_cli("view", "impact", "no-husband", str(questions))[1]
     assert "one-01: Who is Maria Shriver's husband?" in words
     assert "  lost Maria Shriver | spouse | Arnold Schwarzenegger" in words
-    nothing = json.loads(cli("view", "impact", "ed:0.0:1", str(questions), "--json")[1])
+    nothing = json.loads(demo_cli("view", "impact", "ed:0.0:1", str(questions), "--json")[1])
     assert {nothing[name]["broken"] for name in ("triples", "paths", "answers")} == {0}
     assert nothing["examples"] == []
-    everything = json.loads(cli("view", "impact", "ed:1.0:1", str(questions), "--json")[1])
+    everything = json.loads(demo_cli("view", "impact", "ed:1.0:1", str(questions), "--json")[1])
     assert everything["answers"]["share"] == 1.0
     assert everything["triples"]["share"] > 0.8
     assert len(everything["examples"]) == 20
-    assert cli("view", "impact", "ed:1.0:1")[0] == 2
+    assert demo_cli("view", "impact", "ed:1.0:1")[0] == 2
 
 
-def test_without_gold_impact_says_which_fields_give_it(cli, tmp_path: Path) -> None:
+def test_without_gold_impact_says_which_fields_give_it(demo_cli, tmp_path: Path) -> None:
     questions = tmp_path / "bare.jsonl"
     questions.write_text('{"question": "Who?"}\n')
-    code, _, said = cli("view", "impact", "ed:0.5:1", str(questions))
+    code, _, said = demo_cli("view", "impact", "ed:0.5:1", str(questions))
     assert code == 2
     assert "has gold" in said
     assert "statement_ids" in said
     questions.write_text('{"question": "Who?", "entity_ids": ["Q3"], "answer_ids": ["Q4"]}\n')
-    code, said, _ = cli("view", "impact", "ed:0.5:1", str(questions))
+    code, said, _ = demo_cli("view", "impact", "ed:0.5:1", str(questions))
     assert code == 0
     assert "gold triples  no question gives any that the graph has (fields: statement_ids)" in said
 
 
-def test_the_figure_of_a_sweep_has_every_point_o11(cli, tmp_path: Path) -> None:
+def test_the_figure_of_a_sweep_has_every_point_o11(demo_cli, tmp_path: Path) -> None:
     """Three panels; a mark a level and method in each; means and ranges over random seeds."""
     out, drawn = tmp_path / "sweep.jsonl", tmp_path / "sweep.svg"
-    cli(*SWEEP, "--out", str(out))
-    code, said, _ = cli("view", "figure", str(out), "--out", str(drawn))
+    demo_cli(*SWEEP, "--out", str(out))
+    code, said, _ = demo_cli("view", "figure", str(out), "--out", str(drawn))
     assert code == 0
     assert said == f"{drawn}: 8 views\n"
     root = ElementTree.parse(drawn).getroot()
@@ -200,9 +172,9 @@ def test_the_figure_of_a_sweep_has_every_point_o11(cli, tmp_path: Path) -> None:
         (("sweep.jsonl", "--out", "figure.svg"), "sweep.jsonl:1 is no line of a sweep"),
     ],
 )
-def test_a_figure_says_what_is_wrong(cli, tmp_path: Path, arguments, word: str) -> None:
+def test_a_figure_says_what_is_wrong(demo_cli, tmp_path: Path, arguments, word: str) -> None:
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "sweep.jsonl").write_text('{"other": 1}\n')
-    code, _, said = cli("view", "figure", *arguments)
+    code, _, said = demo_cli("view", "figure", *arguments)
     assert code == 2
     assert word in said

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from demo_graph import copy_store
 
 from graph_service import Service
-from graph_service.cli import main
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
 from graph_service.model.view import Method, ViewSpec
-from graph_service.settings import SETTINGS, Settings
 from graph_service.views import scorer_training
 from graph_service.views.factorisation import Objective, Training
 
@@ -110,51 +106,30 @@ def test_a_scorer_of_other_edges_is_refused(own_service: Service) -> None:
         store.open(changed, stored.name, index=own_service._views.prepared(graph).index)
 
 
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys,
-    demo_settings: Settings,
-    demo_file: Path,
-    tmp_path: Path,
-) -> Callable[..., tuple[int, str, str]]:
-    for row in SETTINGS:
-        monkeypatch.delenv(row.variable, raising=False)
-    monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
-    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path))
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = main(arguments)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
-
-
-def test_scorers_on_the_command_line(cli, tmp_path: Path) -> None:
-    assert "Train one: graph-service scorer train" in cli("scorer", "list")[1]
-    code, said, _ = cli("scorer", "train", "--no-text")
+def test_scorers_on_the_command_line(demo_cli, tmp_path: Path) -> None:
+    assert "Train one: graph-service scorer train" in demo_cli("scorer", "list")[1]
+    code, said, _ = demo_cli("scorer", "train", "--no-text")
     assert code == 0
     name = said.split()[1]
     assert name.startswith("trained:")
     assert "calibration error" in said
-    code, said, _ = cli("scorer", "list", "--json")
+    code, said, _ = demo_cli("scorer", "list", "--json")
     assert [f"trained:{one['fingerprint']}" for one in json.loads(said)["scorers"]] == [name]
-    code, said, _ = cli("view", "create", "--method", "rr", "--level", "0.2", "--scorer", "trained")
+    code, said, _ = demo_cli(
+        "view", "create", "--method", "rr", "--level", "0.2", "--scorer", "trained"
+    )
     assert code == 0
     assert f'"scorer":"{name}"' in said
     assert f"scorer {name}: accuracy" in said
     out = str(tmp_path / "sweep.jsonl")
-    cli("view", "sweep", "--methods", "rr", "--levels", "0.1,0.2", "--random-seeds", "0",
+    demo_cli("view", "sweep", "--methods", "rr", "--levels", "0.1,0.2", "--random-seeds", "0",
         "--scorer", "trained", "--out", out)  # fmt: skip
     assert {json.loads(line)["scorer"] for line in Path(out).read_text().splitlines()} == {name}
-    assert cli("scorer", "delete")[0] == 2
-    assert cli("scorer", "list", "more")[0] == 2
-    assert cli("scorer", "train", "--random-seed", "-1")[0] == 2
-    assert cli("scorer", "delete", name)[1] == f"deleted scorer {name}\n"
-    code, _, said = cli("view", "sweep", "--methods", "rr", "--levels", "0.1", "--out", out)
+    assert demo_cli("scorer", "delete")[0] == 2
+    assert demo_cli("scorer", "list", "more")[0] == 2
+    assert demo_cli("scorer", "train", "--random-seed", "-1")[0] == 2
+    assert demo_cli("scorer", "delete", name)[1] == f"deleted scorer {name}\n"
+    code, _, said = demo_cli("view", "sweep", "--methods", "rr", "--levels", "0.1", "--out", out)
     assert code == 2
     assert f"was measured with scorer {name}, and ATS is now taken with counts" in said
-    assert cli("scorer", "delete", name)[0] == 2
+    assert demo_cli("scorer", "delete", name)[0] == 2
