@@ -5,7 +5,7 @@
 ``data_dir``      the folder of real data, or a skip with the reason
 ``store``         (contract tests) each store in turn; ``graph_name`` a name of the test's own
 
-``GRAPH_SERVICE_TEST_REQUIRE=1`` turns a skip for missing data, Java or Maven into a failure.
+``GRAPH_SERVICE_TEST_REQUIRE=1`` turns a skip for missing data, Java, Maven or pcst_fast into a failure.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from neo4j_server import Neo4jMissing, Neo4jServer, lease_server
 
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.statement import Entity
+from graph_service.retrieve.solver import PcstFast, load_pcst_fast
 from graph_service.store import open_store
 from graph_service.store.protocol import Store
 
@@ -81,6 +82,15 @@ def small_graph(tmp_path: Path) -> GraphMaker:
             return store.snapshot(store.graph("small"))
 
     return make
+
+
+@pytest.fixture
+def raw_pcst_fast() -> PcstFast:
+    """The installed pcst_fast, where it passes its known case (trap 1)."""
+    raw, report = load_pcst_fast()
+    if raw is None:
+        missing(report.reason)
+    return raw
 
 
 @pytest.fixture(scope="session")

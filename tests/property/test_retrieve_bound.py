@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from retrieve_samples import region_of
+from scipy import optimize
 
 from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
 from graph_service.retrieve.bound import bound_of
 from graph_service.retrieve.reduction import reduce_problem
-from graph_service.retrieve.solver import grow, load_pcst_fast, solve
+from graph_service.retrieve.solver import PcstFast, grow, solve
 from graph_service.retrieve.subgraph import best_subgraph
 
 Prizes = npt.NDArray[np.float64]
@@ -131,7 +131,7 @@ def larger_case(seed: int) -> tuple[Region, Prizes, Prizes]:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_o7_prove_finds_the_optimum_that_an_integer_program_finds(seed: int) -> None:
-    scipy = pytest.importorskip("scipy.optimize")
+
     region, node_prizes, edge_prizes = larger_case(seed)
     cost = 3.0
     cheap = best_subgraph(
@@ -144,11 +144,11 @@ def test_o7_prove_finds_the_optimum_that_an_integer_program_finds(seed: int) -> 
     assert cheap.objective <= proven.objective
     assert cheap.gap is not None
     assert proven.objective <= cheap.objective * (1 + cheap.gap) + 1e-6
-    best = integer_program(scipy, region, node_prizes, cost)
+    best = integer_program(region, node_prizes, cost)
     assert proven.objective == pytest.approx(best)
 
 
-def integer_program(scipy: object, region: Region, node_prizes: Prizes, cost: float) -> float:
+def integer_program(region: Region, node_prizes: Prizes, cost: float) -> float:
     """The optimum by one flow of units from a root to each node that is in."""
     n, m = region.node_count, region.edge_count
     head, tail = region.head.tolist(), region.tail.tolist()
@@ -194,11 +194,11 @@ def integer_program(scipy: object, region: Region, node_prizes: Prizes, cost: fl
     integrality[: 2 * n + 2 * m] = 1
     upper = np.full(size, float(n))
     upper[: 2 * n + 2 * m] = 1.0
-    found = scipy.milp(  # type: ignore[attr-defined]
+    found = optimize.milp(
         worth,
-        constraints=scipy.LinearConstraint(np.array(rows), low, high),  # type: ignore[attr-defined]
+        constraints=optimize.LinearConstraint(np.array(rows), low, high),
         integrality=integrality,
-        bounds=scipy.Bounds(np.zeros(size), upper),  # type: ignore[attr-defined]
+        bounds=optimize.Bounds(np.zeros(size), upper),
     )
     assert found.success
     return float(-found.fun)
@@ -211,24 +211,22 @@ def test_o7_the_bound_of_nothing_prized_is_zero() -> None:
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_o7_one_growth_is_never_worse_than_either_pruning(whole: bool) -> None:
+def test_o7_one_growth_is_never_worse_than_either_pruning(
+    whole: bool, raw_pcst_fast: PcstFast
+) -> None:
     """O7: one forest of pcst_fast, pruned exactly, is at least what both its prunings give."""
-    raw = load_pcst_fast()[0]
-    if raw is None:
-        reason = "pcst_fast is not installed, or fails its known case"
-        if os.environ.get("GRAPH_SERVICE_TEST_REQUIRE") == "1":
-            pytest.fail(f"required here: {reason}")
-        pytest.skip(reason)
     for region, node_prizes, _, cost in small_cases(400, 7, whole=whole):
         source, target = region.head.astype(np.int64), region.tail.astype(np.int64)
         costs = np.full(region.edge_count, cost)
         if not node_prizes.any():
             continue
-        grown = grow(source, target, prizes=node_prizes, costs=costs, pcst_fast=raw)
-        tree = solve(source, target, prizes=node_prizes, costs=costs, exact_work=0, pcst_fast=raw)
+        grown = grow(source, target, prizes=node_prizes, costs=costs, pcst_fast=raw_pcst_fast)
+        tree = solve(
+            source, target, prizes=node_prizes, costs=costs, exact_work=0, pcst_fast=raw_pcst_fast
+        )
         pairs = np.stack((source, target), axis=1)
         for pruning in ("gw", "strong"):
-            nodes, edges = raw(pairs, node_prizes, costs, -1, 1, pruning, 0)
+            nodes, edges = raw_pcst_fast(pairs, node_prizes, costs, -1, 1, pruning, 0)
             theirs = float(node_prizes[nodes].sum() - costs[edges].sum())
             assert grown[2] >= theirs - 1e-9
             assert tree.objective >= theirs - 1e-9
