@@ -13,14 +13,12 @@ import numpy as np
 import graph_service
 from graph_service.embed import Vectors
 from graph_service.errors import InputError
-from graph_service.link import MOST_MENTIONS, link, surest_entities
-from graph_service.model.graph import RANK_CODES, Int32, KnowledgeGraph, require_node
-from graph_service.model.limits import Cut, Deadline
+from graph_service.model.graph import RANK_CODES, Int32
+from graph_service.model.limits import Deadline
 from graph_service.model.ranking import Encoding, RelationRanker
 from graph_service.model.region import Region
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import (
-    EntityRef,
     LinkedEntity,
     PathsResult,
     Prizes,
@@ -42,8 +40,8 @@ from graph_service.retrieve.picking import Selection
 from graph_service.retrieve.preset import Preset, resolve_preset
 from graph_service.retrieve.region import extract_region
 from graph_service.retrieve.types import IsInstance, instances_of
-from graph_service.service.ablation import stand_ins
-from graph_service.service.lookup import find_relations, read_id, require_base
+from graph_service.service.linking import Linking, OpenGraph, QuestionLinker
+from graph_service.service.lookup import find_relations, require_base
 from graph_service.service.question_vector import read_vector, vector_hash
 from graph_service.service.shaping import base_ids, detailed, fit_budget, make_items, with_id
 from graph_service.settings import Settings
@@ -53,31 +51,6 @@ from graph_service.view_store import LaidView, ViewStore
 
 NEIGHBOURHOOD = "neighbourhood"
 DEFAULT_RANKS = (Rank.PREFERRED, Rank.NORMAL)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OpenGraph:
-    """A published graph and its arrays."""
-
-    info: GraphInfo
-    arrays: KnowledgeGraph
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Linking:
-    """What a question was found to name.
-
-    Attributes:
-        entities: As the result shows them.
-        seeds: The entities that retrieval starts from, int32, without repeats.
-        mentions: Where the question names entities, in characters: ``(start, end)``.
-        cuts: Entities that were not sure enough, or too many, where the preset asks for that.
-    """
-
-    entities: tuple[LinkedEntity, ...]
-    seeds: Int32
-    mentions: tuple[tuple[int, int], ...]
-    cuts: tuple[Cut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,117 +123,15 @@ class Retriever:
         settings: Settings,
     ) -> None:
         self._store = store
+        self._linker = QuestionLinker(store)
         self._views = views
         self._vectors = vectors
         self._settings = settings
         self._rankers = rankers
 
     def link(self, base: OpenGraph, request: RetrieveRequest, /) -> Linking:
-        """Returns the entities of a question: those given, else those it names.
-
-        Some of them are swapped for irrelevant ones, where the request asks for that (K7).
-        """
-        linking = self._linked(base, request)
-        if request.linking_accuracy is None:
-            return linking
-        arrays = base.arrays
-        shown = [ref for one in linking.entities for ref in (one.entity, *one.alternatives)]
-        named = [arrays.find_node(ref.id) for ref in shown]
-        swapped = stand_ins(
-            arrays,
-            request.question,
-            linking.seeds.tolist(),
-            accuracy=request.linking_accuracy,
-            random_seed=request.linking_seed,
-            named=[node for node in named if node is not None],
-        )
-        maker = TripleMaker(arrays, None, request.languages)
-        refs = self._described(base, request.languages, maker.entities(list(swapped.values())))
-        by_id = dict(zip(arrays.node_ids.take(list(swapped)), refs, strict=True))
-        return replace(
-            linking,
-            entities=tuple(
-                replace(one, swapped_for=by_id.get(one.entity.id)) for one in linking.entities
-            ),
-            seeds=np.array(
-                [swapped.get(node, node) for node in linking.seeds.tolist()], dtype=np.int32
-            ),
-        )
-
-    def _linked(self, base: OpenGraph, request: RetrieveRequest) -> Linking:
-        rules = self.preset(request).relations
-        cuts: tuple[Cut, ...] = ()
-        if rules is None or request.entity_ids:
-            mentions = link(request.question, base.arrays, languages=request.languages)
-        else:
-            mentions, cuts = surest_entities(
-                link(
-                    request.question,
-                    base.arrays,
-                    languages=request.languages,
-                    limit=MOST_MENTIONS,
-                ),
-                min_score=rules.min_link_score,
-                most=rules.max_entities,
-            )
-        spans = tuple((mention.start, mention.end) for mention in mentions)
-        maker = TripleMaker(base.arrays, None, request.languages)
-        if request.entity_ids:
-            given = [
-                self.node(base, id_, argument="entity_ids")
-                for id_ in dict.fromkeys(request.entity_ids)
-            ]
-            seeds = list(dict.fromkeys(given))
-            refs = self._described(base, request.languages, maker.entities(seeds))
-            entities = tuple(LinkedEntity(ref, "", -1, -1, 1.0) for ref in refs)
-            return Linking(entities, np.array(seeds, dtype=np.int32), spans)
-        nodes = [candidate.node for mention in mentions for candidate in mention.candidates]
-        refs = self._described(base, request.languages, maker.entities(nodes))
-        shown = iter(refs)
-        linked = []
-        for mention in mentions:
-            first, *others = [next(shown) for _ in mention.candidates]
-            linked.append(
-                LinkedEntity(
-                    entity=first,
-                    mention=mention.text,
-                    start=mention.start,
-                    end=mention.end,
-                    score=mention.candidates[0].score,
-                    alternatives=tuple(others),
-                )
-            )
-        seeds = list(dict.fromkeys(mention.candidates[0].node for mention in mentions))
-        return Linking(tuple(linked), np.array(seeds, dtype=np.int32), spans, cuts)
-
-    def _described(
-        self, base: OpenGraph, languages: tuple[str, ...], refs: list[EntityRef]
-    ) -> list[EntityRef]:
-        """Entities with a description, by which namesakes are told apart."""
-        if not refs:
-            return []
-        found = self._store.entities(base.info.edition, [ref.id for ref in refs]).found
-        described = []
-        for ref in refs:
-            texts = found[ref.id].descriptions if ref.id in found else {}
-            codes = [code for code in (*languages, "en", "mul", *sorted(texts)) if code in texts]
-            described.append(replace(ref, description=texts[codes[0]] if codes else None))
-        return described
-
-    def node(self, base: OpenGraph, raw: str, /, *, argument: str) -> int:
-        """Returns the node of an entity, redirects followed.
-
-        Raises:
-            InputError: The graph lacks it; names the argument.
-        """
-        id_ = read_id(raw, argument=argument)
-        node = base.arrays.find_node(id_)
-        if node is not None:
-            return node
-        lookup = self._store.entities(base.info.edition, [id_])
-        if lookup.missing:
-            raise unknown_entity(base.info, raw, argument=argument)
-        return require_node(base.arrays, lookup.found[id_].id)
+        """Returns the entities of a question; see ``QuestionLinker.link``."""
+        return self._linker.link(base, request, self.preset(request).relations)
 
     def retrieve(
         self,
@@ -278,7 +149,7 @@ class Retriever:
         laid = self._lay(base, linking, request, preset, ranks, deadline)
         overlay = laid.overlay if laid else None
         if request.type_ids and is_instance is None:
-            types = [self.node(base, id_, argument="type_ids") for id_ in request.type_ids]
+            types = [self._linker.node(base, id_, argument="type_ids") for id_ in request.type_ids]
             is_instance = instances_of(base.arrays, overlay, types, ranks=ranks)
         watch.stage("view")
         vectors = self._vectors()
@@ -486,7 +357,7 @@ class Retriever:
         laid = self._views.lay(base.arrays, view, deadline=deadline)
         watch.stage("view")
         overlay = laid.overlay if laid else None
-        node = self.node(base, entity_id, argument="id")
+        node = self._linker.node(base, entity_id, argument="id")
         region = extract_region(
             base.arrays,
             np.array([node], dtype=np.int32),
@@ -504,7 +375,7 @@ class Retriever:
             ScoredTriple(shown[edge].triple, 0.0, Prizes(0.0, 0.0, 0.0), shown[edge].change)
             for edge in region.edges[order].tolist()
         )
-        (entity,) = self._described(base, languages, maker.entities([node]))
+        (entity,) = self._linker.described(base, languages, maker.entities([node]))
         watch.stage("shape")
         return with_id(
             SubgraphResult(
@@ -528,15 +399,6 @@ class Retriever:
                 items=items,
             )
         )
-
-
-def unknown_entity(info: GraphInfo, raw: str, /, *, argument: str) -> InputError:
-    """Returns the error for an id that a graph lacks."""
-    return InputError(
-        f"graph {info.name!r} has no entity {raw!r}",
-        argument=argument,
-        hint=f"Look for it by name: graph-service search NAME --graph {info.name}",
-    )
 
 
 def _status(selection: Selection | None) -> Status:

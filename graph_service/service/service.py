@@ -28,6 +28,7 @@ from graph_service.ranker_store import RankerStore
 from graph_service.sampling import SampleSpec
 from graph_service.scorer_store import StoredScorer
 from graph_service.service.entity_texts import entity_texts
+from graph_service.service.linking import OpenGraph
 from graph_service.service.longtail import LongTail, Sample
 from graph_service.service.lookup import (
     edges_from,
@@ -44,7 +45,7 @@ from graph_service.service.passages import (
     check_query,
 )
 from graph_service.service.reading import Reading, ReadingOfThread
-from graph_service.service.retrieval import Ground, OpenGraph, Retriever, Stopwatch
+from graph_service.service.retrieval import Ground, Retriever, Stopwatch
 from graph_service.service.shaping import statement_changes
 from graph_service.service.shown import (
     Comparison,

@@ -26,15 +26,9 @@ from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.languages import MOST_EDITIONS
 from graph_service.retrieve.preset import Preset
 from graph_service.retrieve.region import region_of_graph
+from graph_service.service.linking import OpenGraph, unknown_entity
 from graph_service.service.lookup import read_id
-from graph_service.service.retrieval import (
-    DEFAULT_RANKS,
-    Ground,
-    OpenGraph,
-    Retriever,
-    Stopwatch,
-    unknown_entity,
-)
+from graph_service.service.retrieval import DEFAULT_RANKS, Ground, Retriever, Stopwatch
 from graph_service.service.store_types import instances_in_store
 from graph_service.store.protocol import GraphInfo, SearchHit, Store
 from graph_service.store.region_graph import RegionGraph, read_region_graph

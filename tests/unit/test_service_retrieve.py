@@ -176,16 +176,16 @@ def test_a_view_of_the_questions_own_region(demo_service: Service) -> None:
 def test_compare_links_once_and_says_what_differs_s3(
     demo_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from graph_service.service import retrieval
+    from graph_service.service import linking
 
     calls: list[str] = []
-    real = retrieval.link
+    real = linking.link
 
     def counted(question, *rest, **options):
         calls.append(question)
         return real(question, *rest, **options)
 
-    monkeypatch.setattr(retrieval, "link", counted)
+    monkeypatch.setattr(linking, "link", counted)
     views = [ViewRef(spec=replace(REPLACED, random_seed=seed)) for seed in (1, 3)]
     base, *others = demo_service.compare(request(strategy=Strategy.PATHS), views)
     assert calls == [QUESTION]
