@@ -169,6 +169,8 @@ def masked(name: str, value: str, /) -> str:
 
 
 def _as_text(value: str | float) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

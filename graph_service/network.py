@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graph_service.model.graph import RANKS, KnowledgeGraph, labels_of
-from graph_service.model.values import EntityValue, decode_value, display_value
+from graph_service.model.values import EntityValue, display_value, stored_value
 from graph_service.model.view import Overlay
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def to_networkx(
             target = ids[tail]
         else:
             encoded = ids[tail] if tail < len(ids) else new_nodes[tail - len(ids)]
-            value = decode_value(encoded)
+            value = stored_value(encoded)
             if isinstance(value, EntityValue):
                 target = value.id
                 if target not in made:
@@ -102,6 +102,6 @@ def to_networkx(
 
 
 def _new_id(encoded: str) -> str:
-    value = decode_value(encoded)
+    value = stored_value(encoded)
     assert isinstance(value, EntityValue)
     return value.id

@@ -16,6 +16,7 @@ from graph_service.errors import InputError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.plain import from_plain, to_plain
+from graph_service.store.decoding import decodes
 from graph_service.store.protocol import Record, Records
 from graph_service.views.pairs import PairIndex
 from graph_service.views.scorer_file import decode_scorer, encode_scorer, fingerprint_of
@@ -213,6 +214,7 @@ def _key(graph: str, fingerprint: str) -> str:
     return f"{graph}/{fingerprint}"
 
 
+@decodes("a scorer")
 def _stored(record: Record, edges: str) -> StoredScorer:
     fields: dict[str, Any] = {**record.json, "stale": record.json["edges"] != edges}
     return from_plain(StoredScorer, fields)

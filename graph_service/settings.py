@@ -41,6 +41,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("vectors", "GRAPH_SERVICE_VECTORS", "", "File that keeps text vectors; in the user's cache folder by default."),
     Setting("cache_dir", "GRAPH_SERVICE_CACHE_DIR", "", "Folder for vectors, and for snapshots of graphs kept on a server."),
     Setting("cache_gb", "GRAPH_SERVICE_CACHE_GB", "4", "Size limit of the snapshot cache in GiB."),
+    Setting("trust_snapshots", "GRAPH_SERVICE_TRUST_SNAPSHOTS", "no", "Whether snapshots are opened without checking their content: yes or no."),
     Setting("snapshot_edges", "GRAPH_SERVICE_SNAPSHOT_EDGES", "50000000", "Statements up to which retrieval runs on a graph's snapshot; above, each region is read from the store."),
     Setting("contact", "GRAPH_SERVICE_CONTACT", "", "Mail address or URL that SPARQL endpoints are told in the user agent."),
     Setting("read_timeout_s", "GRAPH_SERVICE_READ_TIMEOUT_S", "30", "Time limit of one read in seconds."),
@@ -71,6 +72,7 @@ class Settings:
     vectors: str = ""
     cache_dir: str = ""
     cache_gb: float = 4.0
+    trust_snapshots: bool = False
     snapshot_edges: int = 50_000_000
     contact: str = ""
     read_timeout_s: float = 30.0
@@ -113,13 +115,17 @@ def read_settings(environment: Mapping[str, str] | None = None, /) -> Settings:
     """Returns the settings of an environment.
 
     Raises:
-        InputError: A number is none, or is not more than 0; names the variable.
+        InputError: A number is none, or is not more than 0, or a choice is neither yes nor no;
+            names the variable.
     """
     env = os.environ if environment is None else environment
     values: dict[str, str | int | float] = {}
     for row in SETTINGS:
         text = env.get(row.variable, "") or row.default
         kind = Settings.__annotations__[row.name]
+        if kind == "bool":
+            values[row.name] = _yes_or_no(row.variable, text)
+            continue
         try:
             values[row.name] = {"str": str, "int": int, "float": float}[kind](text)
         except ValueError:
@@ -132,3 +138,9 @@ def read_settings(environment: Mapping[str, str] | None = None, /) -> Settings:
                 f"{row.variable} must be a number above 0, got {text!r}", argument=row.variable
             )
     return Settings(**values)  # type: ignore[arg-type]
+
+
+def _yes_or_no(variable: str, text: str) -> bool:
+    if text.lower() not in ("yes", "no"):
+        raise InputError(f"{variable} must be yes or no, got {text!r}", argument=variable)
+    return text.lower() == "yes"

@@ -14,8 +14,8 @@ from graph_service.model.text import name_of_id, relation_words
 from graph_service.model.values import (
     EntityValue,
     Value,
-    decode_value,
     display_value,
+    stored_value,
 )
 from graph_service.model.view import CHANGE_KINDS, ChangeKind, Overlay
 
@@ -172,7 +172,7 @@ class TripleMaker:
                 for node in nodes[len(known) :]
             )
         for node, text in encoded:
-            value = decode_value(text)
+            value = stored_value(text)
             values[node] = (value, display_value(value, self.label_of))
         return values
 

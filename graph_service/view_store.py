@@ -26,6 +26,7 @@ from graph_service.model.view import (
     ViewState,
 )
 from graph_service.scorer_store import ScorerStore
+from graph_service.store.decoding import decodes
 from graph_service.store.lease import is_gone, owner_name
 from graph_service.store.protocol import Record, Records
 from graph_service.views.codec import decode_delta, encode_delta
@@ -452,6 +453,7 @@ def _fields(view: StoredView) -> dict[str, Any]:
     }
 
 
+@decodes("a view")
 def _stored(record: Record, edges: str) -> StoredView:
     fields: Mapping[str, Any] = record.json
     state, error = ViewState(fields["state"]), str(fields.get("error", ""))

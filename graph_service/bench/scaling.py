@@ -28,7 +28,7 @@ from graph_service.retrieve.engine import run
 from graph_service.retrieve.order import stable_order
 from graph_service.retrieve.preset import Preset, resolve_preset
 from graph_service.store.protocol import GraphCounts, GraphInfo
-from graph_service.store.snapshot_cache import open_snapshot, write_snapshot
+from graph_service.store.snapshot_file import open_snapshot, write_snapshot
 
 SIZES = (200_000, 2_000_000, 20_000_000)
 _EDGES_A_NODE = 10
@@ -69,23 +69,21 @@ def scaled(codex: Codex, /) -> Measured:
 
 def open_largest(codex: Codex, /) -> KnowledgeGraph:
     """Returns the largest of the graphs, read from mapped files."""
-    graph = open_snapshot(_snapshot(codex, SIZES[-1]), _info(SIZES[-1]))
-    assert graph is not None
-    return graph
+    return open_snapshot(_snapshot(codex, SIZES[-1]), _info(SIZES[-1]))[0]
 
 
 def _snapshot(codex: Codex, size: int) -> Path:
     def write() -> Path:
-        folder = codex.folder / f"scale-{size}"
-        folder.mkdir()
-        write_snapshot(scale_free(size, random_seed=1), folder)
-        return folder
+        path = codex.folder / f"scale-{size}.snapshot"
+        with path.open("wb") as file:
+            write_snapshot(scale_free(size, random_seed=1), file)
+        return path
 
     return codex.once(f"scale {size}", write)
 
 
 def _times(codex: Codex, size: int, preset: Preset) -> _Times:
-    folder, info = _snapshot(codex, size), _info(size)
+    path, info = _snapshot(codex, size), _info(size)
     opened: list[KnowledgeGraph] = []
     regions: list[tuple[int, float]] = []
 
@@ -101,8 +99,7 @@ def _times(codex: Codex, size: int, preset: Preset) -> _Times:
         regions.append((found.region_before.edges, found.timings_ms["region"]))
 
     def open_and_ask(_: int) -> None:
-        graph = open_snapshot(folder, info)
-        assert graph is not None
+        graph = open_snapshot(path, info)[0]
         opened.append(graph)
         ask(graph.entity_count // 2)
 

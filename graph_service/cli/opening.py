@@ -36,6 +36,8 @@ def settings_of(options: argparse.Namespace, /) -> Settings:
         settings = replace(settings, graph=options.graph)
     if getattr(options, "threads", None):
         settings = replace(settings, threads=options.threads)
+    if getattr(options, "trust_snapshots", False):
+        settings = replace(settings, trust_snapshots=True)
     return settings
 
 

@@ -166,6 +166,8 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
                        help="answer under this name too; may be repeated")  # fmt: skip
     serve.add_argument("--allow-origin", action="append", default=[], metavar="ORIGIN",
                        help="let pages of this origin call; may be repeated")  # fmt: skip
+    serve.add_argument("--trust-snapshots", action="store_true", help="open snapshots without "
+                       "checking their content (GRAPH_SERVICE_TRUST_SNAPSHOTS)")  # fmt: skip
     serve.add_argument("--no-graphiql", action="store_true", help="no page at GET /graphql")
     serve.add_argument("--threads", type=int, metavar="N", help="queries that run at once "
                        "(GRAPH_SERVICE_THREADS, then 8)")  # fmt: skip

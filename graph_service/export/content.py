@@ -18,7 +18,7 @@ from graph_service.model.statement import (
     statement_content_hash,
     statement_edge_hash,
 )
-from graph_service.model.values import EntityValue, Value, decode_value
+from graph_service.model.values import EntityValue, Value, stored_value
 from graph_service.model.view import Overlay
 from graph_service.service import Service
 from graph_service.store.protocol import GraphInfo, GraphReader
@@ -52,7 +52,7 @@ class ExportedGraph:
         yield from self.reader.scan_entities(self.info.edition)
         if self.overlay is None:
             return
-        values = [decode_value(text) for text in self.overlay.new_nodes]
+        values = [stored_value(text) for text in self.overlay.new_nodes]
         named = {value.id for value in values if isinstance(value, EntityValue)}
         known = self.reader.entities(self.info.edition, sorted(named)).found
         # A redirect is found under its own id too, and was among the graph's.
@@ -120,8 +120,8 @@ class ExportedGraph:
         if node < graph.entity_count:
             return EntityValue(graph.node_ids[node])
         if node < graph.node_count:
-            return decode_value(graph.node_ids[node])
-        return decode_value(overlay.new_nodes[node - graph.node_count])
+            return stored_value(graph.node_ids[node])
+        return stored_value(overlay.new_nodes[node - graph.node_count])
 
 
 def exported_graph(

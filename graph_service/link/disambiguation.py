@@ -15,7 +15,7 @@ from graph_service.link.reading import Reading
 from graph_service.link.spans import Certainty, Span
 from graph_service.model.graph import Adjacency, Bool, Int32, Int64, labels_of
 from graph_service.model.text import normalise_name
-from graph_service.model.values import Time, decode_value, display_value
+from graph_service.model.values import Time, display_value, stored_value
 
 # Bounds on work, far beyond any real question or name.
 _MAX_HOMONYMS = 1_000
@@ -167,7 +167,7 @@ def _edges_of(adjacency: Adjacency, nodes: Int32) -> tuple[Int64, Int32]:
 
 def _renderings(encoded: str) -> Iterator[str]:
     """Yields a literal's value in normal form; a date in words too, and the year alone last."""
-    value = decode_value(encoded)
+    value = stored_value(encoded)
     shown = normalise_name(display_value(value))
     if len(shown) > 1:
         yield shown

@@ -16,6 +16,8 @@ from typing import Any, get_args, get_type_hints
 
 import orjson
 
+from graph_service.errors import StoreCorruptError
+
 GREGORIAN = "Q1985727"
 JULIAN = "Q1985786"
 EARTH = "Q2"
@@ -212,6 +214,18 @@ def decode_value(encoded: str | bytes, /) -> Value:
         if not isinstance(getattr(value, name), kind):
             raise ValueError(f"not an encoded value, for its {name}: {encoded!r}")
     return value
+
+
+def stored_value(encoded: str | bytes, /) -> Value:
+    """Returns a value that a store holds; raises ``StoreCorruptError`` where it is damaged."""
+    try:
+        return decode_value(encoded)
+    except ValueError as error:
+        raise StoreCorruptError(
+            f"the store is damaged: {str(error)[:200]}",
+            hint="Check it with graph-service verify, then restore a backup or load the graph "
+            "again with --replace.",
+        ) from error
 
 
 @cache

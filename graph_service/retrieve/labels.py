@@ -9,7 +9,7 @@ import numpy as np
 
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph, labels_of
 from graph_service.model.text import relation_words
-from graph_service.model.values import EntityValue, decode_value, display_value
+from graph_service.model.values import EntityValue, display_value, stored_value
 from graph_service.model.view import Overlay
 
 
@@ -46,11 +46,11 @@ class Labels:
         for place, encoded in zip(
             literal.tolist(), self.graph.node_ids.take(numbers[literal]), strict=True
         ):
-            texts[place] = display_value(decode_value(encoded), self._unit)
+            texts[place] = display_value(stored_value(encoded), self._unit)
         for place in np.flatnonzero(numbers >= self.graph.node_count).tolist():
             assert self.overlay is not None
             encoded = self.overlay.new_nodes[int(numbers[place]) - self.graph.node_count]
-            value = decode_value(encoded)
+            value = stored_value(encoded)
             texts[place] = (
                 relation_words(value.id)
                 if isinstance(value, EntityValue)

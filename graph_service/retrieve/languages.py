@@ -15,7 +15,7 @@ import numpy as np
 from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.region import Region
-from graph_service.model.values import MonolingualText, decode_value
+from graph_service.model.values import MonolingualText, stored_value
 from graph_service.model.view import Overlay
 
 _TEXT = '["m",'
@@ -290,7 +290,7 @@ def _texts(groups: _Groups, region: Region, encoded: _Encoded, languages: Sequen
     values = encoded.take(region.nodes[region.tail[edges]])
     for edge, number, text in zip(edges.tolist(), group.tolist(), values, strict=True):
         if text.startswith(_TEXT):
-            value = decode_value(text)
+            value = stored_value(text)
             assert isinstance(value, MonolingualText)
             texts.setdefault(number, {})[edge] = value
     for said in texts.values():

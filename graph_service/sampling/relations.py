@@ -7,7 +7,7 @@ from pathlib import Path
 
 from graph_service.errors import InputError
 from graph_service.model.identity import normalise_entity_id
-from graph_service.model.values import Iri, StringValue, decode_value
+from graph_service.model.values import Iri, StringValue, stored_value
 
 DEFAULT_RELATIONS = Path(__file__).with_name("non_informative.txt")
 _DATATYPE = "datatype:"
@@ -33,7 +33,7 @@ class NonInformative:
 
     def drops_value(self, encoded: str, /) -> bool:
         """Returns whether a literal goes because of its data type."""
-        value = decode_value(encoded)
+        value = stored_value(encoded)
         if isinstance(value, Iri):
             return "url" in self.datatypes
         return isinstance(value, StringValue) and value.datatype in self.datatypes

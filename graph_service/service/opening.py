@@ -57,4 +57,5 @@ def open_configured_store(settings: Settings, url: str | None = None, /) -> Stor
         database=settings.neo4j_database,
         snapshot_folder=Path(settings.cache_dir) if settings.cache_dir else None,
         snapshot_cache_bytes=int(settings.cache_gb * 2**30),
+        trust_snapshots=settings.trust_snapshots,
     )

@@ -172,8 +172,11 @@ class Service:
             graph = self._graphs.get(key)
             if graph is not None:
                 self._graphs.move_to_end(key)
-                return graph
-            building = self._building.setdefault(key, Lock())
+            else:
+                building = self._building.setdefault(key, Lock())
+        if graph is not None:
+            self.store.mend_snapshot(info)
+            return graph
         with building:
             with self._graphs_lock:
                 graph = self._graphs.get(key)

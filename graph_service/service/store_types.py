@@ -11,7 +11,7 @@ from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
 from graph_service.model.graph import Bool, Int64, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
-from graph_service.model.values import EntityValue, decode_value
+from graph_service.model.values import EntityValue, stored_value
 from graph_service.retrieve.preset import MAX_EDGES
 from graph_service.retrieve.types import IsInstance
 from graph_service.store.protocol import GraphInfo, Neighbourhood, Store
@@ -121,5 +121,5 @@ def _parts(ids: Sequence[str]) -> Iterable[Sequence[str]]:
 
 
 def _entity(encoded: str) -> str | None:
-    value = decode_value(encoded)
+    value = stored_value(encoded)
     return value.id if isinstance(value, EntityValue) else None

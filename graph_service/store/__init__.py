@@ -24,6 +24,7 @@ def open_store(
     database: str | None = None,
     snapshot_folder: Path | None = None,
     snapshot_cache_bytes: int | None = None,
+    trust_snapshots: bool = False,
 ) -> Store:
     """Opens the store at an address; a context manager.
 
@@ -37,6 +38,7 @@ def open_store(
         database: For Neo4j.
         snapshot_folder: Where snapshots are kept, if not in the usual place.
         snapshot_cache_bytes: Most bytes of snapshots kept.
+        trust_snapshots: Whether to open snapshots without checking their content.
 
     Raises:
         InputError: The address is none of these, or a file to be read is not there.
@@ -61,6 +63,7 @@ def open_store(
             read_only=read_only,
             snapshot_folder=snapshot_folder,
             snapshot_cache_bytes=snapshot_cache_bytes,
+            trust_snapshots=trust_snapshots,
         )
     if scheme in NEO4J_SCHEMES:
         from graph_service.store.neo4j import open_neo4j
@@ -72,6 +75,7 @@ def open_store(
             database=database,
             snapshot_folder=snapshot_folder,
             snapshot_cache_bytes=snapshot_cache_bytes,
+            trust_snapshots=trust_snapshots,
         )
     raise InputError(
         f"expected sqlite:///FILE, bolt://HOST or neo4j://HOST, got {url!r}", argument="store"

@@ -12,7 +12,6 @@ from typing import Any, Self, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import neo4j
-import orjson
 from platformdirs import user_cache_path
 
 from graph_service.errors import (
@@ -24,6 +23,7 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import check_text, key64
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity, Rank, Statement
+from graph_service.store.decoding import decoding
 from graph_service.store.lease import is_gone
 from graph_service.store.lookup import (
     by_same_as,
@@ -87,6 +87,7 @@ from graph_service.store.protocol import (
     SearchHit,
     UnfinishedLoad,
 )
+from graph_service.store.records import decode_record, encode_fields
 from graph_service.store.search import CANDIDATE_LIMIT, exact_term, query_terms, rank_hits
 from graph_service.store.snapshot_cache import DEFAULT_CACHE_BYTES, SnapshotCache
 
@@ -166,10 +167,15 @@ class Neo4jStore:
         """Returns the edition as arrays; see ``GraphReader.snapshot``."""
         return self._cache.get(info, lambda: self.build(info))
 
+    def mend_snapshot(self, info: GraphInfo, /) -> None:
+        """Makes damaged arrays right again; see ``GraphReader.mend_snapshot``."""
+        self._cache.mend(info, lambda: self.build(info))
+
     def build(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns the edition as arrays in memory, built now, whatever the cache has."""
         self._require(info.edition)
-        return build_graph(self._connection, info)
+        with decoding(f"the statements of {info.edition}"):
+            return build_graph(self._connection, info)
 
     def scan_entities(self, edition: str, /) -> Iterator[list[Entity]]:
         """Yields every entity; see ``GraphReader.scan_entities``."""
@@ -366,7 +372,7 @@ class Neo4jStore:
             "kind": record.kind,
             "key": record.key,
             "graph": record.graph,
-            "json": orjson.dumps(dict(record.json)).decode(),
+            "json": encode_fields(record),
             "updated_at": record.updated_at or now_text(),
         }
         parts = in_chunks(record.data, PART_BYTES)
@@ -448,7 +454,7 @@ class Neo4jStore:
                     {"id": id_, "version": row[6]},
                 )
                 data = b"".join(bytes(part) for (part,) in parts)
-            return _record(row[:5], data)
+            return decode_record(row[0], row[1], row[2], row[3], data, row[4])
 
         return self._connection.transaction(read, access="READ", what="reading a record")
 
@@ -462,7 +468,7 @@ class Neo4jStore:
             what="listing records",
         )
         rows.sort(key=lambda row: str(row[1]).encode())
-        return [_record(row, b"") for row in rows]
+        return [decode_record(row[0], row[1], row[2], row[3], None, row[4]) for row in rows]
 
     def delete_record(self, kind: str, key: str, /) -> bool:
         """Deletes a record; returns whether there was one."""
@@ -599,6 +605,7 @@ def open_neo4j(
     database: str | None = None,
     snapshot_folder: Path | None = None,
     snapshot_cache_bytes: int = DEFAULT_CACHE_BYTES,
+    trust_snapshots: bool = False,
     max_new_types: int = MAX_NEW_TYPES,
     retry_s: float = RETRY_S,
     connect_timeout_s: float = CONNECT_TIMEOUT_S,
@@ -612,6 +619,7 @@ def open_neo4j(
         database: Name of the database; ``neo4j`` if not given, the one that Community has.
         snapshot_folder: Where snapshots are kept; in the user's cache folder if not given.
         snapshot_cache_bytes: Most bytes of snapshots kept.
+        trust_snapshots: Whether to open snapshots without checking their content.
         max_new_types: Most new relationship types a load may make.
         retry_s: How long a failed transaction is tried again, seconds.
         connect_timeout_s: How long to wait for a connection, seconds.
@@ -641,7 +649,9 @@ def open_neo4j(
         raise
     folder = snapshot_folder or user_cache_path("graph-service") / "snapshots" / store_id
     return Neo4jStore(
-        connection, SnapshotCache(folder, snapshot_cache_bytes), max_new_types=max_new_types
+        connection,
+        SnapshotCache(folder, snapshot_cache_bytes, trust=trust_snapshots),
+        max_new_types=max_new_types,
     )
 
 
@@ -724,11 +734,6 @@ def _heads_of(tx: neo4j.Transaction, edition: str, keys: Mapping[int, str]) -> d
 def _record_id(kind: str, key: str) -> str:
     size = len(kind.encode())
     return blake2b(f"{size}:{kind}{key}".encode(), digest_size=16).hexdigest()
-
-
-def _record(row: list[Any], data: bytes) -> Record:
-    kind, key, graph, encoded, updated_at = row
-    return Record(kind, key, graph, orjson.loads(encoded), data, updated_at)
 
 
 def _delete_records(tx: neo4j.Transaction, ids: list[str]) -> int:

@@ -23,6 +23,7 @@ import orjson
 from graph_service import __version__
 from graph_service.errors import InputError, LoadInProgressError, StoreError
 from graph_service.model.identity import Fingerprints
+from graph_service.store.decoding import decodes
 from graph_service.store.hashes import collision
 from graph_service.store.lease import is_gone
 from graph_service.store.names import now_text
@@ -633,6 +634,7 @@ INFO_COLUMNS = """e.graph, e.id, e.counts, e.edges, e.content, e.source, e.publi
     e.tool_version, e.report"""
 
 
+@decodes("the record of an edition")
 def info_of_row(row: list[Any], /) -> GraphInfo:
     """Returns the graph of ``INFO_COLUMNS``."""
     return GraphInfo(

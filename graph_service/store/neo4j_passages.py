@@ -16,6 +16,7 @@ from graph_service.errors import LoadInProgressError, StoreError
 from graph_service.model.identity import fingerprint, sum_hashes
 from graph_service.model.limits import Deadline
 from graph_service.model.passage import Passage
+from graph_service.store.decoding import decodes
 from graph_service.store.lease import is_gone
 from graph_service.store.names import graph_not_found, now_text
 from graph_service.store.neo4j_driver import Connection, in_chunks, one_row, rows_of
@@ -488,6 +489,7 @@ def _set_token(number: int) -> str:
     return f"@{number}"
 
 
+@decodes("a set of passages")
 def _set_of_row(row: list[Any]) -> PassageSet:
     values = list(row)
     values[8], values[9] = orjson.loads(row[8]), orjson.loads(row[9])

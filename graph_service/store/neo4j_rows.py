@@ -34,6 +34,7 @@ from graph_service.model.values import (
     encode_value,
     value_type,
 )
+from graph_service.store.decoding import decodes
 from graph_service.store.hashes import RANK_BYTES, statement_hashes
 from graph_service.store.neo4j_journal import LITERAL, RANK_SHIFT, Rows
 from graph_service.store.neo4j_schema import hex_key, search_token, short_id
@@ -221,6 +222,7 @@ def _label(entity: Entity) -> str | None:
     return None
 
 
+@decodes("an entity")
 def entity_of_row(row: list[Any], /) -> Entity:
     """Returns the entity of ``ENTITY_COLUMNS``."""
     _, id_, kind, redirect, terms, bare = row
@@ -229,6 +231,7 @@ def entity_of_row(row: list[Any], /) -> Entity:
     return decode_entity(id_, kind, redirect, terms)
 
 
+@decodes("a statement")
 def edge_of_row(row: list[Any], /) -> EdgeRow:
     """Returns the edge of ``EDGE_COLUMNS``."""
     _, id_, head, relation, value, tail, rank = row
@@ -237,6 +240,7 @@ def edge_of_row(row: list[Any], /) -> EdgeRow:
     )
 
 
+@decodes("a statement")
 def statement_of_row(row: list[Any], /) -> Statement:
     """Returns the statement of ``STATEMENT_COLUMNS``."""
     _, id_, head, relation, value, tail, rank, qualifiers, references, context = row

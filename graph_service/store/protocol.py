@@ -242,6 +242,12 @@ class GraphReader(Protocol):
     def snapshot(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns the edition as arrays, from the cache or built now (seconds for millions)."""
 
+    def mend_snapshot(self, info: GraphInfo, /) -> None:
+        """Makes arrays that ``snapshot`` gave right again where their file was damaged since.
+
+        Cheap where nothing happened; whoever keeps arrays calls it before using them again.
+        """
+
     def scan_entities(self, edition: str, /) -> Iterator[list[Entity]]:
         """Yields every entity, redirects included, in chunks, in order of their keys."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity, Rank
-from graph_service.model.values import EntityValue, Quantity, decode_value
+from graph_service.model.values import EntityValue, Quantity, stored_value
 from graph_service.store.protocol import GraphInfo, GraphReader, Neighbourhood
 from graph_service.store.snapshot import build_arrays, chunks_of_rows
 
@@ -79,7 +79,7 @@ def read_region_graph(
         nodes.add(edge.head)
         named.add(edge.relation)
         if edge.value.startswith(_NAMING):
-            value = decode_value(edge.value)
+            value = stored_value(edge.value)
             if isinstance(value, EntityValue):
                 nodes.add(value.id)
             elif isinstance(value, Quantity) and value.unit:

@@ -30,7 +30,7 @@ from graph_service.model.graph import (
 )
 from graph_service.model.identity import key64
 from graph_service.model.statement import Entity, EntityKind, Rank
-from graph_service.model.values import EntityValue, decode_value
+from graph_service.model.values import EntityValue, stored_value
 from graph_service.store.protocol import EdgeRow, GraphInfo, GraphReader
 from graph_service.store.search import name_keys
 
@@ -169,7 +169,7 @@ def chunks_of_rows(
                 relations[relation_key] = row.relation
             relation_keys.append(relation_key)
             heads.append(key64(row.head))
-            value = decode_value(row.value) if row.value.startswith('["e",') else None
+            value = stored_value(row.value) if row.value.startswith('["e",') else None
             if isinstance(value, EntityValue):
                 tails.append(key64(value.id))
                 literal.append(False)

@@ -30,6 +30,7 @@ from graph_service.model.statement import (
     decode_snaks,
 )
 from graph_service.model.values import EntityValue, decode_value
+from graph_service.store.decoding import decodes, decoding
 from graph_service.store.frozen import FrozenDatabase, is_frozen
 from graph_service.store.lease import is_gone
 from graph_service.store.lookup import (
@@ -53,6 +54,7 @@ from graph_service.store.protocol import (
     SearchHit,
     UnfinishedLoad,
 )
+from graph_service.store.records import decode_record, encode_fields
 from graph_service.store.search import CANDIDATE_LIMIT, exact_term, query_terms, rank_hits
 from graph_service.store.snapshot import (
     NameChunk,
@@ -136,9 +138,17 @@ class SqliteStore:
         """Returns the edition as arrays; see ``GraphReader.snapshot``."""
         return self._cache.get(info, lambda: self.build(info))
 
+    def mend_snapshot(self, info: GraphInfo, /) -> None:
+        """Makes damaged arrays right again; see ``GraphReader.mend_snapshot``."""
+        self._cache.mend(info, lambda: self.build(info))
+
     def build(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns the edition as arrays in memory, built now, whatever the cache has."""
         number = self._edition(info.edition)
+        with decoding(f"the statements of {info.edition}"):
+            return self._build(info, number)
+
+    def _build(self, info: GraphInfo, number: int) -> KnowledgeGraph:
         with self._database.reading() as connection:
             rows = connection.execute(
                 of_edition("SELECT number, key, id FROM relations_$n", number)
@@ -331,7 +341,7 @@ class SqliteStore:
                     record.kind,
                     record.key,
                     record.graph,
-                    orjson.dumps(dict(record.json)).decode(),
+                    encode_fields(record),
                     record.data,
                     record.updated_at or now_text(),
                 ),
@@ -345,17 +355,17 @@ class SqliteStore:
                     WHERE kind = ? AND key = ?""",
                 (kind, key),
             ).fetchone()
-        return None if row is None else _record(row)
+        return None if row is None else decode_record(*row)
 
     def list_records(self, kind: str, /, *, graph: str | None = None) -> list[Record]:
         """Returns the records of a kind in order of their key, without ``data``."""
         with self._database.reading() as connection:
             rows = connection.execute(
-                """SELECT kind, key, graph, json, x'', updated_at FROM records
+                """SELECT kind, key, graph, json, NULL, updated_at FROM records
                     WHERE kind = ? AND (? IS NULL OR graph = ?) ORDER BY key""",
                 (kind, graph, graph),
             ).fetchall()
-        return [_record(row) for row in rows]
+        return [decode_record(*row) for row in rows]
 
     def delete_record(self, kind: str, key: str, /) -> bool:
         """Deletes a record; returns whether there was one."""
@@ -485,6 +495,7 @@ def open_sqlite(
     busy_timeout_s: float = 30.0,
     snapshot_folder: Path | None = None,
     snapshot_cache_bytes: int = DEFAULT_CACHE_BYTES,
+    trust_snapshots: bool = False,
 ) -> SqliteStore:
     """Opens a store's file, made where there is none.
 
@@ -496,6 +507,7 @@ def open_sqlite(
         busy_timeout_s: How long a write waits for another writer.
         snapshot_folder: Where snapshots are kept; beside the file if not given.
         snapshot_cache_bytes: Most bytes of snapshots kept.
+        trust_snapshots: Whether to open snapshots without checking their content.
     """
     file = Path(path)
     if file.is_dir():
@@ -508,9 +520,10 @@ def open_sqlite(
         else Database(file, read_only=read_only, busy_timeout_s=busy_timeout_s)
     )
     folder = snapshot_folder or file.with_name(file.name + ".snapshots")
-    return SqliteStore(database, SnapshotCache(folder, snapshot_cache_bytes))
+    return SqliteStore(database, SnapshotCache(folder, snapshot_cache_bytes, trust=trust_snapshots))
 
 
+@decodes("a statement")
 def edge_of_row(row: tuple[Any, ...], /) -> EdgeRow:
     """Returns an edge of key, id, head id, relation id, tail key, tail id, value, rank."""
     _, id_, head, relation, tail, tail_id, value, rank, *_ = row
@@ -518,6 +531,7 @@ def edge_of_row(row: tuple[Any, ...], /) -> EdgeRow:
     return EdgeRow(id_, head, relation, encoded, RANKS[rank])
 
 
+@decodes("a statement")
 def statement_of_row(row: tuple[Any, ...], /) -> Statement:
     """Returns a statement of the columns of an edge, then qualifiers, references, context."""
     _, id_, head, relation, tail, tail_id, value, rank, qualifiers, sources, context = row
@@ -575,11 +589,6 @@ def _entities_naming(
         (_keys(ids),),
     ).fetchall()
     return _entities_by_key(connection, number, [key for (key,) in rows])
-
-
-def _record(row: tuple[Any, ...]) -> Record:
-    kind, key, graph, encoded, data, updated_at = row
-    return Record(kind, key, graph, orjson.loads(encoded), data, updated_at)
 
 
 def _graph_of(edition: str) -> str:

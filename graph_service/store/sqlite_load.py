@@ -28,6 +28,7 @@ from graph_service.errors import (
 from graph_service.model.identity import (
     Fingerprints,
 )
+from graph_service.store.decoding import decoding
 from graph_service.store.hashes import Uint64
 from graph_service.store.names import now_text
 from graph_service.store.protocol import Batch, GraphCounts, GraphInfo, LoadCounts
@@ -397,14 +398,15 @@ def graph_info(connection: sqlite3.Connection, name: str, /) -> GraphInfo | None
     ).fetchone()
     if row is None:
         return None
-    return GraphInfo(
-        name=name,
-        edition=f"{name}@{row[0]}",
-        counts=GraphCounts(*orjson.loads(row[1])),
-        fingerprints=Fingerprints(edges=row[2], content=row[3]),
-        source=row[4],
-        published_at=row[5],
-        options=orjson.loads(row[6]),
-        tool_version=row[7],
-        report=orjson.loads(row[8]),
-    )
+    with decoding(f"the record of graph {name!r}"):
+        return GraphInfo(
+            name=name,
+            edition=f"{name}@{row[0]}",
+            counts=GraphCounts(*orjson.loads(row[1])),
+            fingerprints=Fingerprints(edges=row[2], content=row[3]),
+            source=row[4],
+            published_at=row[5],
+            options=orjson.loads(row[6]),
+            tool_version=row[7],
+            report=orjson.loads(row[8]),
+        )

@@ -18,6 +18,7 @@ from graph_service.errors import LoadInProgressError, StoreError
 from graph_service.model.identity import fingerprint, sum_hashes
 from graph_service.model.limits import Deadline
 from graph_service.model.passage import Passage
+from graph_service.store.decoding import decodes
 from graph_service.store.lease import is_gone
 from graph_service.store.names import graph_not_found, now_text
 from graph_service.store.passages import (
@@ -407,6 +408,7 @@ def _has_tables(connection: sqlite3.Connection) -> bool:
     return found is not None
 
 
+@decodes("a set of passages")
 def _set_of_row(row: tuple[Any, ...]) -> PassageSet:
     values = list(row)
     values[3] = bool(row[3])

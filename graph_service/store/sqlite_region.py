@@ -14,6 +14,7 @@ from graph_service.model.graph import RANK_CODES, RANKS
 from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.statement import Rank
+from graph_service.store.decoding import decoding
 from graph_service.store.protocol import MAX_COUNTED, EdgeRow, Neighbourhood
 from graph_service.store.sqlite_schema import of_edition
 from graph_service.store.texts import encode_entity_value
@@ -197,13 +198,14 @@ def _edges(
     rows: list[tuple[Any, ...]] = connection.execute(
         of_edition(_EDGES, number), (_json(table_rows),)
     ).fetchall()
-    return tuple(
-        EdgeRow(
-            id_,
-            head,
-            relation,
-            value if tail is None else encode_entity_value(tail_id),
-            RANKS[rank],
+    with decoding("a statement"):
+        return tuple(
+            EdgeRow(
+                id_,
+                head,
+                relation,
+                value if tail is None else encode_entity_value(tail_id),
+                RANKS[rank],
+            )
+            for _, id_, head, relation, tail, tail_id, value, rank in rows
         )
-        for _, id_, head, relation, tail, tail_id, value, rank in rows
-    )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graph_service.model.statement import Entity, EntityKind, decode_entity
+from graph_service.store.decoding import decodes
 
 KINDS = (EntityKind.ITEM, EntityKind.PROPERTY)
 KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
 
 
+@decodes("an entity")
 def entity_of_row(
     id_: str, kind: int, redirect: str | None, revision: int | None, terms: str, /
 ) -> Entity:

@@ -216,7 +216,7 @@ def test_scans_are_in_order_of_keys(store: Store, graph_name: str) -> None:
 
 def assert_same_graph(first: object, second: object) -> None:
     """Compares every array of two graphs."""
-    from graph_service.store.snapshot_cache import arrays_of
+    from graph_service.store.snapshot_file import arrays_of
 
     one, two = arrays_of(first), arrays_of(second)  # type: ignore[arg-type]
     assert one.keys() == two.keys()
