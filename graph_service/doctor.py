@@ -47,6 +47,8 @@ GOLDEN_COSINES: Mapping[tuple[str, str], float] = {
 }
 """Of all-MiniLM-L6-v2, to 1e-5."""
 _COSINE_TOLERANCE = 1e-4
+MAX_CHECKED_BYTES = 256 * 2**20
+"""Size up to which ``doctor`` has SQLite check the structure of a store's file."""
 _SECRETS = frozenset({"api_key", "model_key", "neo4j_password"})
 _REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9._-]+)\s*(?:\[[^]]*\])?\s*(?:>=\s*([0-9][0-9.]*))?")
 _CREDENTIALS = re.compile(r"^([^:/]+://).*@", re.DOTALL)
@@ -519,7 +521,8 @@ def check_store(settings: Settings, /) -> list[Check]:
         with opened as store:
             store.ping()
             frozen = path is not None and is_frozen(path)
-            return _describe_store(store, shown, settings.graph, can_write=not frozen)
+            checks = _describe_store(store, shown, settings.graph, can_write=not frozen)
+            return [*checks, _check_structure(store, path)]
     except GraphServiceError as error:
         said = error.message.replace(url, shown)
         return [Check("store", State.FAIL, f"{shown}: {said}", _command(error))]
@@ -545,6 +548,21 @@ def _describe_store(store: Store, shown: str, wanted: str, /, *, can_write: bool
         checks.append(Check("graphs", State.OK, names))
     checks.extend(_check_load(unfinished) for unfinished in store.unfinished_loads())
     return checks
+
+
+def _check_structure(store: Store, path: Path | None) -> Check:
+    """Returns whether the engine finds its own structure sound; contents take ``verify``."""
+    verify = "graph-service verify"
+    if path is not None and path.stat().st_size > MAX_CHECKED_BYTES:
+        return Check(
+            "damage",
+            State.OK,
+            f"not looked for in a file of more than {MAX_CHECKED_BYTES >> 20} MiB: {verify}",
+        )
+    faults = [found.fault for found in store.inspect_all() if found.fault]
+    if faults:
+        return Check("damage", State.FAIL, "; ".join(faults), verify)
+    return Check("damage", State.OK, f"the structure is sound; {verify} checks the contents")
 
 
 def _check_load(load: UnfinishedLoad) -> Check:

@@ -128,6 +128,10 @@ class RankerStore:
         sides = self._read(self.get(name))
         return TrainedRanker(sides.weights, encoder, sides=sides)
 
+    def check(self, name: str, /) -> None:
+        """Reads a ranker; raises ``StoreCorruptError`` where it is damaged."""
+        self._read(self.get(name))
+
     def delete(self, name: str, /) -> str:
         """Deletes a ranker and returns its name; raises ``InputError`` if there is none."""
         stored = self.get(name)

@@ -15,6 +15,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "export r30.nt --graph demo --view rr:0.3:1",
     ),
     "backup": ("backup copy.db --store sqlite:///graph.db",),
+    "verify": ("verify --store sqlite:///graph.db", "verify --graph demo --json"),
     "search": ('search "Douglas Adams" --graph demo',),
     "item": ("item Q42", "item dbr:Rome --view rr:0.3:1 --limit 20"),
     "passages": (

@@ -79,6 +79,7 @@ def make_parser() -> argparse.ArgumentParser:
     graphs.add_argument("--yes", action="store_true", help="delete without asking")
     add_export(add("export", "exporting:export", "write a graph or a view to a file", graph))
     add_backup(add("backup", "exporting:backup", "copy a store's file while it is in use", store))
+    add("verify", "verifying:verify", "check that a store holds what its fingerprints claim", graph)
     search = add("search", "reading:search", "find entities by name", graph)
     search.add_argument("query", metavar="NAME", help="a name, or words of one")
     search.add_argument("--language", action="append", default=[], metavar="CODE",

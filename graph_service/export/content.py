@@ -9,14 +9,10 @@ import numpy as np
 
 from graph_service.errors import StoreCorruptError
 from graph_service.model.graph import RANKS, KnowledgeGraph
-from graph_service.model.identity import Fingerprints, fingerprint, sum_hashes
 from graph_service.model.request import ViewRef
 from graph_service.model.statement import (
     Entity,
     Statement,
-    entity_content_hash,
-    statement_content_hash,
-    statement_edge_hash,
 )
 from graph_service.model.values import EntityValue, Value, stored_value
 from graph_service.model.view import Overlay
@@ -139,38 +135,3 @@ def exported_graph(
     arrays = service.arrays(info)
     laid = ViewStore(service.store).lay(arrays, view)
     return ExportedGraph(service.store, info, arrays, laid.overlay if laid else None)
-
-
-class Fingerprinter:
-    """Computes the fingerprints of what is exported, where they are not the graph's own."""
-
-    def __init__(self, exported: ExportedGraph, /) -> None:
-        self._known = exported.info.fingerprints if exported.overlay is None else None
-        self._edges = np.zeros(2, dtype=np.uint64)
-        self._content = np.zeros(2, dtype=np.uint64)
-        self._statements = 0
-        self._entities = 0
-
-    def add_entities(self, entities: Sequence[Entity], /) -> None:
-        """Adds entities, each once."""
-        if self._known is None and entities:
-            self._content = self._content + sum_hashes(b"".join(map(entity_content_hash, entities)))
-            self._entities += len(entities)
-
-    def add_statements(self, statements: Sequence[Statement], /) -> None:
-        """Adds statements, each once."""
-        if self._known is None and statements:
-            self._edges = self._edges + sum_hashes(b"".join(map(statement_edge_hash, statements)))
-            self._content = self._content + sum_hashes(
-                b"".join(map(statement_content_hash, statements))
-            )
-            self._statements += len(statements)
-
-    def fingerprints(self) -> Fingerprints:
-        """Returns both fingerprints of all that was added."""
-        if self._known is not None:
-            return self._known
-        return Fingerprints(
-            edges=fingerprint(self._edges, self._statements),
-            content=fingerprint(self._content, self._statements + self._entities),
-        )

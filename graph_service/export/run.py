@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import IO, Protocol, cast
 
 from graph_service.errors import InputError
-from graph_service.export.content import ExportedGraph, Fingerprinter
+from graph_service.export.content import ExportedGraph
 from graph_service.export.lines import LinesWriter
 from graph_service.export.ntriples import NTriplesWriter
 from graph_service.export.report import ExportReport, Omissions
 from graph_service.export.tables import KgtkWriter, TsvWriter
 from graph_service.model.identity import Fingerprints
 from graph_service.model.statement import Entity, Statement
+from graph_service.store.fingerprinter import Fingerprinter, require_claimed
 
 STANDARD_OUTPUT = "-"
 MAX_SHOWN_RELATIONS = 50
@@ -93,6 +94,8 @@ def export(
     Raises:
         InputError: The name tells no format, the file can't be written, or another process is
             writing it; the folder holds something else.
+        StoreCorruptError: The store no longer holds what the graph's fingerprints claim; nothing
+            stands under the name then.
     """
     began = time.monotonic()
     format = format or format_of(out)
@@ -101,7 +104,7 @@ def export(
             f"a file of labels goes with tsv; {format} holds them itself", argument="labels"
         )
     omissions = Omissions()
-    fingerprinter = Fingerprinter(exported)
+    fingerprinter = Fingerprinter()
     if format is ExportFormat.NEO4J_CSV:
         entities, statements = _write_neo4j(exported, out, fingerprinter)
         files: tuple[str, ...] = (out,)
@@ -122,7 +125,7 @@ def export(
                 statements += len(rows)
                 for statement in rows:
                     writer.statement(statement)
-            writer.finish(fingerprinter.fingerprints())
+            writer.finish(_fingerprints(exported, fingerprinter))
         files = (out, labels) if labels else (out,)
         commands = _load_commands(out, labels, tsv)
     left_out = omissions.rows()
@@ -142,6 +145,18 @@ def export(
         commands=commands,
         seconds=time.monotonic() - began,
     )
+
+
+def _fingerprints(exported: ExportedGraph, fingerprinter: Fingerprinter) -> Fingerprints:
+    """Returns the fingerprints of what was written.
+
+    Raises:
+        StoreCorruptError: A graph itself was written, and they are not the ones it claims.
+    """
+    found = fingerprinter.fingerprints()
+    if exported.overlay is None:
+        require_claimed(exported.info.fingerprints, found, exported.info.edition)
+    return found
 
 
 def _writer(
@@ -205,7 +220,7 @@ def _write_neo4j(
             statements += len(rows)
             writer.statements(rows)
         known = exported.reader.entities(exported.info.edition, writer.relation_ids).found
-        writer.finish(fingerprinter.fingerprints(), known)
+        writer.finish(_fingerprints(exported, fingerprinter), known)
     return entities, statements
 
 

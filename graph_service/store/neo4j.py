@@ -46,6 +46,7 @@ from graph_service.store.neo4j_driver import (
     rows_of,
 )
 from graph_service.store.neo4j_editions import drop_editions
+from graph_service.store.neo4j_inspect import inspect_edition, inspect_server
 from graph_service.store.neo4j_journal import PLACE_ROW, page_of, unpack
 from graph_service.store.neo4j_load import (
     INFO_COLUMNS,
@@ -82,6 +83,7 @@ from graph_service.store.protocol import (
     EdgeRow,
     EntityLookup,
     GraphInfo,
+    Inspected,
     Neighbourhood,
     Record,
     SearchHit,
@@ -176,6 +178,18 @@ class Neo4jStore:
         self._require(info.edition)
         with decoding(f"the statements of {info.edition}"):
             return build_graph(self._connection, info)
+
+    def verify_snapshot(self, info: GraphInfo, /) -> int | None:
+        """Checks the file of an edition's arrays; see ``GraphReader.verify_snapshot``."""
+        return self._cache.verify(info)
+
+    def inspect(self, info: GraphInfo, /) -> Iterator[Inspected]:
+        """Checks an edition's keys and indexes; see ``GraphReader.inspect``."""
+        return inspect_edition(self._connection, info)
+
+    def inspect_all(self) -> Iterator[Inspected]:
+        """Checks what belongs to no edition; see ``Store.inspect_all``."""
+        return inspect_server(self._connection)
 
     def scan_entities(self, edition: str, /) -> Iterator[list[Entity]]:
         """Yields every entity; see ``GraphReader.scan_entities``."""

@@ -42,7 +42,7 @@ _PASSAGE_STATEMENTS = (
     f"CREATE FULLTEXT INDEX {PASSAGE_INDEX} IF NOT EXISTS FOR (n:Passage) ON EACH [n.search] "
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}",
 )
-_STATEMENTS = (
+STATEMENTS = (
     "CREATE CONSTRAINT graph_service_graph IF NOT EXISTS FOR (n:Graph) REQUIRE n.name IS UNIQUE",
     "CREATE CONSTRAINT graph_service_edition IF NOT EXISTS "
     "FOR (n:GraphEdition) REQUIRE n.id IS UNIQUE",
@@ -82,7 +82,7 @@ def ensure_schema(connection: Connection, /) -> str:
     query = "MATCH (m:GraphServiceMeta {id: 'schema'}) RETURN m.version, m.store_id"
     rows = connection.read(query, what="opening the store")
     if not rows:
-        for statement in _STATEMENTS:
+        for statement in STATEMENTS:
             connection.write(statement, what="making the indexes")
         connection.write("CALL db.awaitIndexes(300)", what="making the indexes")
         rows = connection.write(

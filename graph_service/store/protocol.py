@@ -227,6 +227,14 @@ class Neighbourhood:
     truncated: tuple[Cut, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """A part of a store that was checked: ``fault`` says what is wrong with it; "" for nothing."""
+
+    part: str
+    fault: str = ""
+
+
 class GraphReader(Protocol):
     """Reads published editions. ``edition`` arguments are those of ``GraphInfo``."""
 
@@ -247,6 +255,16 @@ class GraphReader(Protocol):
 
         Cheap where nothing happened; whoever keeps arrays calls it before using them again.
         """
+
+    def verify_snapshot(self, info: GraphInfo, /) -> int | None:
+        """Checks the file of an edition's arrays and returns its bytes; None where there is none.
+
+        Raises:
+            StoreCorruptError: It is damaged.
+        """
+
+    def inspect(self, info: GraphInfo, /) -> Iterator[Inspected]:
+        """Checks an edition's keys and indexes against its statements and entities."""
 
     def scan_entities(self, edition: str, /) -> Iterator[list[Entity]]:
         """Yields every entity, redirects included, in chunks, in order of their keys."""
@@ -399,6 +417,9 @@ class Store(GraphReader, Records, Protocol):
 
     def delete_graph(self, name: str, /) -> None:
         """Deletes a graph, its editions and its records, in resumable batches."""
+
+    def inspect_all(self) -> Iterator[Inspected]:
+        """Checks what belongs to no published edition: the engine's own structure, journals."""
 
     def ping(self) -> None:
         """Raises ``StoreUnavailableError`` unless the store answers now."""

@@ -98,6 +98,17 @@ class SnapshotCache:
                 )
             self._rewrite(place, state.size, build())
 
+    def verify(self, info: GraphInfo, /) -> int | None:
+        """Checks the file of an edition and returns its bytes; None where there is none.
+
+        Raises:
+            StoreCorruptError: It is damaged.
+        """
+        try:
+            return verify_snapshot(self.place(info))
+        except FileNotFoundError:
+            return None
+
     def place(self, info: GraphInfo, /) -> Path:
         """Returns the file of an edition's arrays."""
         prints = info.fingerprints

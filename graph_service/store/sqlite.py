@@ -31,6 +31,7 @@ from graph_service.model.statement import (
 )
 from graph_service.model.values import EntityValue, decode_value
 from graph_service.store.decoding import decodes, decoding
+from graph_service.store.fingerprinter import Fingerprinter, require_claimed
 from graph_service.store.frozen import FrozenDatabase, is_frozen
 from graph_service.store.lease import is_gone
 from graph_service.store.lookup import (
@@ -49,6 +50,7 @@ from graph_service.store.protocol import (
     EdgeRow,
     EntityLookup,
     GraphInfo,
+    Inspected,
     Neighbourhood,
     Record,
     SearchHit,
@@ -63,6 +65,7 @@ from graph_service.store.snapshot import (
 from graph_service.store.snapshot_cache import DEFAULT_CACHE_BYTES, SnapshotCache
 from graph_service.store.sqlite_backup import back_up
 from graph_service.store.sqlite_database import Database, mapping_errors
+from graph_service.store.sqlite_inspect import inspect_edition, inspect_file
 from graph_service.store.sqlite_load import (
     Lease,
     SqliteLoadSession,
@@ -176,6 +179,18 @@ class SqliteStore:
                 for keys, owners, aliases, longest in name_rows
             ],
         )
+
+    def verify_snapshot(self, info: GraphInfo, /) -> int | None:
+        """Checks the file of an edition's arrays; see ``GraphReader.verify_snapshot``."""
+        return self._cache.verify(info)
+
+    def inspect(self, info: GraphInfo, /) -> Iterator[Inspected]:
+        """Checks an edition's keys and indexes; see ``GraphReader.inspect``."""
+        return inspect_edition(self._database, self._edition(info.edition))
+
+    def inspect_all(self) -> Iterator[Inspected]:
+        """Checks what belongs to no edition; see ``Store.inspect_all``."""
+        return inspect_file(self._database)
 
     def scan_entities(self, edition: str, /) -> Iterator[list[Entity]]:
         """Yields every entity; see ``GraphReader.scan_entities``."""
@@ -419,7 +434,7 @@ class SqliteStore:
 
     def backup(self, out: Path, /, *, replace: bool = False) -> int:
         """Copies the file while it is in use; see ``sqlite_backup.back_up``."""
-        return back_up(self._database, out, replace=replace)
+        return back_up(self._database, out, replace=replace, verify=_verify_copy)
 
     def ping(self) -> None:
         """Raises ``StoreUnavailableError`` unless the file answers now, and is the one opened."""
@@ -521,6 +536,15 @@ def open_sqlite(
     )
     folder = snapshot_folder or file.with_name(file.name + ".snapshots")
     return SqliteStore(database, SnapshotCache(folder, snapshot_cache_bytes, trust=trust_snapshots))
+
+
+def _verify_copy(path: Path) -> None:
+    """Raises ``StoreCorruptError`` where a graph of a copy is not what its fingerprints claim."""
+    with open_sqlite(path, read_only=True) as copy:
+        for info in copy.graphs():
+            found = Fingerprinter()
+            found.add_edition(copy, info.edition)
+            require_claimed(info.fingerprints, found.fingerprints(), info.edition)
 
 
 @decodes("a statement")

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 from graph_service.errors import InputError, StoreCorruptError
 from graph_service.store.sqlite_database import Database, mapping_errors
 
 
-def back_up(database: Database, out: Path, /, *, replace: bool) -> int:
+def back_up(
+    database: Database, out: Path, /, *, replace: bool, verify: Callable[[Path], None]
+) -> int:
     """Copies the file as it is at one moment, checks the copy, and only then names it ``out``.
 
     Others may read and write meanwhile; what they write from now on is not in the copy.
+
+    Args:
+        database: The file.
+        out: The copy.
+        replace: Whether to write over a file that is there.
+        verify: Reads the copy from end to end; raises ``StoreCorruptError`` where it is not what
+            it claims.
 
     Returns:
         The size of the copy, bytes.
@@ -38,6 +48,7 @@ def back_up(database: Database, out: Path, /, *, replace: bool) -> int:
             connection.execute("VACUUM INTO ?", (str(partial),))
         with mapping_errors(partial):
             _check(partial)
+        verify(partial)
         partial.replace(out)
     finally:
         for path in leftovers:
