@@ -50,6 +50,7 @@ class CutReason(StrEnum):
     """Why something was left out.
 
     ``DUPLICATE``: what stayed says the same, in a language asked for or of the same entity.
+    ``PARALLEL``: under preset ``okgqa`` one statement of each head and value stays.
     """
 
     HUB = "hub"
@@ -60,6 +61,7 @@ class CutReason(StrEnum):
     MIN_SCORE = "min-score"
     WORK_BUDGET = "work-budget"
     DUPLICATE = "duplicate"
+    PARALLEL = "parallel"
 
 
 @dataclass(frozen=True, slots=True)

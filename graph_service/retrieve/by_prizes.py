@@ -1,4 +1,4 @@
-"""Preset ``okgqa``: prizes by label, as the paper and its code have them (rows O4 to O7)."""
+"""Preset ``okgqa``: similarities and prizes as that paper's code has them (rows O4 to O7)."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from graph_service.model.graph import Float64
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.region import Region
 from graph_service.model.result import ScorePart, Strategy
-from graph_service.retrieve.paths import FoundPath, best_paths
+from graph_service.retrieve.paths import FoundPath, best_first_paths
 from graph_service.retrieve.picking import (
     NO_STATS,
     Call,
     PickedPath,
     Selection,
+    limited,
     over,
     pick_edges,
     pick_subgraph,
 )
-from graph_service.retrieve.prizes import cosines, rank_prizes
-from graph_service.retrieve.triplets import best_triplets
+from graph_service.retrieve.prizes import SIMILARITY_DIGITS, cosines, rank_prizes
+from graph_service.retrieve.triplets import best_triplets, triple_totals
 
 
 def by_prizes(call: Call, question: str, eligible: npt.NDArray[np.bool_]) -> Selection:
-    """Rows O4 to O7 as the paper and its code have them."""
+    """Returns what rows O4 to O7 pick, as the paper's code does where its text is open."""
     region, preset = call.region, call.preset
     node_texts = call.labels.nodes(region.nodes)
     relations, which = np.unique(region.rel, return_inverse=True)
@@ -42,51 +43,59 @@ def by_prizes(call: Call, question: str, eligible: npt.NDArray[np.bool_]) -> Sel
     node_prizes = rank_prizes(
         node_like, preset.top_nodes, keys=region.node_keys, eligible=eligible & allowed
     )
-    edge_texts = [relation_texts[place] for place in which.tolist()]
-    edge_prizes = rank_prizes(edge_like, preset.top_edges, keys=region.edge_keys, texts=edge_texts)
+    edge_prizes = rank_prizes(edge_like, preset.top_edges, keys=region.edge_keys)
     call.clock.stage("prizes")
-    like = np.round(node_like[region.head] + edge_like + node_like[region.tail], 5)
     match call.strategy:
         case Strategy.TRIPLETS:
             chosen = best_triplets(
-                region,
-                node_prizes=node_prizes,
-                edge_prizes=edge_prizes,
-                limit=preset.limit,
-                similarity=like,
+                region, node_similarity=node_like, edge_similarity=edge_like, limit=preset.limit
             )
-            picked, cut = pick_edges(call, chosen, node_prizes, edge_prizes)
-            found = Selection(NO_STATS, NO_STATS, triples=picked, cuts=(*cuts, *cut))
+            picked, cut = pick_edges(call, chosen, node_like, edge_like)
+            count = region.edge_count
+            cuts = (*cuts, *limited(call, count, total=count), *cut)
+            found = Selection(NO_STATS, NO_STATS, triples=picked, cuts=cuts)
         case Strategy.PATHS:
-            prized = np.flatnonzero(node_prizes > 0)
-            starts = prized[np.lexsort((region.node_keys[prized], -node_prizes[prized]))]
-            search = best_paths(
-                region,
-                starts,
-                node_prizes=node_prizes,
-                edge_prizes=edge_prizes,
-                edge_cost=preset.edge_cost,
-                max_length=preset.max_path_length,
-                limit=preset.limit,
-                maximal=preset.maximal_paths,
-                work_budget=preset.work_budget,
-                deadline=call.deadline,
-            )
-            paths = [
-                PickedPath(
-                    tuple(int(region.edges[edge]) for edge in path.edges),
-                    path.reversed,
-                    path.score,
-                    _parts(path, edge_prizes, preset.edge_cost),
-                )
-                for path in search.paths
-            ]
+            paths, left = _paths(call, node_prizes, edge_prizes)
             kept, cut = over(call, paths)
-            found = Selection(NO_STATS, NO_STATS, paths=kept, cuts=(*cuts, *search.cuts, *cut))
+            found = Selection(NO_STATS, NO_STATS, paths=kept, cuts=(*cuts, *left, *cut))
         case Strategy.SUBGRAPH:
+            like = triple_totals(region, nodes=node_like, edges=edge_like)
+            like = np.round(like, SIMILARITY_DIGITS)
             found = pick_subgraph(call, node_prizes, edge_prizes, like, None, cuts)
     call.clock.stage(call.strategy.value)
     return found
+
+
+def _paths(
+    call: Call, node_prizes: Float64, edge_prizes: Float64
+) -> tuple[list[PickedPath], tuple[Cut, ...]]:
+    """Returns the paths of at least one statement among those taken off the queue, best first."""
+    region, preset = call.region, call.preset
+    search = best_first_paths(
+        region,
+        np.flatnonzero(node_prizes > 0),
+        node_prizes=node_prizes,
+        edge_prizes=edge_prizes,
+        edge_cost=preset.edge_cost,
+        max_length=preset.max_path_length,
+        count=max(preset.limit, preset.taken_paths),
+        deadline=call.deadline,
+    )
+    found = sorted((path for path in search.paths if path.edges), key=lambda path: -path.score)
+    kept = found[: preset.limit]
+    cuts: tuple[Cut, ...] = ()
+    if search.more or len(kept) < len(found):
+        cuts = (Cut("items", CutReason.LIMIT, preset.limit, len(kept)),)
+    picked = [
+        PickedPath(
+            tuple(int(region.edges[edge]) for edge in path.edges),
+            (False,) * len(path.edges),
+            path.score,
+            _parts(path, edge_prizes, preset.edge_cost),
+        )
+        for path in kept
+    ]
+    return picked, cuts
 
 
 def _parts(path: FoundPath, edge_prizes: Float64, edge_cost: float) -> tuple[ScorePart, ...]:

@@ -27,6 +27,7 @@ from graph_service.retrieve.picking import (
     PickedEdge,
     PickedPath,
     Selection,
+    limited,
     over,
 )
 from graph_service.retrieve.preset import RelationRules
@@ -152,8 +153,7 @@ def _drawn(region: Region, edges: Int64, rules: RelationRules) -> Int64:
 
 def _picked(call: Call, found: Sequence[_Found], cuts: tuple[Cut, ...]) -> Selection:
     region, limit = call.region, call.preset.limit
-    if len(found) > limit:
-        cuts = (*cuts, Cut("items", CutReason.LIMIT, limit, limit, len(found)))
+    cuts = (*cuts, *limited(call, len(found), total=len(found)))
     if call.strategy is Strategy.PATHS:
         paths = [
             PickedPath(

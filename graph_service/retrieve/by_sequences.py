@@ -20,6 +20,7 @@ from graph_service.retrieve.picking import (
     Call,
     PickedPath,
     Selection,
+    limited,
     over,
     pick_edges,
     pick_subgraph,
@@ -117,7 +118,8 @@ def _picked(call: Call, walks: Sequence[Walk], cuts: tuple[Cut, ...]) -> Selecti
             for walk in walks[: preset.limit]
         ]
         kept, cut = over(call, paths)
-        found = Selection(NO_STATS, NO_STATS, paths=kept, cuts=(*cuts, *cut))
+        cuts = (*cuts, *limited(call, len(walks)), *cut)
+        found = Selection(NO_STATS, NO_STATS, paths=kept, cuts=cuts)
     else:
         emitted: dict[int, float] = {}
         for walk in walks:
@@ -130,7 +132,8 @@ def _picked(call: Call, walks: Sequence[Walk], cuts: tuple[Cut, ...]) -> Selecti
         if call.strategy is Strategy.TRIPLETS:
             chosen = edges[: preset.limit]
             picked, cut = pick_edges(call, chosen, node_prizes, edge_prizes)
-            found = Selection(NO_STATS, NO_STATS, triples=picked, cuts=(*cuts, *cut))
+            cuts = (*cuts, *limited(call, len(edges)), *cut)
+            found = Selection(NO_STATS, NO_STATS, triples=picked, cuts=cuts)
         else:
             priority = np.full(region.edge_count, np.iinfo(np.int64).max)
             priority[edges] = np.arange(len(edges))
@@ -141,7 +144,7 @@ def _picked(call: Call, walks: Sequence[Walk], cuts: tuple[Cut, ...]) -> Selecti
 
 
 def _with_parts(call: Call, scorer: SequenceScorer, walks: Sequence[Walk]) -> tuple[Walk, ...]:
-    """Returns the walks that are picked with the parts of their scores."""
+    """Returns the walks, those that are picked with the parts of their scores."""
     preset, seeds = call.preset, set(call.region.seeds.tolist())
     found = []
     for walk in walks[: preset.limit]:
@@ -153,7 +156,7 @@ def _with_parts(call: Call, scorer: SequenceScorer, walks: Sequence[Walk]) -> tu
         }
         amounts["unspoken"] = walk.score - sum(amounts.values())
         found.append(replace(walk, parts=_parts(amounts)))
-    return tuple(found)
+    return (*found, *walks[preset.limit :])
 
 
 def _steps(call: Call, walk: Walk) -> Steps:

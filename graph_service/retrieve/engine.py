@@ -28,6 +28,7 @@ from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.languages import said_once, with_editions
 from graph_service.retrieve.origin import with_origins
 from graph_service.retrieve.pagerank import personalised_pagerank, prune
+from graph_service.retrieve.parallel import last_of_parallel
 from graph_service.retrieve.picking import Call, Clock, Encode, Encoder, Selection
 from graph_service.retrieve.preset import Preset
 from graph_service.retrieve.region import extract_region, prizeable
@@ -129,7 +130,7 @@ def run(
     if is_instance is not None:
         region = of_types(region, is_instance)
     once = said_once(region, graph, overlay, languages)
-    region = once.region
+    region = once.region if preset.scoring != "prizes" else last_of_parallel(once.region)
     clock.stage("region")
     after = _ranked(region, preset, deadline)
     clock.stage("pagerank")

@@ -1,4 +1,4 @@
-"""The best paths between prized nodes (row O6; OKGQA section 3.2 and appendix A.3)."""
+"""Paths along edges from prized nodes, as OKGQA's code searches them (row O6, appendix A.3)."""
 
 from __future__ import annotations
 
@@ -8,36 +8,34 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph_service.model.graph import Float64, Int64
-from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
 
 
 @dataclass(frozen=True, slots=True)
 class FoundPath:
-    """A simple path in local numbers.
+    """A simple path in local numbers, each edge walked from head to tail.
 
     Attributes:
         start: First node.
-        edges: Edges in order.
-        reversed: For each edge, whether it was walked from tail to head.
+        edges: Edges in order; none where the node stands alone.
         score: Node prizes + edge prizes - edge costs.
     """
 
     start: int
     edges: tuple[int, ...]
-    reversed: tuple[bool, ...]
     score: float
 
 
 @dataclass(frozen=True, slots=True)
 class PathSearch:
-    """Paths, best first, and what a limit left out."""
+    """Paths in the order in which they left the queue, and whether it held more then."""
 
     paths: tuple[FoundPath, ...]
-    cuts: tuple[Cut, ...] = ()
+    more: bool
 
 
-def best_paths(
+def best_first_paths(
     region: Region,
     starts: Int64,
     /,
@@ -46,152 +44,52 @@ def best_paths(
     edge_prizes: Float64,
     edge_cost: float,
     max_length: int,
-    limit: int,
-    maximal: bool = True,
-    work_budget: int = 20_000,
+    count: int,
     deadline: Deadline | None = None,
 ) -> PathSearch:
-    """Returns the best simple paths from some nodes: exactly, unless the work budget ends first.
+    """Returns the first paths that leave a queue ordered by score.
 
-    A priority queue holds partial paths by an upper bound of what they can become, so the first
-    complete ones that leave it are the best. A path and its reverse are one path. Literals are
-    ends, never passed through. Among equal scores the order is that of the queue, which depends
-    on keys alone.
+    The queue begins with each start alone. The path of the highest score leaves it, and its
+    extensions by one edge out of its last node, to nodes that it does not hold, enter it. So any
+    prefix is a path of its own, and a path of a high score behind an edge that costs more than it
+    brings may not be reached: the search is greedy, as that code's is. Equal scores go by the key
+    of the start, then by the keys of the edges.
 
     Args:
         region: The region.
-        starts: Local nodes, best first.
+        starts: Local nodes.
         node_prizes: float64 [n].
         edge_prizes: float64 [m].
         edge_cost: Cost of each edge.
         max_length: Most edges of a path.
-        limit: How many paths (n).
-        maximal: Return a path only at ``max_length`` or where nothing can follow; else any prefix
-            of at least one edge.
-        work_budget: Most entries taken from the queue.
-        deadline: Ends the search when past; the best so far are returned with a cut.
+        count: How many paths leave the queue.
+        deadline: Raises ``DeadlineError`` when past.
     """
     deadline = deadline or Deadline.none()
-    steps = _Steps(region, node_prizes, edge_prizes - edge_cost, max_length, maximal)
-    # Entry: (-bound, complete first, sequence number, score, nodes, edges, index of next step).
-    # An entry stands for its path with the next step, and for all later, worse steps after it.
-    queue: list[tuple[float, int, int, float, tuple[int, ...], tuple[int, ...], int]] = []
-    sequence = 0
-
-    def push_next(score: float, nodes: tuple[int, ...], edges: tuple[int, ...], index: int) -> None:
-        nonlocal sequence
-        left = max_length - len(edges)
-        bounds, _, others = steps.of(nodes[-1], left, first=not edges)
-        while index < len(others) and others[index] in nodes:
-            index += 1
-        if index < len(others):
-            sequence += 1
-            bound = score + bounds[index]
-            heapq.heappush(queue, (-bound, 1, sequence, score, nodes, edges, index))
-
-    def push_complete(score: float, nodes: tuple[int, ...], edges: tuple[int, ...]) -> None:
-        nonlocal sequence
-        sequence += 1
-        heapq.heappush(queue, (-score, 0, sequence, score, nodes, edges, -1))
-
-    for start in dict.fromkeys(starts.tolist()):
-        push_next(float(node_prizes[start]), (start,), (), 0)
+    gain = np.round(edge_prizes - edge_cost + node_prizes[region.tail], 9)
+    # The edges out of each node, the best first.
+    order = np.lexsort((region.edge_keys, -gain, region.head))
+    begin = np.searchsorted(region.head[order], np.arange(region.node_count + 1))
+    # Entry: (-score, key of the start and keys of the edges, start, edges).
+    queue: list[tuple[float, tuple[int, ...], int, tuple[int, ...]]] = [
+        (-float(node_prizes[start]), (int(region.node_keys[start]),), start, ())
+        for start in dict.fromkeys(starts.tolist())
+    ]
+    heapq.heapify(queue)
     found: list[FoundPath] = []
-    seen: set[tuple[int, ...]] = set()
-    work = 0
-    cuts: list[Cut] = []
-    while queue and len(found) < limit:
-        work += 1
-        if work > work_budget:
-            cuts.append(Cut("paths", CutReason.WORK_BUDGET, work_budget, len(found)))
-            break
-        if work % 256 == 0 and deadline.passed():
-            cuts.append(Cut("paths", CutReason.DEADLINE, 0, len(found)))
-            break
-        _, kind, _, score, nodes, edges, index = heapq.heappop(queue)
-        if kind == 0:
-            canonical = min(edges, edges[::-1])
-            if canonical not in seen:
-                seen.add(canonical)
-                walked = tuple(
-                    int(region.head[edge]) != node for edge, node in zip(edges, nodes, strict=False)
-                )
-                found.append(FoundPath(nodes[0], edges, walked, round(score, 9)))
+    while queue and len(found) < count:
+        deadline.check("searching for paths")
+        negative, keys, start, edges = heapq.heappop(queue)
+        found.append(FoundPath(start, edges, -negative))
+        if len(edges) == max_length:
             continue
-        push_next(score, nodes, edges, index + 1)
-        _, chosen, others = steps.of(nodes[-1], max_length - len(edges), first=not edges)
-        edge, node = chosen[index], others[index]
-        longer, further = (*edges, edge), (*nodes, node)
-        total = score + float(steps.gain[edge]) + float(node_prizes[node])
-        ends = len(longer) == max_length
-        if not ends:
-            _, _, following = steps.of(node, max_length - len(longer))
-            ends = all(other in further for other in following)
-            if not ends:
-                push_next(total, further, longer, 0)
-        if ends or not maximal:
-            push_complete(total, further, longer)
-    return PathSearch(tuple(found), tuple(cuts))
-
-
-class _Steps:
-    """Steps out of each node in order of an upper bound of what they can lead to."""
-
-    def __init__(
-        self, region: Region, node_prizes: Float64, gain: Float64, max_length: int, maximal: bool
-    ) -> None:
-        m = region.edge_count
-        loop = region.head == region.tail
-        source = np.concatenate((region.head, region.tail)).astype(np.int64)
-        target = np.concatenate((region.tail, region.head)).astype(np.int64)
-        edge = np.concatenate((np.arange(m), np.arange(m)))
-        keep = ~np.concatenate((loop, loop))
-        order = np.lexsort((edge, source))
-        order = order[keep[order]]
-        self.gain = gain
-        self._source, self._target, self._edge = source[order], target[order], edge[order]
-        n = region.node_count
-        self._begin = np.searchsorted(self._source, np.arange(n + 1))
-        self._literal = region.literal
-        self._worth = gain[self._edge] + node_prizes[self._target]
-        self._cache: dict[tuple[int, int], tuple[list[float], list[int], list[int]]] = {}
-        # best[r][v]: upper bound of what up to r further steps from v add.
-        distinct = np.zeros(n, dtype=np.int64)
-        if len(self._source):
-            pairs = np.unique(self._source * n + self._target)
-            distinct = np.bincount(pairs // n, minlength=n)
-        # A path may stop early only where it can have visited every neighbour already.
-        may_stop = distinct <= max_length
-        self._best = [np.zeros(n)]
-        for _ in range(1, max_length):
-            step = self._worth + self._best[-1][self._target]
-            best = np.full(n, -np.inf)
-            begins = np.flatnonzero(np.diff(self._source, prepend=-1))
-            if len(begins):
-                best[self._source[begins]] = np.maximum.reduceat(step, begins)
-            stop = np.zeros(n) if not maximal else np.where(may_stop, 0.0, -np.inf)
-            best = np.maximum(best, stop)
-            best[region.literal] = 0.0
-            self._best.append(best)
-
-    def of(
-        self, node: int, left: int, *, first: bool = False
-    ) -> tuple[list[float], list[int], list[int]]:
-        """Returns bounds, edges and nodes of the steps out of a node with ``left`` steps to go.
-
-        A literal has steps only where a path begins at it (``first``).
-        """
-        if left <= 0 or (self._literal[node] and not first):
-            return [], [], []
-        found = self._cache.get((node, left))
-        if found is None:
-            part = slice(int(self._begin[node]), int(self._begin[node + 1]))
-            bound = self._worth[part] + self._best[left - 1][self._target[part]]
-            order = np.argsort(-bound, kind="stable")
-            found = (
-                bound[order].tolist(),
-                self._edge[part][order].tolist(),
-                self._target[part][order].tolist(),
-            )
-            self._cache[node, left] = found
-        return found
+        last = int(region.tail[edges[-1]]) if edges else start
+        nodes = np.array([start, *region.tail[list(edges)].tolist()])
+        following = order[begin[last] : begin[last + 1]]
+        following = following[~np.isin(region.tail[following], nodes)]
+        # Of one node's edges the better leave first: no more of them can leave, and one more tells.
+        for edge in following[: count - len(found) + 1].tolist():
+            score = round(float(gain[edge]) - negative, 9)
+            entry = (-score, (*keys, int(region.edge_keys[edge])), start, (*edges, edge))
+            heapq.heappush(queue, entry)
+    return PathSearch(tuple(found), bool(queue))

@@ -193,7 +193,7 @@ def pick_subgraph(
         node_prizes=node_prizes,
         edge_prizes=edge_prizes,
         edge_cost=preset.edge_cost,
-        limit=preset.limit if preset.limit_subgraph else None,
+        limit=preset.limit,
         priority=priority,
         prove=call.prove,
         deadline=call.deadline,
@@ -207,7 +207,7 @@ def pick_subgraph(
             edge_cost=preset.edge_cost,
             min_score=call.min_score,
         )
-    total = triple_totals(region, node_prizes=node_prizes, edge_prizes=edge_prizes)
+    total = triple_totals(region, nodes=node_prizes, edges=edge_prizes)
     edges = found.edges
     first = np.zeros(len(edges)) if priority is None else priority[edges]
     order = edges[np.lexsort((region.edge_keys[edges], -like[edges], first, -total[edges]))]
@@ -223,6 +223,12 @@ def pick_subgraph(
     )
 
 
+def limited(call: Call, found: int, /, *, total: int | None = None) -> tuple[Cut, ...]:
+    """Returns what the preset's limit cut of the items found, and of all, where that is known."""
+    limit = call.preset.limit
+    return (Cut("items", CutReason.LIMIT, limit, limit, total),) if found > limit else ()
+
+
 def over(call: Call, items: Sequence[ItemT]) -> tuple[tuple[ItemT, ...], tuple[Cut, ...]]:
     """Returns the items of at least the least score asked for, and what that cut."""
     if call.min_score is None:
@@ -236,7 +242,7 @@ def over(call: Call, items: Sequence[ItemT]) -> tuple[tuple[ItemT, ...], tuple[C
 def _picked(
     region: Region, edges: Int64, node_prizes: Float64, edge_prizes: Float64
 ) -> tuple[PickedEdge, ...]:
-    total = triple_totals(region, node_prizes=node_prizes, edge_prizes=edge_prizes)
+    total = triple_totals(region, nodes=node_prizes, edges=edge_prizes)
     return tuple(
         PickedEdge(
             edge=int(region.edges[edge]),

@@ -1,6 +1,6 @@
 """Presets: every number that retrieval depends on, in one frozen value.
 
-``okgqa-1`` does as OKGQA's code does (rows O3 to O7), ``ltgen-1`` as LTGen's three steps (L4); the
+``okgqa-2`` does as OKGQA's code does (rows O3 to O7), ``ltgen-1`` as LTGen's three steps (L4); the
 ``default`` ones are ours. A changed rule or number gets a new version in the name, so that a result
 names what made it.
 """
@@ -58,13 +58,12 @@ class Preset:
         damping, tolerance, max_iterations: PageRank's.
         min_mass: Nodes of less PageRank are dropped.
         max_nodes: Most nodes that PageRank keeps, by rank; None: no cap.
-        top_nodes, top_edges: Places that carry a prize (k), of nodes and of edges; for
-            ``sequences`` the latter counts relation sequences.
+        top_nodes, top_edges: How many nodes and edges carry a prize (k); for ``sequences`` the
+            latter counts relation sequences.
         edge_cost: What an edge costs in a path or tree, in units of prize.
         max_path_length: Most edges of a path.
-        limit: Items returned: triples, paths, edges of the subgraph (n).
-        limit_subgraph: Whether ``limit`` holds for the subgraph, or the objective alone.
-        maximal_paths: Whether a path ends only at the length limit or where nothing follows.
+        limit: Items returned at most: triples, paths, edges of the subgraph (n).
+        taken_paths: For ``prizes``: paths taken off the queue, if ``limit`` asks for no more.
         max_embedded: Most distinct texts of the region that are embedded for one question.
         hop_cost, inverse_cost: Taken off a sequence's similarity for each step after the first,
             and for each step walked from tail to head.
@@ -80,7 +79,7 @@ class Preset:
         min_relevance: Score of a sequence under which it is not held to bear on the question.
         nearest: Whether a question on which no sequence bears gets the statements nearest to it,
             marked as of low confidence, or none.
-        work_budget: Most steps of path search, and most walks enumerated.
+        work_budget: Most walks enumerated.
         relations: What is kept where ``scoring`` is ``relations``; None else.
     """
 
@@ -101,8 +100,7 @@ class Preset:
     edge_cost: float
     max_path_length: int
     limit: int
-    limit_subgraph: bool
-    maximal_paths: bool
+    taken_paths: int
     max_embedded: int
     hop_cost: float
     inverse_cost: float
@@ -138,7 +136,7 @@ class Preset:
 
 
 _OKGQA = Preset(
-    name="okgqa-1",
+    name="okgqa-2",
     scoring="prizes",
     hops=2,
     hub_degree=None,
@@ -153,10 +151,9 @@ _OKGQA = Preset(
     top_nodes=10,
     top_edges=10,
     edge_cost=1.0,
-    max_path_length=3,
+    max_path_length=5,
     limit=10,
-    limit_subgraph=False,
-    maximal_paths=True,
+    taken_paths=5,
     max_embedded=5000,
     hop_cost=0.0,
     inverse_cost=0.0,
@@ -182,8 +179,8 @@ _DEFAULT = replace(
     max_nodes=10_000,
     top_nodes=0,
     edge_cost=0.1,
-    maximal_paths=False,
-    limit_subgraph=True,
+    max_path_length=3,
+    taken_paths=0,
     max_embedded=300,
     hop_cost=0.02,
     inverse_cost=0.05,
@@ -218,13 +215,15 @@ _LTGEN = replace(
 )
 _WITH_RELATIONS = ("scoring", "hops", "hub_degree", "max_edges", "max_embedded", "limit")
 """The other parameters that matter where relations are ranked."""
+_LIMITS = {_OKGQA.name: {Strategy.PATHS: _OKGQA.taken_paths, Strategy.SUBGRAPH: MAX_LIMIT}}
+"""Where the caller gives no limit, and another number of triplets is usual than of the others."""
 PRESETS = {
     "default": _DEFAULT_4,
     "default-1": _DEFAULT,
     "default-3": _DEFAULT_3,
     "default-4": _DEFAULT_4,
     "okgqa": _OKGQA,
-    "okgqa-1": _OKGQA,
+    "okgqa-2": _OKGQA,
     "ltgen": _LTGEN,
     "ltgen-1": _LTGEN,
 }
@@ -238,6 +237,7 @@ _WHOLE: dict[str, tuple[int, int]] = {
     "top_edges": (0, 10_000),
     "max_path_length": (1, 8),
     "limit": (1, MAX_LIMIT),
+    "taken_paths": (1, MAX_LIMIT),
     "max_embedded": (1, 100_000),
     "work_budget": (1, 100_000_000),
     "max_entities": (1, 100),
@@ -265,22 +265,25 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "walk": ("along", "both"),
     "scoring": ("prizes", "sequences"),
 }
-_FLAGS = ("maximal_paths", "limit_subgraph", "nearest", "says_returns")
+_FLAGS = ("nearest", "says_returns")
 _NAMES = ("ranker",)
 _RULES = tuple(each.name for each in fields(RelationRules))
 
 
-def resolve_preset(name: str, /, **overrides: Any) -> Preset:
+def resolve_preset(name: str, /, *, strategy: Strategy | None = None, **overrides: Any) -> Preset:
     """Returns a preset with some of its parameters changed.
 
     Args:
         name: ``default``, ``okgqa``, ``ltgen``, or one of them with its version.
+        strategy: Whose usual limit holds where none is given; None for that of triplets.
         overrides: Parameters by name; those that are None stay as the preset has them.
 
     Raises:
         InputError: The preset or a parameter is not known, or a value is out of its bounds.
 
-    >>> resolve_preset("okgqa", limit=5).limit
+    >>> resolve_preset("okgqa", limit=3).limit
+    3
+    >>> resolve_preset("okgqa", strategy=Strategy.PATHS).limit
     5
     """
     preset = PRESETS.get(name.strip().lower())
@@ -289,6 +292,9 @@ def resolve_preset(name: str, /, **overrides: Any) -> Preset:
             f"unknown preset {name!r}; expected one of {', '.join(PRESETS)}", argument="preset"
         )
     given = {key: value for key, value in overrides.items() if value is not None}
+    usual = _LIMITS.get(preset.name, {})
+    if strategy in usual:
+        given.setdefault("limit", usual[strategy])
     for key, value in given.items():
         _check(key, value)
     if preset.scoring == "prizes" and given.get("top_nodes", 1) == given.get("top_edges", 1) == 0:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-
 import numpy as np
 import numpy.typing as npt
 
@@ -29,37 +27,23 @@ def cosines(question: npt.NDArray[np.float32], texts: npt.NDArray[np.float32], /
 
 
 def rank_prizes(
-    similarity: Float64,
-    k: int,
-    /,
-    *,
-    keys: Int64,
-    texts: Sequence[Hashable] | None = None,
-    eligible: Bool | None = None,
+    similarity: Float64, k: int, /, *, keys: Int64, eligible: Bool | None = None
 ) -> Float64:
     """Returns k for the item most like the question, k - 1 for the next, and so on; then 0.
 
-    Items of equal text share one place and each has its prize, so that ten statements of one
-    relation take one of the k places and not all. Ties of similarity go by the smallest key.
+    Each item has a place of its own, whatever its text: ten statements of one relation can take
+    ten places. Ties of similarity go by the smallest key.
 
     Args:
         similarity: Rounded cosines, float64 [n].
         k: Places that carry a prize.
         keys: Key of each item, int64 [n].
-        texts: Text (or its number) of each item; None where each has a place of its own.
         eligible: Which may have a prize, bool [n]; None for all.
     """
     prizes = np.zeros(len(similarity))
     order = np.lexsort((keys, -similarity))
     if eligible is not None:
         order = order[eligible[order]]
-    if texts is None:
-        top = order[:k]
-        prizes[top] = np.arange(k, k - len(top), -1)
-        return prizes
-    places: dict[Hashable, int] = {}
-    for item in order.tolist():
-        place = places.setdefault(texts[item], len(places))
-        if place < k:
-            prizes[item] = k - place
+    top = order[:k]
+    prizes[top] = np.arange(k, k - len(top), -1)
     return prizes

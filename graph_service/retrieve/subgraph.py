@@ -12,10 +12,10 @@ from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.retrieve.bound import BOUND_WORK, PROOF_WORK
+from graph_service.retrieve.cardinality import best_of_size
 from graph_service.retrieve.solver import PcstFast, load_pcst_fast, solve
 from graph_service.retrieve.steiner import EXACT_WORK
-
-_PROOF_SECONDS = 2.0
+from graph_service.retrieve.triplets import triple_totals
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,13 +66,16 @@ def best_subgraph(
         node_prizes: At least 0, float64 [n].
         edge_prizes: At least 0, float64 [m].
         edge_cost: Cost of each edge, at least 0.
-        limit: Most edges; a connected part is kept. The objective is then that of what is left.
-        priority: Which edges the kept part grows by, smallest first, int64 [m]; None: by prize.
+        limit: Most edges; of a larger subgraph a connected part of as many is kept, and the
+            objective is that of what is left.
+        priority: Which edges the kept part grows by, smallest first, int64 [m]; None: the part
+            worth most is kept.
         exact_work: Bound of the exact program.
-        prove: Whether to spend up to two seconds on finding the optimum and proving it.
+        prove: Whether to work much longer for the optimum and its proof.
         use_pcst_fast: Whether pcst_fast competes where it is installed and right.
-        deadline: Ends the search for better trees when past.
+        deadline: Raises ``DeadlineError`` when past.
     """
+    deadline = deadline or Deadline.none()
     n = region.node_count
     gain = edge_prizes - edge_cost
     head, tail = region.head.astype(np.int64), region.tail.astype(np.int64)
@@ -93,7 +96,7 @@ def best_subgraph(
         exact_work=exact_work,
         bound_work=PROOF_WORK if prove else BOUND_WORK,
         pcst_fast=pcst_fast,
-        deadline=_within(deadline, _PROOF_SECONDS) if prove else deadline,
+        deadline=deadline,
     )
     chosen = np.zeros(n, dtype=bool)
     chosen[tree.nodes] = True
@@ -104,7 +107,12 @@ def best_subgraph(
     cuts: tuple[Cut, ...] = ()
     count = int(edge_in.sum())
     if limit is not None and count > limit:
-        inside, edge_in = _trim(region, edge_in, gain, limit, priority)
+        if priority is None:
+            edge_in = _best_part(region, edge_in, node_prizes, gain, limit, deadline)
+        else:
+            edge_in = _grown(region, edge_in, limit, priority)
+        inside = np.zeros(n, dtype=bool)
+        inside[head[edge_in]] = inside[tail[edge_in]] = True
         cuts = (Cut("items", CutReason.LIMIT, limit, int(edge_in.sum()), count),)
         bound = min(bound, _most(node_prizes, limit + 1) + _most(gain, limit))
     objective = subgraph_objective(inside, edge_in, node_prizes, edge_prizes, edge_cost)
@@ -116,11 +124,6 @@ def best_subgraph(
         solver=tree.solver,
         cuts=cuts,
     )
-
-
-def _within(deadline: Deadline | None, seconds: float) -> Deadline:
-    soon = Deadline.after(seconds)
-    return soon if deadline is None or deadline.left() > seconds else deadline
 
 
 def _most(values: Float64, count: int) -> float:
@@ -176,7 +179,7 @@ def at_least(
         min_score: The least score asked for.
     """
     head, tail = region.head.astype(np.int64), region.tail.astype(np.int64)
-    total = (node_prizes[head] + edge_prizes + node_prizes[tail])[found.edges]
+    total = triple_totals(region, nodes=node_prizes, edges=edge_prizes)[found.edges]
     kept = found.edges[total >= min_score]
     if len(kept) == len(found.edges):
         return found
@@ -222,31 +225,49 @@ def _components(head: Int64, tail: Int64, n: int) -> Int64:
         label = after
 
 
-def _trim(
-    region: Region, edge_in: Bool, gain: Float64, limit: int, priority: Int64 | None
-) -> tuple[Bool, Bool]:
+def _best_part(
+    region: Region,
+    edge_in: Bool,
+    node_prizes: Float64,
+    gain: Float64,
+    limit: int,
+    deadline: Deadline,
+) -> Bool:
+    """Returns the connected part of ``limit`` edges that is worth most, bool [m]."""
+    edges = np.flatnonzero(edge_in)
+    edges = edges[np.argsort(region.edge_keys[edges], kind="stable")]
+    chosen = best_of_size(
+        region.head[edges].astype(np.int64),
+        region.tail[edges].astype(np.int64),
+        prizes=node_prizes,
+        gain=gain[edges],
+        size=limit,
+        deadline=deadline,
+    )
+    kept = np.zeros(region.edge_count, dtype=bool)
+    kept[edges[chosen]] = True
+    return kept
+
+
+def _grown(region: Region, edge_in: Bool, limit: int, priority: Int64) -> Bool:
     """Returns a connected part of ``limit`` edges, grown from the first edge by priority."""
     edges = np.flatnonzero(edge_in)
-    if priority is None:
-        order = edges[np.lexsort((region.edge_keys[edges], -gain[edges]))]
-    else:
-        order = edges[np.lexsort((region.edge_keys[edges], priority[edges]))]
+    order = edges[np.lexsort((region.edge_keys[edges], priority[edges]))]
     near: dict[int, list[tuple[int, int]]] = {}
     for place, edge in enumerate(order.tolist()):
         near.setdefault(int(region.head[edge]), []).append((place, edge))
         near.setdefault(int(region.tail[edge]), []).append((place, edge))
-    inside = np.zeros(region.node_count, dtype=bool)
+    reached: set[int] = set()
     kept = np.zeros(region.edge_count, dtype=bool)
     queue = [(0, int(order[0]))]
     queued = {int(order[0])}
-    while queue and kept.sum() < limit:
+    for _ in range(limit):
         _, edge = heapq.heappop(queue)
         kept[edge] = True
-        for node in (int(region.head[edge]), int(region.tail[edge])):
-            if not inside[node]:
-                inside[node] = True
-                for step in near[node]:
-                    if step[1] not in queued:
-                        queued.add(step[1])
-                        heapq.heappush(queue, step)
-    return inside, kept
+        for node in {int(region.head[edge]), int(region.tail[edge])} - reached:
+            reached.add(node)
+            for step in near[node]:
+                if step[1] not in queued:
+                    queued.add(step[1])
+                    heapq.heappush(queue, step)
+    return kept

@@ -1,4 +1,4 @@
-"""The triples of the highest total prize (row O5; OKGQA section 3.2)."""
+"""The triples most like the question (row O5; OKGQA section 3.2)."""
 
 from __future__ import annotations
 
@@ -6,33 +6,36 @@ import numpy as np
 
 from graph_service.model.graph import Float64, Int64
 from graph_service.model.region import Region
+from graph_service.retrieve.prizes import SIMILARITY_DIGITS
 
 
 def best_triplets(
-    region: Region,
-    /,
-    *,
-    node_prizes: Float64,
-    edge_prizes: Float64,
-    limit: int,
-    similarity: Float64 | None = None,
+    region: Region, /, *, node_similarity: Float64, edge_similarity: Float64, limit: int
 ) -> Int64:
-    """Returns the local edges of the highest head + edge + tail prize, best first, int64.
+    """Returns the local edges of the highest head + edge + tail similarity, best first, int64.
+
+    The paper says total prize; its code, which this follows, adds up similarities. Ties go by
+    the smallest key.
 
     Args:
         region: The region.
-        node_prizes: float64 [n].
-        edge_prizes: float64 [m].
+        node_similarity: Rounded cosines, float64 [n].
+        edge_similarity: Rounded cosines, float64 [m].
         limit: How many at most (n).
-        similarity: Breaks ties of the total before the key does, float64 [m].
     """
-    total = triple_totals(region, node_prizes=node_prizes, edge_prizes=edge_prizes)
-    ties = np.zeros(region.edge_count) if similarity is None else similarity
-    chosen: Int64 = np.lexsort((region.edges, region.edge_keys, -ties, -total))[:limit]
+    total = triple_totals(region, nodes=node_similarity, edges=edge_similarity)
+    order = np.lexsort((region.edge_keys, -np.round(total, SIMILARITY_DIGITS)))
+    chosen: Int64 = order[:limit]
     return chosen
 
 
-def triple_totals(region: Region, /, *, node_prizes: Float64, edge_prizes: Float64) -> Float64:
-    """Returns head + edge + tail prize of each edge, float64 [m]."""
-    total: Float64 = node_prizes[region.head] + edge_prizes + node_prizes[region.tail]
+def triple_totals(region: Region, /, *, nodes: Float64, edges: Float64) -> Float64:
+    """Returns what head, edge and tail have together, of each edge: float64 [m].
+
+    Args:
+        region: The region.
+        nodes: A number of each node, float64 [n].
+        edges: A number of each edge, float64 [m].
+    """
+    total: Float64 = nodes[region.head] + edges + nodes[region.tail]
     return total

@@ -274,6 +274,7 @@ class Retriever:
             )
         preset = resolve_preset(
             request.preset,
+            strategy=request.strategy,
             limit=request.limit,
             hops=request.max_hops,
             max_edges=request.max_edges,

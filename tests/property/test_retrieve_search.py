@@ -13,37 +13,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from retrieve_samples import multigraphs, prizes, region_of
 
-from graph_service.model.limits import CutReason
+from graph_service.model.limits import CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.retrieve import solver
-from graph_service.retrieve.paths import best_paths
+from graph_service.retrieve.cardinality import best_of_size
+from graph_service.retrieve.parallel import last_of_parallel
+from graph_service.retrieve.paths import best_first_paths
 from graph_service.retrieve.solver import PcstFast
 from graph_service.retrieve.steiner import EXACT_WORK
-from graph_service.retrieve.subgraph import best_subgraph
+from graph_service.retrieve.subgraph import FoundSubgraph, best_subgraph
 from graph_service.retrieve.triplets import best_triplets
 
 Prizes = npt.NDArray[np.float64]
+Walked = tuple[int, tuple[int, ...]]
 
 
-def all_paths(
-    region: Region, starts: list[int], longest: int, maximal: bool
-) -> dict[tuple[int, ...], tuple[int, ...]]:
-    """Every path by its edges (one direction of each), with its nodes."""
-    found: dict[tuple[int, ...], tuple[int, ...]] = {}
+def all_paths(region: Region, starts: list[int], longest: int) -> dict[Walked, tuple[int, ...]]:
+    """Every simple path along edges from some nodes, single nodes too, with its nodes."""
+    found: dict[Walked, tuple[int, ...]] = {}
 
     def walk(nodes: tuple[int, ...], edges: tuple[int, ...]) -> None:
-        further = []
-        if len(edges) < longest and not (edges and region.literal[nodes[-1]]):
-            for edge in range(region.edge_count):
-                ends = (int(region.head[edge]), int(region.tail[edge]))
-                if nodes[-1] in ends and ends[0] != ends[1]:
-                    other = ends[1] if ends[0] == nodes[-1] else ends[0]
-                    if other not in nodes:
-                        further.append(((*nodes, other), (*edges, edge)))
-        if edges and (not maximal or not further):
-            found.setdefault(min(edges, edges[::-1]), nodes)
-        for longer in further:
-            walk(*longer)
+        found[nodes[0], edges] = nodes
+        for edge in range(region.edge_count):
+            head, tail = int(region.head[edge]), int(region.tail[edge])
+            if head == nodes[-1] and tail not in nodes and len(edges) < longest:
+                walk((*nodes, tail), (*edges, edge))
 
     for start in starts:
         walk((start,), ())
@@ -57,62 +51,68 @@ def prized(draw: st.DrawFn) -> tuple[Region, Prizes, Prizes, float]:
     return region, draw(prizes(region.node_count)), draw(prizes(region.edge_count)), cost
 
 
-@settings(max_examples=150, deadline=None)
-@given(prized(), st.integers(1, 4), st.integers(1, 6), st.booleans())
-def test_o6_paths_are_the_best_of_all(
-    case: tuple[Region, Prizes, Prizes, float], longest: int, limit: int, maximal: bool
+@settings(max_examples=100, deadline=None)
+@given(prized(), st.integers(1, 5), st.integers(1, 8))
+def test_o6_paths_leave_the_queue_best_first(
+    case: tuple[Region, Prizes, Prizes, float], longest: int, count: int
 ) -> None:
+    """O6: of all paths whose prefix has left the queue, the best one is next, single nodes too."""
     region, node_prizes, edge_prizes, cost = case
     starts = np.flatnonzero(node_prizes > 0)
-    search = best_paths(
+    search = best_first_paths(
         region,
         starts,
         node_prizes=node_prizes,
         edge_prizes=edge_prizes,
         edge_cost=cost,
         max_length=longest,
-        limit=limit,
-        maximal=maximal,
+        count=count,
     )
-    every = all_paths(region, starts.tolist(), longest, maximal)
-    scores = sorted(
-        (
-            float(node_prizes[list(nodes)].sum() + (edge_prizes[list(edges)] - cost).sum())
-            for edges, nodes in every.items()
-        ),
-        reverse=True,
-    )
-    assert [path.score for path in search.paths] == pytest.approx(scores[:limit])
-    seen = set()
-    for path in search.paths:
-        node, nodes = path.start, [path.start]
-        for edge, backward in zip(path.edges, path.reversed, strict=True):
-            begin, end = int(region.head[edge]), int(region.tail[edge])
-            assert node == (end if backward else begin)
-            node = begin if backward else end
-            nodes.append(node)
-        assert len(set(nodes)) == len(nodes), "visits a node twice"
-        assert not region.literal[nodes[1:-1]].any(), "passes through a literal"
-        canonical = min(path.edges, path.edges[::-1])
-        assert canonical in every
-        assert canonical not in seen
-        seen.add(canonical)
+    every = all_paths(region, starts.tolist(), longest)
+
+    def worth(path: Walked) -> float:
+        edges = list(path[1])
+        return float(node_prizes[list(every[path])].sum() + (edge_prizes[edges] - cost).sum())
+
+    def order(path: Walked) -> tuple[float, list[int]]:
+        start, edges = path
+        keys = [int(region.node_keys[start]), *region.edge_keys[list(edges)].tolist()]
+        return -round(worth(path), 9), keys
+
+    taken: list[Walked] = []
+    while len(taken) < count:
+        waiting = [
+            (start, edges)
+            for start, edges in every
+            if (start, edges) not in taken and (not edges or (start, edges[:-1]) in taken)
+        ]
+        if not waiting:
+            break
+        taken.append(min(waiting, key=order))
+    assert [(path.start, path.edges) for path in search.paths] == taken
+    assert [path.score for path in search.paths] == pytest.approx([worth(one) for one in taken])
+    assert search.more == (len(taken) < len(every))
+    for path in taken:
+        assert not region.literal[list(every[path][:-1])].any(), "passes through a literal"
 
 
-def test_o6_work_budget_ends_the_search_with_a_cut() -> None:
-    region = region_of(8, list(itertools.combinations(range(8), 2)))
-    search = best_paths(
+def test_o6_a_hub_among_the_paths_costs_no_more_than_what_is_taken() -> None:
+    """O6: of 3,000 edges out of one node only as many enter the queue as may leave it."""
+    region = region_of(3001, [(0, other) for other in range(1, 3001)])
+    node_prizes = np.zeros(3001)
+    node_prizes[[0, 7, 9]] = 3.0, 2.0, 1.5
+    search = best_first_paths(
         region,
-        np.arange(8),
-        node_prizes=np.ones(8),
-        edge_prizes=np.zeros(28),
+        np.array([0]),
+        node_prizes=node_prizes,
+        edge_prizes=np.zeros(3000),
         edge_cost=1.0,
-        max_length=4,
-        limit=100,
-        work_budget=50,
+        max_length=5,
+        count=4,
     )
-    assert [cut.reason for cut in search.cuts] == [CutReason.WORK_BUDGET]
-    assert len(search.paths) < 100
+    assert [path.edges for path in search.paths] == [(), (6,), (8,), (0,)]
+    assert [path.score for path in search.paths] == [3.0, 4.0, 3.5, 2.0]
+    assert search.more
 
 
 def optimum(region: Region, node_prizes: Prizes, edge_prizes: Prizes, cost: float) -> float:
@@ -223,19 +223,98 @@ def test_o7_a_limit_keeps_it_connected(
         assert len(found.edges) == limit
 
 
-@settings(max_examples=60, deadline=None)
+def best_part(
+    region: Region, edges: list[int], node_prizes: Prizes, gain: Prizes, size: int
+) -> float:
+    """The most that some connected edges among others are worth, by trying every set of them."""
+    best = -np.inf
+    for chosen in itertools.combinations(edges, size):
+        graph = nx.Graph((int(region.head[edge]), int(region.tail[edge])) for edge in chosen)
+        if nx.is_connected(graph):
+            best = max(best, node_prizes[list(graph)].sum() + gain[list(chosen)].sum())
+    return float(best)
+
+
+@settings(max_examples=80, deadline=None)
 @given(prized(), st.integers(1, 5))
-def test_o5_triplets_are_the_best_of_all(
+def test_o7_a_limit_keeps_the_part_that_is_worth_most(
     case: tuple[Region, Prizes, Prizes, float], limit: int
 ) -> None:
-    region, node_prizes, edge_prizes, _ = case
-    chosen = best_triplets(region, node_prizes=node_prizes, edge_prizes=edge_prizes, limit=limit)
+    """O7: exactly, where the subgraph is a tree; never more than that part, where it is not."""
+    region, node_prizes, edge_prizes, cost = case
+
+    def solved(limit: int | None) -> FoundSubgraph:
+        return best_subgraph(
+            region, node_prizes=node_prizes, edge_prizes=edge_prizes, edge_cost=cost, limit=limit
+        )
+
+    whole, part = solved(None), solved(limit)
+    if len(whole.edges) <= limit:
+        assert part.edges.tolist() == whole.edges.tolist()
+        assert part.cuts == ()
+        return
+    best = best_part(region, whole.edges.tolist(), node_prizes, edge_prizes - cost, limit)
+    assert part.objective <= best + 1e-9
+    if len(whole.edges) == len(whole.nodes) - 1:
+        assert part.objective == pytest.approx(best)
+    assert len(part.edges) == limit
+    assert set(part.edges.tolist()) <= set(whole.edges.tolist())
+    assert_sound(region, part.nodes.tolist(), part.edges.tolist())
+    (cut,) = part.cuts
+    assert (cut.reason, cut.kept, cut.total) == (CutReason.LIMIT, limit, len(whole.edges))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_o7_the_part_of_a_larger_tree_is_worth_most(seed: int) -> None:
+    """O7: trees of 11 edges, all of whose parts of each size are tried."""
+    generator = np.random.default_rng(seed)
+    head = np.array([int(generator.integers(0, i + 1)) for i in range(11)])
+    tail = np.arange(1, 12)
+    region = region_of(12, list(zip(head.tolist(), tail.tolist(), strict=True)))
+    node_prizes = generator.integers(0, 5, 12) * (generator.random(12) < 0.6)
+    gain = generator.integers(-3, 3, 11).astype(float)
+    for size in (1, 2, 5, 8, 10):
+        chosen = best_of_size(
+            head, tail, prizes=node_prizes * 1.0, gain=gain, size=size, deadline=Deadline.none()
+        )
+        graph = nx.Graph((int(head[edge]), int(tail[edge])) for edge in chosen.tolist())
+        assert len(chosen) == size
+        assert nx.is_connected(graph)
+        worth = node_prizes[list(graph)].sum() + gain[chosen].sum()
+        assert worth == best_part(region, list(range(11)), node_prizes, gain, size)
+
+
+@settings(max_examples=60, deadline=None)
+@given(prized(), st.integers(1, 5))
+def test_o5_triplets_are_the_most_similar_of_all(
+    case: tuple[Region, Prizes, Prizes, float], limit: int
+) -> None:
+    region, nodes, edges, _ = case
+    nodes, edges = nodes / 7, edges / 7
+    chosen = best_triplets(region, node_similarity=nodes, edge_similarity=edges, limit=limit)
     total = [
-        node_prizes[region.head[i]] + edge_prizes[i] + node_prizes[region.tail[i]]
+        round(nodes[region.head[i]] + edges[i] + nodes[region.tail[i]], 5)
         for i in range(region.edge_count)
     ]
     expected = sorted(range(region.edge_count), key=lambda i: (-total[i], region.edge_keys[i]))
     assert chosen.tolist() == expected[:limit]
+
+
+@settings(max_examples=60, deadline=None)
+@given(multigraphs())
+def test_o4_of_parallel_edges_the_last_by_key_stays(region: Region) -> None:
+    """O4 to O7: the graph is simple and directed, and how many statements went is a cut."""
+    pairs = list(zip(region.head.tolist(), region.tail.tolist(), strict=True))
+    expected = sorted({pair: edge for edge, pair in enumerate(pairs)}.values())
+    simple = last_of_parallel(region)
+    assert simple.edges.tolist() == expected
+    assert simple.edge_keys.tolist() == region.edge_keys[expected].tolist()
+    assert list(zip(simple.head.tolist(), simple.tail.tolist(), strict=True)) == [
+        pairs[edge] for edge in expected
+    ]
+    gone = [(cut.reason, cut.kept, cut.total) for cut in simple.cuts]
+    lost = len(expected) < len(pairs)
+    assert gone == [(CutReason.PARALLEL, len(expected), len(pairs))] * lost
 
 
 def big_case(seed: int) -> tuple[Region, Prizes, Prizes]:

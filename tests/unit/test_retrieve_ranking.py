@@ -10,6 +10,7 @@ from retrieve_samples import region_of
 from graph_service.errors import DeadlineError, InputError
 from graph_service.model.limits import CutReason, Deadline
 from graph_service.model.region import Region
+from graph_service.model.result import Strategy
 from graph_service.retrieve.pagerank import personalised_pagerank, prune
 from graph_service.retrieve.preset import resolve_preset
 from graph_service.retrieve.prizes import cosines, rank_prizes
@@ -235,12 +236,6 @@ def test_o4_top_k_get_k_to_1_and_ties_go_by_key() -> None:
     assert rank_prizes(like, 0, keys=keys).tolist() == [0.0] * 5
 
 
-def test_o4_equal_texts_share_a_place() -> None:
-    like = np.array([0.9, 0.7, 0.9, 0.2])
-    found = rank_prizes(like, 2, keys=np.arange(4), texts=["a", "b", "a", "c"])
-    assert found.tolist() == [2.0, 1.0, 2.0, 0.0]
-
-
 def test_o4_what_is_not_eligible_has_no_prize_and_takes_no_place() -> None:
     found = rank_prizes(
         np.array([0.9, 0.8, 0.7]),
@@ -261,25 +256,29 @@ def test_cosines_are_float64_rounded_to_five_digits() -> None:
     assert len(cosines(question, np.zeros((0, 2), dtype=np.float32))) == 0
 
 
-def test_o5_total_prize_then_similarity_then_key() -> None:
+def test_o5_similarity_of_head_edge_and_tail_then_key() -> None:
     region = region_of(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
     chosen = best_triplets(
         region,
-        node_prizes=np.array([1.0, 0.0, 0.0, 0.0]),
-        edge_prizes=np.array([0.0, 2.0, 1.0, 0.0]),
-        limit=4,
-        similarity=np.array([0.1, 0.0, 0.3, 0.1]),
+        node_similarity=np.array([0.3, 0.1, -0.2, 0.1]),
+        edge_similarity=np.array([0.0, 0.5, 0.7, 0.0]),
+        limit=3,
     )
-    # Totals 1, 2, 1, 1: edge 2 is more like the question, and 0 has the smaller key than 3.
-    assert chosen.tolist() == [1, 2, 0, 3]
+    # Sums .4, .4, .6 and .4: the third first, then those of the smaller keys.
+    assert chosen.tolist() == [2, 0, 1]
 
 
 def test_presets_resolve_and_check_their_bounds() -> None:
     okgqa = resolve_preset("okgqa")
-    assert (okgqa.name, okgqa.damping, okgqa.tolerance) == ("okgqa-1", 0.85, 1e-6)
+    assert (okgqa.name, okgqa.damping, okgqa.tolerance) == ("okgqa-2", 0.85, 1e-6)
     assert (okgqa.hops, okgqa.max_iterations, okgqa.min_mass) == (2, 100, 1e-5)
     assert (okgqa.top_nodes, okgqa.top_edges, okgqa.edge_cost) == (10, 10, 1.0)
     assert okgqa.hub_degree is None
+    assert okgqa.max_path_length == 5, "paths of up to six nodes"
+    limits = [resolve_preset("okgqa", strategy=one).limit for one in Strategy]
+    assert limits == [10, 5, 1000]
+    assert {resolve_preset("okgqa", strategy=one, limit=7).limit for one in Strategy} == {7}
+    assert {resolve_preset("default", strategy=one).limit for one in Strategy} == {10}
     assert resolve_preset("Default", hops=None, limit=3).limit == 3
     assert "name" not in okgqa.parameters()
     for wrong, argument in (
@@ -290,7 +289,7 @@ def test_presets_resolve_and_check_their_bounds() -> None:
         ({"edge_cost": float("nan")}, "edge_cost"),
         ({"damping": 1.0}, "damping"),
         ({"walk": "up"}, "walk"),
-        ({"maximal_paths": 1}, "maximal_paths"),
+        ({"taken_paths": 0}, "taken_paths"),
         ({"nothing": 1}, "nothing"),
         ({"top_nodes": 0, "top_edges": 0}, "top_nodes"),
     ):
