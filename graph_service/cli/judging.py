@@ -74,7 +74,7 @@ def preset_of(options: argparse.Namespace, /) -> Preset:
 def geval(options: argparse.Namespace, output: Output, /) -> int:
     """Rates texts on qualities, one at a time (K8, O9)."""
     preset = preset_of(options)
-    cases = text_cases(options)
+    cases = text_cases(options, file_of(options))
     if options.context:
         contexts = read_texts_by_id(options.context, "context")
         cases = tuple(
@@ -121,7 +121,7 @@ def spread(options: argparse.Namespace, output: Output, /) -> int:
 def talec(options: argparse.Namespace, output: Output, /) -> int:
     """Judges texts by criteria (T1 to T7)."""
     criteria = load_criteria(options.criteria)
-    cases: Sequence[TextCase] = text_cases(options)
+    cases: Sequence[TextCase] = text_cases(options, file_of(options))
     if options.split_shares:
         cases = assign_splits(
             cases, shares=_shares(options.split_shares), random_seed=options.split_seed

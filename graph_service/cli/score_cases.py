@@ -37,6 +37,17 @@ def file_of(options: argparse.Namespace, /) -> Path:
     return path
 
 
+def files_of(options: argparse.Namespace, /) -> tuple[Path, ...]:
+    """Returns the files that are compared; raises ``InputError`` where one is missing or twice."""
+    paths = tuple(Path(name) for name in options.file)
+    for number, path in enumerate(paths):
+        if not path.is_file():
+            raise InputError(f"there is no file {path}", argument="file")
+        if path in paths[:number]:
+            raise InputError(f"{path} is given twice", argument="file")
+    return paths
+
+
 def gold_of(options: argparse.Namespace, /) -> tuple[GoldQuestion, ...]:
     """Returns the gold questions of the options, by default those that ship with the package."""
     return read_gold_questions(options.gold) if options.gold else demo_questions()
@@ -90,6 +101,23 @@ def show(report: Report, output: Output, rows: Sequence[Row], /) -> int:
     for line in report.lines():
         output.line(line)
     return 1 if report.failures or not all(is_whole(row) for row in rows) else 0
+
+
+def show_several(reports: Sequence[tuple[str, Report, Sequence[Row]]], output: Output, /) -> int:
+    """Prints the reports of several files that are compared; returns 1 where anything failed."""
+    output.object(
+        {
+            "files": [
+                {"file": name, **found.to_plain(), "rows": rows} for name, found, rows in reports
+            ]
+        }
+    )
+    for name, report, _ in reports:
+        output.line(name)
+        for line in report.lines():
+            output.line("  " + line)
+    whole = all(not found.failures and all(map(is_whole, rows)) for _, found, rows in reports)
+    return 0 if whole else 1
 
 
 def write_rows(path: str | None, rows: Iterable[Any], /) -> None:
@@ -159,10 +187,10 @@ def _run_cases(
     )
 
 
-def text_cases(options: argparse.Namespace, /) -> tuple[TextCase, ...]:
-    """Returns the texts to be judged, with the kinds of their questions."""
+def text_cases(options: argparse.Namespace, path: Path, /) -> tuple[TextCase, ...]:
+    """Returns the texts of a file that are to be judged, with the kinds of their questions."""
     groups = groups_by_id(options)
     return tuple(
         case if case.groups != Groups() else replace(case, groups=groups(case.id))
-        for case in read_text_cases(file_of(options))
+        for case in read_text_cases(path)
     )

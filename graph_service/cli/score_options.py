@@ -89,7 +89,10 @@ def add_score(
         ("factscore", "atomic facts supported by passages or triples (FActScore)"),
         ("safe", "atomic facts, relevance and searches (SAFE)"),
     ):
-        facts = add(name, text, f"{texts}; or FActScore's labelled biographies")
+        facts = add(name, text, "")
+        facts.add_argument("file", nargs="+", metavar="FILE", help=f"{texts}; what this score's "
+                           "--out wrote; or FActScore's labelled biographies; several are compared "
+                           "by one K")  # fmt: skip
         facts.add_argument("--passages", metavar="FILE", help="what facts are checked against: JSON "
                            "lines with id and passages; default: the answer's triples")  # fmt: skip
         facts.add_argument("--verifier", choices=["model", "overlap", "cross-encoder"],
@@ -102,7 +105,7 @@ def add_score(
         facts.add_argument("--texts", type=int, default=5, metavar="N",
                            help="texts of evidence a search (5)")  # fmt: skip
         facts.add_argument("--k", type=int, metavar="N", help="of F1@K; default: the median number "
-                           "of relevant facts")  # fmt: skip
+                           "of relevant facts in all the files")  # fmt: skip
         if name == "safe":
             facts.add_argument("--searches", type=int, default=3, metavar="N",
                                help="searches a fact (3)")  # fmt: skip

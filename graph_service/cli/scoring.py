@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graph_service.cli.judge_model import Judges, judges
@@ -12,11 +12,13 @@ from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.cli.score_cases import (
     file_of,
+    files_of,
     gold_for,
     gold_of,
     groups_by_id,
     run_cases,
     show,
+    show_several,
     text_cases,
     write_rows,
 )
@@ -26,7 +28,7 @@ from graph_service.model.result import Strategy, Triple
 from graph_service.settings import read_settings
 from queries.datasets.factbench import factbench_cases, read_factbench
 from queries.datasets.factscore import factscore_row, is_factscore
-from queries.datasets.judged_runs import is_run, ratings_of_runs
+from queries.datasets.judged_runs import is_run, ratings_of_runs, read_judged_facts
 from queries.datasets.records import read_cases, read_records
 from queries.datasets.scored import (
     answer_of,
@@ -40,6 +42,7 @@ from queries.datasets.scored import (
 )
 from queries.generate.answer import Answer
 from queries.score.agreement import agreement as make_agreement
+from queries.score.case import TextCase
 from queries.score.cross_encoder import CrossEncoder
 from queries.score.entailment import ChatEntailment, Entailment, WordOverlap
 from queries.score.entailment_score import (
@@ -51,7 +54,7 @@ from queries.score.entailment_score import (
     judge_pairs,
 )
 from queries.score.fact_check import FactChecker, check_facts
-from queries.score.facts import FactsRow, facts_report
+from queries.score.facts import MEDIAN, FactsRow, facts_report, middle_count
 from queries.score.knowledge import score_knowledge
 from queries.score.not_available import NotAvailableReport, beside_judge, score_not_available
 from queries.score.run import score_answers
@@ -276,54 +279,111 @@ def _alignment(
 
 def factscore(options: argparse.Namespace, output: Output, /) -> int:
     """Scores atomic facts as FActScore does, or people's labels of them (O9)."""
-    path = file_of(options)
-    first = next(iter(read_records(path)), None)
-    if first is not None and is_factscore(first):
-        rows = read_cases(path, factscore_row)
-        return show(facts_report(rows, k=options.k), output, rows)
-    return _facts(options, output, safe=False)
+    return _facts(options, output, "factscore")
 
 
 def safe(options: argparse.Namespace, output: Output, /) -> int:
     """Scores atomic facts as SAFE does (O9)."""
-    return _facts(options, output, safe=True)
+    return _facts(options, output, "safe")
 
 
-def _facts(options: argparse.Namespace, output: Output, *, safe: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class _FactsFile:
+    """The judged facts of one file, and who judged them."""
+
+    path: Path
+    checked_by: str
+    rows: tuple[FactsRow, ...]
+
+
+def _facts(options: argparse.Namespace, output: Output, title: str) -> int:
     if options.k is not None and options.k < 1:
         # Before anything is asked that costs.
         raise InputError(f"K of F1@K is at least 1, got {options.k}", argument="k")
-    cases = text_cases(options)
-    if options.passages:
-        passages = read_texts_by_id(options.passages, "passages")
-        cases = tuple(replace(case, evidence=passages.get(case.id, ())) for case in cases)
-    if cases and not any(case.evidence for case in cases):
+    paths = files_of(options)
+    if options.out and len(paths) > 1:
         raise InputError(
-            f"none of the {len(cases)} texts has passages or triples to check its facts against",
-            argument="passages",
-            hint="Give passages with --passages FILE, by the ids of the texts.",
+            f"--out keeps the rows of one file, and {len(paths)} came",
+            argument="out",
+            hint="Score each file with an --out of its own, then give what they wrote together.",
         )
+    files = [_judged_facts(path, title) or path for path in paths]
+    left = [file for file in files if isinstance(file, Path)]
+    if options.out and not left:
+        raise InputError(
+            f"the facts of {paths[0]} are judged already: --out has nothing to keep", argument="out"
+        )
+    checked = iter(_check_files(options, output, left, title) if left else ())
+    judged = [next(checked) if isinstance(file, Path) else file for file in files]
+    k, k_from = options.k, "given"
+    if k is None and len(judged) > 1:
+        k = middle_count([row for file in judged for row in file.rows])
+        k_from = f"{MEDIAN} of all {len(judged)} files"
+    reports = [
+        facts_report(file.rows, title=title, checked_by=file.checked_by, k=k, k_from=k_from)
+        for file in judged
+    ]
+    if len(judged) == 1:
+        return show(reports[0], output, judged[0].rows)
+    return show_several(
+        [(str(file.path), report, file.rows) for file, report in zip(judged, reports, strict=True)],
+        output,
+    )
+
+
+def _judged_facts(path: Path, title: str) -> _FactsFile | None:
+    """The facts of a file in which they are judged; None where there are texts in it."""
+    first = next(iter(read_records(path)), None)
+    if first is not None and is_run(first):
+        return _FactsFile(path, *read_judged_facts(path, title))
+    if first is not None and title == "factscore" and is_factscore(first):
+        return _FactsFile(path, "people", read_cases(path, factscore_row))
+    return None
+
+
+def _check_files(
+    options: argparse.Namespace, output: Output, paths: Sequence[Path], title: str
+) -> list[_FactsFile]:
+    """Takes the texts of some files apart and checks their facts."""
+    passages = read_texts_by_id(options.passages, "passages") if options.passages else None
+    texts: list[tuple[Path, tuple[TextCase, ...]]] = []
+    for path in paths:
+        cases = text_cases(options, path)
+        if passages is not None:
+            cases = tuple(replace(case, evidence=passages.get(case.id, ())) for case in cases)
+        if cases and not any(case.evidence for case in cases):
+            raise InputError(
+                f"none of the {len(cases)} texts of {path} has passages or triples to check its "
+                "facts against",
+                argument="passages",
+                hint="Give passages with --passages FILE, by the ids of the texts.",
+            )
+        texts.append((path, cases))
     with judges(options) as judge:
         verifier = options.verifier
         checker = FactChecker(
             judge(),
             verifier=None if verifier == "model" else entailment_of(options, verifier, judge),
-            safe=safe,
+            safe=title == "safe",
             passages=options.texts,
-            searches=options.searches if safe else 1,
+            searches=options.searches if title == "safe" else 1,
         )
-        title = "safe" if safe else "factscore"
-        rows = run_cases(
-            options,
-            output,
-            cases,
-            lambda case: check_facts(case, by=checker),
-            FactsRow,
-            f"{title} by {checker.label}",
-            lambda case: case.id,
-        )
-    report = facts_report(rows, title=title, checked_by=checker.label, k=options.k)
-    return show(report, output, rows)
+        return [
+            _FactsFile(
+                path,
+                checker.label,
+                run_cases(
+                    options,
+                    output,
+                    cases,
+                    lambda case: check_facts(case, by=checker),
+                    FactsRow,
+                    f"{title} by {checker.label}",
+                    lambda case: case.id,
+                ),
+            )
+            for path, cases in texts
+        ]
 
 
 def agreement(options: argparse.Namespace, output: Output, /) -> int:

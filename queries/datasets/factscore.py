@@ -25,7 +25,7 @@ def factscore_row(record: Record, /) -> FactsRow:
     """
     annotations = record.fields["annotations"]
     if annotations is None:
-        return FactsRow(record.text("topic"), _groups(record), (), responded=False)
+        return FactsRow(record.text("topic"), _groups(record), ())
     if not isinstance(annotations, list):
         raise record.error("annotations", "a list or null")
     facts: list[Fact] = []

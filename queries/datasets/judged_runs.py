@@ -31,6 +31,32 @@ def is_run(record: Record, /) -> bool:
     return isinstance(record.fields.get("basis"), str) and "row" in record.fields
 
 
+def read_judged_facts(path: str | Path, score: str, /) -> tuple[str, tuple[FactsRow, ...]]:
+    """Returns who checked the facts of a run, and its rows; of an id that comes twice the last.
+
+    Args:
+        path: What ``score factscore --out`` or ``score safe --out`` wrote.
+        score: Which of the two.
+
+    Raises:
+        InputError: A line is no row of that score, or the rows are of different judges.
+    """
+    rows: dict[str, FactsRow] = {}
+    bases: dict[str, None] = {}
+    for record in read_records(path):
+        kind, row = _row_of(record)
+        if kind != score:
+            raise InputError(f"{record.where}: a row of {score} was expected; one of {kind} came")
+        rows[row.id] = row
+        bases[str(record.fields["basis"]).partition(" by ")[2]] = None
+    if len(bases) > 1:
+        raise InputError(
+            f"{Path(path).name}: rows of one judge were expected; there are {' and '.join(bases)}",
+            argument="file",
+        )
+    return next(iter(bases)), tuple(rows.values())
+
+
 def ratings_of_runs(paths: Sequence[str | Path], /) -> tuple[RatedCase, ...]:
     """Returns what each run says of each case, one rater a file, and people where they were asked.
 

@@ -100,7 +100,8 @@ def check_facts(case: TextCase, /, *, by: FactChecker) -> FactsRow:
     r"""Returns a text's facts, each supported by the case's evidence or not (O9).
 
     A sentence whose facts cannot be extracted fails the case; a fact that cannot be judged is
-    kept as such. A text without facts has not responded; one without evidence is not asked about.
+    kept as such. A text without facts has not responded, whether or not it has evidence; facts
+    without evidence cannot be checked, and no more is asked about them.
 
     Args:
         case: The text with its evidence.
@@ -120,16 +121,16 @@ def check_facts(case: TextCase, /, *, by: FactChecker) -> FactsRow:
     """
     if case.failure is not None:
         return FactsRow(case.id, case.groups, (), failure=case.failure)
-    if not case.evidence:
-        return FactsRow(case.id, case.groups, (), missing=NO_EVIDENCE)
     run = _Run(case, by)
     facts: list[Fact] = []
     for number, sentence in enumerate(split_sentences(case.text)):
         verdict = run.ask("facts-extract", read_facts, text=case.text, sentence=sentence)
         if verdict.value is None:
             return FactsRow(case.id, case.groups, (), usage=run.usage, failure=verdict.failure)
+        if verdict.value and not case.evidence:
+            return FactsRow(case.id, case.groups, (), run.usage, missing=NO_EVIDENCE)
         facts.extend(run.check(Fact(text, number, None)) for text in verdict.value)
-    return FactsRow(case.id, case.groups, tuple(facts), bool(facts), run.usage)
+    return FactsRow(case.id, case.groups, tuple(facts), run.usage)
 
 
 class _Run:

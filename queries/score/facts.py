@@ -20,6 +20,8 @@ from queries.score.report import Groups, Report, make_report
 GAMMA = 10
 NO_FACT = "no text has a fact"
 NO_RELEVANT = "no text has a relevant fact"
+NO_TEXT = "there is no text whose facts were judged"
+MEDIAN = "the median number of relevant facts in the texts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,6 @@ class FactsRow:
     """One text's facts.
 
     Attributes:
-        responded: Whether the text answers at all.
         missing: What it could not be checked without; None where nothing lacks.
         failure: Why there are none: the model failed, or the facts could not be extracted.
     """
@@ -53,10 +54,14 @@ class FactsRow:
     id: str
     groups: Groups
     facts: tuple[Fact, ...]
-    responded: bool = True
     usage: Usage = field(default_factory=Usage)
     failure: str | None = None
     missing: str | None = None
+
+    @property
+    def responded(self) -> bool:
+        """Whether the text says anything that can be checked."""
+        return bool(self.facts)
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -97,14 +102,18 @@ def length_penalty(facts: int, /, *, gamma: int = GAMMA) -> float:
 def f1_at_k(facts: Sequence[Fact], k: int, /) -> float | None:
     """Returns SAFE's F1@K over relevant facts: precision S/(S+N) and recall min(S/K, 1).
 
-    0 where no fact is supported; None without a relevant fact.
+    0 where no fact is supported, in a text without any fact too: silence must not win. None where
+    there are facts and none of them could be judged.
 
     >>> round(f1_at_k([Fact("a", 0, True), Fact("b", 0, False)], 2), 4)  # precision and recall 1/2
     0.5
+    >>> f1_at_k([], 2)
+    0.0
     """
-    kept = [fact for fact in facts if fact.relevant is not False and fact.supported is not None]
-    if not kept:
+    judged = [fact for fact in facts if fact.supported is not None]
+    if facts and not judged:
         return None
+    kept = [fact for fact in judged if fact.relevant is not False]
     supported = sum(fact.supported is True for fact in kept)
     if not supported:
         return 0.0
@@ -115,7 +124,9 @@ def f1_at_k(facts: Sequence[Fact], k: int, /) -> float | None:
 def middle_count(rows: Sequence[FactsRow], /) -> int | None:
     """Returns the median number of relevant facts of the texts that have any, rounded up.
 
-    None where no text has one.
+    None where no text has one. To compare several files, give the rows of all of them: with a K of
+    its own each would be measured by another yardstick. Texts without a fact are left out, since
+    else silence would lower K.
 
     >>> middle_count([FactsRow("1", Groups(), (Fact("a", 0, True), Fact("b", 0, False)))])
     2
@@ -134,6 +145,7 @@ def facts_report(
     title: str = "factscore",
     checked_by: str = "people",
     k: int | None = None,
+    k_from: str = "given",
     gamma: int = GAMMA,
     random_seed: int = 0,
 ) -> Report:
@@ -141,14 +153,15 @@ def facts_report(
 
     ``macro`` is the mean over texts, ``micro`` over facts. A fact that could not be judged is
     counted as failed in the micro figures, as is a text that failed, and is in no figure; a text without any judged fact
-    has no share, and is failed where its facts failed, else unscored. Unscored too is a text that
-    there was nothing to check against.
+    has no share, and is failed where its facts failed, else unscored. A text without a fact has F1@K 0 and
+    has not responded. Unscored in all is a text whose facts there was nothing to check against.
 
     Args:
         rows: One a text.
         title: ``factscore`` or ``safe``.
         checked_by: Who judged the facts.
-        k: Of F1@K; by default the median number of relevant facts in these texts.
+        k: Of F1@K; by default ``middle_count`` of these texts, which suits no other file.
+        k_from: How ``k`` was chosen, for the reader.
         gamma: Facts from which a text is not short.
         random_seed: Of the bootstrap.
 
@@ -216,16 +229,9 @@ def facts_report(
                 random_seed=random_seed,
             ),
         }
-        if chosen is None:
-            scores["F1@K"] = Score(
-                None,
-                0,
-                len(lost),
-                len(part) - len(lost),
-                f"{NO_RELEVANT} to take K of",
-            )
-        else:
-            scores[f"F1@{chosen}"] = macro([f1_at_k(facts, chosen) for facts in every])
+        # Where no text has a relevant fact each has 0, whatever K would be.
+        name = "F1@K" if chosen is None else f"F1@{chosen}"
+        scores[name] = macro([f1_at_k(facts, chosen or 1) for facts in every], NO_TEXT)
         if any(fact.relevant is not None for row in rows for fact in row.facts):
             scores["supported of relevant, macro"] = macro(
                 [supported_share(x) for x in kept], NO_RELEVANT
@@ -234,8 +240,11 @@ def facts_report(
         return scores
 
     notes = []
-    if k is None and chosen is not None:
-        notes.append(f"F1@{chosen}: {chosen} is the median number of relevant facts here")
+    if chosen is not None:
+        why = k_from if k is not None else f"{MEDIAN} of this file"
+        notes.append(f"F1@K: K = {chosen}, {why}")
+    elif rows:
+        notes.append(f"F1@K: {NO_RELEVANT}, so that it is 0 whatever K is")
     for why, texts in Counter(row.missing for row in rows if row.missing is not None).items():
         notes.append(f"{texts} texts unscored, {why}")
     unjudged = sum(len(row.facts) - len(row.judged) for row in rows)

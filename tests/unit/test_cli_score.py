@@ -152,6 +152,53 @@ def test_a_killed_run_goes_on_by_id_and_asks_nothing_twice(cli: Cli, tmp_path: P
     assert "Write to another file." in clash.err
 
 
+def test_files_that_are_compared_share_one_k_o9(cli: Cli, tmp_path: Path) -> None:
+    """One has texts of 1 and 3 facts, the other silence: K is the median over both, printed."""
+
+    def bio(topic: str, labels: str) -> dict[str, object]:
+        listed = [
+            {"text": f"{topic} {i}", "label": label} for i, label in enumerate(labels.split())
+        ]
+        return {"topic": topic, "cat": ["rare"], "annotations": [{"human-atomic-facts": listed}]}
+
+    whole = lines(tmp_path / "whole.jsonl", bio("a", "S"), bio("b", "S S S S NS"))
+    short = lines(tmp_path / "short.jsonl", bio("a", "S S"), bio("b", ""))
+    done = cli("score", "factscore", whole, short)
+    assert done.code == 0, done.err
+    said = "F1@K: K = 2, the median number of relevant facts in the texts of all 2 files"
+    assert done.out.count(said) == 2
+    files = cli("score", "factscore", whole, short, "--json").json["files"]
+    # K = 2: of 1 supported fact 2/3, of 4 of 5 precision .8 and recall 1: 8/9. Silence has 0.
+    assert files[0]["scores"]["F1@2"]["value"] == pytest.approx((2 / 3 + 8 / 9) / 2)
+    assert files[1]["scores"]["F1@2"]["value"] == 0.5
+    assert files[1]["scores"]["respond ratio"]["value"] == 0.5
+    # Alone the file has a K of its own, which the note says.
+    assert "F1@K: K = 3, the median number of relevant facts in the texts of this file" in (
+        cli("score", "factscore", whole).out
+    )
+    assert cli("score", "factscore", whole, whole).code == 2
+    kept = cli("score", "factscore", whole, "--out", "x.jsonl")
+    assert "are judged already: --out has nothing to keep" in kept.err
+
+
+def test_what_a_run_kept_is_compared_without_its_judge_o9(cli: Cli, tmp_path: Path) -> None:
+    texts = [{"id": "1", "question": "?", "text": "Ada sang.", "evidence": ["Ada sang."]}]
+    file = lines(tmp_path / "c.jsonl", *texts)
+    for name, said in (("a", "[[supported]]"), ("b", "[[unsupported]]")):
+        with stand_in(ok("- Ada sang."), ok(said)) as server:
+            cli("score", "factscore", file, "--out", f"{name}.jsonl",
+                *of(server))  # fmt: skip
+    done = cli("score", "factscore", "a.jsonl", "b.jsonl", "--json")
+    assert done.code == 0, done.err
+    assert [found["scores"]["F1@1"]["value"] for found in done.json["files"]] == [1.0, 0.0]
+    assert done.json["files"][0]["basis"]["checked by"].startswith("judge")
+    other = cli("score", "safe", "a.jsonl")
+    assert other.code == 2
+    assert "a.jsonl, line 1: a row of safe was expected; one of factscore came" in other.err
+    both = cli("score", "factscore", file, "a.jsonl", "--out", "n.jsonl", "--model", "m")
+    assert "--out keeps the rows of one file, and 2 came" in both.err
+
+
 def test_replies_are_kept_and_replayed_with_no_endpoint(cli: Cli, tmp_path: Path) -> None:
     """A run killed in the middle of a case asks what was answered before no second time."""
     rows = [{"id": "1", "question": "?", "text": "Ada sang. Ada slept.", "evidence": ["Ada sang."]}]

@@ -21,7 +21,7 @@ from queries.score.entailment import WordOverlap
 from queries.score.withholding import score_rounds
 
 TEXT = (Path(__file__).parents[2] / "docs" / "scores.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^    graph-service (.+?)(?:   #.*)?$", TEXT, re.MULTILINE)
+COMMANDS = re.findall(r"^ {4,6}graph-service (.+?)(?:   #.*)?$", TEXT, re.MULTILINE)
 
 
 def test_the_criteria_of_the_page_are_well_formed_t1() -> None:

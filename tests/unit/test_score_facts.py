@@ -57,7 +57,7 @@ def test_micro_macro_and_the_further_columns_o9() -> None:
     rows = [
         FactsRow("1", Groups(), facts("SSNI")),
         FactsRow("2", Groups(), facts("S")),
-        FactsRow("3", Groups(), (), responded=False),
+        FactsRow("3", Groups(), ()),
         FactsRow("4", Groups(), (), failure="timeout: no answer"),
         FactsRow("5", Groups(), facts("??")),
     ]
@@ -72,8 +72,10 @@ def test_micro_macro_and_the_further_columns_o9() -> None:
     assert report.score("with length penalty").value == pytest.approx(wanted)
     assert report.score("respond ratio").value == 0.75
     assert report.score("respond ratio").failed == 1
-    # F1@2: precision 2/3 and recall 1 give .8; precision 1 and recall 1/2 give 2/3.
-    assert report.score("F1@2").value == pytest.approx((0.8 + 2 / 3) / 2)
+    # F1@2: precision 2/3 and recall 1 give .8; precision 1 and recall 1/2 give 2/3; silence 0.
+    assert report.score("F1@2").value == pytest.approx((0.8 + 2 / 3) / 3)
+    assert (report.score("F1@2").n, report.score("F1@2").unscored) == (3, 0)
+    assert report.notes[0] == "F1@K: K = 2, given"
     macro = report.score("supported, macro")
     assert (macro.n, macro.failed, macro.unscored) == (2, 2, 1)
     # Two facts, and a text whose facts nobody knows.
@@ -85,10 +87,13 @@ def test_micro_macro_and_the_further_columns_o9() -> None:
 def test_f1_at_k_is_between_its_parts_o9(listed: list[Fact], k: int) -> None:
     kept = [f for f in listed if f.supported is not None and f.relevant is not False]
     found = f1_at_k(listed, k)
-    if not kept:
+    if listed and not any(f.supported is not None for f in listed):
         assert found is None
         return
     supported = sum(f.supported is True for f in kept)
+    if not supported:
+        assert found == 0.0
+        return
     precision, recall = supported / len(kept), min(supported / k, 1)
     assert found is not None
     assert min(precision, recall) - 1e-12 <= found <= max(precision, recall) + 1e-12
@@ -102,13 +107,24 @@ def test_penalty_and_median() -> None:
     rows = [FactsRow(str(n), Groups(), facts("S" * n)) for n in (1, 4, 0)]
     assert middle_count(rows) == 3
     assert middle_count([]) is None
-    # Nothing relevant, nothing to take K of: no number is made up.
+    # Nothing relevant, nothing to take K of: no K is made up, and F1@K is 0 for any.
     report = facts_report([FactsRow("1", Groups(), (Fact("a", 0, True, relevant=False),))])
-    assert report.score("F1@K").text() == (
-        "none (no text has a relevant fact to take K of, unscored=1)"
-    )
-    assert report.notes == ()
+    assert report.score("F1@K").text() == "0.000 (n=1)"
+    assert report.notes == ("F1@K: no text has a relevant fact, so that it is 0 whatever K is",)
     assert facts_report([], k=2).score("F1@2").value is None
+
+
+def test_silence_gains_nothing_o9() -> None:
+    """Without its weak texts a file has a higher precision, and a lower F1@K and respond ratio."""
+    weak, strong = FactsRow("1", Groups(), facts("SNNN")), FactsRow("2", Groups(), facts("SS"))
+    both = facts_report([weak, strong], k=2)
+    silent = facts_report([replace(weak, facts=()), strong], k=2)
+    # F1@2 of SNNN: precision 1/4, recall 1/2: 1/3.
+    assert both.score("F1@2").value == pytest.approx((1 / 3 + 1) / 2)
+    assert silent.score("F1@2").value == pytest.approx((0 + 1) / 2)
+    assert silent.score("supported, macro").value == 1.0
+    assert silent.score("supported, macro").unscored == 1
+    assert silent.score("respond ratio").value == 0.5
 
 
 @pytest.mark.data
@@ -123,7 +139,25 @@ def test_people_labels_of_instructgpt_give_the_known_figures(data_dir: Path) -> 
     assert shown["supported of relevant, micro"] == 0.516
     assert report.score("supported, macro").n == 181
     assert report.score("supported, micro").n == 2100 + 1971 + 655
-    assert report.score("respond ratio").value == pytest.approx(182 / 183)
+    # One biography has no annotations, another has them and no fact in them.
+    assert report.score("respond ratio").value == pytest.approx(181 / 183)
+    assert report.notes == (
+        "F1@K: K = 22, the median number of relevant facts in the texts of this file",
+    )
+    assert report.score("F1@22").value == pytest.approx(0.467, abs=5e-4)
+
+
+@pytest.mark.data
+def test_weak_texts_replaced_by_silence_lower_f1_at_k(data_dir: Path) -> None:
+    """With texts under .6 supported replaced, F1@22 was .815 when silence was left out."""
+    rows = read_factscore(data_dir / "factscore_human" / "InstructGPT.jsonl.xz")
+    silent = [
+        row if (supported_share(row.judged) or 0) >= 0.6 else replace(row, facts=()) for row in rows
+    ]
+    report = facts_report(silent, k=22)
+    assert report.score("F1@22").value == pytest.approx(0.285, abs=5e-4)
+    assert report.score("F1@22").n == 183
+    assert report.score("respond ratio").value == pytest.approx(64 / 183)
 
 
 def test_faults_of_a_factscore_file_are_named(tmp_path: Path) -> None:
@@ -225,7 +259,7 @@ def test_what_fails_is_counted_and_never_guessed() -> None:
         "timeout: no answer in 60 s"
     )
     bare = replace(CASE, evidence=())
-    unchecked = check_facts(bare, by=FactChecker(Judge(HandChat(refuses))))
+    unchecked = check_facts(bare, by=FactChecker(Judge(HandChat(says))))
     assert (unchecked.failure, unchecked.missing) == (None, NO_EVIDENCE)
     both = facts_report([unchecked, check_facts(CASE, by=FactChecker(Judge(HandChat(says))))])
     for name in ("supported, macro", "respond ratio", "facts a text", "with length penalty"):
@@ -244,6 +278,10 @@ def test_what_fails_is_counted_and_never_guessed() -> None:
     assert facts_report([row]).score("supported, macro").failed == 1
     none = check_facts(CASE, by=FactChecker(Judge(HandChat(script("None.")))))
     assert not none.responded
+    # A text without a fact needs no evidence to be told from one that says something.
+    silent = check_facts(bare, by=FactChecker(Judge(HandChat(script("None.")))))
+    assert (silent.missing, silent.responded) == (None, False)
+    assert facts_report([silent], k=1).score("F1@1").value == 0.0
     with pytest.raises(UnreadableReply, match="has 2"):
         read_line("one\ntwo")
     assert read_facts("* a\n* b\n* a") == ("a", "b")
