@@ -24,7 +24,9 @@ _MARKS = (
 )
 _LETTER = rf"(?:(?!{_UNSPACED_CLASS})[^\W_])"
 _ASCII_WORD = re.compile(r"[0-9a-z]+")
-_WORD = re.compile(rf"{_UNSPACED_CLASS}+|{_LETTER}(?:{_LETTER}|{_MARKS})*")
+WORD_PATTERN = rf"(?:{_UNSPACED_CLASS}+|{_LETTER}(?:{_LETTER}|{_MARKS})*)"
+"""A word as a regular expression: a run in an unspaced script, or of letters, digits and marks."""
+_WORD = re.compile(WORD_PATTERN)
 # Accents of Latin, Greek and Cyrillic letters; marks of other scripts are vowels, and stay.
 _ACCENT = re.compile(r"[\u0300-\u036f]")
 _SPECIAL = str.maketrans({"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})

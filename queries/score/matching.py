@@ -1,7 +1,13 @@
 """Whether a text names an answer: whole tokens, and renderings of dates and numbers (L8).
 
-A text is folded (NFKC, lower case, no diacritics), articles are dropped, and a name is present
-where its tokens follow one another in the text. The renderings that count:
+The rule, with examples, stands in ``docs/scores.md``. A text is folded (NFKC, lower case, no
+diacritics) and split into parts. A mark between two parts that no space sets apart (``Jean-Paul``,
+``O'Brien``, ``U.S.``, ``AT&T``) joins them into one token. A name is present where its parts follow one another
+from the beginning of a token to the end of one. ``C#``, ``C++`` and ``.NET`` keep their marks; a
+possessive ``'s`` is a token of its own. Articles count for nothing, but at the end of a name
+(``Vitamin A``).
+
+The renderings that count:
 
 * a number: with or without separators between thousands (``8,848`` ``8'848`` ``8 848``), trailing
   zeros of its decimals left out, ``minus 5`` for ``-5``; whole ones up to 20 as English words; whole
@@ -15,10 +21,12 @@ where its tokens follow one another in the text. The renderings that count:
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
-from graph_service.model.text import fold, words
+from graph_service.model.text import WORD_PATTERN, fold, is_unspaced
 
 _ARTICLES = frozenset(("a", "an", "the"))
 _MONTHS = [
@@ -58,34 +66,135 @@ _SMALL = [
     "nineteen",
     "twenty",
 ]
-_NUMBER = re.compile(
-    r"(?<![\w.])(?P<sign>[-\u2212])?(?P<whole>\d{1,3}(?:[,'\u2019\u00a0\u202f]\d{3})+|\d+)"
-    r"(?P<decimals>\.\d+)?(?!\d|\.\d|,\d{3}|(?:st|nd|rd|th)\b)"
+
+
+def _words_of(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+_UNITS = _words_of("m km cm mm mi ft kg g mg t l ml kmh mph hz khz mhz ghz kb mb gb tb kw mw gw")
+"""Units that may follow a number without a space."""
+_AFTER_A_NAME = _words_of(
+    "area based born educated era language led made nominated now owned present speaking style today "
+    "trained winning"
+)
+"""What may follow a hyphen without being a part of the name before it: ``Paris-based``."""
+_AFTER_A_NUMBER = _words_of(
+    "time year month week day hour minute second man member page part point seat star storey foot "
+    "inch mile metre meter"
+)
+"""What may follow a hyphen and is counted by the number before it: ``20-year-old``."""
+_ELISIONS = _words_of("l d qu un all dall dell nell sull")
+"""What French and Italian write before a name with an apostrophe: ``l'Italie``."""
+_HYPHENS = frozenset("-\u2010\u2011")
+_APOSTROPHES = frozenset("'\u2018\u2019\u02bc")
+_JOINS = re.compile(r"[.&_@\u2044]|[#+]+")
+_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
+_THIN_SPACE = re.compile(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}(?!\d))")
+_TOKEN = re.compile(
+    r"(?P<sign>(?<![\w.,)\]'\u2019])[-\u2212])?"
+    r"(?P<number>(?<!\d[.,'\u2019])(?:(?:\d{1,3}(?:[,'\u2019]\d{3})+|\d+)(?:\.\d+)?|(?<![\w.])\.\d+)"
+    r"(?!\d|[.,'\u2019]\d))"
+    rf"|(?P<word>(?:(?<![\w.)\]])\.(?=[^\W\d_])|\u00b0(?=[cf]\b))?{WORD_PATTERN}(?:[#+]+(?!\w))?)"
 )
 _PLAIN_NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?")
 _DATE = re.compile(r"(?P<year>[+-]?\d{4,})-(?P<month>\d\d)(?:-(?P<day>\d\d))?(?:T[\d:.]*Z?)?")
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
 Tokens = tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The parts of a text.
+
+    Attributes:
+        parts: In order.
+        joined: Whether each part is joined to the one before it; one more, False, for the end.
+    """
+
+    parts: Tokens
+    joined: tuple[bool, ...]
+
+    def is_article(self, at: int, /) -> bool:
+        """Returns whether a part is an article that stands alone."""
+        return self.parts[at] in _ARTICLES and not (self.joined[at] or self.joined[at + 1])
+
+
 @lru_cache(maxsize=4096)
+def _parts_of(text: str) -> _Parts:
+    folded = fold(_THIN_SPACE.sub(",", _INVISIBLE.sub("", text)))
+    parts: list[str] = []
+    joined: list[bool] = []
+    end = 0
+    after_number = False
+    for found in _TOKEN.finditer(folded):
+        between = folded[end : found.start()]
+        end = found.end()
+        part = found["word"] or _number(found["sign"], found["number"])
+        follows = parts[-1] if parts else ""
+        decade = part == "s" and after_number and follows.endswith("0")
+        if (between == "" and after_number and _is_suffix(part)) or (
+            between in _APOSTROPHES and decade
+        ):
+            # "1980s" and "1980's" are another token than 1980, as "3rd" is another than 3.
+            parts[-1] += part
+            after_number = False
+            continue
+        if part == "s" and parts and between in _APOSTROPHES:
+            part, hangs = "'s", False
+        else:
+            hangs = bool(parts) and _is_joined(follows, between, part)
+        parts.append(part)
+        joined.append(hangs)
+        after_number = found["word"] is None
+    return _Parts(tuple(parts), (*joined, False))
+
+
+def _number(sign: str | None, digits: str) -> str:
+    return ("-" if sign else "") + _canonical(re.sub(r"[^\d.]", "", digits))
+
+
+def _is_suffix(part: str) -> bool:
+    """Whether letters right behind a number make another token of it."""
+    return part not in _UNITS and not is_unspaced(part)
+
+
+def _is_joined(before: str, between: str, part: str) -> bool:
+    """Whether what stands between two parts joins them into one token."""
+    if is_unspaced(before) or is_unspaced(part):
+        return False
+    after_number = before[0].isdigit()
+    if between in _HYPHENS:
+        if after_number and (part[0].isdigit() or part in _AFTER_A_NUMBER):
+            return False
+        return part not in _AFTER_A_NAME
+    if between in _APOSTROPHES:
+        return before not in _ELISIONS
+    if between in (",", ":"):
+        return after_number and part[0].isdigit()
+    return _JOINS.fullmatch(between) is not None
+
+
 def text_tokens(text: str, /) -> Tokens:
-    """Returns the tokens that names are looked for in: folded words, numbers in one form.
+    """Returns the parts that names are looked for in: folded words, numbers in one form.
 
     >>> text_tokens("The Éclair costs 1,234.50 francs.")
     ('eclair', 'costs', '1234.5', 'francs')
+    >>> text_tokens("Obama's C# in the 1980s")
+    ('obama', "'s", 'c#', 'in', '1980s')
     """
-    found: list[str] = []
-    at = 0
-    for number in _NUMBER.finditer(text):
-        found.extend(words(text[at : number.start()]))
-        digits = re.sub(r"\D", "", number["whole"])
-        sign = "-" if number["sign"] else ""
-        found.append(sign + _canonical(digits + (number["decimals"] or "")))
-        at = number.end()
-    found.extend(words(text[at:]))
-    return tuple(token for token in found if token not in _ARTICLES)
+    found = _parts_of(text)
+    return tuple(part for at, part in enumerate(found.parts) if not found.is_article(at))
+
+
+def _name_tokens(name: str) -> Tokens:
+    """The parts of a name without articles, but one at its end; empty where nothing is left."""
+    found = _parts_of(name)
+    kept = [at for at in range(len(found.parts)) if not found.is_article(at)]
+    last = len(found.parts) - 1
+    if kept and kept[-1] != last:
+        kept.append(last)
+    return tuple(found.parts[at] for at in kept)
 
 
 def _canonical(number: str) -> str:
@@ -108,7 +217,7 @@ def renderings(answer: str, /) -> frozenset[Tokens]:
         return _date_renderings(int(date["year"]), int(date["month"]), int(date["day"] or 0))
     if _PLAIN_NUMBER.fullmatch(text):
         return _number_renderings(text.replace(",", ""))
-    tokens = text_tokens(text)
+    tokens = _name_tokens(text)
     return frozenset((tokens,)) if tokens else frozenset()
 
 
@@ -184,22 +293,47 @@ def names(text: str, answer: str, /) -> bool:
 
     >>> names("She was born on March 11th, 1952, in Cambridge.", "1952-03-11")
     True
-    >>> names("He sang in Romeo and Juliet.", "Rome")
-    False
+    >>> names("He sang in Romeo and Juliet.", "Rome"), names("It is written in C#.", "C")
+    (False, False)
     """
     forms = renderings(answer)
     if not forms:
         # A name without words, such as "!!!", is looked for as it is written.
-        return bool(answer.strip()) and fold(answer.strip()) in fold(text)
-    tokens = text_tokens(text)
-    for form in forms:
-        if len(form) == 1 and _UNSPACED.match(form[0]):
-            # Scripts without spaces have no whole tokens: any place in a run counts.
-            if any(form[0] in token for token in tokens):
-                return True
-            continue
-        width = len(form)
-        for start in range(len(tokens) - width + 1):
-            if tokens[start] == form[0] and tokens[start : start + width] == form:
-                return True
-    return False
+        written = re.escape(fold(answer.strip()))
+        return bool(written) and bool(re.search(rf"(?<![^\W_]){written}(?![^\W_])", fold(text)))
+    found = _parts_of(text)
+    firsts = {form[0] for form in forms}
+    anywhere = any(is_unspaced(first) for first in firsts)
+    starts = [at for at, part in enumerate(found.parts) if anywhere or part in firsts]
+    return any(_stands_at(found, start, form) for form in forms for start in starts)
+
+
+def _stands_at(found: _Parts, start: int, form: Sequence[str]) -> bool:
+    """Whether the parts of a name begin at a place of a text and end with a token of it."""
+    if found.joined[start]:
+        return False
+    at = start
+    last = len(form) - 1
+    for number, wanted in enumerate(form):
+        while (
+            number and at < len(found.parts) and found.parts[at] != wanted and found.is_article(at)
+        ):
+            at += 1
+        if at == len(found.parts) or not _is_part(found.parts[at], wanted, number, last):
+            return False
+        at += 1
+    return not found.joined[at]
+
+
+def _is_part(part: str, wanted: str, number: int, last: int) -> bool:
+    """Whether a part of a text is the one of a name that is wanted.
+
+    Scripts without spaces have no whole tokens: a name may begin and end within a run.
+    """
+    if part == wanted:
+        return True
+    if not (is_unspaced(wanted) and is_unspaced(part)):
+        return False
+    if number == last == 0:
+        return wanted in part
+    return (number == 0 and part.endswith(wanted)) or (number == last and part.startswith(wanted))

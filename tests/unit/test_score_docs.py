@@ -18,6 +18,7 @@ from graph_service.errors import InputError
 from queries.datasets.demo_set import demo_questions
 from queries.score.criteria import lint_criteria, parse_criteria
 from queries.score.entailment import WordOverlap
+from queries.score.matching import names
 from queries.score.withholding import score_rounds
 
 TEXT = (Path(__file__).parents[2] / "docs" / "scores.md").read_text(encoding="utf-8")
@@ -29,6 +30,18 @@ def test_the_criteria_of_the_page_are_well_formed_t1() -> None:
     assert shown is not None
     criteria = parse_criteria(shown.group(1), source="scores.md")
     assert lint_criteria(criteria) == ()
+
+
+NAMED = re.findall(r"^\| (.+?) \| (.+?) \| (yes|no) \|$", TEXT, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("text", "name", "said"), NAMED)
+def test_the_examples_of_matching_are_as_the_page_says_l8(text: str, name: str, said: str) -> None:
+    assert names(text, name) is (said == "yes")
+
+
+def test_the_page_has_examples_of_matching() -> None:
+    assert len(NAMED) > 30
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -53,14 +66,14 @@ def test_the_example_of_withholding_runs_k6(
 ) -> None:
     shown = inspect.getdoc(score_rounds) or ""
     code = textwrap.dedent(shown.partition("::\n")[2])
-    names = {
+    known = {
         "Client": Client,
         "WordOverlap": WordOverlap,
         "demo_questions": lambda: demo_questions()[:4],
         "score_rounds": score_rounds,
         "service": demo_service,
     }
-    exec(code, names)
+    exec(code, known)
     assert re.match(r"\d\.\d{3} \(", capsys.readouterr().out)
 
 
