@@ -339,7 +339,7 @@ def answer_lines(item: Answer, /) -> list[str]:
         citation.raw
         for sentence in item.sentences
         for citation in sentence.citations
-        if not citation.matched
+        if not citation.statement_ids
     ]
     lines.extend(f"  not in what was given: {raw}" for raw in unmatched)
     lines.append(f"({item.model})")

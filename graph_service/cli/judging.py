@@ -74,7 +74,7 @@ def preset_of(options: argparse.Namespace, /) -> Preset:
 def geval(options: argparse.Namespace, output: Output, /) -> int:
     """Rates texts on qualities, one at a time (K8, O9)."""
     preset = preset_of(options)
-    cases = text_cases(options, file_of(options))
+    cases = text_cases(options, file_of(options), needs=("question",))
     if options.context:
         contexts = read_texts_by_id(options.context, "context")
         cases = tuple(

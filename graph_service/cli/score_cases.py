@@ -130,6 +130,14 @@ def write_rows(path: str | None, rows: Iterable[Any], /) -> None:
         raise InputError(f"can't write {path}: {error.strerror}", argument="out") from error
 
 
+def check_concurrency(options: argparse.Namespace, /) -> None:
+    """Raises ``InputError`` where fewer than one case at once is asked for."""
+    if options.concurrency < 1:
+        raise InputError(
+            f"concurrency must be at least 1, got {options.concurrency}", argument="concurrency"
+        )
+
+
 def run_cases(
     options: argparse.Namespace,
     output: Output,
@@ -144,10 +152,7 @@ def run_cases(
 
     Prints the progress on stderr, with the tokens so far.
     """
-    if options.concurrency < 1:
-        raise InputError(
-            f"concurrency must be at least 1, got {options.concurrency}", argument="concurrency"
-        )
+    check_concurrency(options)
     with one_writer(options.out):
         return _run_cases(options, output, cases, score, kind, basis, id_of)
 
@@ -187,10 +192,18 @@ def _run_cases(
     )
 
 
-def text_cases(options: argparse.Namespace, path: Path, /) -> tuple[TextCase, ...]:
-    """Returns the texts of a file that are to be judged, with the kinds of their questions."""
+def text_cases(
+    options: argparse.Namespace, path: Path, /, *, needs: Sequence[str] = ()
+) -> tuple[TextCase, ...]:
+    """Returns the texts of a file that are to be judged, with the kinds of their questions.
+
+    Args:
+        options: Name the gold questions.
+        path: The file.
+        needs: Fields that each text must have.
+    """
     groups = groups_by_id(options)
     return tuple(
         case if case.groups != Groups() else replace(case, groups=groups(case.id))
-        for case in read_text_cases(path)
+        for case in read_text_cases(path, needs=needs)
     )

@@ -31,15 +31,17 @@ def add_score(
             family.add_argument("file", metavar="FILE", help=file)
         return family
 
-    answers = "JSON lines that `answer --out` wrote"
+    answers = "JSON lines that `answer --out` wrote, or another system's answers"
     texts = f"{answers}, or with id, question and text"
 
     citations = add("citations", "citations against minimum sets (KaLMA)", answers)
+    citations.add_argument("--fold-case", action="store_true", help="a citation in other upper and "
+                           "lower case than the triple is correct")  # fmt: skip
     _add_gold(citations)
 
     na = add("na", "[NA] against what was withheld (KaLMA)", answers)
     na.add_argument("--absent", metavar="FILE", help="what was withheld: JSON lines with id and "
-                    "absent, a list of entity, relation, value")  # fmt: skip
+                    "absent, a list of entity, relation, value; default: that field of FILE")  # fmt: skip
     na.add_argument("--view", metavar="V", help="or the stored view that withheld it from the "
                     "questions' minimum sets")  # fmt: skip
     na.add_argument("--store", metavar="URL", help="the view's store")
@@ -76,6 +78,8 @@ def add_score(
     knowledge.add_argument("--k", type=int, action="append", default=[], metavar="N",
                            help="oracle recall at N; may be repeated (1 and 5)")  # fmt: skip
     knowledge.add_argument("--out", metavar="FILE", help="write the cases as JSON lines")
+    knowledge.add_argument("--gold", metavar="FILE", help="questions with answers, for cases that "
+                           "have none of their own")  # fmt: skip
 
     entailment = add("entailment", "pairs that are entailed; of answers, their citations' alignment",
                      f"{answers}, or with premise and hypothesis, or generation and "

@@ -11,6 +11,7 @@ from graph_service.cli.judge_model import Judges, judges
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.cli.score_cases import (
+    check_concurrency,
     file_of,
     files_of,
     gold_for,
@@ -26,18 +27,23 @@ from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.result import Strategy, Triple
 from graph_service.settings import read_settings
+from queries.datasets.answers import (
+    is_answer,
+    is_foreign,
+    read_answer_cases,
+    read_answers_and_absent,
+    read_answers_and_gold,
+)
 from queries.datasets.factbench import factbench_cases, read_factbench
 from queries.datasets.factscore import factscore_row, is_factscore
+from queries.datasets.gold import NA, read_gold_questions
 from queries.datasets.judged_runs import is_run, ratings_of_runs, read_judged_facts
 from queries.datasets.records import read_cases, read_records
 from queries.datasets.scored import (
-    answer_of,
     entailment_case,
-    is_answer,
     knowledge_case,
     rated_case,
     read_absent,
-    read_answer_cases,
     read_texts_by_id,
 )
 from queries.generate.answer import Answer
@@ -55,7 +61,7 @@ from queries.score.entailment_score import (
 )
 from queries.score.fact_check import FactChecker, check_facts
 from queries.score.facts import MEDIAN, FactsRow, facts_report, middle_count
-from queries.score.knowledge import score_knowledge
+from queries.score.knowledge import KnowledgeCase, score_knowledge
 from queries.score.not_available import NotAvailableReport, beside_judge, score_not_available
 from queries.score.run import score_answers
 from queries.score.withholding import score_rounds
@@ -82,8 +88,16 @@ def entailment_of(options: argparse.Namespace, who: str, judge: Judges, /) -> En
 
 def citations(options: argparse.Namespace, output: Output, /) -> int:
     """Scores citations against gold questions (K4)."""
-    answers = read_answer_cases(file_of(options))
-    report = score_answers(answers, gold_for(answers, options, output))
+    answers, gold = read_answers_and_gold(file_of(options), fold_case=options.fold_case)
+    if gold and options.gold:
+        raise InputError(
+            f"{options.file} brings minimum sets of its own (field gold), and --gold names others",
+            argument="gold",
+            hint="Give one of the two.",
+        )
+    report = score_answers(
+        answers, gold or gold_for(answers, options, output), fold_case=options.fold_case
+    )
     output.object(report.to_plain())
     for line in report.lines():
         output.line(line)
@@ -92,12 +106,19 @@ def citations(options: argparse.Namespace, output: Output, /) -> int:
 
 def na(options: argparse.Namespace, output: Output, /) -> int:
     """Scores ``[NA]`` against what was withheld (K6)."""
-    if (options.absent is None) == (options.view is None):
-        raise InputError("give either --absent FILE or --view V", argument="absent")
-    answers = read_answer_cases(file_of(options))
+    answers, absent = read_answers_and_absent(file_of(options))
     if not answers:
         raise InputError(f"{options.file} holds no answer", argument="file")
-    absent = read_absent(options.absent) if options.absent else _withheld(options, output, answers)
+    if [options.absent is None, options.view is None, not absent].count(False) != 1:
+        raise InputError(
+            "what was withheld is in the file's field absent, in --absent FILE or in --view V: one of "
+            "the three was expected",
+            argument="absent",
+        )
+    if not absent:
+        absent = (
+            read_absent(options.absent) if options.absent else _withheld(options, output, answers)
+        )
     with judges(options) as judge:
         report = score_not_available(
             answers,
@@ -232,9 +253,37 @@ def knowledge(options: argparse.Namespace, output: Output, /) -> int:
     ks = tuple(sorted(set(options.k))) or (1, 5)
     if ks[0] < 1:
         raise InputError(f"recall is taken at 1 or more, got {ks[0]}", argument="k")
-    rows, report = score_knowledge(read_cases(file_of(options), knowledge_case), ks=ks)
+    cases = _with_answers(read_cases(file_of(options), knowledge_case), options)
+    rows, report = score_knowledge(cases, ks=ks)
     write_rows(options.out, rows)
     return show(report, output, rows)
+
+
+def _with_answers(
+    cases: Sequence[KnowledgeCase], options: argparse.Namespace
+) -> Sequence[KnowledgeCase]:
+    """The cases with the answers of ``--gold``, where they have none of their own.
+
+    Raises:
+        InputError: None of the cases then has anything that could be scored.
+    """
+    if options.gold:
+        named = {
+            question.id: tuple((name,) for name in question.answers if name != NA)
+            for question in read_gold_questions(options.gold)
+        }
+        cases = [
+            case if case.answers else replace(case, answers=named.get(case.id, ()))
+            for case in cases
+        ]
+    if not any(case.answers or case.reference for case in cases):
+        raise InputError(
+            f"none of the {len(cases)} cases of {options.file} has answers or reference relations",
+            argument="file",
+            hint="Give each its field answers (names of the answer entities), or --gold FILE, whose "
+            "questions have them.",
+        )
+    return cases
 
 
 def entailment(options: argparse.Namespace, output: Output, /) -> int:
@@ -246,8 +295,8 @@ def entailment(options: argparse.Namespace, output: Output, /) -> int:
             cases = factbench_cases(read_factbench(path))
         else:
             first = next(iter(read_records(path)), None)
-            if first is not None and is_answer(first):
-                return _alignment(options, output, read_cases(path, answer_of), judge)
+            if first is not None and (is_answer(first) or is_foreign(first)):
+                return _alignment(options, output, read_answer_cases(path), judge)
             cases = read_cases(path, entailment_case)
         rows = run_cases(
             options,
@@ -300,6 +349,7 @@ def _facts(options: argparse.Namespace, output: Output, title: str) -> int:
     if options.k is not None and options.k < 1:
         # Before anything is asked that costs.
         raise InputError(f"K of F1@K is at least 1, got {options.k}", argument="k")
+    check_concurrency(options)
     paths = files_of(options)
     if options.out and len(paths) > 1:
         raise InputError(
@@ -348,7 +398,7 @@ def _check_files(
     passages = read_texts_by_id(options.passages, "passages") if options.passages else None
     texts: list[tuple[Path, tuple[TextCase, ...]]] = []
     for path in paths:
-        cases = text_cases(options, path)
+        cases = text_cases(options, path, needs=("question",) if title == "safe" else ())
         if passages is not None:
             cases = tuple(replace(case, evidence=passages.get(case.id, ())) for case in cases)
         if cases and not any(case.evidence for case in cases):

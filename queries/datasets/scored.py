@@ -1,22 +1,19 @@
 """Files of cases that scores are taken of, and which fields they have; see ``docs/scores.md``.
 
 A file is JSON lines. Answers that ``graph-service answer --out`` wrote are cases too, wherever a
-text is scored: they are told by their ``sentences``.
+text is scored: they are told by their ``sentences``. So are another system's (``answers.py``), told
+by triples as their ``knowledge``: their citations are no part of the text that is scored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import orjson
-
-from graph_service.errors import InputError
-from graph_service.model.result import EntityRef, RelationRef, Triple
-from graph_service.model.values import StringValue
+from graph_service.model.result import Triple
+from queries.datasets.answers import answer_of, foreign_answer, is_answer, is_foreign, triples_in
 from queries.datasets.records import Record, read_cases, read_records
 from queries.datasets.wice import is_wice, wice_case
-from queries.generate.answer import Answer
 from queries.score.agreement import RatedCase
 from queries.score.case import TextCase, case_of_answer
 from queries.score.entailment import Pair, Relation
@@ -25,22 +22,6 @@ from queries.score.knowledge import KnowledgeCase
 from queries.score.report import Groups
 
 SPLITS = ("train", "eval", "test")
-
-
-def is_answer(record: Record, /) -> bool:
-    """Returns whether a record is an answer of ``graph-service answer``."""
-    return "question_id" in record.fields and "sentences" in record.fields
-
-
-def answer_of(record: Record, /) -> Answer:
-    """Returns a record as the answer it is; raises ``InputError`` naming line and field."""
-    for name in ("question_id", "sentences"):
-        if name not in record.fields:
-            raise record.error(name, "an answer that `graph-service answer --out` wrote")
-    try:
-        return Answer.from_json(orjson.dumps(record.fields))
-    except InputError as error:
-        raise InputError(f"{record.where}: {error.message}") from error
 
 
 def groups_of(record: Record, /) -> Groups:
@@ -53,15 +34,25 @@ def groups_of(record: Record, /) -> Groups:
     return Groups(kind, record.text("level", default="", filled=False), references)
 
 
-def text_case(record: Record, /) -> TextCase:
+def text_case(record: Record, /, *, needs: Sequence[str] = ()) -> TextCase:
     """Returns a record as a text to be judged.
 
-    Fields: ``id``, ``question``, ``text`` (or ``answer``); ``knowledge``, ``evidence`` (lists of texts),
-    ``context``, ``human`` (numbers, or true and false, by name), ``reasons`` (texts by name), ``split``,
-    ``failure`` and groups.
+    Fields: ``id``, ``question``, ``text`` (or ``answer``); ``knowledge`` (a list of texts or of triples),
+    ``evidence`` (a list of texts; by default the knowledge), ``context``, ``human`` (numbers, or true and false, by name),
+    ``reasons`` (texts by name), ``split``, ``failure`` and groups.
+
+    Args:
+        record: The object.
+        needs: Fields that the score cannot be taken without.
+
+    Raises:
+        InputError: A field is missing or is not as expected; names line and field.
     """
     if is_answer(record):
         return case_of_answer(answer_of(record))
+    if not record.has("failure"):
+        for name in needs:
+            record.text(name)
     human: dict[str, float] = {}
     for name, value in record.mapping("human").items():
         if not isinstance(value, bool | int | float):
@@ -76,14 +67,21 @@ def text_case(record: Record, /) -> TextCase:
     split = record.text("split", default="", filled=False)
     if split and split not in SPLITS:
         record.choice("split", SPLITS)
+    knowledge: tuple[str, ...] = ()
+    cited = text
+    if is_foreign(record):
+        answer = case_of_answer(foreign_answer(record))
+        text, knowledge = answer.text, answer.knowledge
+    elif record.has("knowledge"):
+        knowledge = record.texts("knowledge")
     return TextCase(
         id=record.text("id", default=str(record.number)),
         question=record.text("question", default="", filled=False),
         text=text,
-        knowledge=record.texts("knowledge"),
-        evidence=record.texts("evidence"),
+        knowledge=knowledge,
+        evidence=record.texts("evidence") or knowledge,
         context=record.text("context", default="", filled=False),
-        cited=text,
+        cited=cited,
         human=human,
         reasons=dict(reasons),
         split=split,
@@ -122,11 +120,22 @@ def knowledge_case(record: Record, /) -> KnowledgeCase:
     """Returns a record as a generation with its answer entities (L8).
 
     Fields: ``text`` (or ``generation``); ``answers``, a list of names or of lists of names; ``found``, ``oracle``
-    and ``reference``, lists of [entity, signed relation]; ``failure`` and groups.
+    and ``reference``, lists of [entity, signed relation]; ``failure`` and groups. What a citation
+    names, its sentence does not: citations are left out of answers, ours and another system's.
     """
+    if is_answer(record):
+        answer = case_of_answer(answer_of(record))
+        return KnowledgeCase(
+            answer.id,
+            None if answer.failure else answer.text,
+            groups=answer.groups,
+            failure=answer.failure,
+        )
     failure = record.text("failure") if record.has("failure") else None
     name = "generation" if "generation" in record.fields else "text"
     text = None if failure else record.text(name, filled=False)
+    if text is not None and is_foreign(record):
+        text = case_of_answer(foreign_answer(record)).text
     listed = record.fields.get("answers", [])
     if not isinstance(listed, list):
         raise record.error("answers", "a list of names, or of lists of names")
@@ -166,33 +175,12 @@ def rated_case(record: Record, /) -> RatedCase:
 def read_absent(path: str | Path, /) -> Mapping[str, tuple[Triple, ...]]:
     """Returns what was withheld from each question, by its id (K6).
 
-    Fields: ``id``, and ``absent``, a list of objects with ``entity``, ``relation`` and ``value``.
+    Fields: ``id``, and ``absent``, a list of triples.
     """
-    found: dict[str, tuple[Triple, ...]] = {}
-    for record in read_records(path):
-        listed = record.fields.get("absent")
-        if not isinstance(listed, list):
-            raise record.error("absent", "a list of objects with entity, relation and value")
-        triples: list[Triple] = []
-        for entry in listed:
-            parts = [
-                entry.get(name) if isinstance(entry, dict) else None
-                for name in ("entity", "relation", "value")
-            ]
-            if not all(isinstance(part, str) and part for part in parts):
-                raise record.error("absent", "a list of objects with entity, relation and value")
-            entity, relation, value = (str(part) for part in parts)
-            triples.append(
-                Triple(
-                    str(entry.get("statement_id", "")),
-                    EntityRef(entity, entity),
-                    RelationRef(relation, relation),
-                    StringValue(value),
-                    value,
-                )
-            )
-        found[record.text("id")] = tuple(triples)
-    return found
+    return {
+        record.text("id"): triples_in(record, "absent", needed=True)
+        for record in read_records(path)
+    }
 
 
 def read_texts_by_id(path: str | Path, name: str, /) -> Mapping[str, tuple[str, ...]]:
@@ -210,11 +198,11 @@ def read_texts_by_id(path: str | Path, name: str, /) -> Mapping[str, tuple[str, 
     return found
 
 
-def read_answer_cases(path: str | Path, /) -> tuple[Answer, ...]:
-    """Returns the answers of a file, packed ones too; raises ``InputError`` naming the line."""
-    return tuple(answer_of(record) for record in read_records(path))
+def read_text_cases(path: str | Path, /, *, needs: Sequence[str] = ()) -> tuple[TextCase, ...]:
+    """Returns the texts of a file, answers included.
 
-
-def read_text_cases(path: str | Path, /) -> tuple[TextCase, ...]:
-    """Returns the texts of a file, answers included."""
-    return read_cases(path, text_case)
+    Args:
+        path: The file.
+        needs: Fields that each text must have.
+    """
+    return read_cases(path, lambda record: text_case(record, needs=needs))

@@ -21,9 +21,10 @@ class Citation:
 
     Attributes:
         entity_id, relation, value: The parts as known; empty where the text lacks them.
-        statement_id: The statement that was given and is meant; None where none matches.
+        statement_id: The statement that was given and is meant, in whatever case it is written; None
+            where none matches.
         raw: The words of the text that were read.
-        matched: Whether it is exactly a triple of the knowledge that was given.
+        matched: Whether it is exactly a triple of the knowledge that was given, case included (K4).
         also: Further statements that print alike, in the order they were given: same entity,
             relation and value under other qualifiers.
     """

@@ -118,9 +118,9 @@ class CitationReader:
     def reads_as(self, text: str, triples: Sequence[Triple], /) -> bool:
         """Returns whether a text holds citations of exactly these statements, and of no other."""
         read = [citation for found in self.brackets(text) for citation in found.citations]
-        return [citation.statement_ids for citation in read] == [
-            (triple.statement_id,) for triple in triples
-        ]
+        return all(citation.matched for citation in read) and [
+            citation.statement_ids for citation in read
+        ] == [(triple.statement_id,) for triple in triples]
 
     def brackets(self, text: str, /) -> list[_Found]:
         """Returns the citations and markers of a text in NFC, left to right."""
@@ -137,19 +137,29 @@ class CitationReader:
         return found
 
     def _bracket(self, text: str, shadow: str, start: int) -> _Found | None:
-        for known, end in _options(self._whole, shadow, start + 1):
-            if close := _CLOSE.match(shadow, end):
-                citation = _of_known(known, text[start : close.end()])
+        for option in _options(self._whole, shadow, start + 1):
+            if close := _CLOSE.match(shadow, option.end):
+                citation = _of_known(option, text[start : close.end()])
                 return _Found(start, close.end(), (citation,), False)
-        for head, pattern, pairs in self._heads:
-            match = pattern.match(shadow, start + 1)
-            separator = _SEPARATOR.match(shadow, match.end()) if match else None
-            if separator:
-                listed = _read_list(text, shadow, separator.end(), pairs)
+        for head, exact, after, pairs in self._heads_at(shadow, start + 1):
+            if separator := _SEPARATOR.match(shadow, after):
+                listed = _read_list(text, shadow, separator.end(), pairs, exact)
                 if listed is not None:
                     return _Found(start, listed[1], listed[0], False)
-                return _read_pieces(text, shadow, start, head, separator.end(), pairs)
+                return _read_pieces(text, shadow, start, head, separator.end(), pairs, exact)
         return self._other(text, shadow, start)
+
+    def _heads_at(self, shadow: str, at: int) -> list[tuple[str, bool, int, list[_Known]]]:
+        """The heads that stand at a position, whether in their own case, and where each ends.
+
+        Longest first, and of those that differ in case alone the one that is written so.
+        """
+        found = [
+            (head, _is_exact(shadow, at, match.end(), head), match.end(), pairs)
+            for head, pattern, pairs in self._heads
+            if (match := pattern.match(shadow, at))
+        ]
+        return sorted(found, key=lambda item: (-item[2], not item[1]))
 
     def _other(self, text: str, shadow: str, start: int) -> _Found | None:
         """A bracket that names no entity that was given, or nothing else of it."""
@@ -164,7 +174,7 @@ class CitationReader:
             after = found_id.end() if found_id else len(re.split(r"[,;]", inner)[0])
             separator = re.compile(r"\s*[,;:]\s*").match(shadow, start + 1 + after)
             if separator and separator.end() < end:
-                return _read_pieces(text, shadow, start, head, separator.end(), ())
+                return _read_pieces(text, shadow, start, head, separator.end(), (), True)
             return _Found(start, end, (_unmatched(head, text[start:end]),), False)
         folded = inner.strip().casefold()
         if folded in self._names or any(head.casefold() == folded for head, _, _ in self._heads):
@@ -269,35 +279,49 @@ def _pattern(printed: str) -> re.Pattern[str]:
     return re.compile(r"\s*" + r"\s+".join(words), re.IGNORECASE)
 
 
-def _of_triple(triple: Triple, raw: str, also: tuple[str, ...] = ()) -> Citation:
+def _of_triple(
+    triple: Triple, raw: str, also: tuple[str, ...] = (), *, exact: bool = True
+) -> Citation:
     return Citation(
         triple.head.id,
         triple.relation.label,
         triple.value_label,
         triple.statement_id,
         raw,
-        True,
+        exact,
         also,
     )
 
 
-def _of_known(known: _Known, raw: str) -> Citation:
-    also = tuple(triple.statement_id for triple in known.triples[1:])
-    return _of_triple(known.triples[0], raw, also)
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """A printed form that stands at a position, where it ends, and whether in its own case."""
+
+    known: _Known
+    end: int
+    exact: bool
 
 
-def _options(knowns: Sequence[_Known], shadow: str, at: int) -> list[tuple[_Known, int]]:
+def _of_known(option: _Option, raw: str, *, exact_head: bool = True) -> Citation:
+    first, *others = option.known.triples
+    also = tuple(triple.statement_id for triple in others)
+    return _of_triple(first, raw, also, exact=option.exact and exact_head)
+
+
+def _is_exact(shadow: str, start: int, end: int, printed: str) -> bool:
+    return " ".join(shadow[start:end].split()) == " ".join(printed.translate(_BRACKETS).split())
+
+
+def _options(knowns: Sequence[_Known], shadow: str, at: int) -> list[_Option]:
     """The printed forms that stand at a position and where each ends: longest first, and of
     those that differ in case alone the one that is written so.
     """
-    found = [(known, match.end()) for known in knowns if (match := known.pattern.match(shadow, at))]
-    return sorted(
-        found,
-        key=lambda item: (
-            -item[1],
-            " ".join(shadow[at : item[1]].split()) != item[0].printed.translate(_BRACKETS),
-        ),
-    )
+    found = [
+        _Option(known, match.end(), _is_exact(shadow, at, match.end(), known.printed))
+        for known in knowns
+        if (match := known.pattern.match(shadow, at))
+    ]
+    return sorted(found, key=lambda option: (-option.end, not option.exact))
 
 
 def _unmatched(head: str, raw: str, relation: str = "", value: str = "") -> Citation:
@@ -305,7 +329,7 @@ def _unmatched(head: str, raw: str, relation: str = "", value: str = "") -> Cita
 
 
 def _read_list(
-    text: str, shadow: str, start: int, pairs: Sequence[_Known]
+    text: str, shadow: str, start: int, pairs: Sequence[_Known], exact_head: bool
 ) -> tuple[tuple[Citation, ...], int] | None:
     """Reads ``relation: value, relation: value]`` of known pairs alone, longest first.
 
@@ -323,11 +347,11 @@ def _read_list(
             if chosen:
                 chosen.pop()
             continue
-        known, end = left.pop(0)
-        citation = _of_known(known, text[at:end].strip())
-        if close := _CLOSE.match(shadow, end):
+        option = left.pop(0)
+        citation = _of_known(option, text[at : option.end].strip(), exact_head=exact_head)
+        if close := _CLOSE.match(shadow, option.end):
             return (*chosen, citation), close.end()
-        separator = _SEPARATOR.match(shadow, end)
+        separator = _SEPARATOR.match(shadow, option.end)
         if separator and separator.end() not in dead:
             chosen.append(citation)
             stack.append((separator.end(), _options(pairs, shadow, separator.end())))
@@ -335,7 +359,13 @@ def _read_list(
 
 
 def _read_pieces(
-    text: str, shadow: str, start: int, head: str, at: int, pairs: Sequence[_Known]
+    text: str,
+    shadow: str,
+    start: int,
+    head: str,
+    at: int,
+    pairs: Sequence[_Known],
+    exact_head: bool,
 ) -> _Found:
     """Reads a list in which something is unknown: known pairs where they stand, the rest as
     pieces that match nothing.
@@ -346,13 +376,15 @@ def _read_pieces(
     missing = False
     while at < stop:
         found = [
-            (known, after)
-            for known, after in _options(pairs, shadow, at)
-            if after == stop or _SEPARATOR.match(shadow, after) or _CLOSE.match(shadow, after)
+            option
+            for option in _options(pairs, shadow, at)
+            if option.end == stop
+            or _SEPARATOR.match(shadow, option.end)
+            or _CLOSE.match(shadow, option.end)
         ]
         if found:
-            known, after = found[0]
-            citations.append(_of_known(known, text[at:after].strip()))
+            after = found[0].end
+            citations.append(_of_known(found[0], text[at:after].strip(), exact_head=exact_head))
             if after > stop:
                 # The value holds the bracket that seemed to close the citation.
                 end = _closing(shadow, after, depth=1)

@@ -100,7 +100,7 @@ def speak(given: Given, /, *, model: ChatModel, setting: Setting, generation: Ge
     text = asked.value
     if RECIPES[setting].cites:
         sentences = parse_answer(text, given.knowledge)
-        wrong = sum(not item.matched for part in sentences for item in part.citations)
+        wrong = sum(not item.statement_ids for part in sentences for item in part.citations)
         if wrong:
             notes = (*notes, f"citations that match nothing given: {wrong}")
         if setting is Setting.KALMA_NUMBERED:

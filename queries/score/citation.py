@@ -39,12 +39,15 @@ class CitationCounts:
 
     Attributes:
         citations: All of them, repeats and those that match nothing included.
-        correct: Those that are exactly a triple of the knowledge given.
+        correct: Those that are exactly a triple of the knowledge given; case counts unless it was
+            folded.
         useful: Correct ones whose statement is in the minimum set.
         hit: Statements of the minimum set that a correct citation names.
         minimum: Statements of the minimum set; 0 where the question has none.
         minimum_set: Which of the question's sets was used: 0 for the first.
         missed: Statements of that set that no correct citation names, in its order.
+        unmatched: Citations that match nothing given.
+        other_case: Citations that differ from a triple given in upper and lower case alone.
     """
 
     citations: int
@@ -54,6 +57,8 @@ class CitationCounts:
     minimum: int
     minimum_set: int = 0
     missed: tuple[str, ...] = ()
+    unmatched: int = 0
+    other_case: int = 0
 
     @property
     def correctness(self) -> float | None:
@@ -78,8 +83,27 @@ class CitationCounts:
         return harmonic(self.precision, self.recall)
 
 
+def is_correct(citation: Citation, /, *, fold_case: bool = False) -> bool:
+    """Returns whether a citation is a triple of the knowledge given (K4).
+
+    Args:
+        citation: As read against that knowledge.
+        fold_case: Whether upper and lower case are the same.
+
+    >>> is_correct(Citation("Q1", "home", "Rome", "s1", "Home: ROME", False))
+    False
+    >>> is_correct(Citation("Q1", "home", "Rome", "s1", "Home: ROME", False), fold_case=True)
+    True
+    """
+    return citation.statement_id is not None and (citation.matched or fold_case)
+
+
 def count_citations(
-    citations: Sequence[Citation], minimum_sets: Sequence[Sequence[str]], /
+    citations: Sequence[Citation],
+    minimum_sets: Sequence[Sequence[str]],
+    /,
+    *,
+    fold_case: bool = False,
 ) -> CitationCounts:
     """Returns the counts of one answer's citations against what it should have cited (K4).
 
@@ -90,15 +114,20 @@ def count_citations(
         citations: Of all sentences, in order.
         minimum_sets: Statement ids of each set that answers the question; empty ones are left
             out.
+        fold_case: Whether a citation in another case is correct.
 
     >>> cited = [Citation("Q1", "r", "v", id_, "", True) for id_ in ("k1", "k2", "k9")]
     >>> counts = count_citations(cited, [("k1", "k2", "k3", "k4")])
     >>> counts.precision, counts.recall
     (0.6666666666666666, 0.5)
     """
-    correct = [item for item in citations if item.matched and item.statement_id is not None]
+    correct = [item for item in citations if is_correct(item, fold_case=fold_case)]
+    unmatched = sum(item.statement_id is None for item in citations)
+    other_case = sum(not item.matched for item in citations) - unmatched
     named = {id_ for item in correct for id_ in item.statement_ids}
-    best = CitationCounts(len(citations), len(correct), 0, 0, 0)
+    best = CitationCounts(
+        len(citations), len(correct), 0, 0, 0, unmatched=unmatched, other_case=other_case
+    )
     best_key: tuple[float, float] = (-1.0, -1.0)
     for number, listed in enumerate(minimum_sets):
         wanted = list(dict.fromkeys(listed))
@@ -113,6 +142,8 @@ def count_citations(
             minimum=len(inside),
             minimum_set=number,
             missed=tuple(id_ for id_ in wanted if id_ not in named),
+            unmatched=unmatched,
+            other_case=other_case,
         )
         key = (counts.f1 or 0.0, counts.recall or 0.0)
         if key > best_key:
@@ -120,7 +151,9 @@ def count_citations(
     return best
 
 
-def count_true(citations: Sequence[Citation], bases: Mapping[str, str | None], /) -> int:
+def count_true(
+    citations: Sequence[Citation], bases: Mapping[str, str | None], /, *, fold_case: bool = False
+) -> int:
     """Returns how many citations name a statement that the base graph holds as it is.
 
     A statement that a view changed has an id of its own: citing it is faithful to what was
@@ -130,9 +163,11 @@ def count_true(citations: Sequence[Citation], bases: Mapping[str, str | None], /
         citations: Of all sentences.
         bases: For each statement given the statement of the base it comes from: itself where it
             is unchanged, another where it was changed, None where it was added.
+        fold_case: Whether a citation in another case counts.
     """
     return sum(
-        item.matched and any(bases.get(id_) == id_ for id_ in item.statement_ids)
+        is_correct(item, fold_case=fold_case)
+        and any(bases.get(id_) == id_ for id_ in item.statement_ids)
         for item in citations
     )
 
@@ -166,7 +201,9 @@ class CitationRow:
     failure: str | None
 
 
-def citation_row(item: Answer, gold: GoldQuestion | None, /) -> CitationRow:
+def citation_row(
+    item: Answer, gold: GoldQuestion | None, /, *, fold_case: bool = False
+) -> CitationRow:
     """Returns the counts of one answer; without a gold question its correctness alone."""
     kind = gold.kind if gold is not None else ""
     lacking = None
@@ -181,8 +218,8 @@ def citation_row(item: Answer, gold: GoldQuestion | None, /) -> CitationRow:
     return CitationRow(
         question_id=item.question_id,
         kind=kind,
-        counts=count_citations(citations, sets),
-        true=None if bases is None else count_true(citations, bases),
+        counts=count_citations(citations, sets, fold_case=fold_case),
+        true=None if bases is None else count_true(citations, bases, fold_case=fold_case),
         sentences=len(item.sentences),
         na_sentences=sum(part.not_available for part in item.sentences),
         entities=len(gold.entity_ids) if gold is not None else 0,

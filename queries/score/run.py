@@ -51,6 +51,8 @@ class CitationReport:
         models: Names of the models that answered, sorted.
         citations: How many there are.
         unmatched: How many of them match nothing given: unreadable, incomplete or invented.
+        other_case: How many differ from a triple given in upper and lower case alone.
+        fold_case: Whether those count as correct.
         missing: Ids of gold questions without an answer; in no score.
         without_gold: Ids of answers without a gold question; in correctness alone.
     """
@@ -61,6 +63,8 @@ class CitationReport:
     models: tuple[str, ...]
     citations: int
     unmatched: int
+    other_case: int
+    fold_case: bool
     missing: tuple[str, ...]
     without_gold: tuple[str, ...]
 
@@ -95,6 +99,11 @@ class CitationReport:
             f"{len(self.rows)} answers by {', '.join(self.models) or 'no model'}; {failed} failed",
             f"{self.citations} citations, {self.unmatched} of them match nothing that was given",
         ]
+        if self.other_case:
+            counted = "as correct" if self.fold_case else "as incorrect (--fold-case: as correct)"
+            shown.append(
+                f"{self.other_case} of them differ in upper and lower case alone, counted {counted}"
+            )
         if self.missing:
             shown.append(f"{len(self.missing)} questions without an answer, in no score")
         if self.without_gold:
@@ -106,7 +115,12 @@ class CitationReport:
 
 
 def score_answers(
-    answers: Sequence[Answer], gold: Sequence[GoldQuestion], /, *, random_seed: int = 0
+    answers: Sequence[Answer],
+    gold: Sequence[GoldQuestion],
+    /,
+    *,
+    fold_case: bool = False,
+    random_seed: int = 0,
 ) -> CitationReport:
     """Returns the citation scores of answers against gold questions, matched by id (K4).
 
@@ -114,6 +128,7 @@ def score_answers(
         answers: In any order; those to questions that are not in ``gold`` are scored for
             correctness alone.
         gold: Questions with their minimum sets; those without an answer are listed.
+        fold_case: Whether a citation in another case than the triple given is correct.
         random_seed: Of the bootstrap.
 
     Raises:
@@ -150,7 +165,9 @@ def score_answers(
                 f"two answers have the question id {answered.question_id!r}; score runs apart"
             )
         seen.add(answered.question_id)
-        rows.append(citation_row(answered, questions.get(answered.question_id)))
+        rows.append(
+            citation_row(answered, questions.get(answered.question_id), fold_case=fold_case)
+        )
     kinds = sorted({row.kind for row in rows if row.kind})
     by_kind = {
         kind: citation_scores([row for row in rows if row.kind == kind], random_seed=random_seed)
@@ -163,7 +180,9 @@ def score_answers(
         by_kind=by_kind,
         models=tuple(sorted({item.model for item in answers})),
         citations=sum(counts.citations for counts in counted),
-        unmatched=sum(counts.citations - counts.correct for counts in counted),
+        unmatched=sum(counts.unmatched for counts in counted),
+        other_case=sum(counts.other_case for counts in counted),
+        fold_case=fold_case,
         missing=tuple(id_ for id_ in questions if id_ not in seen),
         without_gold=tuple(
             item.question_id for item in answers if item.question_id not in questions

@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from cli_runs import Cli
 
 from graph_service import Service
 from graph_service.cli.parser import make_parser
@@ -42,6 +43,46 @@ def test_the_examples_of_matching_are_as_the_page_says_l8(text: str, name: str, 
 
 def test_the_page_has_examples_of_matching() -> None:
     assert len(NAMED) > 30
+
+
+SECTION = TEXT.partition("### What another system wrote\n")[2].partition("\nPublished files")[0]
+
+
+def theirs(folder: Path) -> Path:
+    shown = re.search(r"```json\n(.*?)```", SECTION, re.DOTALL)
+    assert shown is not None
+    (folder / "theirs.jsonl").write_text(shown.group(1), encoding="utf-8")
+    return folder
+
+
+def test_the_example_of_another_system_is_scored_as_shown(cli: Cli, tmp_path: Path) -> None:
+    theirs(tmp_path)
+    shown = re.search(r"```text\n(.*?)```", SECTION, re.DOTALL)
+    assert shown is not None
+    done = cli("score", "citations", "theirs.jsonl")
+    assert done.code == 0, done.err
+    assert done.out.startswith(shown.group(1))
+
+
+@pytest.mark.parametrize(
+    "command", re.findall(r"^    graph-service (score .+ theirs.jsonl.*)$", SECTION, re.MULTILINE)
+)
+def test_the_commands_on_the_example_of_another_system_run(
+    cli: Cli, tmp_path: Path, command: str
+) -> None:
+    theirs(tmp_path)
+    done = cli(*shlex.split(command))
+    assert done.code == 0, done.err
+
+
+def test_the_error_of_the_example_is_the_one_shown(cli: Cli, tmp_path: Path) -> None:
+    theirs(tmp_path)
+    first, second = (tmp_path / "theirs.jsonl").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "theirs.jsonl").write_text(f"{first}\n{second.replace('value', 'other')}\n")
+    shown = re.search(r"^      (error: .+)$", SECTION, re.MULTILINE)
+    assert shown is not None
+    done = cli("score", "citations", "theirs.jsonl")
+    assert (done.code, done.err.strip()) == (2, shown.group(1))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
