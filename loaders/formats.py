@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path, PurePath
+from xml.parsers import expat
 
 import orjson
 import pyoxigraph
@@ -18,6 +20,7 @@ class Format(StrEnum):
 
     WIKIBASE_JSON = "wikibase-json"
     WIKIBASE_JSON_LINES = "wikibase-json-lines"
+    MEDIAWIKI_XML = "mediawiki-xml"
     NTRIPLES = "ntriples"
     NQUADS = "nquads"
     TURTLE = "turtle"
@@ -53,6 +56,8 @@ _BY_SUFFIX = {
     ".txt": Format.TSV,
     ".csv": Format.CSV,
 }
+_RDF_NAMESPACE = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_WEB_PAGE = re.compile(rb"<(?:!doctype\s+html|html)\b", re.I)
 _TERM = rb'(?:<[^<>\n]*>|_:[^\s<>"]+|"(?:[^"\\\n]|\\.)*"(?:@[^\s.]+|\^\^<[^<>\n]*>)?)'
 _STATEMENT_LINE = re.compile(
     rb"^[ \t]*(?:<[^<>\n]*>|_:\S+)[ \t]*<[^<>\n]*>[ \t]*"
@@ -97,8 +102,9 @@ def recognise_source(source: ByteSource, /) -> Format:
             return found
     if b"\x00" in start[:4096] and hint is None:
         raise _unknown(source.name)
-    if start[:5].lower() == b"<?xml" or re.match(rb"<(?:rdf:RDF|\w+:RDF|RDF)\b", start):
-        return Format.RDF_XML
+    in_xml = _xml_format(start, source.name)
+    if in_xml is not None:
+        return in_xml
     by_lines = _statement_lines(head)
     if by_lines is not None and hint is not Format.NQUADS and _has_turtle_lines(head):
         return Format.TURTLE
@@ -119,6 +125,45 @@ def recognise_source(source: ByteSource, /) -> Format:
     if hint is not None and hint not in (Format.WIKIBASE_JSON, Format.WIKIBASE_JSON_LINES):
         return hint
     raise _unknown(source.name)
+
+
+def _xml_format(start: bytes, name: str) -> Format | None:
+    """Returns the format of XML, told by its first element; None of what is no XML.
+
+    Raises:
+        InputError: It is XML of another kind, or a web page.
+    """
+    root = _xml_root(start)
+    if _WEB_PAGE.match(start) or root == "html":
+        raise InputError(
+            f"{name} is a web page (HTML), which holds no statements that can be read",
+            argument="source",
+            hint="Download the file that the page leads to; a page in its place often says why "
+            "that failed.",
+        )
+    if root == "mediawiki":
+        return Format.MEDIAWIKI_XML
+    # Outside of an rdf:RDF, a single description of RDF/XML names its namespace all the same.
+    if root and (root.rpartition(":")[2] == "RDF" or _RDF_NAMESPACE in start):
+        return Format.RDF_XML
+    if not root and start[:5].lower() != b"<?xml":
+        return None
+    raise InputError(
+        f"{name} is XML that begins with <{root or '?'}>, expected RDF/XML or a MediaWiki dump",
+        argument="format",
+        hint="Convert it to a format that is known, for instance N-Triples or a table.",
+    )
+
+
+def _xml_root(start: bytes) -> str:
+    """Returns the name of the first element, "" of what is no XML."""
+    found: list[str] = []
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = lambda name, _: found.append(name)
+    # What is wrong behind the first element is for the reader to complain about.
+    with suppress(expat.ExpatError):
+        parser.Parse(start, False)
+    return found[0] if found else ""
 
 
 def looks_like_prose(source: ByteSource, found: Format, /) -> bool:
@@ -250,7 +295,11 @@ def _table_format(start: bytes, hint: Format | None) -> Format | None:
     tabs = sum(line.count(b"\t") >= 1 for line in whole)
     if tabs * 2 > len(whole):
         return Format.TSV
-    commas = sum(line.count(b",") >= 1 for line in whole)
-    if commas * 2 > len(whole) and hint in (Format.CSV, None):
+    commas = [line.count(b",") for line in whole]
+    if hint is Format.CSV and sum(map(bool, commas)) * 2 > len(whole):
+        return Format.CSV
+    # Without a table's name, a text with commas is one unless its rows are equally long.
+    often = max(set(commas), key=commas.count)
+    if hint is None and often >= 2 and commas.count(often) * 2 > len(whole):
         return Format.CSV
     return None

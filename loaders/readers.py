@@ -14,9 +14,12 @@ from loaders.source import ByteSource, LineBlock
 from loaders.subset.filters import DocumentFilter
 from loaders.tables import kgtk, names
 from loaders.tables import reader as tables
+from loaders.wikibase import pages
 from loaders.wikibase import reader as wikibase
 
-DOCUMENT_FORMATS = frozenset((Format.WIKIBASE_JSON, Format.WIKIBASE_JSON_LINES))
+DOCUMENT_FORMATS = frozenset(
+    (Format.WIKIBASE_JSON, Format.WIKIBASE_JSON_LINES, Format.MEDIAWIKI_XML)
+)
 """Formats that hold an entity with all its statements in one place."""
 
 
@@ -95,4 +98,6 @@ def read(
         return wikibase.read_whole(source, options, start, documents=documents)
     if format_ is Format.WIKIBASE_JSON_LINES:
         return wikibase.read_lines(source, options, start, documents=documents)
+    if format_ is Format.MEDIAWIKI_XML:
+        return pages.read_pages(source, options, start, documents=documents)
     return _READERS[format_](source, options, start)

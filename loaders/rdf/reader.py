@@ -16,6 +16,7 @@ from typing import IO, Any, cast
 
 import pyoxigraph as ox
 
+from graph_service.model.classes import RDF_TYPE
 from loaders.items import FULL, Parsed, Reject, excerpt
 from loaders.options import LoadOptions
 from loaders.rdf.mapping import Mapper
@@ -369,6 +370,9 @@ def read_rdf_xml(
     at_line = 1
     if not problem:
         quads, problem, at_line = _parse_rdf_xml(data, options.base_iri)
+        if quads and not any(map(_names_resource, quads)):
+            # So rdflib reads XML of any kind, in which nothing has an id to be found by.
+            quads, problem = [], "no RDF/XML with resources: all it describes is blank nodes"
     mapper = _mapper(source, options)
     mapper.number_blank_nodes = True
     done = int(start.get("triples", 0))
@@ -390,6 +394,13 @@ def read_rdf_xml(
     parsed.position = {"triples": len(quads), "last": True}
     if not start.get("last"):
         yield parsed
+
+
+def _names_resource(quad: ox.Quad) -> bool:
+    """Returns whether a triple has a resource with an IRI, besides a class of a blank node."""
+    return isinstance(quad.subject, ox.NamedNode) or (
+        isinstance(quad.object, ox.NamedNode) and quad.predicate.value != RDF_TYPE
+    )
 
 
 def _ntriples_term(term: Any) -> str:

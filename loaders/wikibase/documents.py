@@ -261,6 +261,10 @@ def _read_entity(
     suspect_text: bool,
 ) -> None:
     skipped = result.skipped
+    for name in ("labels", "descriptions", "aliases"):
+        # The old format writes an empty list where there is none.
+        if document.get(name) and not isinstance(document[name], Mapping):
+            raise MalformedError(f'"{name}" is {type(document[name]).__name__}, not an object')
     labels = _terms(document.get("labels"), languages, skipped)
     descriptions = _terms(document.get("descriptions"), languages, skipped)
     aliases = _aliases(document.get("aliases"), languages, skipped)

@@ -72,11 +72,20 @@ class DocumentReader:
         return pieces
 
     def read_piece(
-        self, piece: bytes, parsed: Parsed, line: int, offset: int, /, *, spans_lines: bool = False
+        self,
+        piece: bytes,
+        parsed: Parsed,
+        line: int,
+        offset: int,
+        /,
+        *,
+        spans_lines: bool = False,
+        revision: int | None = None,
     ) -> None:
         """Adds what one JSON text holds to ``parsed``; what can't be read is a reject there.
 
         A reject stands at the beginning of the text, or, where it ``spans_lines``, at the fault.
+        Documents that do not say their ``revision`` are of the one given.
         """
         name, documents = self.name, self.documents
 
@@ -105,6 +114,8 @@ class DocumentReader:
                 return
         try:
             for document in expand(value):
+                if revision is not None:
+                    document = {"lastrevid": revision, **document}
                 try:
                     chosen = self._chosen(document)
                     if chosen is None:
