@@ -60,6 +60,7 @@ def read_graph_lines(
                     parsed.rejects.append(
                         Reject(source.name, line, offset, reason, excerpt(data.strip()))
                     )
+            parsed.mark(line)
             offset += len(data) + 1
             line += 1
         end = block.offset + len(block.data)

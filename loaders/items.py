@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,9 +33,7 @@ class Reject:
     @property
     def place(self) -> str:
         """Where it is, for people; answers of endpoints have no lines."""
-        if not (self.line or self.offset):
-            return self.file
-        return f"{self.file}, line {self.line}, byte {self.offset}"
+        return place_name(self.file, self.line, self.offset)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the line that ``rejects.jsonl`` holds."""
@@ -46,6 +45,13 @@ class Reject:
             "reason": self.reason.encode("utf-8", "backslashreplace").decode(),
             "text": self.text,
         }
+
+
+def place_name(file: str, line: int, offset: int = 0, /) -> str:
+    """Returns a place for people; a line behind the first of unknown offset goes without one."""
+    if not (line or offset):
+        return file
+    return f"{file}, line {line}" + ("" if line > 1 and not offset else f", byte {offset}")
 
 
 REJECT_TEXT_CHARACTERS = 200
@@ -81,6 +87,8 @@ class Parsed:
         rows: The statements instead, from a reader that was asked for rows.
         encoded: The statements instead, where another process encoded them.
         forms: ``FULL`` and ``TRUTHY``, if such statements of Wikidata's are among these.
+        lines, entity_lines: The lines of the statements (or rows) and of the entities, as far as
+            ``mark`` said; the rest have none.
     """
 
     position: Mapping[str, Any] = field(default_factory=dict)
@@ -97,9 +105,31 @@ class Parsed:
     rows: list[StatementRow] = field(default_factory=list)
     encoded: EncodedStatements | None = None
     forms: set[str] = field(default_factory=set)
+    lines: array[int] = field(default_factory=lambda: array("q"))
+    entity_lines: array[int] = field(default_factory=lambda: array("q"))
+
+    def mark(self, line: int, /) -> None:
+        """Says on which line stands what was added since the last mark; 0 for none."""
+        came = len(self.all_statements) + len(self.rows) - len(self.lines)
+        if came > 0:
+            self.lines.extend((line,) * came)
+        came = len(self.entities) - len(self.entity_lines)
+        if came > 0:
+            self.entity_lines.extend((line,) * came)
+
+    @property
+    def records(self) -> set[str]:
+        """The entities of which a batch takes one record, since a later one replaces it."""
+        if self.terms_only:
+            return self.documents
+        return self.documents.union(entity.id for entity in self.entities)
 
     def add(self, other: Parsed, /) -> None:
         """Adds what a piece right after this one holds, but its position."""
+        self.mark(0)
+        other.mark(0)
+        self.lines.extend(other.lines)
+        self.entity_lines.extend(other.entity_lines)
         self.entities.extend(other.entities)
         self.statements.extend(other.statements)
         self.rows.extend(other.rows)

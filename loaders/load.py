@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from array import array
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -34,7 +35,7 @@ from loaders.options import (
     LoadReport,
     Progress,
 )
-from loaders.rejects import RejectsFile
+from loaders.rejects import RejectsFile, conflict_reject
 from loaders.remote import check as check_remote
 from loaders.remote import read as read_remote
 from loaders.source import ByteSource, open_source
@@ -204,6 +205,8 @@ class _Load:
         self._statements: list[Sequence[Statement]] = []
         self._count = 0
         self._documents: set[str] = set()
+        self._records: set[str] = set()
+        self._lines, self._entity_lines = array("q"), array("q")
         self._terms_only = False
         self._pending = False
 
@@ -238,7 +241,11 @@ class _Load:
         if not (self._tally.statements or self._tally.entities):
             self._session.abort()
             raise InputError(self._nothing(), argument="source")
-        counts = self._session.finish(report=self._report("published").to_json())
+        counts = self._session.finish()
+        for conflicts in self._session.conflicts():
+            self._reject([conflict_reject(conflict) for conflict in conflicts])
+        self._rejects.flush()
+        self._session.finish(report=self._report("published").to_json())
         info = self._session.publish()
         return with_fields(self._report("published"), graph=info, counts=counts)
 
@@ -316,11 +323,11 @@ class _Load:
         return self._stop is not None and self._stop.is_set()
 
     def _add(self, parsed: Parsed) -> None:
-        statements = parsed.all_statements
+        statements, records = parsed.all_statements, parsed.records
         if self._pending and (
             parsed.terms_only != self._terms_only
             # Of two documents of an entity the later one replaces the other, in its own batch.
-            or not self._documents.isdisjoint(parsed.documents)
+            or not self._records.isdisjoint(records)
             or self._count + len(statements) > self._options.batch_size
         ):
             self._flush()
@@ -334,14 +341,11 @@ class _Load:
         tally.entities += len(parsed.entities)
         tally.skipped.update(parsed.skipped)
         tally.incomplete.update(parsed.incomplete)
-        if parsed.rejects:
-            tally.rejected += len(parsed.rejects)
-            tally.first_rejects.extend(
-                parsed.rejects[: max(0, SHOWN_REJECTS - len(tally.first_rejects))]
-            )
-            self._rejects.add(parsed.rejects)
-            if self._options.strict:
-                self._stop_at(parsed.rejects[0])
+        self._reject(parsed.rejects)
+        parsed.mark(0)
+        self._lines.extend(parsed.lines)
+        self._entity_lines.extend(parsed.entity_lines)
+        self._records |= records
         self._entities.extend(parsed.entities)
         if len(statements):
             self._statements.append(statements)
@@ -352,6 +356,16 @@ class _Load:
             or len(self._entities) >= self._options.batch_size
         ):
             self._flush()
+
+    def _reject(self, rejects: Sequence[Reject]) -> None:
+        if not rejects:
+            return
+        tally = self._tally
+        tally.rejected += len(rejects)
+        tally.first_rejects.extend(rejects[: max(0, SHOWN_REJECTS - len(tally.first_rejects))])
+        self._rejects.add(rejects)
+        if self._options.strict:
+            self._stop_at(rejects[0])
 
     def _check_forms(self, forms: set[str]) -> None:
         tally = self._tally
@@ -388,6 +402,9 @@ class _Load:
                 statements=join_statements(self._statements) if self._statements else (),
                 documents=frozenset(self._documents),
                 terms_only=self._terms_only,
+                source=self._files[self._file_index].path,
+                lines=self._lines,
+                entity_lines=self._entity_lines,
             ),
             checkpoint={
                 "file": self._file_index,

@@ -274,6 +274,7 @@ class LoadReport:
                 f"statements: {counts.written:,} written, {counts.updated:,} updated, "
                 f"{counts.duplicates:,} duplicates, {counts.removed:,} removed, "
                 f"{counts.outdated:,} outdated"
+                + (f", {counts.conflicting:,} conflicting" if counts.conflicting else "")
             )
         lines.extend(
             f"skipped: {number:,} {reason}" for reason, number in sorted(self.skipped.items())

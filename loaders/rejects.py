@@ -11,7 +11,8 @@ from typing import Any, BinaryIO
 import orjson
 
 from graph_service.errors import InputError
-from loaders.items import Reject
+from graph_service.store.protocol import Conflict
+from loaders.items import Reject, excerpt, place_name
 
 _DIGEST_BYTES = 16
 _MARK = b'{"file":'
@@ -114,6 +115,17 @@ class RejectsFile:
                 "pieces of the source go that can't be read; name another place for them",
                 argument="rejects_path",
             ) from error
+
+
+def conflict_reject(conflict: Conflict, /) -> Reject:
+    """Returns the reject of what a load gave twice with different content."""
+    kept = place_name(conflict.kept_source, conflict.kept_line)
+    reason = (
+        f"another document of {conflict.id} than at {kept}, of no newer revision; that one is kept"
+        if conflict.is_document
+        else f"another statement under the id {conflict.id} than at {kept}; that one is kept"
+    )
+    return Reject(conflict.source, conflict.line, 0, reason, excerpt(conflict.id))
 
 
 def _lock(file: BinaryIO) -> bool:

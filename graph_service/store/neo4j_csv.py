@@ -200,6 +200,7 @@ class Neo4jCsvWriter:
                     np.concatenate(self._statement_rows),
                     np.concatenate(self._entity_rows),
                     np.zeros(0, dtype=DOCUMENT_ROW),
+                    np.zeros(0, dtype=np.int64),
                 )
             ]
         )
@@ -261,7 +262,7 @@ class Neo4jCsvWriter:
                     "report": orjson.dumps(dict(info.report)).decode(),
                     "tool_version": __version__,
                     "page_bits:long": bits,
-                    "load_counts": orjson.dumps(asdict(settled.load_counts(0))).decode(),
+                    "load_counts": orjson.dumps(asdict(settled.load_counts(0, 0))).decode(),
                     "counts": orjson.dumps(asdict(settled.counts())).decode(),
                     "edges": fingerprints.edges,
                     "content": fingerprints.content,

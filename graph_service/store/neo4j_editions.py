@@ -113,7 +113,7 @@ def _copy_nodes(tx: neo4j.Transaction, base: str, edition: str, after: str) -> s
         """MATCH (a:Entity) WHERE a.key > $after AND a.key < $end
         WITH a ORDER BY a.key LIMIT $limit
         CREATE (b:Entity) SET b = a {.*, graph: $edition,
-            key: $edition + ':' + right(a.key, 16),
+            key: $edition + ':' + right(a.key, 16), batch: null,
             search: $token + substring(a.search, $cut)}
         RETURN max(a.key), count(*)""",
         {

@@ -39,7 +39,10 @@ STATEMENT_ROW = np.dtype(
 """``tail`` is the statement's own key where its value is no entity (``LITERAL``)."""
 
 ENTITY_ROW = np.dtype([("key", "<i8"), ("content", "<u8", 2), ("bare", "u1")])
-DOCUMENT_ROW = np.dtype([("head", "<i8")])
+DOCUMENT_ROW = np.dtype([("head", "<i8"), ("whole", "u1"), ("line", "<i8"), ("content", "<u8", 2)])
+"""An entity record of a batch, ``content`` of its terms (0 where it has none), and whether it is
+the entity's ``whole`` document."""
+
 PLACE_ROW = np.dtype([("key", "<i8"), ("head", "<i8")])
 
 LITERAL = 1
@@ -55,12 +58,33 @@ _OFFSET = np.uint64(2**63)
 
 @dataclass(frozen=True, slots=True)
 class JournalBatch:
-    """The journal of one batch; batch 0 is what the base edition has."""
+    """The journal of one batch; batch 0 is what the base edition has.
+
+    ``lines`` are those of the statements in their source, int64; empty where none is known.
+    """
 
     number: int
     statements: Rows
     entities: Rows
     documents: Rows
+    lines: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """Statements that a load gave with other content than the one it keeps, one a row.
+
+    Attributes:
+        key, kept_head: Of the statement, and of the one that is kept, int64.
+        batch, line, kept_batch, kept_line: Where both were read, int64; line 0 for none.
+    """
+
+    key: npt.NDArray[np.int64]
+    kept_head: npt.NDArray[np.int64]
+    batch: npt.NDArray[np.int64]
+    line: npt.NDArray[np.int64]
+    kept_batch: npt.NDArray[np.int64]
+    kept_line: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +97,7 @@ class Settled:
         doomed: Relationships to delete: ``STATEMENT_ROW``, ``doomed_batches`` their batches.
         orphans: Keys of bare entities that no statement names any more, int64.
         clashes: Keys given with different contents, to be checked for different ids, int64.
+        rivals: What the load itself contradicts, and is left out.
     """
 
     statements: Rows
@@ -81,15 +106,24 @@ class Settled:
     doomed_batches: npt.NDArray[np.int64]
     orphans: npt.NDArray[np.int64]
     clashes: npt.NDArray[np.int64]
+    rivals: Rivals
     appended: int
     updated: int
     duplicates: int
     removed: int
 
-    def load_counts(self, outdated: int, /) -> LoadCounts:
-        """Returns the counts of the load."""
-        written = self.appended - self.updated - self.duplicates
-        return LoadCounts(written, self.updated, self.duplicates, self.removed, outdated)
+    def load_counts(self, outdated: int, conflicting: int, /) -> LoadCounts:
+        """Returns the counts of the load, of which the journal does not have two.
+
+        Args:
+            outdated: Statements of documents that were of a lower revision.
+            conflicting: Statements of documents left out because of another one in this load.
+        """
+        rivals = len(self.rivals.key)
+        written = self.appended - self.updated - self.duplicates - rivals
+        return LoadCounts(
+            written, self.updated, self.duplicates, self.removed, outdated, conflicting + rivals
+        )
 
     def counts(self) -> GraphCounts:
         """Returns the sizes of the edition."""
@@ -114,71 +148,121 @@ class Settled:
 def settle(batches: Sequence[JournalBatch], /) -> Settled:
     """Returns what stays of all batches, in order of their numbers.
 
-    The last row of a statement's key wins; a row before it counts as a duplicate where its content is
-    the next one's, else as an update. A statement whose head was given as a whole document in a
-    later batch than its own is removed.
+    Of the rows of a statement's key the load's first one stays, and what earlier loads wrote is
+    updated. A row that a whole document of its head in a later batch replaces does not count. Any
+    other row is a duplicate where its content is the same; else a rival, but for those of a
+    document that a newer one replaces, which are updated. Where no row stays, it is removed.
     """
     ordered = sorted(batches, key=lambda batch: batch.number)
     rows = _joined([batch.statements for batch in ordered], STATEMENT_ROW)
-    numbers = np.repeat(
-        np.array([batch.number for batch in ordered], dtype=np.int64),
-        [len(batch.statements) for batch in ordered],
+    sizes = [len(batch.statements) for batch in ordered]
+    numbers = np.repeat(np.array([batch.number for batch in ordered], dtype=np.int64), sizes)
+    lines = np.concatenate(
+        [
+            np.zeros(0, dtype=np.int64),
+            *(
+                batch.lines if len(batch.lines) else np.zeros(size, dtype=np.int64)
+                for batch, size in zip(ordered, sizes, strict=True)
+            ),
+        ]
     )
     order = np.argsort(rows["key"], kind="stable")
-    rows, numbers = rows[order], numbers[order]
-    same_key = rows["key"][1:] == rows["key"][:-1]
-    same_content = (rows["content"][1:] == rows["content"][:-1]).all(axis=1)
-    last = np.append(~same_key, True) if len(rows) else np.zeros(0, dtype=np.bool_)
+    rows, numbers, lines = rows[order], numbers[order], lines[order]
+    first, last = _document_batches(rows["head"], ordered)
+    past, is_own = numbers < last, numbers > 0
 
-    removed = last & _removed(rows["head"], numbers, ordered)
-    stays = last & ~removed
+    kept, has_own = _kept(rows["key"], is_own, past)
+    is_kept = kept == np.arange(len(rows))
+    same = (rows["content"] == rows["content"][kept]).all(axis=1)
+    rival = ~is_kept & ~same & has_own & is_own & ~(past & (numbers >= first))
     created = (rows["flags"] & CREATED) != 0
+    stays = is_kept & ~past
     doomed = ~stays & created
     # A row that stays and has no relationship of its own stands for the equal one of the base.
     doomed &= ~((numbers == 0) & np.isin(rows["key"], rows["key"][stays & ~created]))
-    kept = rows[stays].copy()
-    kept["flags"] |= CREATED
+    staying = rows[stays].copy()
+    staying["flags"] |= CREATED
 
     entities = _joined([batch.entities for batch in ordered], ENTITY_ROW)
     entities = entities[np.argsort(entities["key"], kind="stable")]
     if len(entities):
         entities = entities[np.append(entities["key"][1:] != entities["key"][:-1], True)]
-    named = np.union1d(kept["head"], kept["tail"][(kept["flags"] & LITERAL) == 0])
+    named = np.union1d(staying["head"], staying["tail"][(staying["flags"] & LITERAL) == 0])
     orphan = (entities["bare"] != 0) & ~np.isin(entities["key"], named)
     return Settled(
-        statements=kept,
+        statements=staying,
         entities=entities[~orphan],
         doomed=rows[doomed],
         doomed_batches=numbers[doomed],
         orphans=entities["key"][orphan].copy(),
-        clashes=np.unique(rows["key"][1:][same_key & ~same_content]),
-        appended=int(np.count_nonzero(numbers)),
-        updated=int(np.count_nonzero(same_key & ~same_content)),
-        duplicates=int(np.count_nonzero(same_key & same_content)),
-        removed=int(np.count_nonzero(removed)),
+        clashes=np.unique(rows["key"][~same]),
+        rivals=Rivals(
+            key=rows["key"][rival].copy(),
+            kept_head=rows["head"][kept[rival]].copy(),
+            batch=numbers[rival],
+            line=lines[rival],
+            kept_batch=numbers[kept[rival]],
+            kept_line=lines[kept[rival]],
+        ),
+        appended=int(np.count_nonzero(is_own)),
+        updated=int(np.count_nonzero(~is_kept & ~same & ~rival)),
+        duplicates=int(np.count_nonzero(~is_kept & same)),
+        removed=int(np.count_nonzero(is_kept & past)),
     )
 
 
-def _removed(
-    heads: npt.NDArray[np.int64],
-    numbers: npt.NDArray[np.int64],
-    batches: Sequence[JournalBatch],
-) -> npt.NDArray[np.bool_]:
-    latest: dict[int, int] = {}
+def _kept(
+    keys: npt.NDArray[np.int64], is_own: npt.NDArray[np.bool_], past: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Returns for each row of sorted keys the place of its key's row that is kept.
+
+    Also whether that is one of the load's. It is the load's first that is not past, else the
+    base's, else the last one.
+    """
+    count = len(keys)
+    if not count:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.bool_)
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    sizes = np.diff(np.append(starts, count))
+    places = np.arange(count, dtype=np.int64)
+    own = np.minimum.reduceat(np.where(is_own & ~past, places, count), starts)
+    base = np.minimum.reduceat(np.where(~is_own & ~past, places, count), starts)
+    kept = np.where(own < count, own, np.where(base < count, base, starts + sizes - 1))
+    return np.repeat(kept, sizes), np.repeat(own < count, sizes)
+
+
+def _document_batches(
+    heads: npt.NDArray[np.int64], batches: Sequence[JournalBatch]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Returns the first and last batch with a whole document of each head; 0 for none."""
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
     for batch in batches:
-        latest.update(dict.fromkeys(batch.documents["head"].tolist(), batch.number))
-    if not latest:
-        return np.zeros(len(heads), dtype=np.bool_)
-    documents = np.array(sorted(latest), dtype=np.int64)
-    batch_of = np.array([latest[key] for key in documents.tolist()], dtype=np.int64)
+        whole = batch.documents["head"][batch.documents["whole"] != 0].tolist()
+        last.update(dict.fromkeys(whole, batch.number))
+        for head in whole:
+            first.setdefault(head, batch.number)
+    if not last:
+        return np.zeros(len(heads), dtype=np.int64), np.zeros(len(heads), dtype=np.int64)
+    documents = np.array(sorted(last), dtype=np.int64)
     places = np.searchsorted(documents, heads)
     places[places == len(documents)] = 0
-    found: npt.NDArray[np.bool_] = (documents[places] == heads) & (numbers < batch_of[places])
-    return found
+    found = documents[places] == heads
+    return tuple(  # type: ignore[return-value]
+        np.where(
+            found, np.array([of[key] for key in documents.tolist()], dtype=np.int64)[places], 0
+        )
+        for of in (first, last)
+    )
 
 
 def _joined(parts: Sequence[Rows], dtype: np.dtype[Any]) -> Rows:
     return np.concatenate([np.zeros(0, dtype=dtype), *parts])
+
+
+def journal_key(edition: str, batch: int, /) -> str:
+    """Returns the key of a batch's journal."""
+    return f"{edition}:{batch:08d}"
 
 
 def unpack(data: bytes | str | None, dtype: np.dtype[Any], /) -> Rows:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from types import TracebackType
@@ -18,6 +18,7 @@ from typing import Any, Self
 
 import neo4j
 import numpy as np
+import numpy.typing as npt
 import orjson
 
 from graph_service import __version__
@@ -42,6 +43,7 @@ from graph_service.store.neo4j_journal import (
     STATEMENT_ROW,
     BaseContents,
     JournalBatch,
+    Rivals,
     Rows,
     Settled,
     doomed_by_head,
@@ -55,7 +57,7 @@ from graph_service.store.neo4j_rows import (
     checked_key,
 )
 from graph_service.store.neo4j_schema import assign_types, hex_key
-from graph_service.store.protocol import Batch, GraphCounts, GraphInfo, LoadCounts
+from graph_service.store.protocol import Batch, Conflict, GraphCounts, GraphInfo, LoadCounts
 
 KNOWN_IDS = 500_000
 PAGES_A_WRITE = 100
@@ -63,6 +65,7 @@ PAGES_A_WRITE = 100
 _ADVANCE = """MATCH (e:GraphEdition {id: $edition})
     SET e.sequence = $sequence + 1, e.last_write = $write, e.checkpoint = $checkpoint,
         e.statements = e.statements + $statements, e.outdated = e.outdated + $outdated,
+        e.conflicting = coalesce(e.conflicting, 0) + $conflicting,
         e.lease_until = timestamp() + $lease_ms"""
 
 
@@ -112,7 +115,8 @@ class Neo4jLoadSession:
             self._set_base(statements, entities)
 
     def _set_base(self, statements: Rows, entities: Rows) -> None:
-        self._base = JournalBatch(0, statements, entities, np.zeros(0, dtype=DOCUMENT_ROW))
+        documents = np.zeros(0, dtype=DOCUMENT_ROW)
+        self._base = JournalBatch(0, statements, entities, documents, np.zeros(0, dtype=np.int64))
         self._base_contents = BaseContents(statements)
 
     @property
@@ -175,6 +179,7 @@ class Neo4jLoadSession:
                         "checkpoint": encoded,
                         "statements": work.statement_count,
                         "outdated": work.outdated,
+                        "conflicting": work.conflicting,
                         "lease_ms": self._plan.lease_ms,
                     },
                 )
@@ -193,7 +198,7 @@ class Neo4jLoadSession:
         with self._lock:
             self._require_open()
             row = self._connection.transaction(self._state, what="finishing a load")
-            state, outdated, counts = row
+            state, outdated, conflicting, counts = row
             if state == "finished":
                 result = LoadCounts(**orjson.loads(counts))
                 if report is not None:
@@ -201,11 +206,12 @@ class Neo4jLoadSession:
                 return result
             settled = settle([self._base, *self._read_journal()])
             self._check_clashes(settled)
+            self._write_conflicts(settled.rivals)
             self._delete(settled)
             self._write_pages(settled)
             relations = np.unique(settled.statements["relation"]).tolist()
             untyped = self._label_relations(relations)
-            result = settled.load_counts(outdated)
+            result = settled.load_counts(outdated, conflicting)
             fields = {
                 "state": "finished",
                 "page_bits": page_bits(len(settled.statements)),
@@ -228,6 +234,33 @@ class Neo4jLoadSession:
             self._connection.transaction(conclude, what="finishing a load")
             self._save_report(report or {})
             return result
+
+    def conflicts(self) -> Iterator[list[Conflict]]:
+        """Yields what was left out; see ``LoadSession.conflicts``."""
+        prefix, sources, after = f"{self._plan.edition}:", dict[int, str](), ""
+        with self._lock:
+            self._require_open()
+            found = self._connection.read(
+                """MATCH (j:LoadJournal) WHERE j.key STARTS WITH $prefix AND j.batch IS NOT NULL
+                RETURN j.batch, j.source""",
+                prefix=prefix,
+            )
+            sources.update((number, source) for number, source in found)
+        while True:
+            rows = self._connection.read(
+                """MATCH (j:LoadJournal) WHERE j.key STARTS WITH $prefix AND j.key > $after
+                    AND j.conflicts IS NOT NULL
+                RETURN j.key, j.conflicts ORDER BY j.key LIMIT 1""",
+                prefix=prefix,
+                after=after,
+            )
+            if not rows:
+                return
+            after = rows[0][0]
+            yield [
+                Conflict(id_, is_document, sources[batch], line, sources[kept], kept_line)
+                for id_, is_document, batch, line, kept, kept_line in orjson.loads(rows[0][1])
+            ]
 
     def publish(self) -> GraphInfo:
         """Makes the edition the graph's current one; see ``LoadSession.publish``.
@@ -356,7 +389,8 @@ class Neo4jLoadSession:
         self._renew(tx)
         row = one_row(
             tx,
-            "MATCH (e:GraphEdition {id: $edition}) RETURN e.state, e.outdated, e.load_counts",
+            """MATCH (e:GraphEdition {id: $edition})
+            RETURN e.state, e.outdated, coalesce(e.conflicting, 0), e.load_counts""",
             {"edition": self._plan.edition},
         )
         if row is None:
@@ -404,7 +438,7 @@ class Neo4jLoadSession:
     def _read_journal(self) -> list[JournalBatch]:
         prefix = f"{self._plan.edition}:"
         keys = self._connection.read(
-            """MATCH (j:LoadJournal) WHERE j.key STARTS WITH $prefix
+            """MATCH (j:LoadJournal) WHERE j.key STARTS WITH $prefix AND j.batch IS NOT NULL
             RETURN j.key ORDER BY j.key""",
             prefix=prefix,
         )
@@ -417,10 +451,11 @@ class Neo4jLoadSession:
                     unpack(statements, STATEMENT_ROW),
                     unpack(entities, ENTITY_ROW),
                     unpack(documents, DOCUMENT_ROW),
+                    np.frombuffer(lines or b"", dtype=np.int64),
                 )
-                for number, statements, entities, documents in self._connection.read(
+                for number, statements, entities, documents, lines in self._connection.read(
                     """UNWIND $keys AS key MATCH (j:LoadJournal {key: key})
-                    RETURN j.batch, j.statements, j.entities, j.documents""",
+                    RETURN j.batch, j.statements, j.entities, j.documents, j.lines""",
                     keys=list(portion),
                     what="finishing a load",
                 )
@@ -434,21 +469,43 @@ class Neo4jLoadSession:
         every = np.concatenate([settled.statements, settled.doomed])
         every = every[np.isin(every["key"], settled.clashes)]
         ids: dict[int, str] = {}
-        pairs = list(zip(every["key"].tolist(), every["head"].tolist(), strict=True))
-        for portion in in_chunks(pairs, WRITE_ROWS):
-            by_head: dict[int, list[int]] = {}
-            for key, head in portion:
-                by_head.setdefault(head, []).append(key)
-            found = self._connection.read(
-                """UNWIND $rows AS row MATCH (a:Entity {key: row.head})-[r]->()
-                WHERE r.key IN row.keys RETURN r.key, r.id""",
-                rows=[
-                    {"head": self._entity_key(head), "keys": keys} for head, keys in by_head.items()
-                ],
-            )
-            for key, id_ in found:
+        for start in range(0, len(every), WRITE_ROWS):
+            portion = every[start : start + WRITE_ROWS]
+            for key, id_ in self._statement_ids(portion["key"], portion["head"]):
                 if ids.setdefault(key, id_) != id_:
                     raise collision(id_, ids[key])
+
+    def _statement_ids(
+        self, keys: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]
+    ) -> list[list[Any]]:
+        """Returns keys and ids of the statements that are there of some keys and heads."""
+        by_head: dict[int, list[int]] = {}
+        for key, head in zip(keys.tolist(), heads.tolist(), strict=True):
+            by_head.setdefault(head, []).append(key)
+        return self._connection.read(
+            """UNWIND $rows AS row MATCH (a:Entity {key: row.head})-[r]->()
+            WHERE r.key IN row.keys RETURN r.key, r.id""",
+            rows=[{"head": self._entity_key(head), "keys": own} for head, own in by_head.items()],
+        )
+
+    def _write_conflicts(self, rivals: Rivals) -> None:
+        """Writes down what is left out, before it is deleted, and only the first time."""
+        for start in range(0, len(rivals.key), WRITE_ROWS):
+            part = slice(start, start + WRITE_ROWS)
+            ids = dict(self._statement_ids(rivals.key[part], rivals.kept_head[part]))
+            columns = (rivals.batch, rivals.line, rivals.kept_batch, rivals.kept_line)
+            conflicts = [
+                (ids.get(key, ""), False, *places)
+                for key, *places in zip(
+                    rivals.key[part].tolist(), *(one[part].tolist() for one in columns), strict=True
+                )
+            ]
+            self._connection.write(
+                "MERGE (j:LoadJournal {key: $key}) ON CREATE SET j.conflicts = $conflicts",
+                key=f"{self._plan.edition}:c{start:012d}",
+                conflicts=orjson.dumps(conflicts).decode(),
+                what="finishing a load",
+            )
 
     def _delete(self, settled: Settled) -> None:
         doomed = sorted(doomed_by_head(settled).items())

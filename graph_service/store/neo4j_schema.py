@@ -26,7 +26,7 @@ from graph_service.errors import KeyCollisionError, SchemaVersionError
 from graph_service.model.identity import key64
 from graph_service.store.neo4j_driver import Connection, one_row, rows_of
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 STATEMENT_TYPE = "STATEMENT"
 MAX_NEW_TYPES = 5_000
 """New relationship types a load may make; Neo4j holds 65,536, for ever (trap 23)."""
@@ -69,7 +69,10 @@ STATEMENTS = (
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}",
     *_PASSAGE_STATEMENTS,
 )
-_MIGRATIONS = {1: _PASSAGE_STATEMENTS}
+# An unfinished load has the journal of before; the same command begins it anew.
+_DROP_UNFINISHED = """MATCH (e:GraphEdition) WHERE e.state IN ['loading', 'finished']
+    SET e.state = 'dropping', e.token = null, e.lease_until = 0"""
+_MIGRATIONS = {1: _PASSAGE_STATEMENTS, 2: (_DROP_UNFINISHED,)}
 """From version ``n`` to ``n + 1``; each may be run again."""
 
 

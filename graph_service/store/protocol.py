@@ -90,12 +90,43 @@ class Batch:
             lower revision than the one stored is left out whole and counted.
         terms_only: Whether ``entities`` only add terms (RDF, a label file): they are merged into
             the terms there are (``store.terms.merge_terms``) instead of replacing them.
+        source: What the batch was read from, to name it in a ``Conflict``.
+        lines, entity_lines: The line of each statement and entity in ``source``, from 1, 0 for
+            none; empty where none is known.
     """
 
     entities: Sequence[Entity] = ()
     statements: Sequence[Statement] = ()
     documents: frozenset[str] = frozenset()
     terms_only: bool = False
+    source: str = ""
+    lines: Sequence[int] = ()
+    entity_lines: Sequence[int] = ()
+
+    def line_of(self, head: str, /) -> int:
+        """Returns the line of an entity's first statement, 0 where none is known."""
+        if not self.lines:
+            return 0
+        places = zip(self.statements, self.lines, strict=True)
+        return next((line for item, line in places if item.head == head), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """What a load gave twice under one id with different content; one of the two is left out.
+
+    Attributes:
+        id: Of a statement, or of an entity where ``is_document``.
+        source, line: Where the one left out stands; line 0 for none.
+        kept_source, kept_line: Where the one stands that is in.
+    """
+
+    id: str
+    is_document: bool
+    source: str
+    line: int
+    kept_source: str
+    kept_line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +139,7 @@ class LoadCounts:
         duplicates: There already, or given twice, with the same payload.
         removed: Gone because a newer whole document no longer has them.
         outdated: Left out because a document of a higher revision is there.
+        conflicting: Left out because this load gives their id with other content too.
     """
 
     written: int
@@ -115,10 +147,16 @@ class LoadCounts:
     duplicates: int
     removed: int
     outdated: int
+    conflicting: int = 0
 
 
 class LoadSession(Protocol):
     """One load under way; a context manager.
+
+    Within a load an id stands for one content. Of two statements of one id, and of two documents
+    of one entity, that differ the first is kept and the other is a ``Conflict``, unless the later
+    document is of a higher revision. A statement read on its own gives way to one of its entity's
+    document. What earlier loads wrote under the id is updated.
 
     Leaving the block with an error keeps what is in, gives the lease back, and lets the same
     ``begin_load`` resume it; ``abort`` throws it away.
@@ -150,6 +188,9 @@ class LoadSession(Protocol):
         """Resolves duplicates, adds bare entities for ids only mentioned, builds indexes, counts
         and fingerprints. The edition is final afterwards, and not visible yet.
         """
+
+    def conflicts(self) -> Iterator[list[Conflict]]:
+        """Yields what ``finish`` and ``write`` left out, in chunks; between finish and publish."""
 
     def publish(self) -> GraphInfo:
         """Makes the edition the graph's current one, at once, and gives the lease back."""

@@ -20,6 +20,7 @@ from graph_service.store.hashes import (
     content_sums,
     statement_hashes,
 )
+from graph_service.store.sqlite_batch import INSERT_CONFLICT
 from graph_service.store.sqlite_database import transaction
 from graph_service.store.sqlite_names import ChunkNames, EntityRow, names_of_rows
 from graph_service.store.sqlite_schema import (
@@ -36,6 +37,21 @@ from graph_service.store.worker_pool import WorkerDiedError, WorkerPool, default
 NAME_ROWS = 10_000
 # Starting processes takes half a second.
 WORTHWHILE_ENTITIES = 50_000
+# Of the rows of one id that of this load stays which came first and which no newer document of
+# its entity replaces, else that of before. 0 in ``rival`` will mean equal, 1 that it may differ,
+# 2 that this load contradicts itself: the row is not of a document that a newer one replaces.
+_GONE = """INSERT INTO temp.gone SELECT row, kept, rival FROM (
+    SELECT row, coalesce(own, min(iif(past, NULL, row)) OVER one, max(row) OVER one) AS kept,
+        1 + (own IS NOT NULL AND is_own AND NOT (past AND row >= ifnull(oldest_row, row + 1)))
+            AS rival
+    FROM (SELECT row, key, oldest_row, past, is_own,
+            min(iif(is_own AND NOT past, row, NULL)) OVER (PARTITION BY key) AS own
+        FROM (SELECT s.row, s.key, d.oldest_row,
+                s.row < ifnull(d.first_row, 0) AS past,
+                s.row >= (SELECT ifnull(min(first_row), s.row + 1) FROM batches_$n) AS is_own
+            FROM temp.again g JOIN statements_$n s ON s.key = g.key
+            LEFT JOIN documents_$n d ON d.key = s.head))
+    WINDOW one AS (PARTITION BY key)) WHERE row <> kept"""
 _ROW_OF_HASH = """SELECT s.id, h.id, r.id, s.tail, t.id, s.value, s.rank, s.qualifiers, s.sources,
     s.context FROM statements_$n s CROSS JOIN entities_$n h ON h.key = s.head
     CROSS JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail
@@ -105,34 +121,44 @@ class Finish:
         return self._connection.execute(of_edition(template, self._number), values)
 
     def _resolve(self) -> None:
-        """Deletes rows that a later row replaces, then those a newer document no longer has."""
+        """Deletes rows of an id that another row stands for, then those a newer document lacks."""
         execute = self._execute
-        execute("DROP TABLE IF EXISTS temp.gone")
-        execute("CREATE TEMP TABLE gone (row INTEGER PRIMARY KEY, later INTEGER)")
+        execute("DROP TABLE IF EXISTS temp.again")
+        execute("CREATE TEMP TABLE again (key INTEGER PRIMARY KEY)")
         execute(
-            """INSERT INTO temp.gone SELECT row, later FROM (SELECT row, lead(row)
-                OVER (PARTITION BY key ORDER BY row) AS later FROM statements_$n)
-                WHERE later IS NOT NULL"""
+            """INSERT INTO temp.again SELECT key FROM statements_$n
+                GROUP BY key HAVING count(*) > 1"""
         )
+        execute("DROP TABLE IF EXISTS temp.gone")
+        execute("CREATE TEMP TABLE gone (row INTEGER PRIMARY KEY, kept INTEGER, rival INTEGER)")
+        execute(_GONE)
         clash = execute(
             """SELECT b.id, a.id FROM temp.gone g JOIN statements_$n a ON a.row = g.row
-                JOIN statements_$n b ON b.row = g.later WHERE a.id <> b.id LIMIT 1"""
+                JOIN statements_$n b ON b.row = g.kept WHERE a.id <> b.id LIMIT 1"""
         ).fetchone()
         if clash is not None:
             raise collision(clash[0], clash[1])
-        replaced, same = execute(
-            """SELECT count(*), ifnull(sum(a.head = b.head AND a.relation = b.relation
+        execute(
+            """UPDATE temp.gone SET rival = 0 WHERE EXISTS (SELECT 1 FROM statements_$n a
+                JOIN statements_$n b ON b.row = gone.kept WHERE a.row = gone.row
+                AND a.head = b.head AND a.relation = b.relation
                 AND a.tail IS b.tail AND a.value IS b.value AND a.rank = b.rank
                 AND a.qualifiers IS b.qualifiers AND a.sources IS b.sources
-                AND a.context IS b.context), 0)
-                FROM temp.gone g JOIN statements_$n a ON a.row = g.row
-                JOIN statements_$n b ON b.row = g.later"""
+                AND a.context IS b.context)"""
+        )
+        replaced, same, rivals = execute(
+            """SELECT count(*), ifnull(sum(rival = 0), 0), ifnull(sum(rival = 2), 0)
+                FROM temp.gone"""
         ).fetchone()
-        (documents,) = execute("SELECT count(*) FROM documents_$n").fetchone()
+        if rivals:
+            self._write_conflicts()
+        (documents,) = execute(
+            "SELECT count(*) FROM documents_$n WHERE first_row IS NOT NULL"
+        ).fetchone()
         if documents:
             execute(HEAD_INDEX)
         removed = execute(
-            """INSERT OR IGNORE INTO temp.gone SELECT s.row, NULL FROM documents_$n d
+            """INSERT OR IGNORE INTO temp.gone SELECT s.row, NULL, NULL FROM documents_$n d
                 JOIN statements_$n s ON s.head = d.key WHERE s.row < d.first_row"""
         ).rowcount
         if replaced + removed:
@@ -140,10 +166,47 @@ class Finish:
         execute("DELETE FROM documents_$n")
         execute(
             """UPDATE editions SET duplicates = duplicates + ?, updated = updated + ?,
-                removed = removed + ? WHERE number = ?""",
-            (same, replaced - same, removed, self._number),
+                removed = removed + ?, conflicting = conflicting + ? WHERE number = ?""",
+            (same, replaced - same - rivals, removed, rivals, self._number),
         )
         execute("DROP TABLE temp.gone")
+        execute("DROP TABLE temp.again")
+
+    def _write_conflicts(self) -> None:
+        """Writes down the places of rows that this load gave with other content than the kept."""
+        last = 0
+        while True:
+            rows = self._execute(
+                """SELECT g.row, g.kept, s.id FROM temp.gone g JOIN statements_$n s
+                    ON s.row = g.row WHERE g.rival = 2 AND g.row > ? ORDER BY g.row LIMIT 10000""",
+                (last,),
+            ).fetchall()
+            if not rows:
+                return
+            places = self._places({row for left_out, kept, _ in rows for row in (left_out, kept)})
+            self._connection.executemany(
+                of_edition(INSERT_CONFLICT, self._number),
+                [(id_, False, *places[row], *places[kept]) for row, kept, id_ in rows],
+            )
+            last = rows[-1][0]
+
+    def _places(self, rows: Iterable[int]) -> dict[int, tuple[int, int]]:
+        """Returns the batch and line of rows of this load."""
+        found: dict[int, tuple[int, int]] = {}
+        first, after = 0, -1
+        number, lines = 0, np.zeros(0, dtype=np.int64)
+        for row in sorted(rows):
+            if row >= after:
+                number, first, data, after = self._execute(
+                    """SELECT number, first_row, lines, ifnull((SELECT min(first_row)
+                        FROM batches_$n o WHERE o.first_row > b.first_row), 9223372036854775807)
+                        FROM batches_$n b WHERE first_row <= ?
+                        ORDER BY first_row DESC, number DESC LIMIT 1""",
+                    (row,),
+                ).fetchone()
+                lines = np.frombuffer(data, dtype=np.int64)
+            found[row] = number, int(lines[row - first]) if len(lines) else 0
+        return found
 
     def _delete_gone(self) -> None:
         execute = self._execute

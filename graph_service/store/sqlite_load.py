@@ -12,7 +12,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -31,7 +31,7 @@ from graph_service.model.identity import (
 from graph_service.store.decoding import decoding
 from graph_service.store.hashes import Uint64
 from graph_service.store.names import now_text
-from graph_service.store.protocol import Batch, GraphCounts, GraphInfo, LoadCounts
+from graph_service.store.protocol import Batch, Conflict, GraphCounts, GraphInfo, LoadCounts
 from graph_service.store.sqlite_batch import KnownIds, PreparedBatch
 from graph_service.store.sqlite_database import (
     LOADER_CACHE_KIB,
@@ -46,10 +46,15 @@ from graph_service.store.sqlite_schema import (
     COPIED_TABLES,
     DROPS,
     EDITION_TABLES,
+    LOAD_DROPS,
     of_edition,
 )
 
 COPY_ROWS = 200_000
+_SELECT_CONFLICTS = """SELECT c.number, c.id, c.is_document, a.source, c.line, b.source, c.kept_line
+    FROM conflicts_$n c JOIN batches_$n a ON a.number = c.batch
+    JOIN batches_$n b ON b.number = c.kept_batch
+    WHERE c.number > ? ORDER BY c.number LIMIT 10000"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +137,7 @@ class SqliteLoadSession:
             self._require_open()
             if self._in_doubt is not None and self._settle_doubt(batch):
                 return
-            prepared = PreparedBatch(batch, self._number, self._known)
+            prepared = PreparedBatch(batch, self._number, self._known, self._sequence + 1)
             encoded = None if checkpoint is None else orjson.dumps(dict(checkpoint)).decode()
             with mapping_errors(self._database.path):
                 self._commit(prepared, batch, encoded)
@@ -160,6 +165,20 @@ class SqliteLoadSession:
                         (orjson.dumps(dict(report)).decode(), self._number),
                     )
             return self._counts()
+
+    def conflicts(self) -> Iterator[list[Conflict]]:
+        """Yields what was left out; see ``LoadSession.conflicts``."""
+        last = 0
+        while True:
+            with self._lock, mapping_errors(self._database.path):
+                self._require_open()
+                rows = self._connection.execute(
+                    of_edition(_SELECT_CONFLICTS, self._number), (last,)
+                ).fetchall()
+            if not rows:
+                return
+            last = rows[-1][0]
+            yield [Conflict(id_, bool(document), *places) for _, id_, document, *places in rows]
 
     def publish(self) -> GraphInfo:
         """Makes the edition the graph's current one; see ``LoadSession.publish``.
@@ -193,6 +212,9 @@ class SqliteLoadSession:
                     (self._graph, self._number, self._number if previous is None else previous),
                 )
             info = graph_info(connection, self._graph)
+            with transaction(connection):
+                for template in LOAD_DROPS:
+                    connection.execute(of_edition(template, self._number))
             drop_editions(connection)
             self._end()
         if info is None:
@@ -285,12 +307,19 @@ class SqliteLoadSession:
         connection.execute("BEGIN IMMEDIATE")
         try:
             self._advance(checkpoint)
-            appended, outdated, added = prepared.write(connection)
-            sums = self._sums + added
+            written = prepared.write(connection)
+            sums = self._sums + written.sums
             connection.execute(
-                """UPDATE editions SET sums = ?, appended = appended + ?, outdated = outdated + ?
-                    WHERE number = ?""",
-                (sums.tobytes(), appended, outdated, self._number),
+                """UPDATE editions SET sums = ?, appended = appended + ?, outdated = outdated + ?,
+                    conflicting = conflicting + ? WHERE number = ?""",
+                (
+                    sums.tobytes(),
+                    # Those of a document left out as a whole are counted without being rows.
+                    written.appended + written.conflicting,
+                    written.outdated,
+                    written.conflicting,
+                    self._number,
+                ),
             )
         except BaseException:
             if connection.in_transaction:
@@ -350,12 +379,12 @@ class SqliteLoadSession:
         return batch == doubtful
 
     def _counts(self) -> LoadCounts:
-        appended, updated, duplicates, removed, outdated = self._connection.execute(
-            """SELECT appended, updated, duplicates, removed, outdated FROM editions
-                WHERE number = ?""",
+        row = self._connection.execute(
+            """SELECT appended - updated - duplicates - conflicting, updated, duplicates, removed,
+                outdated, conflicting FROM editions WHERE number = ?""",
             (self._number,),
         ).fetchone()
-        return LoadCounts(appended - updated - duplicates, updated, duplicates, removed, outdated)
+        return LoadCounts(*row)
 
     def _copy_base(self) -> None:
         """Copies what the base edition has, in transactions of a bounded size; goes on where a

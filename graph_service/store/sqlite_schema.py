@@ -13,7 +13,7 @@ from collections.abc import Callable
 APPLICATION_ID = 0x47524B53
 """``PRAGMA application_id``: says that a file is a store of ours."""
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """``PRAGMA user_version``. Raise it with each change of a table, and add to ``MIGRATIONS``."""
 
 PASSAGE_SETS = """CREATE TABLE passage_sets (
@@ -41,7 +41,16 @@ def _add_passages(connection: sqlite3.Connection) -> None:
     connection.execute(PASSAGE_SETS)
 
 
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _add_passages}
+def _add_conflicts(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE editions ADD COLUMN conflicting INTEGER NOT NULL DEFAULT 0")
+    # An unfinished load has the tables of before; the same command begins it anew.
+    connection.execute(
+        """UPDATE editions SET state = 'dropping', token = NULL, lease_expires = 0
+            WHERE state IN ('loading', 'finished')"""
+    )
+
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _add_passages, 2: _add_conflicts}
 """From version ``n`` to ``n + 1``: called inside the transaction that raises the number."""
 
 STORE_TABLES = (
@@ -74,6 +83,7 @@ STORE_TABLES = (
         duplicates INTEGER NOT NULL DEFAULT 0,
         removed INTEGER NOT NULL DEFAULT 0,
         outdated INTEGER NOT NULL DEFAULT 0,
+        conflicting INTEGER NOT NULL DEFAULT 0,
         report TEXT NOT NULL DEFAULT '{}',
         counts TEXT,
         edges TEXT,
@@ -125,7 +135,35 @@ EDITION_TABLES = (
         key INTEGER NOT NULL UNIQUE,
         id TEXT NOT NULL
     )""",
-    "CREATE TABLE documents_$n (key INTEGER PRIMARY KEY, first_row INTEGER NOT NULL)",
+    # Entity records of this load: ``first_row`` is the batch's first where the whole document is
+    # in it, ``oldest_row`` that of the load's first document; begin and end hold its statements.
+    """CREATE TABLE documents_$n (
+        key INTEGER PRIMARY KEY,
+        batch INTEGER NOT NULL,
+        line INTEGER NOT NULL,
+        terms BLOB NOT NULL,
+        first_row INTEGER,
+        oldest_row INTEGER,
+        begin_row INTEGER,
+        end_row INTEGER
+    )""",
+    # Where the rows of this load were read; ``lines`` are int64.
+    """CREATE TABLE batches_$n (
+        number INTEGER PRIMARY KEY,
+        first_row INTEGER NOT NULL,
+        source TEXT NOT NULL,
+        lines BLOB NOT NULL
+    )""",
+    # A statement's rows, or a document's batches and lines.
+    """CREATE TABLE conflicts_$n (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL,
+        is_document INTEGER NOT NULL,
+        batch INTEGER NOT NULL,
+        line INTEGER NOT NULL,
+        kept_batch INTEGER NOT NULL,
+        kept_line INTEGER NOT NULL
+    )""",
     """CREATE TABLE same_as_$n (
         key INTEGER NOT NULL,
         entity INTEGER NOT NULL,
@@ -167,11 +205,15 @@ HEAD_INDEX = "CREATE INDEX IF NOT EXISTS statements_head_$n ON statements_$n (he
 TAIL_INDEX = """CREATE INDEX IF NOT EXISTS statements_tail_$n ON statements_$n (tail, key)
     WHERE tail IS NOT NULL"""
 
+LOAD_DROPS = ("DROP TABLE IF EXISTS batches_$n", "DROP TABLE IF EXISTS conflicts_$n")
+"""What of an edition is of no use once it is published."""
+
 DROPS = (
     "DROP TABLE IF EXISTS names_$n",
     "DROP TABLE IF EXISTS name_keys_$n",
     "DROP TABLE IF EXISTS same_as_$n",
     "DROP TABLE IF EXISTS documents_$n",
+    *LOAD_DROPS,
     "DROP TABLE IF EXISTS statements_$n",
     "DROP TABLE IF EXISTS relations_$n",
     "DROP TABLE IF EXISTS entities_$n",

@@ -15,6 +15,11 @@ def is_outdated(stored: Entity, new: Entity, /) -> bool:
     )
 
 
+def is_of_other_age(stored: Entity, new: Entity, /) -> bool:
+    """Returns whether a new record is of a lower or higher revision than the stored one."""
+    return None not in (stored.revision, new.revision) and stored.revision != new.revision
+
+
 def replace_terms(stored: Entity | None, new: Entity, /) -> Entity:
     """Returns the new record, or the stored one where that is of a higher revision."""
     return stored if stored is not None and is_outdated(stored, new) else new

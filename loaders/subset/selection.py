@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -79,9 +81,9 @@ class Selection:
         count = len(kept) - sum(kept)
         if count:
             parsed.skipped[STATEMENT_REASON] += count
-            parsed.statements = [
-                one for one, keep in zip(parsed.statements, kept, strict=True) if keep
-            ]
+            parsed.mark(0)
+            parsed.statements = list(compress(parsed.statements, kept))
+            parsed.lines = array("q", compress(parsed.lines, kept))
 
     def _keep_around(self, parsed: Parsed, around: Surroundings) -> None:
         statements = parsed.statements
@@ -112,13 +114,14 @@ class Selection:
     def _keep_entities(self, parsed: Parsed) -> None:
         names = self._names
         kept = [
-            entity
+            is_relation(entity) or (names is not None and names.holds_id(_target(entity)))
             for entity in parsed.entities
-            if is_relation(entity) or (names is not None and names.holds_id(_target(entity)))
         ]
-        if len(kept) < len(parsed.entities):
-            parsed.skipped[ENTITY_REASON] += len(parsed.entities) - len(kept)
-            parsed.entities = kept
+        if not all(kept):
+            parsed.skipped[ENTITY_REASON] += len(kept) - sum(kept)
+            parsed.mark(0)
+            parsed.entities = list(compress(parsed.entities, kept))
+            parsed.entity_lines = array("q", compress(parsed.entity_lines, kept))
 
     def _resolve(self, parsed: Parsed) -> None:
         redirects = self._redirects

@@ -123,6 +123,7 @@ def read_rows(
                     row = quoted.add(text, line, offset)
                 if row is not None:
                     take(row, parsed)
+                    parsed.mark(row.line)
             except UnicodeDecodeError as error:
                 rejects.append(
                     Reject(source.name, line, offset, f"not UTF-8: {error.reason}", excerpt(data))

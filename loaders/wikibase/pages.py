@@ -139,7 +139,7 @@ def read_pages(
     pages = _PageParser(source.limits.max_line_bytes)
     done = int(start.get("pages", 0))
     number = 0
-    parsed = Parsed()
+    parsed, records = Parsed(), set[str]()
     ended = False
     while not ended:
         problem = ""
@@ -166,13 +166,16 @@ def read_pages(
             else:
                 text = "".join(page.text).encode()
                 reader.read_piece(text, one, page.line, page.offset, revision=page.id or None)
+            one.mark(page.line)
+            new = one.records
             if (
                 len(parsed.statements) >= options.batch_size
                 or len(parsed.entities) >= _PIECE_PAGES
-                or not one.documents.isdisjoint(parsed.documents)
+                or not new.isdisjoint(records)
             ):
                 yield parsed
-                parsed = Parsed()
+                parsed, records = Parsed(), set()
+            records |= new
             parsed.add(one)
             parsed.position, parsed.line = {"pages": number}, page.line
         if problem:

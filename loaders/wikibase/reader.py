@@ -46,11 +46,11 @@ class DocumentReader:
             parsed.rejects.append(Reject(self.name, line, offset, block.problem))
             parsed.position, parsed.line = {"offset": offset, "line": line}, line
             return [parsed]
-        pieces = [parsed]
+        pieces, records = [parsed], set[str]()
         for text in _split(block.data):
             if len(parsed.statements) + len(parsed.rows) >= self.batch_size:
                 parsed.position, parsed.line = {"offset": offset, "line": line}, line
-                parsed = Parsed()
+                parsed, records = Parsed(), set()
                 pieces.append(parsed)
             piece = text.strip()
             if piece[-1:] == b",":
@@ -60,11 +60,14 @@ class DocumentReader:
             if piece and piece not in (b"[", b"]"):
                 one = Parsed()
                 self.read_piece(piece, one, line, offset)
-                if not one.documents.isdisjoint(parsed.documents):
+                one.mark(line)
+                new = one.records
+                if not new.isdisjoint(records):
                     # A batch takes one document of an entity: a later one replaces it.
                     parsed.position, parsed.line = {"offset": offset, "line": line}, line
-                    parsed = Parsed()
+                    parsed, records = Parsed(), set()
                     pieces.append(parsed)
+                records |= new
                 parsed.add(one)
             offset += len(text)
             line += 1

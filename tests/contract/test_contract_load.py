@@ -148,7 +148,8 @@ def test_entity_known_only_by_a_replaced_statement_goes(
     old = make_statement("Q1", "P1", EntityValue("Q2"), id="s1")
     new = make_statement("Q1", "P3", EntityValue("Q3"), id="s1")
     first, second = graph_names(), graph_names()
-    load_batches(store, first, [Batch(statements=(old,)), Batch(statements=(new,))])
+    load_graph(store, first, [old])
+    load_graph(store, first, [new])
     load_graph(store, second, [new])
     assert store.graph(first).fingerprints == store.graph(second).fingerprints
     assert store.graph(first).counts == store.graph(second).counts

@@ -21,20 +21,25 @@ from graph_service.store.neo4j_journal import (
 )
 
 Given = list[tuple[int, int, int]]  # key, head, content
+Base = dict[int, tuple[int, int]]
 
 
-def _batch(number: int, rows: Given, documents: set[int], base: dict[int, int]) -> JournalBatch:
+def _batch(number: int, rows: Given, documents: set[int], base: Base) -> JournalBatch:
     statements = np.zeros(len(rows), dtype=STATEMENT_ROW)
-    last = {key: place for place, (key, _, _) in enumerate(rows)}
+    first: dict[tuple[int, int], int] = {}
+    for place, (key, head, _) in enumerate(rows):
+        first.setdefault((key, head), place)
     for place, (key, head, content) in enumerate(rows):
         statements[place]["key"] = statements[place]["tail"] = key
         statements[place]["head"] = head
-        statements[place]["content"] = content
-        made = number == 0 or (last[key] == place and base.get(key) != content)
+        # As in a store, the content of a statement has its head in it.
+        statements[place]["content"] = content, head
+        made = number == 0 or (first[key, head] == place and base.get(key) != (head, content))
         statements[place]["flags"] = LITERAL | (CREATED if made else 0)
     of_documents = np.zeros(len(documents), dtype=DOCUMENT_ROW)
-    of_documents["head"] = sorted(documents)
-    return JournalBatch(number, statements, np.zeros(0, dtype=ENTITY_ROW), of_documents)
+    of_documents["head"], of_documents["whole"] = sorted(documents), 1
+    lines = np.arange(1, len(rows) + 1, dtype=np.int64)
+    return JournalBatch(number, statements, np.zeros(0, dtype=ENTITY_ROW), of_documents, lines)
 
 
 _ROWS = st.lists(st.tuples(st.integers(-4, 4), st.integers(0, 2), st.integers(0, 2)), max_size=8)
@@ -48,46 +53,66 @@ def test_settling_equals_one_at_a_time(
     base: dict[int, tuple[int, int]], loads: list[tuple[Given, set[int]]]
 ) -> None:
     """K6: what stays, what goes and the counts; and the relationships that carry what stays."""
-    contents = {key: content for key, (_, content) in base.items()}
     rows = [(key, head, content) for key, (head, content) in base.items()]
     batches = [_batch(0, rows, set(), {})]
-    batches += [_batch(i, *load, contents) for i, load in enumerate(loads, 1)]
+    batches += [_batch(i, *load, base) for i, load in enumerate(loads, 1)]
     settled = settle(batches[::-1])
 
-    state = {key: (head, content, 0) for key, head, content in rows}
-    updated = duplicates = 0
-    documents: dict[int, int] = {}
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    came: dict[int, list[tuple[int, int, int, int]]] = {}
+    for key, head, content in rows:
+        came.setdefault(key, []).append((head, content, 0, 0))
     for number, (given_rows, heads) in enumerate(loads, 1):
-        documents.update(dict.fromkeys(heads, number))
-        for key, head, content in given_rows:
-            if key in state and state[key][1] == content:
+        last.update(dict.fromkeys(heads, number))
+        first = dict.fromkeys(heads, number) | first
+        for line, (key, head, content) in enumerate(given_rows, 1):
+            came.setdefault(key, []).append((head, content, number, line))
+    stays: dict[int, tuple[int, int, int, int]] = {}
+    rivals = set()
+    updated = duplicates = removed = 0
+    for key, of_key in came.items():
+        live = [row for row in of_key if row[2] >= last.get(row[0], 0)]
+        own = [row for row in live if row[2] > 0]
+        kept = [*own, *live, of_key[-1]][0]
+        if live:
+            stays[key] = kept
+        else:
+            removed += 1
+        for row in of_key:
+            head, content, number, line = row
+            if row == kept:
+                continue
+            replaced = row not in live and number >= first[head]
+            if (head, content) == kept[:2]:
                 duplicates += 1
-            elif key in state:
+            elif own and number and not replaced:
+                rivals.add((key, number, line, kept[2], kept[3]))
+            else:
                 updated += 1
-            state[key] = (head, content, number)
-    gone = {key for key, (head, _, number) in state.items() if number < documents.get(head, 0)}
-    stays = {key: value for key, value in state.items() if key not in gone}
 
     assert settled.statements["key"].tolist() == sorted(stays)
     assert settled.statements["content"][:, 0].tolist() == [stays[k][1] for k in sorted(stays)]
-    assert (settled.updated, settled.duplicates, settled.removed) == (
-        updated,
-        duplicates,
-        len(gone),
-    )
-    assert settled.load_counts(7).written == sum(len(r) for r, _ in loads) - updated - duplicates
+    assert (settled.updated, settled.duplicates, settled.removed) == (updated, duplicates, removed)
+    counts = settled.load_counts(7, 5)
+    came_in = sum(len(r) for r, _ in loads)
+    assert counts.written == came_in - updated - duplicates - len(rivals)
+    assert (counts.outdated, counts.conflicting) == (7, 5 + len(rivals))
+    found = settled.rivals
+    columns = (found.key, found.batch, found.line, found.kept_batch, found.kept_line)
+    assert set(zip(*(column.tolist() for column in columns), strict=True)) == rivals
 
     there = {
-        (int(row["key"]), batch.number): int(row["content"][0])
+        (int(row["key"]), int(row["head"]), batch.number): int(row["content"][0])
         for batch in batches
         for row in batch.statements
         if row["flags"] & CREATED
     }
-    for pairs in doomed_by_head(settled).values():
-        for pair in pairs:
-            del there[pair]
-    assert {key: content for (key, _), content in there.items()} == {
-        key: value[1] for key, value in stays.items()
+    for head, pairs in doomed_by_head(settled).items():
+        for key, number in pairs:
+            del there[key, head, number]
+    assert {key: (head, content) for (key, head, _), content in there.items()} == {
+        key: value[:2] for key, value in stays.items()
     }
     assert len(there) == len(stays)
 
@@ -103,12 +128,13 @@ def test_an_entity_only_mentioned_goes_with_its_last_statement() -> None:
     entities = np.zeros(3, dtype=ENTITY_ROW)
     entities["key"], entities["bare"] = [1, 2, 3], [0, 1, 0]
     documents = np.zeros(1, dtype=DOCUMENT_ROW)
-    documents["head"] = 1
+    documents["head"] = documents["whole"] = 1
+    lines = np.zeros(0, dtype=np.int64)
     none = np.zeros(0, dtype=STATEMENT_ROW)
     settled = settle(
         [
-            JournalBatch(1, statements, entities, documents[:0]),
-            JournalBatch(2, none, entities[:0], documents),
+            JournalBatch(1, statements, entities, documents[:0], lines),
+            JournalBatch(2, none, entities[:0], documents, lines),
         ]
     )
     assert settled.orphans.tolist() == [2]

@@ -17,10 +17,11 @@ from typing import Any
 
 import pytest
 
-from graph_service.errors import InputError
+from graph_service.errors import InputError, StoreError
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.store import open_store
 from graph_service.store.protocol import Batch, GraphInfo, LoadSession, Store
+from graph_service.store.sqlite_load import SqliteLoadSession
 from loaders.load import load
 from loaders.options import LoadOptions, Progress
 from loaders.progress import ProgressBar
@@ -458,3 +459,93 @@ def test_values_arrive_in_the_store(tmp_path: Path, tmp_store: Store) -> None:
     load(path, store=tmp_store, graph="demo", options=LoadOptions(literal_relations=("q",)))
     found = tmp_store.statements_of("demo@1", "a")
     assert {statement.value for statement in found} == {EntityValue("b"), StringValue("text")}
+
+
+def conflict_lines(tmp_path: Path) -> list[Mapping[str, Any]]:
+    return [json.loads(line) for line in (tmp_path / "rejects.jsonl").read_text().splitlines()]
+
+
+def changed(document: Mapping[str, Any], tail: str) -> dict[str, Any]:
+    """Returns a document whose first statement has another value under the same id."""
+    copy: dict[str, Any] = json.loads(json.dumps(document))
+    copy["claims"]["P1"][0]["mainsnak"]["datavalue"]["value"]["id"] = tail
+    return copy
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_two_documents_of_one_entity_are_a_conflict_with_both_places(
+    tmp_store: Store, tmp_path: Path, workers: int
+) -> None:
+    path = tmp_path / "items.jsonl"
+    first = item(1, statements=1)
+    path.write_text(lines(first, item(2), changed(first, "Q99"), first))
+    options = LoadOptions(rejects_path=tmp_path / "rejects.jsonl", workers=workers)
+    report = load(path, store=tmp_store, graph="demo", options=options)
+    assert (report.exit_code, report.rejected) == (3, 1)
+    [reject] = conflict_lines(tmp_path)
+    assert (reject["file"], reject["line"]) == (str(path), 3)
+    assert f"another document of Q1 than at {path}, line 1" in reject["reason"]
+    assert report.counts is not None
+    assert (report.counts.written, report.counts.duplicates, report.counts.conflicting) == (4, 1, 1)
+    assert "1 conflicting" in "\n".join(report.lines())
+    assert tmp_store.graph("demo").report["rejected"] == 1
+    [kept] = tmp_store.statements_of("demo@1", "Q1")
+    assert kept.value == EntityValue("Q2")
+
+
+def test_one_claim_in_two_files_is_a_conflict_with_both_places(
+    tmp_store: Store, tmp_path: Path, options: LoadOptions
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    guid = "Q1$00000000-0000-0000-0000-000000000001"
+    (folder / "a.tsv").write_text(f"id\thead\trelation\ttail\n{guid}\tQ1\tP1\tQ2\nx\tQ3\tP1\tQ2\n")
+    (folder / "b.tsv").write_text(f"id\thead\trelation\ttail\nx\tQ3\tP1\tQ2\n{guid}\tQ1\tP1\tQ5\n")
+    report = load(folder, store=tmp_store, graph="demo", options=options)
+    [reject] = conflict_lines(tmp_path)
+    assert (reject["file"], reject["line"]) == (str(folder / "b.tsv"), 3)
+    assert f"under the id {guid} than at {folder / 'a.tsv'}, line 2" in reject["reason"]
+    assert report.graph is not None
+    assert report.graph.counts.statements == 2
+    strict = LoadOptions(rejects_path=tmp_path / "rejects.jsonl", strict=True)
+    with pytest.raises(InputError, match=r"b\.tsv, line 3: another statement"):
+        load(folder, store=tmp_store, graph="strict", options=strict)
+    assert [info.name for info in tmp_store.graphs()] == ["demo"]
+
+
+def test_conflicts_are_told_once_by_a_load_that_was_stopped_and_killed(
+    tmp_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "items.jsonl"
+    first = item(1, statements=1)
+    path.write_text(lines(first, item(2), item(3), changed(first, "Q99"), item(4)))
+    options = LoadOptions(rejects_path=tmp_path / "rejects.jsonl", batch_size=1, workers=0)
+    stop = threading.Event()
+    stopped = load(
+        path, store=tmp_store, graph="g", options=options, progress=lambda _: stop.set(), stop=stop
+    )
+    assert (stopped.status, stopped.read_entities) == ("stopped", 1)
+
+    def killed(_: SqliteLoadSession) -> GraphInfo:
+        raise StoreError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteLoadSession, "publish", killed)
+        with pytest.raises(StoreError, match="killed"):
+            load(path, store=tmp_store, graph="g", options=options)
+    report = load(path, store=tmp_store, graph="g", options=options)
+    assert (report.resumed, report.rejected) == (True, 1)
+    [reject] = conflict_lines(tmp_path)
+    assert reject["line"] == 4
+
+
+def test_a_newer_revision_later_in_a_dump_is_no_conflict(
+    tmp_store: Store, tmp_path: Path, options: LoadOptions
+) -> None:
+    path = tmp_path / "items.jsonl"
+    first = item(1, statements=1)
+    newer = {**changed(first, "Q99"), "lastrevid": first["lastrevid"] + 1}
+    path.write_text(lines(first, newer))
+    assert load(path, store=tmp_store, graph="demo", options=options).exit_code == 0
+    [kept] = tmp_store.statements_of("demo@1", "Q1")
+    assert kept.value == EntityValue("Q99")
