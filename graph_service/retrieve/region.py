@@ -265,8 +265,8 @@ def _incident(
     keep = _passes(edges, overlay.rank[extra], overlay.rel[extra])
     if edges.best_only:
         base_edge = overlay.base_edge[extra]
-        best = np.where(base_edge >= 0, graph.best[np.maximum(base_edge, 0)], True)
-        keep &= best if graph.edge_count else True
+        changed = base_edge >= 0
+        keep[changed] &= graph.best[base_edge[changed]]
     return np.concatenate((found, extra[keep] + graph.edge_count))
 
 

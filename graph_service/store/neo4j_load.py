@@ -340,8 +340,8 @@ class Neo4jLoadSession:
             self._ended = True
             try:
                 self._connection.write(
-                    """MATCH (e:GraphEdition {id: $edition}) WHERE e.token = $token
-                    SET e.token = null, e.lease_until = 0""",
+                    """MATCH (e:GraphEdition {id: $edition}) SET e.touched = timestamp()
+                    WITH e WHERE e.token = $token SET e.token = null, e.lease_until = 0""",
                     edition=self._plan.edition,
                     token=self._plan.token,
                     what="giving a lease back",
@@ -359,11 +359,12 @@ class Neo4jLoadSession:
 
     def _settle_doubt(self, batch: Batch) -> bool:
         """Returns whether this batch went in at an attempt whose outcome could not be read."""
-        doubtful, self._in_doubt = self._in_doubt, None
         rows = self._connection.read(
             "MATCH (e:GraphEdition {id: $id}) RETURN e.sequence, e.last_write, e.checkpoint",
             id=self._plan.edition,
         )
+        # Only now: while the store cannot be asked, the batch stays in doubt.
+        doubtful, self._in_doubt = self._in_doubt, None
         if doubtful is None or not rows or rows[0][:2] != [self._sequence + 1, doubtful[1]]:
             return False
         self._sequence += 1

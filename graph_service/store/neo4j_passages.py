@@ -35,6 +35,9 @@ from graph_service.store.passages import (
 
 _SCAN_ROWS = 2_000
 _DROPPED_ROWS = 5_000
+# Locked before its token is looked at: whoever takes the load over meanwhile comes before or after.
+_HELD = """MATCH (s:PassageSet {number: $number}) SET s.touched = timestamp()
+    WITH s WHERE s.token = $token"""
 _SET_COLUMNS = """s.number, s.graph, s.source, s.state = 'published', s.passages, s.words, s.linked,
     s.fingerprint, s.options, s.report, s.owner, s.started_at, s.published_at"""
 _PASSAGE_COLUMNS = "p.id, p.title, p.source, p.text, p.entity"
@@ -409,12 +412,14 @@ class Neo4jPassageSession:
         """Throws the set away."""
 
         def mark(tx: neo4j.Transaction) -> None:
-            rows_of(
+            # The token stays, so that a second run, after a lost reply, finds its own.
+            found = rows_of(
                 tx,
-                """MATCH (s:PassageSet {number: $number, token: $token})
-                SET s.state = 'dropping'""",
+                f"{_HELD} SET s.state = 'dropping' RETURN s.number",
                 {"number": self._number, "token": self._token},
             )
+            if not found:
+                raise _taken_over()
 
         self._connection.transaction(mark, what="throwing passages away")
         self._ended = True
@@ -435,8 +440,7 @@ class Neo4jPassageSession:
         self._ended = True
         try:
             self._connection.write(
-                """MATCH (s:PassageSet {number: $number, token: $token})
-                SET s.token = null, s.lease_until = 0""",
+                f"{_HELD} SET s.token = null, s.lease_until = 0",
                 number=self._number,
                 token=self._token,
                 what="giving a lease back",
@@ -451,15 +455,19 @@ class Neo4jPassageSession:
             raise StoreError("this load of passages has ended; begin another")
         found = rows_of(
             tx,
-            """MATCH (s:PassageSet {number: $number, token: $token, state: 'loading'})
+            f"""{_HELD} AND s.state = 'loading'
             SET s.lease_until = timestamp() + $lease_ms RETURN s.number""",
             {"number": self._number, "token": self._token, "lease_ms": self._lease_ms},
         )
         if not found:
-            raise LoadInProgressError(
-                "this load of passages was taken over or ended elsewhere",
-                hint="Run the same command again.",
-            )
+            raise _taken_over()
+
+
+def _taken_over() -> LoadInProgressError:
+    return LoadInProgressError(
+        "this load of passages was taken over or ended elsewhere",
+        hint="Run the same command again.",
+    )
 
 
 def mark_passages(tx: neo4j.Transaction, graph: str, source: str | None = None, /) -> None:

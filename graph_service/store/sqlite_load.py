@@ -149,6 +149,8 @@ class SqliteLoadSession:
         """Resolves, indexes, counts; see ``LoadSession.finish``. Doing it again is harmless."""
         with self._lock, mapping_errors(self._database.path):
             self._require_open()
+            with transaction(self._connection):
+                self._renew()
             if self._state() != "finished":
                 # Resolving deletes entities and relations that no statement mentions any more.
                 self._known = KnownIds()
@@ -160,6 +162,7 @@ class SqliteLoadSession:
                 ).run()
             if report is not None:
                 with transaction(self._connection):
+                    self._renew()
                     self._connection.execute(
                         "UPDATE editions SET report = ? WHERE number = ?",
                         (orjson.dumps(dict(report)).decode(), self._number),
@@ -332,7 +335,9 @@ class SqliteLoadSession:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             self._in_doubt = batch
-            if not self._committed_in_doubt():
+            committed = self._committed_in_doubt()
+            self._in_doubt = None
+            if not committed:
                 raise
         self._sums = sums
 
@@ -361,18 +366,19 @@ class SqliteLoadSession:
         row = self._connection.execute(
             "SELECT sequence, token FROM editions WHERE number = ?", (self._number,)
         ).fetchone()
-        self._in_doubt = None
         return bool(row and row[0] == self._sequence + 1 and row[1] == self._lease.token)
 
     def _settle_doubt(self, batch: Batch) -> bool:
         """Returns whether this batch went in at an attempt whose outcome could not be read."""
-        doubtful = self._in_doubt
         with mapping_errors(self._database.path):
-            if not self._committed_in_doubt():
-                return False
+            committed = self._committed_in_doubt()
             row = self._connection.execute(
                 "SELECT sums, checkpoint FROM editions WHERE number = ?", (self._number,)
             ).fetchone()
+        # Only now: while the store cannot be asked, the batch stays in doubt.
+        doubtful, self._in_doubt = self._in_doubt, None
+        if not committed:
+            return False
         self._sums = np.frombuffer(row[0], dtype=np.uint64).copy()
         self._sequence += 1
         self._checkpoint = orjson.loads(row[1]) if row[1] else None

@@ -302,7 +302,7 @@ def test_a_batch_given_again_after_a_failure_is_written_once(
         for again in (batch, other):
             monkeypatch.setattr(own_store._connection, "transaction", lose)
             with pytest.raises(StoreUnavailableError):
-                load.write(batch if again is batch else batch)
+                load.write(batch)
             monkeypatch.setattr(own_store._connection, "transaction", plain)
             load.write(again)
         assert load.sequence == 3

@@ -557,6 +557,12 @@ def test_several_operations_and_none_chosen_is_bad_input(own_service: Service) -
         ({"type": "URL", "content": "not a url"}, "content"),
         ({"type": "URL", "content": ""}, "content"),
         ({"type": "MONOLINGUAL_TEXT", "content": "a"}, "languageCode"),
+        ({"type": "QUANTITY", "content": "1.96 m"}, "content"),
+        ({"type": "QUANTITY", "content": " 1.96"}, "content"),
+        ({"type": "QUANTITY", "content": "1.96\n"}, "content"),
+        ({"type": "TIME", "content": "1947-07-30T00:00:00Z, or so"}, "content"),
+        ({"type": "TIME", "content": "1947-07-30T00:00:00Z\n"}, "content"),
+        ({"type": "URL", "content": "https://example.org and more"}, "content"),
     ],
 )
 def test_a_literal_must_be_of_its_type(

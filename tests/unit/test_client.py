@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from demo_graph import ARNOLD, MARIA, QUESTION, request
+from graphs import load_graph
 from served import served
 
 from graph_service import Service
@@ -249,6 +250,16 @@ def test_a_view_made_in_the_background_over_http_s4(own_service: Service) -> Non
         assert asyncio.run(ask()) == (view, view)
         with pytest.raises(ViewNotFoundError):
             far.cancel_job("nothing")
+
+
+def test_a_view_of_a_base_that_changed_is_stale_over_http_s4(own_service: Service) -> None:
+    with served(own_service, ServerOptions(writable=True)) as url, Client.connect(url) as far:
+        made = far.create_view(REPLACED, graph="demo", name="old")
+        assert not made.stale
+        load_graph(own_service.store, "demo", [("Q1", "P1", "Q2")], replace=True)
+        stale = four_ways(own_service, url, "view", "old")
+        assert stale == dataclasses.replace(made, stale=True)
+        assert four_ways(own_service, url, "views") == (stale,)
 
 
 def test_views_over_http_s4(own_service: Service) -> None:

@@ -81,6 +81,8 @@ def read_value(type_: str, value: Any, datatype: str | None = None) -> Value:
             Quantity("1.960", "Q11573", "-1", "2"),
         ),
         ("quantity", {"amount": "-5", "unit": "1"}, None, Quantity("-5")),
+        ("quantity", {"amount": "5", "unit": ""}, None, Quantity("5")),
+        ("quantity", {"amount": "5"}, None, Quantity("5")),
         (
             "time",
             {

@@ -1,0 +1,78 @@
+"""How many queries the server lets wait, and that one that ended waits no more."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from typing import Any
+
+import httpx
+import pytest
+from served import served
+
+from graph_service import Service
+from graph_service.api import app
+from graph_service.api.app import ServerOptions
+
+GRAPHS = {"query": "{ graphs { name } }"}
+WAITING = 3
+
+
+@pytest.fixture
+def execute(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Any]], None]:
+    """Gives ``use(function)``: what the server's threads run; and lets three queries wait."""
+    monkeypatch.setattr(app, "MAX_WAITING", WAITING)
+    return lambda function: monkeypatch.setattr(app, "execute", function)
+
+
+def post(url: str) -> httpx.Response:
+    return httpx.post(f"{url}/graphql", json=GRAPHS, timeout=60)
+
+
+def test_queries_one_after_another_are_all_answered(
+    demo_service: Service, execute: Callable[[Callable[..., Any]], None]
+) -> None:
+    real = app.execute
+    asked = 0
+
+    def fail_sometimes(*arguments: Any, **options: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        if asked % 3 == 0:
+            raise RuntimeError("a fault of ours")
+        return real(*arguments, **options)
+
+    execute(fail_sometimes)
+    with served(demo_service) as url:
+        codes = [post(url).status_code for _ in range(4 * WAITING)]
+    assert codes == [200, 200, 500] * 4
+
+
+def test_one_query_too_many_is_refused_and_the_next_is_not(
+    demo_service: Service, execute: Callable[[Callable[..., Any]], None]
+) -> None:
+    released = threading.Event()
+
+    def hold(*_: Any, **__: Any) -> dict[str, Any]:
+        assert released.wait(60)
+        return {"data": {}}
+
+    execute(hold)
+    with (
+        served(demo_service, ServerOptions(threads=1)) as url,
+        ThreadPoolExecutor(WAITING + 1) as pool,
+    ):
+        asked = [pool.submit(post, url) for _ in range(WAITING + 1)]
+        try:
+            # None is answered before it is released: who comes last is refused at once.
+            done, left = wait(asked, timeout=20, return_when=FIRST_COMPLETED)
+            answers = [one.result() for one in done]
+        finally:
+            released.set()
+        assert [answer.status_code for answer in answers] == [503]
+        (error,) = answers[0].json()["errors"]
+        assert error["extensions"]["code"] == "LIMIT_EXCEEDED"
+        assert "try again" in error["message"]
+        assert [one.result(60).status_code for one in left] == [200] * WAITING
+        assert post(url).status_code == 200
