@@ -36,6 +36,9 @@ class GraphServiceError(Exception):
 
     code = "INTERNAL"
     retryable = False
+    about_server = ""
+    """What a client of the API is told instead of the message, which may name files and
+    addresses of the server; empty where the message is the client's."""
 
     def __init__(
         self, message: str, /, *, argument: str | None = None, hint: str | None = None
@@ -87,6 +90,7 @@ class SetupError(GraphServiceError):
     """The operator can mend it; ``hint`` holds the command that does."""
 
     code = "SETUP"
+    about_server = "the server lacks something that this query needs"
 
 
 class SolverError(SetupError):
@@ -101,32 +105,40 @@ class StoreError(GraphServiceError):
     """The store failed."""
 
     code = "STORE_UNAVAILABLE"
+    about_server = "the store has failed"
 
 
 class StoreUnavailableError(StoreError):
     """The store does not answer; trying again later may help."""
 
     retryable = True
+    about_server = "the store does not answer"
 
 
 class StoreFullError(StoreError):
     """No space is left. Nothing of the failed batch is in the store."""
 
     retryable = True
+    about_server = "the store has no space left"
 
 
 class StoreCorruptError(StoreError):
     """The file is damaged, or is not a store of ours."""
 
+    about_server = "the store is damaged"
+
 
 class SchemaVersionError(StoreError):
     """The store was written by a newer version of this package."""
+
+    about_server = "the store is of another version than the server"
 
 
 class LoadInProgressError(StoreError):
     """Another load of the same graph is under way."""
 
     retryable = True
+    about_server = "another load of the same graph is under way"
 
 
 class KeyCollisionError(StoreError):

@@ -93,7 +93,11 @@ class _Job:
         except _Cancelled:
             self._views.update(view, state=ViewState.CANCELLED)
         except GraphServiceError as error:
-            self._views.update(view, state=ViewState.FAILED, error=str(error))
+            # Clients read it: where the store is stays in the log.
+            if error.about_server:
+                _log.warning("making view %s has failed: %s", view.id, error)
+            said = error.about_server or str(error)
+            self._views.update(view, state=ViewState.FAILED, error=said)
         except Exception:
             _log.exception("making view %s has failed", view.id)
             self._views.update(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+from graph_service.model.limits import Deadline
 from graph_service.model.pageviews import PageViews
 from graph_service.model.statement import Entity, Statement
 from graph_service.service import Service
@@ -36,6 +37,8 @@ class OperationContext:
         writable: Whether mutations are allowed.
         operation_name: Which operation of the document the client chose.
         request_id: Stands in errors and in the log.
+        deadline: Of the operation; None for the service's time limit, from when it begins.
+        masked: Whether errors keep to themselves where the store is, and what the server lacks.
         reading: The editions that the fields of a query read; None in a mutation, whose fields
             each see what those before them did.
     """
@@ -44,6 +47,8 @@ class OperationContext:
     writable: bool = False
     operation_name: str | None = None
     request_id: str = field(default_factory=lambda: uuid4().hex)
+    deadline: Deadline | None = None
+    masked: bool = False
     reading: Reading | None = None
     _pending: dict[str, Pending] = field(default_factory=dict)
 

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import strawberry
-from graphql import GraphQLError, OperationDefinitionNode
+from graphql import GraphQLError, GraphQLFormattedError, OperationDefinitionNode
 from strawberry.exceptions import MissingQueryError
-from strawberry.extensions import (
-    AddValidationRules,
-    MaxTokensLimiter,
-    ParserCache,
-    SchemaExtension,
-    ValidationCache,
-)
-from strawberry.extensions.max_aliases import create_validator as limit_aliases
-from strawberry.extensions.query_depth_limiter import create_validator as limit_depth
+from strawberry.extensions import SchemaExtension, ValidationCache
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.graphql import OperationType
@@ -32,6 +25,8 @@ from graph_service.api.catalogue import (
     parse_cursor,
     view_type,
 )
+from graph_service.api.documents import read_document
+from graph_service.api.execution import BoundedExecution, Ended
 from graph_service.api.inputs import (
     CreateViewInput,
     RetrieveInput,
@@ -63,9 +58,11 @@ from graph_service.errors import (
     GraphNotFoundError,
     GraphServiceError,
     InputError,
+    LimitError,
     ReadOnlyError,
     ViewNotFoundError,
 )
+from graph_service.model.limits import Deadline
 from graph_service.model.passage import PassageRanking
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import (
@@ -77,13 +74,11 @@ from graph_service.model.result import (
 from graph_service.service import Outcome, Service
 from graph_service.service.many import check_count
 
-MAX_DEPTH = 14
-MAX_ALIASES = 30
-MAX_TOKENS = 3000
 MAX_IDS = 200
 CACHED_DOCUMENTS = 200
 MAX_ATTEMPTS = 3
 MAX_MESSAGE = 1_000
+MAX_ERRORS = 100
 log = logging.getLogger("graph_service.api")
 
 
@@ -183,7 +178,9 @@ class Query:
             except InputError as error:
                 outcomes.append(error)
         found = iter(service.retrieve_many(requests) if requests else ())
-        return [_outcome_type(next(found) if one is None else one) for one in outcomes]
+        return [
+            _outcome_type(next(found) if one is None else one, info.context) for one in outcomes
+        ]
 
     @strawberry.field(
         description="The same retrieval on the base and on up to ten views, linked once."
@@ -345,15 +342,15 @@ class Mutation:
         return info.context.service.delete_passages(graph=graph, source=source)
 
 
-def _outcome_type(outcome: Outcome) -> OutcomeType:
+def _outcome_type(outcome: Outcome, context: OperationContext) -> OutcomeType:
     if not isinstance(outcome, GraphServiceError):
         return OutcomeType(result=result_type(outcome), error=None)
-    shown = _error_fields(outcome)
+    message, shown = _told(outcome, context)
     return OutcomeType(
         result=None,
         error=QuestionErrorType(
             code=outcome.code,
-            message=_shortened(outcome.message),
+            message=_shortened(message),
             argument=shown.get("argument"),
             hint=shown.get("hint"),
             retryable=outcome.retryable,
@@ -386,40 +383,49 @@ def _items(
     return [entity_item(context, edition, found[id_]) if id_ in found else None for id_ in ids]
 
 
-def shown_error(error: GraphQLError, request_id: str, /) -> GraphQLError:
+def shown_error(error: GraphQLError, context: OperationContext, /) -> GraphQLFormattedError:
     """Returns an error as a client may see it."""
     cause = error.original_error
-    extensions: dict[str, Any] = {"requestId": request_id}
+    extensions: dict[str, Any] = {"requestId": context.request_id}
     message = error.message
     if isinstance(cause, GraphServiceError):
-        extensions.update(_error_fields(cause))
-        message = cause.message
+        message, fields = _told(cause, context)
+        extensions.update(fields)
     elif cause is None or isinstance(cause, GraphQLError):
         extensions["code"] = "BAD_INPUT"
     else:
-        log.error("request %s failed", request_id, exc_info=cause)
+        log.error("request %s failed", context.request_id, exc_info=cause)
         extensions["code"] = "INTERNAL"
-        message = f"An internal error happened; it is logged under request {request_id}."
-    return GraphQLError(
-        _shortened(message),
-        nodes=error.nodes,
-        source=error.source,
-        positions=error.positions,
-        path=error.path,
-        extensions=extensions,
-    )
+        message = f"An internal error happened; it is logged under request {context.request_id}."
+    # Made of what is known: an error made anew would look for its lines in the document again.
+    return {**error.formatted, "message": _shortened(message), "extensions": extensions}
 
 
-def _error_fields(error: GraphServiceError) -> dict[str, Any]:
-    """Returns what an error of ours says beside its message, as clients know it."""
+def shown_errors(
+    errors: Sequence[GraphQLError], context: OperationContext, /
+) -> list[GraphQLFormattedError]:
+    """Returns errors as a client may see them; of very many the first, and how many there are."""
+    shown = [shown_error(error, context) for error in errors[:MAX_ERRORS]]
+    if len(errors) > MAX_ERRORS:
+        more = LimitError(f"{len(errors)} errors happened; the first {MAX_ERRORS} are listed")
+        shown.append(shown_error(GraphQLError(more.message, original_error=more), context))
+    return shown
+
+
+def _told(error: GraphServiceError, context: OperationContext) -> tuple[str, dict[str, Any]]:
+    """Returns the message of an error of ours, and what it says beside that, for the client."""
     fields: dict[str, Any] = {"code": error.code}
     if error.argument:
         fields["argument"] = _camel(error.argument)
-    if error.hint:
-        fields["hint"] = error.hint
     if error.retryable:
         fields["retryable"] = True
-    return fields
+    if context.masked and error.about_server:
+        log.warning("request %s: %s", context.request_id, error)
+        told = f"{error.about_server}; the server's log says more under {context.request_id}"
+        return told, fields
+    if error.hint:
+        fields["hint"] = error.hint
+    return error.message, fields
 
 
 def _shortened(message: str) -> str:
@@ -447,10 +453,6 @@ def _camel_part(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-# Made once: the cache of checked documents goes by these very objects.
-_RULES = (limit_depth(MAX_DEPTH, None, None), limit_aliases(MAX_ALIASES))
-
-
 class _Schema(strawberry.Schema):
     """Strawberry's schema without its log of every error: ``execute`` reports them once."""
 
@@ -458,6 +460,18 @@ class _Schema(strawberry.Schema):
         self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None
     ) -> None:
         """Leaves errors to ``execute``."""
+
+
+_read_document = lru_cache(maxsize=CACHED_DOCUMENTS)(read_document)
+
+
+class _Documents(SchemaExtension):
+    """Reads documents, and keeps those that were asked last."""
+
+    def on_parse(self) -> Iterator[None]:
+        """Refuses a document that costs too much before any rule walks it."""
+        self.execution_context.graphql_document = _read_document(self.execution_context.query)
+        yield
 
 
 class _OneOperation(SchemaExtension):
@@ -478,7 +492,8 @@ class _OneOperation(SchemaExtension):
         if self.execution_context.operation_type is not OperationType.QUERY:
             yield
             return
-        with context.service.one_reading() as context.reading:
+        with context.service.one_reading(context.deadline) as context.reading:
+            context.deadline = context.reading.deadline
             yield
 
 
@@ -486,12 +501,11 @@ def _make_schema() -> _Schema:
     return _Schema(
         query=Query,
         mutation=Mutation,
+        execution_context_class=BoundedExecution,
         types=[TripletsResultType, PathsResultType, SubgraphResultType],
         extensions=[
-            lambda: AddValidationRules([*_RULES]),
-            lambda: MaxTokensLimiter(max_token_count=MAX_TOKENS),
             # Parsing and checking the client's documents costs more than answering them.
-            lambda: ParserCache(maxsize=CACHED_DOCUMENTS),
+            _Documents,
             lambda: ValidationCache(maxsize=CACHED_DOCUMENTS),
             _OneOperation,
         ],
@@ -510,14 +524,32 @@ def execute(
     *,
     operation_name: str | None = None,
     writable: bool = False,
+    deadline: Deadline | None = None,
+    masked: bool = False,
 ) -> dict[str, Any]:
     """Runs one operation and returns the response: ``data`` and ``errors``, JSON-ready.
 
     All fields of a query read one edition of a graph. An edition is kept for as long as it takes
     to publish two newer ones; a query that takes longer is run again.
+
+    Args:
+        service: What is asked.
+        document: In GraphQL.
+        variables: By name.
+        operation_name: Which of the document's operations is meant.
+        writable: Whether mutations are allowed.
+        deadline: Of a query; the service's time limit from now on where it is not given.
+        masked: Whether errors keep to themselves where the store is, and what the server lacks.
     """
+    deadline = deadline or Deadline.after(service.settings.read_timeout_s)
     for attempt in range(1, MAX_ATTEMPTS + 1):
-        context = OperationContext(service, writable=writable, operation_name=operation_name)
+        context = OperationContext(
+            service,
+            writable=writable,
+            operation_name=operation_name,
+            deadline=deadline,
+            masked=masked,
+        )
         response, lost_edition = _execute(context, document, variables)
         if not lost_edition or attempt == MAX_ATTEMPTS:
             break
@@ -544,12 +576,13 @@ def _execute(
                 if operation_name is None
                 else f"the document has no operation named {operation_name!r}"
             )
-        shown = shown_error(GraphQLError(message), context.request_id)
-        return {"data": None, "errors": [shown.formatted]}, False
+        return {"data": None, "errors": [shown_error(GraphQLError(message), context)]}, False
+    except Ended as ended:
+        ending = GraphQLError(ended.error.message, original_error=ended.error)
+        return {"data": None, "errors": [shown_error(ending, context)]}, False
     response: dict[str, Any] = {"data": result.data}
     if result.errors:
-        shown_errors = [shown_error(error, context.request_id) for error in result.errors]
-        response["errors"] = [error.formatted for error in shown_errors]
+        response["errors"] = shown_errors(result.errors, context)
     return response, _has_lost_edition(context, result)
 
 

@@ -9,15 +9,26 @@ from enum import StrEnum
 from graph_service.errors import DeadlineError
 
 
+@dataclass(slots=True)
+class Stop:
+    """Whether nobody waits for some work any more, so that it may end; any thread may say so."""
+
+    asked: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Deadline:
     """A moment after which work gives up; ``Deadline.none()`` never comes.
 
     Attributes:
         at: ``time.monotonic()`` of the moment, in seconds; None for never.
+        stop: Ends the work before that moment, where it is given.
+        waited_s: Seconds of the time allowed that went by before the work began.
     """
 
     at: float | None = None
+    stop: Stop | None = None
+    waited_s: float = 0.0
 
     @classmethod
     def after(cls, seconds: float, /) -> Deadline:
@@ -30,20 +41,28 @@ class Deadline:
         return cls(None)
 
     def left(self) -> float:
-        """Returns the seconds left, 0.0 when past, infinity for none."""
+        """Returns the seconds left, 0.0 when past or stopped, infinity for none."""
+        if self.stop is not None and self.stop.asked:
+            return 0.0
         return float("inf") if self.at is None else max(0.0, self.at - time.monotonic())
 
     def passed(self) -> bool:
-        """Returns whether the moment is past."""
+        """Returns whether the moment is past, or the work was stopped."""
+        if self.stop is not None and self.stop.asked:
+            return True
         return self.at is not None and time.monotonic() >= self.at
 
     def check(self, what: str, /) -> None:
         """Raises ``DeadlineError`` naming the stage, if the moment is past."""
-        if self.passed():
-            raise DeadlineError(
-                f"the time allowed ran out while {what}",
-                hint="Ask for fewer hops or edges, or raise the time limit.",
-            )
+        if not self.passed():
+            return
+        if self.stop is not None and self.stop.asked:
+            raise DeadlineError(f"the query was given up while {what}")
+        waited = f", {self.waited_s:.1f} s of it before the query began" if self.waited_s else ""
+        raise DeadlineError(
+            f"the time allowed ran out while {what}{waited}",
+            hint="Ask for fewer hops or edges, or raise the time limit.",
+        )
 
 
 class CutReason(StrEnum):

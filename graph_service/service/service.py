@@ -116,16 +116,17 @@ class Service:
         self._of_thread = ReadingOfThread()
 
     @contextmanager
-    def one_reading(self) -> Iterator[Reading]:
+    def one_reading(self, deadline: Deadline | None = None, /) -> Iterator[Reading]:
         """Lets all reads of its block in this thread see one edition of each graph.
 
-        They also share one time limit. A block inside another is a part of it.
+        They also share one time limit, from now on where none is given. A block inside another
+        is a part of it.
         """
         outer = self._of_thread.current
         if outer is not None:
             yield outer
             return
-        self._of_thread.current = Reading(self.store, self._deadline())
+        self._of_thread.current = Reading(self.store, deadline or self._deadline())
         try:
             yield self._of_thread.current
         finally:
@@ -154,7 +155,7 @@ class Service:
             return known[0]
         if not known:
             raise GraphNotFoundError(
-                f"the store {self.store.url} has no graph yet",
+                "the store has no graph yet",
                 argument="graph",
                 hint="Load one: graph-service load SOURCE --graph NAME",
             )

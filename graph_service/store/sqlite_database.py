@@ -84,7 +84,7 @@ def mapped_error(error: sqlite3.Error, path: Path, /) -> GraphServiceError:
             "file and its folder, or copy the file to a place where it may.",
         )
     if primary == _TOOBIG:
-        return InputError(f"a text is larger than {path} can hold ({text})")
+        return InputError(f"a text is larger than the store can hold ({text})")
     # A full-text table that is dropped while a query on it is compiled: "vtable constructor failed".
     if primary == _SCHEMA or "no such table" in text:
         return GraphNotFoundError(

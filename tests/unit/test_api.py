@@ -11,7 +11,8 @@ from demo_graph import ARNOLD, MARIA, QUESTION, request
 from graphql import parse, validate
 
 from graph_service import Service
-from graph_service.api.schema import MAX_ALIASES, MAX_DEPTH, MAX_IDS, MAX_TOKENS, execute, schema
+from graph_service.api.documents import MAX_ALIASES, MAX_DEPTH, MAX_TOKENS
+from graph_service.api.schema import MAX_IDS, execute, schema
 from graph_service.client.documents import DOCUMENTS
 from graph_service.errors import (
     DeadlineError,
@@ -624,7 +625,7 @@ def test_deep_queries_are_refused(demo_service: Service) -> None:
     )
     error = fail(demo_service, nested(MAX_DEPTH * 2))
     assert "depth" in error["message"]
-    assert error["extensions"]["code"] == "BAD_INPUT"
+    assert error["extensions"]["code"] == "LIMIT_EXCEEDED"
 
 
 def test_a_field_asked_for_many_times_is_refused(demo_service: Service) -> None:

@@ -1,0 +1,99 @@
+"""Runs a document's fields, and ends them when their time is over.
+
+A field whose deadline has passed fails by itself, and its siblings go on: a list of a million
+items would fail a million times. So the time is also looked at where fields become many.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sized
+from typing import Any
+
+from graphql import GraphQLList, OperationType, get_named_type, is_leaf_type
+from graphql.pyutils import Path
+from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
+
+from graph_service.api.loading import OperationContext
+from graph_service.errors import DeadlineError, LimitError
+from graph_service.model.limits import Deadline
+
+GRACE_S = 1.0
+"""How much longer than its deadline a query may take to give what it has."""
+
+MAX_OBJECTS = 250_000
+
+
+class Ended(BaseException):
+    """Ends a whole operation; no field may catch it.
+
+    Attributes:
+        error: What the client is told.
+    """
+
+    def __init__(self, error: LimitError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+class BoundedExecution(StrawberryGraphQLCoreExecutionContext):
+    """Ends an operation some time after its deadline, or where its answer grows too large."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._objects = 0
+        self._written: dict[str | int, Deadline] = {}
+
+    def complete_list_value(
+        self,
+        return_type: GraphQLList[Any],
+        field_details_list: Any,
+        info: Any,
+        path: Path,
+        result: Any,
+        *given: Any,
+    ) -> Any:
+        """Completes a list, unless the operation has to end."""
+        self._check(path)
+        if isinstance(result, Sized) and not is_leaf_type(get_named_type(return_type)):
+            self._objects += len(result)
+            if self._objects > MAX_OBJECTS:
+                raise Ended(
+                    LimitError(
+                        f"an answer has at most {MAX_OBJECTS} objects in its lists",
+                        hint="Ask for fewer, or in several queries.",
+                    )
+                )
+        return super().complete_list_value(
+            return_type, field_details_list, info, path, result, *given
+        )
+
+    def handle_field_error(
+        self, raw_error: Exception, return_type: Any, field_details_list: Any, path: Path
+    ) -> None:
+        """Notes that a field has failed, unless the operation has to end."""
+        self._check(path)
+        super().handle_field_error(raw_error, return_type, field_details_list, path)
+
+    def _check(self, path: Path) -> None:
+        context: OperationContext = self.context_value
+        deadline = context.deadline
+        if self.operation.operation is not OperationType.QUERY:
+            # What a mutation writes takes its time; what it then says of that has a limit.
+            root = path.as_list()[0]
+            deadline = self._written.get(root)
+            if deadline is None:
+                limit = Deadline.after(context.service.settings.read_timeout_s)
+                deadline = self._written[root] = limit
+        if deadline is not None and _is_over(deadline):
+            try:
+                deadline.check("putting the answer together")
+            except DeadlineError as error:
+                raise Ended(error) from None
+
+
+def _is_over(deadline: Deadline) -> bool:
+    """Returns whether nobody waits for an answer, or it should have been there a while ago."""
+    if deadline.stop is not None and deadline.stop.asked:
+        return True
+    return deadline.at is not None and time.monotonic() >= deadline.at + GRACE_S

@@ -1,0 +1,115 @@
+"""Documents that cost more than they show are refused before any rule walks them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from graphql import parse
+
+from graph_service import Service
+from graph_service.api import documents
+from graph_service.api.documents import MAX_CHARACTERS, MAX_LINES, MAX_SELECTIONS, check_document
+from graph_service.api.schema import MAX_ERRORS, execute
+from graph_service.errors import LimitError
+
+
+def doubling(count: int, spread: str = "...F{next} ...F{next}") -> str:
+    """Fragments of which each stands twice in the one before."""
+    chain = [f"fragment F{i} on Query{{{spread.format(next=i + 1)}}}" for i in range(count)]
+    return "{...F0} " + " ".join(chain) + f" fragment F{count} on Query{{graphs{{name}}}}"
+
+
+def refused(service: Service, document: str) -> dict[str, Any]:
+    response = execute(service, document)
+    assert response["data"] is None
+    (error,) = response["errors"]
+    assert error["extensions"]["code"] == "LIMIT_EXCEEDED", error
+    return error
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        doubling(12),
+        doubling(12, "...F{next} ... on Query{{...F{next}}}"),
+        doubling(8, "...F{next} ...F{next} ...F{next}"),
+        "fragment A on Query{__typename} " + doubling(12),
+    ],
+    ids=["spreads", "inline", "tripling", "definition-first"],
+)
+def test_fragments_that_double_are_refused(demo_service: Service, document: str) -> None:
+    assert str(MAX_SELECTIONS) in refused(demo_service, document)["message"]
+
+
+def test_fragments_are_measured_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 300 doubling fragments the time is that of 300, not of 2 to the power of 300."""
+    seen = 0
+    measure = documents._size
+
+    def counted(*given: Any) -> Any:
+        nonlocal seen
+        seen += 1
+        return measure(*given)
+
+    monkeypatch.setattr(documents, "_size", counted)
+    with pytest.raises(LimitError, match=r"more than 10\^9"):
+        check_document(parse(doubling(300)))
+    # The operation, the fragments, and the fields that have fields.
+    assert seen == 1 + 301 + 1
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ("{" + "graphs{name} " * 160 + "}", "same fields"),
+        ("{graphs{" + "name " * 160 + "}}", "same fields"),
+        ("{" + "...on Query{graphs{name}} " * 160 + "}", "same fields"),
+        ("{" + "graphs{name edition} " * 90 + "}", "same fields"),
+        (
+            "{" + "".join(f"...F{i} " for i in range(150)) + "}"
+            + "".join(f"fragment F{i} on Query{{graphs{{name}}}}" for i in range(150)),
+            "of fragments",
+        ),
+        ("#\n" * (MAX_LINES + 1) + "{graphs{name}}", f"{MAX_LINES} lines"),
+        ('{item(id:"' + "a" * MAX_CHARACTERS + '"){id}}', f"{MAX_CHARACTERS} characters"),
+        ("{" + "a" * MAX_CHARACTERS + "}", f"{MAX_CHARACTERS} characters"),
+        ("{" + " ".join(f"a{i}:graphs{{name}}" for i in range(31)) + "}", "30 aliases"),
+        ("{...A ...A} fragment A on Query{" + " ".join(f"a{i}:graphs{{name}}" for i in range(16))
+         + "}", "30 aliases, got 32"),
+    ],
+)  # fmt: skip
+def test_documents_that_cost_too_much_are_refused(
+    demo_service: Service, document: str, words: str
+) -> None:
+    assert words in refused(demo_service, document)["message"]
+
+
+def test_documents_of_clients_that_reuse_fragments_are_served(demo_service: Service) -> None:
+    used = "".join(f"a{i}: graphs {{ ...G }} " for i in range(10))
+    document = f"{{ {used} }} fragment G on Graph {{ ...H source }} fragment H on Graph {{ name }}"
+    assert len(execute(demo_service, document)["data"]) == 10
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ("{...F}", "Unknown fragment 'F'"),
+        ("{...A} fragment A on Query{...B} fragment B on Query{...A}", "within itself"),
+        ("{...A} fragment A on Query{...A ...A}", "within itself"),
+    ],
+)
+def test_fragments_at_fault_are_bad_input(
+    demo_service: Service, document: str, words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    error = execute(demo_service, document)["errors"][0]
+    assert error["extensions"]["code"] == "BAD_INPUT"
+    assert words in error["message"]
+    assert not caplog.records
+
+
+def test_of_very_many_errors_the_first_are_listed(demo_service: Service) -> None:
+    document = "{ graphs {" + " ".join(f"a{i}" for i in range(MAX_ERRORS * 2)) + "} }"
+    errors = execute(demo_service, document)["errors"]
+    assert len(errors) == MAX_ERRORS + 1
+    assert errors[-1]["extensions"]["code"] == "LIMIT_EXCEEDED"
