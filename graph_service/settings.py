@@ -49,6 +49,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("max_items", "GRAPH_SERVICE_MAX_ITEMS", "1000", "Most items that a request may ask for."),
     Setting("max_questions", "GRAPH_SERVICE_MAX_QUESTIONS", "100", "Most questions of one call that takes many."),
     Setting("api_key", "GRAPH_SERVICE_API_KEY", "", "Key that HTTP clients must send as a bearer token."),
+    Setting("head_timeout_s", "GRAPH_SERVICE_HEAD_TIMEOUT_S", "10", "Seconds within which the head of an HTTP request must come."),
+    Setting("body_timeout_s", "GRAPH_SERVICE_BODY_TIMEOUT_S", "10", "Seconds within which the body of an HTTP request must come."),
+    Setting("write_timeout_s", "GRAPH_SERVICE_WRITE_TIMEOUT_S", "30", "Seconds within which a client must take 64 KiB of an answer, or the rest of it."),
+    Setting("keep_alive_s", "GRAPH_SERVICE_KEEP_ALIVE_S", "75", "Seconds that a connection is kept between two requests."),
+    Setting("max_connections", "GRAPH_SERVICE_MAX_CONNECTIONS", "1000", "Most connections to the server."),
+    Setting("max_connections_per_address", "GRAPH_SERVICE_MAX_CONNECTIONS_PER_ADDRESS", "200", "Most connections to the server of one address; behind a proxy all come from one."),
+    Setting("shutdown_timeout_s", "GRAPH_SERVICE_SHUTDOWN_TIMEOUT_S", "35", "Seconds from SIGTERM until the server has ended, answered or not."),
     Setting("threads", "GRAPH_SERVICE_THREADS", "8", "Worker threads of the server."),
     Setting("model_url", "GRAPH_SERVICE_MODEL_URL", "", "Base address of an OpenAI-compatible endpoint."),
     Setting("model_name", "GRAPH_SERVICE_MODEL", "", "Name of the chat model."),
@@ -80,6 +87,13 @@ class Settings:
     max_items: int = 1000
     max_questions: int = 100
     api_key: str = ""
+    head_timeout_s: float = 10.0
+    body_timeout_s: float = 10.0
+    write_timeout_s: float = 30.0
+    keep_alive_s: float = 75.0
+    max_connections: int = 1000
+    max_connections_per_address: int = 200
+    shutdown_timeout_s: float = 35.0
     threads: int = 8
     model_url: str = ""
     model_name: str = ""

@@ -8,10 +8,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import uvicorn
-
 from graph_service import Service
 from graph_service.api.app import ServerOptions, make_app
+from graph_service.api.connections import ConnectionLimits
+from graph_service.api.server import Server
 
 
 @contextmanager
@@ -19,8 +19,12 @@ def served(service: Service, options: ServerOptions | None = None) -> Iterator[s
     """Serves until the block ends, and gives the address (without ``/graphql``)."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(make_app(service, options), log_level="warning", lifespan="off")
-    server = uvicorn.Server(config)
+    settings = service.settings
+    server = Server(
+        make_app(service, options),
+        ConnectionLimits.of(settings),
+        shutdown_timeout_s=settings.shutdown_timeout_s,
+    )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import ipaddress
-import math
+import os
+import re
 import signal
 import socket
 import sys
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
 
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
@@ -18,49 +22,93 @@ from graph_service.settings import Settings
 if TYPE_CHECKING:
     from graph_service.api.app import ServerOptions
 
-KEEP_ALIVE_S = 75
-GRACE_S = 5
-"""How much longer than a read may take a stopping server waits for its answers."""
+_HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
+_ORIGIN = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?"
+)
+
+SPARE_DESCRIPTORS = 256
+"""Kept beside those of connections: the store, snapshots, loaded libraries."""
 
 
 def serve(options: argparse.Namespace, output: Output, /) -> int:
     """Serves GraphQL over HTTP until it is stopped.
 
-    Asked to end (SIGTERM), it takes no more queries, answers those under way, and ends with 0.
+    Asked to end (SIGTERM), it takes no more queries, answers those under way, and ends with 0;
+    with 1 where some were not answered in time.
     """
-    import uvicorn
-
     from graph_service.api.app import make_app
+    from graph_service.api.connections import ConnectionLimits
+    from graph_service.api.server import Server, described
 
     if options.threads is not None and options.threads < 1:
         raise InputError(f"--threads must be at least 1, got {options.threads}", argument="threads")
-    with open_from(options, output) as service:
-        allowed = server_options(options, service.settings)
-        service.store.ping()
-        host = f"[{options.host}]" if ":" in options.host else options.host
-        with listen(options.host, options.port) as listening:
-            output.note(
-                f"GraphQL on http://{host}:{listening.getsockname()[1]}/graphql, "
-                + ("reading and writing" if options.writable else "reading only")
-                + "; stop with Ctrl-C"
-            )
-            if allowed.graphiql:
-                output.note("GraphiQL at the same address loads its scripts from the network")
-            config = uvicorn.Config(
-                make_app(service, allowed),
-                log_level="warning",
-                # Longer than clients keep theirs: who closes first must not be the one that is
-                # being written to.
-                timeout_keep_alive=KEEP_ALIVE_S,
-                timeout_graceful_shutdown=math.ceil(service.settings.read_timeout_s) + GRACE_S,
-            )
-            # uvicorn answers what is under way, and then raises the signal again.
-            previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-            try:
-                uvicorn.Server(config).run(sockets=[listening])
-            finally:
-                signal.signal(signal.SIGTERM, previous)
+    try:
+        with open_from(options, output) as service:
+            settings = service.settings
+            allowed = server_options(options, settings)
+            service.store.ping()
+            limits = ConnectionLimits.of(settings)
+            room = raise_descriptor_limit(limits.max_connections)
+            if room < limits.max_connections:
+                output.note(
+                    f"at most {room} connections, not {limits.max_connections}: this process may "
+                    "open no more files; raise it with ulimit -n"
+                )
+                limits = replace(limits, max_connections=room)
+            host = f"[{options.host}]" if ":" in options.host else options.host
+            with listen(options.host, options.port) as listening:
+                output.note(
+                    f"GraphQL on http://{host}:{listening.getsockname()[1]}/graphql, "
+                    + ("reading and writing" if options.writable else "reading only")
+                    + "; stop with Ctrl-C"
+                )
+                if allowed.graphiql:
+                    output.note("GraphiQL at the same address loads its scripts from the network")
+                server = Server(
+                    make_app(service, allowed),
+                    limits,
+                    shutdown_timeout_s=settings.shutdown_timeout_s,
+                    ends_process=True,
+                )
+                # uvicorn answers what is under way, and then raises the signal again.
+                previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+                try:
+                    server.run(sockets=[listening])
+                finally:
+                    signal.signal(signal.SIGTERM, previous)
+                    if server.abandoned:
+                        for place in server.abandoned:
+                            output.note(f"abandoned: {described(place)}")
+                        # Python would wait for their threads for ever.
+                        _end_now(1)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
     return 0
+
+
+def _end_now(code: int) -> NoReturn:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def raise_descriptor_limit(connections: int, /) -> int:
+    """Lets this process open as many files as connections need; returns how many those may be."""
+    if sys.platform == "win32":
+        return connections
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + SPARE_DESCRIPTORS
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        new = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (new, hard))
+            soft = new
+    if soft == resource.RLIM_INFINITY:
+        return connections
+    return max(1, min(connections, soft - SPARE_DESCRIPTORS))
 
 
 def server_options(options: argparse.Namespace, settings: Settings, /) -> ServerOptions:
@@ -69,7 +117,7 @@ def server_options(options: argparse.Namespace, settings: Settings, /) -> Server
     Raises:
         SetupError: Other machines could reach it, and neither a key nor --insecure is given.
     """
-    from graph_service.api.app import LOCAL_HOSTS, ServerOptions
+    from graph_service.api.app import ANY_HOST, LOCAL_HOSTS, ServerOptions
 
     local = _is_local(options.host)
     if not local and not settings.api_key and not options.insecure:
@@ -77,12 +125,32 @@ def server_options(options: argparse.Namespace, settings: Settings, /) -> Server
             f"{options.host} can be reached from other machines, and no API key is set.",
             hint="Set GRAPH_SERVICE_API_KEY, or say --insecure.",
         )
-    # On an open address the names under which clients reach us are not known; the key guards.
-    open_to = (*LOCAL_HOSTS, options.host) if local or options.allow_host else ()
+    for name in options.allow_host:
+        if name != ANY_HOST and not _HOST.fullmatch(name):
+            raise InputError(
+                f"--allow-host takes a name without scheme and port, got {name!r}",
+                argument="allow_host",
+                hint="For instance: --allow-host graph.example.org",
+            )
+    for origin in options.allow_origin:
+        if not _ORIGIN.fullmatch(origin):
+            raise InputError(
+                f"--allow-origin takes a scheme, a name and at most a port, got {origin!r}",
+                argument="allow_origin",
+                hint="For instance: --allow-origin https://page.example.org",
+            )
+    if ANY_HOST in options.allow_host and not settings.api_key:
+        raise SetupError(
+            "--allow-host '*' lets a page elsewhere reach this server under a name of its own, "
+            "and no API key is set.",
+            hint="Set GRAPH_SERVICE_API_KEY, or name the hosts.",
+        )
     return ServerOptions(
         writable=options.writable,
         api_key=settings.api_key,
-        hosts=(*open_to, *options.allow_host),
+        hosts=(*LOCAL_HOSTS, options.host, *options.allow_host),
+        # A name may be anyone's; an address is the one that the browser has connected to.
+        addresses=not local,
         origins=tuple(options.allow_origin),
         graphiql=not options.no_graphiql,
         threads=settings.threads,

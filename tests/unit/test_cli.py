@@ -630,10 +630,25 @@ def test_who_may_be_served() -> None:
     for host in ("0.0.0.0", "::", "192.168.1.2", "graph.example"):
         with pytest.raises(SetupError, match="GRAPH_SERVICE_API_KEY"):
             options("--host", host)
-        assert options("--host", host, "--insecure").hosts == ()
+        for open_ in (options("--host", host, "--insecure"), options("--host", host, api_key="k")):
+            assert (set(open_.hosts), open_.addresses) == ({*local, host}, True)
         assert options("--host", host, api_key="k").api_key == "k"
     named = options("--host", "0.0.0.0", "--insecure", "--allow-host", "graph.example")
     assert set(named.hosts) == {*local, "0.0.0.0", "graph.example"}
+    assert not options("--allow-host", "graph.example").addresses
+    with pytest.raises(SetupError, match="GRAPH_SERVICE_API_KEY"):
+        options("--host", "0.0.0.0", "--insecure", "--allow-host", "*")
+    assert options("--host", "0.0.0.0", "--allow-host", "*", api_key="k").hosts[-1] == "*"
+    for unheard in ("http://graph.example", "graph.example:80", "graph.example/", ""):
+        with pytest.raises(InputError, match="--allow-host"):
+            options("--allow-host", unheard)
+    for unheard in (
+        "graph.example",
+        "https://graph.example/",
+        "https://a.example,https://b.example",
+    ):
+        with pytest.raises(InputError, match="--allow-origin"):
+            options("--allow-origin", unheard)
     assert options("--allow-host", "graph.example").hosts[-1] == "graph.example"
     assert not options().writable
     assert options("--writable").writable

@@ -6,8 +6,10 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -18,8 +20,16 @@ from served import served
 import graph_service
 from graph_service import Service
 from graph_service.api.app import MAX_BODY_BYTES, ServerOptions
+from graph_service.api.workers import Workers
 from graph_service.cli.serving import listen
-from graph_service.errors import SetupError, StoreUnavailableError
+from graph_service.errors import (
+    GraphServiceError,
+    ModelFileError,
+    SetupError,
+    StoreCorruptError,
+    StoreUnavailableError,
+)
+from graph_service.settings import Settings
 
 GRAPHS = {"query": "{ graphs { name } }"}
 JSON = {"content-type": "application/json"}
@@ -100,18 +110,129 @@ def test_eight_clients_and_a_slow_read_does_not_hold_the_others(demo_service: Se
     assert label == "Douglas Adams"
 
 
-def test_no_more_run_at_once_than_there_are_threads(demo_service: Service) -> None:
-    store = SlowStore(demo_service.store)
-    service = Service(store, vectors=demo_service.vectors, settings=demo_service.settings)
-    with served(service, ServerOptions(threads=1)) as url, ThreadPoolExecutor(2) as pool:
-        slow = pool.submit(post, url, {"query": '{ item(id: "Q42") { label } }'})
-        assert store.waiting.wait(20)
+@pytest.fixture
+def slow_store(demo_service: Service) -> SlowStore:
+    return SlowStore(demo_service.store)
+
+
+@pytest.fixture
+def slow_service(demo_service: Service, slow_store: SlowStore) -> Service:
+    return Service(slow_store, vectors=demo_service.vectors, settings=demo_service.settings)
+
+
+SLOW = {"query": '{ item(id: "Q42") { label } }'}
+
+
+def test_no_more_run_at_once_than_there_are_threads(
+    slow_store: SlowStore, slow_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a server all of whose threads are at work is not ready: nobody should ask it more."""
+    monkeypatch.setattr("graph_service.api.app.PING_TIMEOUT_S", 0.2)
+    with served(slow_service, ServerOptions(threads=1)) as url, ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(post, url, SLOW)
+        assert slow_store.waiting.wait(20)
         second = pool.submit(post, url)
-        time.sleep(0.2)
+        ready = httpx.get(f"{url}/health/ready", timeout=20)
+        assert (ready.status_code, ready.json()) == (503, {"status": "no worker is free"})
         assert not second.done()
-        assert httpx.get(f"{url}/health/ready", timeout=20).status_code == 200
-        store.released.set()
+        slow_store.released.set()
         assert slow.result(20).status_code == second.result(20).status_code == 200
+        assert httpx.get(f"{url}/health/ready", timeout=20).status_code == 200
+
+
+def send(url: str, body: object) -> socket.socket:
+    """Asks, and returns the connection on which the answer would come."""
+    address = urlsplit(url)
+    content = json.dumps(body).encode()
+    connection = socket.create_connection((address.hostname, address.port), timeout=20)
+    connection.sendall(
+        b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Content-Length: %d\r\n\r\n" % len(content) + content
+    )
+    return connection
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> list[Workers]:
+    """The workers of the servers that a test starts."""
+    made: list[Workers] = []
+
+    class Noted(Workers):
+        def __init__(self, threads: int, /) -> None:
+            super().__init__(threads)
+            made.append(self)
+
+    monkeypatch.setattr("graph_service.api.app.Workers", Noted)
+    return made
+
+
+def until(holds: Callable[[], bool]) -> None:
+    limit = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+
+def test_a_client_that_hangs_up_leaves_the_queue(
+    slow_store: SlowStore,
+    slow_service: Service,
+    workers: list[Workers],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And nothing of what it asked is run."""
+    ran: list[str] = []
+    run = graph_service.api.app.execute
+
+    def noted(service: Service, document: str, *given: Any, **named: Any) -> Any:
+        ran.append(document)
+        return run(service, document, *given, **named)
+
+    monkeypatch.setattr("graph_service.api.app.execute", noted)
+    left = {"query": "{ left: graphs { name } }"}
+    with served(slow_service, ServerOptions(threads=1)) as url, ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(post, url, SLOW)
+        assert slow_store.waiting.wait(20)
+        gone = [send(url, left) for _ in range(5)]
+        until(lambda: len(workers[0]) == 6)
+        waiting = pool.submit(post, url)
+        until(lambda: len(workers[0]) == 7)
+        for connection in gone:
+            connection.close()
+        until(lambda: len(workers[0]) == 2)
+        slow_store.released.set()
+        assert slow.result(20).status_code == waiting.result(20).status_code == 200
+    assert ran == [SLOW["query"], GRAPHS["query"]]
+
+
+def test_what_a_client_asked_ends_when_it_hangs_up(
+    slow_store: SlowStore, slow_service: Service, workers: list[Workers]
+) -> None:
+    """It keeps its thread until then: no more run at once than there are threads."""
+    with served(slow_service, ServerOptions(threads=1)) as url:
+        with send(url, SLOW):
+            assert slow_store.waiting.wait(20)
+        until(lambda: workers[0].running[0].stop.asked)
+        assert len(workers[0]) == 1
+        slow_store.released.set()
+        until(lambda: len(workers[0]) == 0)
+        assert post(url).status_code == 200
+
+
+def test_the_time_that_a_query_waits_counts(
+    demo_service: Service, slow_store: SlowStore, demo_settings: Settings
+) -> None:
+    settings = replace(demo_settings, read_timeout_s=0.5)
+    service = Service(slow_store, vectors=demo_service.vectors, settings=settings)
+    with served(service, ServerOptions(threads=1)) as url, ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(post, url, SLOW)
+        assert slow_store.waiting.wait(20)
+        late = post(url)
+        assert (late.status_code, refusal(late)) == (503, "TIMEOUT")
+        assert "waited 0.5 s for a free worker" in late.json()["errors"][0]["message"]
+        assert late.headers["retry-after"] == "1"
+        slow_store.released.set()
+        assert slow.result(20).status_code == 200
+        assert post(url).status_code == 200
 
 
 # Who may call
@@ -179,6 +300,31 @@ def test_a_query_in_the_address_is_not_run(url: str) -> None:
     assert "demo" not in response.text
 
 
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("attacker.example:8000", 421),
+        ("192.0.2.7.attacker.example", 421),
+        ("0x7f000001", 421),
+        ("2001:db8::1", 421),
+        ("[192.0.2.7]", 421),
+        ("192.0.2.7:8000", 200),
+        ("[2001:db8::1]:8000", 200),
+        ("graph.example:99", 200),
+        ("localhost", 200),
+    ],
+)
+def test_an_open_server_answers_under_addresses_and_names_of_its_own(
+    demo_service: Service, host: str, status: int
+) -> None:
+    """A page elsewhere can give its own name this server's address; then Origin and Host agree."""
+    options = ServerOptions(hosts=("localhost", "graph.example"), addresses=True, writable=True)
+    with served(demo_service, options) as url:
+        assert post(url, host=host, origin=f"http://{host}").status_code == status
+    with served(demo_service, ServerOptions(hosts=("*",))) as url:
+        assert post(url, host="any.example").status_code == 200
+
+
 def test_the_api_key(demo_service: Service) -> None:
     with served(demo_service, ServerOptions(api_key="sésame")) as url:
 
@@ -235,26 +381,23 @@ def test_a_client_that_goes_away_harms_nobody(url: str) -> None:
     assert post(url).status_code == 200
 
 
-def test_a_query_that_does_not_come_is_given_up(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph_service.api.app.BODY_TIMEOUT_S", 0.3)
-    address = urlsplit(url)
-    with socket.create_connection((address.hostname, address.port), timeout=20) as connection:
-        connection.sendall(b"POST /graphql HTTP/1.1\r\nHost: localhost\r\n"
-                           b"Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{")  # fmt: skip
-        answer = b""
-        # Head and body may come apart.
-        while b"requestId" not in answer:
-            part = connection.recv(10_000)
-            assert part, answer
-            answer += part
-    assert answer.startswith(b"HTTP/1.1 408 ")
-    assert b'"code":"TIMEOUT"' in answer
-
-
-def test_other_paths_and_methods(url: str) -> None:
-    assert httpx.get(f"{url}/").status_code == 404
-    assert httpx.delete(f"{url}/graphql").status_code == 405
-    assert httpx.options(f"{url}/graphql").status_code == 405
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/", 404),
+        ("GET", "/graphql/", 404),
+        ("GET", "/%2e%2e/etc/passwd", 404),
+        ("DELETE", "/graphql", 405),
+        ("OPTIONS", "/graphql", 405),
+        ("POST", "/version", 405),
+        ("BREW", "/health/ready", 405),
+    ],
+)
+def test_other_paths_and_methods(url: str, method: str, path: str, status: int) -> None:
+    response = httpx.request(method, f"{url}{path}")
+    assert response.status_code == status
+    assert refusal(response) == "BAD_INPUT"
+    assert ("allow" in response.headers) == (status == 405)
 
 
 # Health, version, GraphiQL
@@ -334,7 +477,39 @@ def test_an_answer_does_not_wait_for_the_acknowledgement_of_its_head(host: str) 
         assert listening.proto == socket.IPPROTO_TCP
 
 
-# What is wrong is said in JSON
+# What is wrong is said in JSON, and not where things are
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (StoreUnavailableError("bolt://db.internal:7687 does not answer"), "STORE_UNAVAILABLE"),
+        (StoreCorruptError("/srv/secret/graph.db is damaged"), "STORE_UNAVAILABLE"),
+        (ModelFileError("no /srv/secret/model", hint="Put it into /srv/secret"), "SETUP"),
+    ],
+)
+def test_errors_do_not_say_where_the_store_is(
+    demo_service: Service,
+    url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: GraphServiceError,
+    code: str,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(demo_service, "retrieve", fail)
+    monkeypatch.setattr(demo_service, "retrieve_many", lambda _: [error])
+    one = post(url, {"query": '{ triplets(input: {question: "a"}) { id } }'})
+    many = '{ retrieveMany(strategy: PATHS, inputs: [{question: "a"}]) { error { code message hint } } }'
+    told = [one.json()["errors"][0], post(url, {"query": many}).json()["data"]["retrieveMany"][0]]
+    assert told[0]["extensions"]["code"] == told[1]["error"]["code"] == code
+    assert told[0]["extensions"]["requestId"] in told[0]["message"]
+    assert told[0]["extensions"]["requestId"] in caplog.text
+    for secret in ("secret", "internal"):
+        assert secret not in json.dumps(told)
+    assert error.message in caplog.text, "the operator is told"
 
 
 @pytest.mark.parametrize("origin", ["http://[bad", "http://a]b", "http://[::1", "%%%"])

@@ -1,0 +1,96 @@
+"""The process that serves: connections with limits, and an end that comes when it is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import faulthandler
+import socket
+import time
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
+
+import uvicorn
+from starlette.applications import Starlette
+
+from graph_service.api.connections import BoundedProtocol, ConnectionLimits, Door
+from graph_service.api.workers import Place, Workers
+
+_LAST_WORDS_S = 2.0
+"""How long before its end a stopping server gives up what still runs, so that clients hear of it."""
+
+
+class Server(uvicorn.Server):
+    """uvicorn's server, which ends in time whatever its threads do.
+
+    Asked to end, it takes no more connections and answers what it has taken. Shortly before the
+    time for that is over it asks operations to end, and answers for those that do not.
+
+    Args:
+        app: As ``make_app`` returns it.
+        limits: Of connections.
+        shutdown_timeout_s: Seconds from being asked to end until the server has ended.
+        ends_process: Whether to end the process, its threads' stacks on standard error, where
+            even the event loop is stuck by then.
+    """
+
+    def __init__(
+        self,
+        app: Starlette,
+        limits: ConnectionLimits,
+        /,
+        *,
+        shutdown_timeout_s: float,
+        ends_process: bool = False,
+    ) -> None:
+        margin = min(_LAST_WORDS_S, shutdown_timeout_s / 4)
+        config = uvicorn.Config(
+            app,
+            http=partial(BoundedProtocol, Door(limits)),  # type: ignore[arg-type]
+            ws="none",
+            lifespan="off",
+            log_level="warning",
+            # Longer than clients keep theirs: who closes first must not be the one that is
+            # being written to.
+            timeout_keep_alive=limits.keep_alive_s,  # type: ignore[arg-type]
+            timeout_graceful_shutdown=shutdown_timeout_s - margin / 4,  # type: ignore[arg-type]
+        )
+        super().__init__(config)
+        self._workers: Workers = app.state.workers
+        self._shutdown_timeout_s = shutdown_timeout_s
+        self._margin_s = margin
+        self._ends_process = ends_process
+
+    @property
+    def abandoned(self) -> list[Place]:
+        """What still ran when the server had ended."""
+        return self._workers.running
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begins to end; the clock of the process's own end starts here."""
+        if self._ends_process and not self.should_exit:
+            # Watched by a thread that needs nothing of Python's: not its lock, not its memory.
+            faulthandler.dump_traceback_later(self._shutdown_timeout_s, exit=True)
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answers what is under way, as long as there is time."""
+        loop = asyncio.get_running_loop()
+        calls: list[tuple[float, Callable[[], None]]] = [
+            (self._margin_s, self._workers.stop),
+            (self._margin_s / 2, self._workers.abandon),
+        ]
+        timers = [
+            loop.call_later(self._shutdown_timeout_s - before, call) for before, call in calls
+        ]
+        try:
+            await super().shutdown(sockets)
+        finally:
+            for timer in timers:
+                timer.cancel()
+
+
+def described(place: Place, /) -> str:
+    """Returns what runs and for how long, for the operator."""
+    seconds = time.monotonic() - (place.began or time.monotonic())
+    return f"{place.name} (running for {seconds:.1f} s)"

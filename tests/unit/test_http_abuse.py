@@ -1,0 +1,246 @@
+"""What one client must not do to the others: each attack against a server process of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+from demo_graph import MARIA, copy_store
+from server_process import ServerProcess, answer_of, server_process
+
+from graph_service.cli.serving import SPARE_DESCRIPTORS, raise_descriptor_limit
+
+QUERY = b'{"query": "{ graphs { name } }"}'
+HEAD = b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+WHOLE = HEAD + b"Content-Length: %d\r\n\r\n" % len(QUERY) + QUERY
+STUCK = """
+import time
+from graph_service.store.sqlite import SqliteStore
+SqliteStore.entities = lambda *_: time.sleep(600)
+import graph_service.api.app
+graph_service.api.app.PING_TIMEOUT_S = 0.3
+"""
+ASK_STUCK = {"query": f'{{ item(id: "{MARIA}") {{ id }} }}'}
+
+
+@pytest.fixture(scope="module")
+def store(demo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return copy_store(demo_file, tmp_path_factory.mktemp("abused"))
+
+
+@pytest.fixture(scope="module")
+def strict(store: str) -> Iterator[ServerProcess]:
+    """A server whose limits are met in a moment."""
+    limits = {"head_timeout_s": 0.3, "body_timeout_s": 0.3, "write_timeout_s": 0.3}
+    with server_process(
+        store,
+        **limits,
+        max_connections=30,
+        max_connections_per_address=20,
+        keep_alive_s=0.5,
+        shutdown_timeout_s=2,
+    ) as server:
+        yield server
+
+
+def refused(answer: bytes) -> tuple[int, str]:
+    """The status and the code of an answer, which must be of the documented form."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"\r\ncontent-type: application/json" in head.lower(), answer
+    payload = json.loads(body)
+    assert payload["data"] is None
+    (error,) = payload["errors"]
+    assert error["message"]
+    assert re.fullmatch("[0-9a-f]{32}", error["extensions"]["requestId"])
+    return int(head.split()[1]), error["extensions"]["code"]
+
+
+def is_served(server: ServerProcess) -> bool:
+    answer = httpx.post(f"{server.url}/graphql", json={"query": "{ graphs { name } }"}, timeout=20)
+    return answer.json() == {"data": {"graphs": [{"name": "demo"}]}}
+
+
+# Connections
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"POST /graphql HTTP/1.1\r\nHost: localhost\r\n",
+        WHOLE + b"POST /graphql HTTP/1.1\r\nHost: loc",
+        b"",
+    ],
+    ids=["head", "second-head", "nothing"],
+)
+def test_a_head_that_does_not_come_ends_the_connection(strict: ServerProcess, sent: bytes) -> None:
+    with strict.connect() as connection:
+        connection.sendall(sent)
+        answer = answer_of(connection)
+    last = answer[answer.rfind(b"HTTP/1.1 ") :]
+    if sent:
+        assert refused(last) == (408, "TIMEOUT")
+    else:
+        assert answer == b""
+
+
+def test_a_head_byte_by_byte_gains_no_time(strict: ServerProcess) -> None:
+    limit = time.monotonic() + 10
+    with strict.connect() as connection, suppress(OSError):
+        while time.monotonic() < limit:
+            connection.sendall(b"G")
+            time.sleep(0.02)
+    assert time.monotonic() < limit, "the server closed it"
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [(b"/graphql", 408), (b"/version", 405), (b"/none", 404)]
+)
+def test_a_body_that_does_not_come_ends_the_connection(
+    strict: ServerProcess, path: bytes, status: int
+) -> None:
+    """Also where the answer was given without it: 64 bytes a minute once kept it open for ever."""
+    with strict.connect() as connection:
+        connection.sendall(HEAD.replace(b"/graphql", path) + b"Content-Length: 1000000\r\n\r\n{")
+        answer = answer_of(connection)
+    assert refused(answer)[0] == status
+
+
+def test_a_client_that_takes_no_answer_is_left(strict: ServerProcess) -> None:
+    page = b"GET /graphql HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(20)
+        connection.connect(("127.0.0.1", strict.port))
+        # More answers than the kernel takes for a client that reads none.
+        connection.sendall(page * 2_000)
+        limit = time.monotonic() + 20
+        while _connections(strict) and time.monotonic() < limit:
+            time.sleep(0.05)
+        assert not _connections(strict)
+
+
+def _connections(server: ServerProcess) -> int:
+    """How many connections the server process holds."""
+    links = Path(f"/proc/{server.process.pid}/fd").iterdir()
+    named = []
+    for link in links:
+        try:
+            named.append(str(link.readlink()))
+        except OSError:
+            continue
+    # The one that listens, and the two of the event loop's own pair.
+    return sum(name.startswith("socket:") for name in named) - 3
+
+
+def test_there_is_room_for_other_addresses(strict: ServerProcess) -> None:
+    with strict.connect("127.0.0.2") as first:
+        others = [strict.connect("127.0.0.2") for _ in range(19)]
+        with strict.connect("127.0.0.2") as one_more:
+            assert refused(answer_of(one_more)) == (503, "LIMIT_EXCEEDED")
+        assert is_served(strict)
+        answer_of(first)
+        for other in others:
+            other.close()
+    assert is_served(strict)
+
+
+def test_there_is_an_end_to_all_connections(strict: ServerProcess) -> None:
+    held = [strict.connect(f"127.0.0.{3 + i // 10}") for i in range(30)]
+    with strict.connect() as one_more:
+        assert refused(answer_of(one_more)) == (503, "LIMIT_EXCEEDED")
+    for connection in held:
+        answer_of(connection)
+        connection.close()
+    assert is_served(strict), "those that said nothing were closed"
+
+
+def test_a_connection_that_idles_is_closed(strict: ServerProcess) -> None:
+    with strict.connect() as connection:
+        connection.sendall(WHOLE)
+        assert answer_of(connection).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        (b"nonsense\r\n\r\n", (400, "BAD_INPUT")),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", (400, "BAD_INPUT")),
+        (b"GET / HTTP/1.1\r\n\r\n", (400, "BAD_INPUT")),
+        (b"POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n", (400, "BAD_INPUT")),
+        (b"POST /graphql HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x\r\n\r\n", (501, "BAD_INPUT")),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nA: " + b"a" * 99_000, (431, "LIMIT_EXCEEDED")),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", (400, "BAD_INPUT")),
+    ],
+)
+def test_what_is_no_http_is_answered_in_the_form_of_every_error(
+    strict: ServerProcess, sent: bytes, expected: tuple[int, str]
+) -> None:
+    with strict.connect() as connection:
+        connection.sendall(sent)
+        assert refused(answer_of(connection)) == expected
+
+
+def test_descriptors_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (300, 1000))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: asked.append(limits))
+    assert raise_descriptor_limit(40) == 40
+    assert raise_descriptor_limit(500) == 500
+    assert asked == [(500 + SPARE_DESCRIPTORS, 1000)]
+    assert raise_descriptor_limit(5000) == 1000 - SPARE_DESCRIPTORS
+
+
+# Stuck workers, and the end
+
+
+def test_stuck_workers_are_not_ready_and_end_with_the_server(store: str) -> None:
+    began = time.monotonic()
+    with server_process(
+        store, before=STUCK, threads=2, shutdown_timeout_s=2, read_timeout_s=60
+    ) as server:
+        with ThreadPoolExecutor(3) as pool:
+            stuck = [
+                pool.submit(httpx.post, f"{server.url}/graphql", json=ASK_STUCK, timeout=60)
+                for _ in range(2)
+            ]
+            time.sleep(0.5)
+            ready = httpx.get(f"{server.url}/health/ready", timeout=20)
+            assert (ready.status_code, ready.json()) == (503, {"status": "no worker is free"})
+            assert httpx.get(f"{server.url}/health/live", timeout=20).status_code == 200
+            asked = time.monotonic()
+            server.process.send_signal(signal.SIGTERM)
+            server.process.wait(timeout=20)
+            assert time.monotonic() - asked < 4
+            for answer in stuck:
+                one = answer.result(timeout=20)
+                assert one.status_code == 503
+                assert one.json()["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
+        _, err = server.process.communicate(timeout=20)
+    assert server.process.returncode == 1
+    assert err.count("abandoned: ") == 2
+    assert "Traceback" not in err
+    assert time.monotonic() - began < 60
+
+
+def test_a_stuck_event_loop_ends_too(store: str) -> None:
+    block = "import graph_service.api.app as app, time\n"
+    block += "async def ready(self, request): time.sleep(600)\napp._Endpoint.ready = ready\n"
+    with server_process(store, before=block, shutdown_timeout_s=1) as server:
+        with server.connect() as connection:
+            connection.sendall(b"GET /health/ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            time.sleep(0.5)
+            server.process.send_signal(signal.SIGTERM)
+            server.process.wait(timeout=20)
+        _, err = server.process.communicate(timeout=20)
+    assert server.process.returncode == 1
+    assert "in ready" in err, "the stacks say where"
