@@ -16,11 +16,17 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    GraphQLError,
+    GraphQLSchema,
     InlineFragmentNode,
     OperationDefinitionNode,
     SelectionSetNode,
     parse,
+    specified_rules,
+    validate,
 )
+from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
+from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
 from graph_service.errors import LimitError
 
@@ -32,6 +38,9 @@ MAX_DEPTH = 14
 MAX_ALIASES = 30
 MAX_SELECTIONS = 5_000
 MAX_COMPARISONS = 10_000
+MAX_INVALIDITIES = 20
+
+_RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,14 @@ def read_document(text: str, /) -> DocumentNode:
     document = parse(text, max_tokens=MAX_TOKENS)
     check_document(document)
     return document
+
+
+def invalidities(document: DocumentNode, schema: GraphQLSchema, /) -> list[GraphQLError]:
+    """Returns what the rules of GraphQL and of Strawberry have against a document.
+
+    Every error may quote the document, so that their number is what bounds their cost.
+    """
+    return validate(schema, document, _RULES, max_errors=MAX_INVALIDITIES)
 
 
 def check_document(document: DocumentNode, /) -> None:

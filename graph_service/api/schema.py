@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 import strawberry
-from graphql import GraphQLError, GraphQLFormattedError, OperationDefinitionNode
+from graphql import DocumentNode, GraphQLError, GraphQLFormattedError, OperationDefinitionNode
 from strawberry.exceptions import MissingQueryError
-from strawberry.extensions import SchemaExtension, ValidationCache
+from strawberry.extensions import SchemaExtension
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.graphql import OperationType
@@ -25,7 +25,7 @@ from graph_service.api.catalogue import (
     parse_cursor,
     view_type,
 )
-from graph_service.api.documents import read_document
+from graph_service.api.documents import invalidities, read_document
 from graph_service.api.execution import BoundedExecution, Ended
 from graph_service.api.inputs import (
     CreateViewInput,
@@ -462,16 +462,25 @@ class _Schema(strawberry.Schema):
         """Leaves errors to ``execute``."""
 
 
-_read_document = lru_cache(maxsize=CACHED_DOCUMENTS)(read_document)
-
-
 class _Documents(SchemaExtension):
-    """Reads documents, and keeps those that were asked last."""
+    """Reads and checks documents; for the client's own that costs more than answering them."""
 
     def on_parse(self) -> Iterator[None]:
         """Refuses a document that costs too much before any rule walks it."""
-        self.execution_context.graphql_document = _read_document(self.execution_context.query)
+        read = _checked_document(self.execution_context.query or "")
+        self.execution_context.graphql_document, self._errors = read
         yield
+
+    def on_validate(self) -> Iterator[None]:
+        """Says what the rules of GraphQL have against it."""
+        self.execution_context.pre_execution_errors = self._errors
+        yield
+
+
+@lru_cache(maxsize=CACHED_DOCUMENTS)
+def _checked_document(text: str) -> tuple[DocumentNode, list[GraphQLError]]:
+    document = read_document(text)
+    return document, invalidities(document, schema._schema)
 
 
 class _OneOperation(SchemaExtension):
@@ -504,9 +513,7 @@ def _make_schema() -> _Schema:
         execution_context_class=BoundedExecution,
         types=[TripletsResultType, PathsResultType, SubgraphResultType],
         extensions=[
-            # Parsing and checking the client's documents costs more than answering them.
             _Documents,
-            lambda: ValidationCache(maxsize=CACHED_DOCUMENTS),
             _OneOperation,
         ],
     )

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from demo_graph import MARIA
 from graphql import parse
 
 from graph_service import Service
 from graph_service.api import documents
-from graph_service.api.documents import MAX_CHARACTERS, MAX_LINES, MAX_SELECTIONS, check_document
+from graph_service.api.documents import (
+    MAX_CHARACTERS,
+    MAX_INVALIDITIES,
+    MAX_LINES,
+    MAX_SELECTIONS,
+    check_document,
+)
+from graph_service.api.execution import GRACE_S
 from graph_service.api.schema import MAX_ERRORS, execute
 from graph_service.errors import LimitError
+from graph_service.model.limits import Deadline, Stop
 
 
 def doubling(count: int, spread: str = "...F{next} ...F{next}") -> str:
@@ -108,8 +119,77 @@ def test_fragments_at_fault_are_bad_input(
     assert not caplog.records
 
 
-def test_of_very_many_errors_the_first_are_listed(demo_service: Service) -> None:
-    document = "{ graphs {" + " ".join(f"a{i}" for i in range(MAX_ERRORS * 2)) + "} }"
+def test_of_very_many_faults_of_a_document_the_first_are_listed(demo_service: Service) -> None:
+    """Each quotes the document: 950 unknown fields of one object took seconds."""
+    unknown = " ".join(f"x{i}: 1" for i in range(MAX_INVALIDITIES * 2))
+    document = f'{{ triplets(input: {{question: "a" {unknown}}}) {{ id }} }}'
+    errors = execute(demo_service, document)["errors"]
+    assert len(errors) == MAX_INVALIDITIES + 1
+    assert "Too many" in errors[-1]["message"]
+
+
+def test_of_very_many_failed_fields_the_first_are_listed(demo_service: Service) -> None:
+    ids = f'["{MARIA}"' + f', "{MARIA}"' * (MAX_ERRORS + 4) + "]"
+    document = f"{{ itemsById(ids: {ids}) {{ statements(limit: 0) {{ change {{ kind }} }} }} }}"
     errors = execute(demo_service, document)["errors"]
     assert len(errors) == MAX_ERRORS + 1
     assert errors[-1]["extensions"]["code"] == "LIMIT_EXCEEDED"
+    assert f"{MAX_ERRORS + 5} errors" in errors[-1]["message"]
+
+
+# While it runs
+
+INTROSPECTION = "{ __schema { types { fields { name } } } }"
+
+
+def ended(response: dict[str, Any]) -> dict[str, Any]:
+    assert response["data"] is None
+    (error,) = response["errors"]
+    assert error["extensions"]["requestId"]
+    return error
+
+
+@pytest.mark.parametrize("document", ["{ graphs { name } }", INTROSPECTION])
+def test_a_query_ends_whatever_is_left_of_it(demo_service: Service, document: str) -> None:
+    """Introspection reads no store, and so met no deadline at all."""
+    late = Deadline(time.monotonic() - 2 * GRACE_S, waited_s=1.5)
+    error = ended(execute(demo_service, document, deadline=late))
+    assert error["extensions"]["code"] == "TIMEOUT"
+    assert "1.5 s of it before the query began" in error["message"]
+
+
+def test_a_query_that_nobody_waits_for_ends(demo_service: Service) -> None:
+    deadline = Deadline(time.monotonic() + 60, Stop(asked=True))
+    assert "given up" in ended(execute(demo_service, INTROSPECTION, deadline=deadline))["message"]
+
+
+def test_what_a_query_had_when_its_time_was_over_is_given(demo_service: Service) -> None:
+    just_late = Deadline(time.monotonic() - 0.01)
+    response = execute(demo_service, f'{{ __typename item(id: "{MARIA}") {{ id }} }}',
+                       deadline=just_late)  # fmt: skip
+    assert response["data"] == {"__typename": "Query", "item": None}
+    assert response["errors"][0]["extensions"]["code"] == "TIMEOUT"
+
+
+def test_what_a_mutation_says_of_its_work_has_a_limit_of_its_own(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its work has none: what was written is written."""
+    spec = '{graph: "demo", spec: {method: EDGE_DELETION, count: 2}}'
+    document = f"mutation {{ createView(input: {spec}) {{ id diff {{ items {{ words }} }} }} }}"
+    late = Deadline(time.monotonic() - 60)
+    made = execute(own_service, document, writable=True, deadline=late)["data"]["createView"]
+    assert len(made["diff"]["items"]) == 2
+    over = SimpleNamespace(after=lambda _: late)
+    monkeypatch.setattr("graph_service.api.execution.Deadline", over)
+    error = ended(execute(own_service, document, writable=True))
+    assert error["extensions"]["code"] == "TIMEOUT"
+
+
+def test_an_answer_has_an_end(demo_service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = f'{{ item(id: "{MARIA}") {{ statements {{ statement {{ id }} }} }} }}'
+    count = len(execute(demo_service, document)["data"]["item"]["statements"])
+    monkeypatch.setattr("graph_service.api.execution.MAX_OBJECTS", count)
+    assert execute(demo_service, document)["data"]
+    monkeypatch.setattr("graph_service.api.execution.MAX_OBJECTS", count - 1)
+    assert ended(execute(demo_service, document))["extensions"]["code"] == "LIMIT_EXCEEDED"
