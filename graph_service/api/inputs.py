@@ -216,7 +216,7 @@ class RetrieveInput:
         "graph: as many numbers as the embedder's vectors have. Names are still found by the text.",
     )
     prove: bool = strawberry.field(
-        default=False, description="Spend up to two seconds on a proven subgraph."
+        default=False, description="Work longer, some two seconds, for a proven subgraph."
     )
 
 

@@ -295,7 +295,7 @@ MEMBERS: tuple[Member, ...] = (
         Member(
             f"proof-{edges}-cost-{cost}",
             f"subgraphs at the default effort on regions of {edges:,} edges of CoDEx-M, prizes by"
-            f" likeness, cost {cost} an edge; then with up to two seconds to prove them",
+            f" likeness, cost {cost} an edge; then with the work of some two seconds to prove them",
             "one raw pcst_fast run, strong pruning",
             partial(proofs, edges, cost),
         )

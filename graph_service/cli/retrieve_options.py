@@ -48,7 +48,7 @@ def add_retrieve(verb: argparse.ArgumentParser, /) -> None:
     verb.add_argument("--linking-seed", type=int, default=0, metavar="S",
                       help="which ones are swapped (0)")  # fmt: skip
     verb.add_argument("--prove", action="store_true",
-                      help="spend up to two seconds on a proven subgraph")  # fmt: skip
+                      help="work longer, some two seconds, for a proven subgraph")  # fmt: skip
     add_step_options(verb, own=False)
     verb.add_argument("--text", choices=["triples", "numbered", "citations", "paths"],
                       help="print the text for a prompt, and only that")  # fmt: skip

@@ -70,7 +70,7 @@ class RetrieveRequest:
         linking_accuracy: Share of the pairs of question and entity that stay, 0 to 1; the others are
             swapped for irrelevant entities (K7). None swaps nothing.
         linking_seed: Random seed of that.
-        prove: Whether to spend up to two seconds on a proven subgraph.
+        prove: Whether to work longer, some two seconds, for a proven subgraph.
         details: Whether triples come with qualifiers and references.
     """
 

@@ -28,6 +28,7 @@ PROOF_WORK = 60_000_000
 """Arcs looked at for a proof; some two seconds."""
 _A_LOOK = 1_000
 """What looking at any arcs costs beside the arcs themselves, in arcs."""
+_BOUNDING = "looking for how good a subgraph can be"
 _SPENT = 1e-12
 _SLACK = 1e-7
 """What sums of prizes and costs may be off by."""
@@ -67,7 +68,7 @@ def bound_of(
         small: The problem, reduced.
         found: A tree of it.
         work: Arcs looked at, at most; the same work gives the same result on every machine.
-        deadline: Ends the search when past.
+        deadline: Raises ``DeadlineError`` when past.
     """
     return _Search(small, found, work, deadline).run()
 
@@ -113,7 +114,8 @@ class _Search:
         none = np.zeros(len(self.prizes), dtype=bool)
         push(float(self.prizes.sum()), _Case(-1, 0, none, none))
         while queue and self._may_beat(-queue[0][0]):
-            if self.work <= 0 or self.deadline.passed():
+            self.deadline.check(_BOUNDING)
+            if self.work <= 0:
                 return self.best, max(self._floor(-queue[0][0]), self.best[2])
             bound, _, case = heapq.heappop(queue)
             if case.root < 0:
@@ -137,6 +139,7 @@ class _Search:
         """Returns the two halves of a case with their bounds; none where nothing is better."""
         needed, gone = case.needed.copy(), case.gone.copy()
         while True:
+            self.deadline.check(_BOUNDING)
             ascent = self._ascend(case.root, needed, gone)
             if ascent is None:
                 return []
@@ -180,6 +183,7 @@ class _Search:
         closed = gone.copy()
         paid = 0.0
         while queue:
+            self.deadline.check(_BOUNDING)
             size, terminal = heapq.heappop(queue)
             if terminal in sets:
                 members, arcs = sets[terminal]
@@ -247,6 +251,7 @@ class _Search:
             return distance
         begin, closed = self.begin[self.rows], gone[self.rows]
         while True:
+            self.deadline.check(_BOUNDING)
             self.work -= len(costs) + _A_LOOK
             least = np.minimum.reduceat(distance[self.other] + costs, begin)
             least[closed] = np.inf
@@ -268,7 +273,8 @@ class _Search:
             closed[new] = True
             members = np.concatenate((members, new))
         small = self.small
-        tree = tree_on(np.sort(members), small.source, small.target, small.prizes, small.costs)
+        ends = (small.source, small.target)
+        tree = tree_on(np.sort(members), *ends, small.prizes, small.costs, self.deadline)
         if tree[2] > self.best[2] + _SLACK:
             self.best = tree
         return tree

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graph_service.model.graph import Float64
-from graph_service.model.limits import Cut, CutReason
+from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.model.result import ScorePart, Strategy
 from graph_service.retrieve.paths import FoundPath, best_first_paths
@@ -31,7 +31,9 @@ def by_prizes(call: Call, question: str, eligible: npt.NDArray[np.bool_]) -> Sel
     relations, which = np.unique(region.rel, return_inverse=True)
     relation_texts = call.labels.relations(relations)
     call.clock.stage("labels")
-    allowed, cuts = _affordable(region, node_texts, relation_texts, preset.max_embedded)
+    allowed, cuts = _affordable(
+        region, node_texts, relation_texts, preset.max_embedded, call.deadline
+    )
     distinct = sorted({text for text, kept in zip(node_texts, allowed, strict=True) if kept})
     texts = sorted({*distinct, *relation_texts})
     wanted, vectors = call.encode.both(question, texts)
@@ -106,7 +108,11 @@ def _parts(path: FoundPath, edge_prizes: Float64, edge_cost: float) -> tuple[Sco
 
 
 def _affordable(
-    region: Region, node_texts: list[str], relation_texts: list[str], max_embedded: int
+    region: Region,
+    node_texts: list[str],
+    relation_texts: list[str],
+    max_embedded: int,
+    deadline: Deadline,
 ) -> tuple[npt.NDArray[np.bool_], tuple[Cut, ...]]:
     """Returns which nodes' texts may be embedded: the nearest, then those of highest degree."""
     allowed = np.ones(region.node_count, dtype=bool)
@@ -117,6 +123,7 @@ def _affordable(
     kept: set[str] = set()
     allowed[:] = False
     for node in np.lexsort((region.node_keys, -region.degrees, region.hops)).tolist():
+        deadline.check("choosing what is embedded")
         if len(kept) < room or node_texts[node] in kept:
             kept.add(node_texts[node])
             allowed[node] = True

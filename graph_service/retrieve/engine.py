@@ -1,8 +1,9 @@
 """One retrieval from the question's text and entities to picked statements.
 
-Everything here is a function of its arguments: no store, no clock but for the timings. What is
-picked, and how, is ``by_prizes`` (preset ``okgqa``), ``by_sequences`` (the default presets) or
-``by_relations`` (preset ``ltgen``).
+Everything here is a function of its arguments: no store, and no clock but for the timings and the
+deadline, which raises an error and never changes what is found. What is picked, and how, is
+``by_prizes`` (preset ``okgqa``), ``by_sequences`` (the default presets) or ``by_relations``
+(preset ``ltgen``).
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def run(
         relation_filter: Relations to keep and to leave out, int32.
         ranks: ``RANK_CODES`` of the statements that are edges.
         min_score: Items of a lower score are left out.
-        prove: Whether up to two seconds are spent on a proven subgraph.
+        prove: Whether to work longer, some two seconds, for a proven subgraph.
         deadline: Raises ``DeadlineError`` when past.
         region: Used as it is, where the store made it; else cut out of ``graph``.
         ranker: Orders relations, where the preset ranks them (L4).
@@ -129,16 +130,17 @@ def run(
         )
     if is_instance is not None:
         region = of_types(region, is_instance)
-    once = said_once(region, graph, overlay, languages)
+    once = said_once(region, graph, overlay, languages, deadline=deadline)
     region = once.region if preset.scoring != "prizes" else last_of_parallel(once.region)
     clock.stage("region")
     after = _ranked(region, preset, deadline)
     clock.stage("pagerank")
     wedges = None if preset.scoring == "prizes" else _STATS_WEDGES
-    before_stats = region_stats(region, max_wedges=wedges)
-    after_stats = before_stats if after is region else region_stats(after, max_wedges=wedges)
+    before_stats = after_stats = region_stats(region, max_wedges=wedges, deadline=deadline)
+    if after is not region:
+        after_stats = region_stats(after, max_wedges=wedges, deadline=deadline)
     clock.stage("statistics")
-    labels = Labels(graph, overlay, languages)
+    labels = Labels(graph, overlay, languages, deadline)
     call = Call(
         strategy,
         preset,

@@ -8,9 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph, labels_of
+from graph_service.model.limits import Deadline
 from graph_service.model.text import relation_words
 from graph_service.model.values import EntityValue, display_value, stored_value
 from graph_service.model.view import Overlay
+
+_BLOCK = 1 << 10
+"""Labels read between two looks at the deadline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +23,13 @@ class Labels:
 
     Attributes:
         languages: Best first; any other label stands in where there is none in these.
+        deadline: Raises ``DeadlineError`` when past.
     """
 
     graph: KnowledgeGraph
     overlay: Overlay | None
     languages: Sequence[str]
+    deadline: Deadline = Deadline.none()
     _units: dict[str, str] = field(default_factory=dict)
 
     def nodes(self, nodes: Int32 | Int64, /) -> list[str]:
@@ -31,7 +37,14 @@ class Labels:
         value as a person reads it.
         """
         numbers = np.asarray(nodes, dtype=np.int32)
-        texts: list[str] = [""] * len(numbers)
+        texts: list[str] = []
+        for start in range(0, len(numbers), _BLOCK):
+            self.deadline.check("reading labels")
+            texts.extend(self._texts(numbers[start : start + _BLOCK]))
+        return texts
+
+    def _texts(self, numbers: Int32) -> list[str]:
+        texts = [""] * len(numbers)
         entity = np.flatnonzero(numbers < self.graph.entity_count)
         labels = labels_of(self.graph.node_labels, numbers[entity], self.languages)
         missing = [place for place, label in zip(entity.tolist(), labels, strict=True) if not label]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph
-from graph_service.model.limits import Cut, CutReason
+from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.model.values import MonolingualText, stored_value
 from graph_service.model.view import Overlay
@@ -21,6 +21,7 @@ from graph_service.model.view import Overlay
 _TEXT = '["m",'
 """How an encoded text with a language begins."""
 _ANY_LANGUAGE = "mul"
+_WHILE = "looking for what is said in several languages"
 MOST_EDITIONS = 50
 """Most entities that are the same as the question's, those of the smallest keys."""
 
@@ -56,7 +57,13 @@ def with_editions(graph: KnowledgeGraph, seeds: Int32, /) -> Int32:
 
 
 def said_once(
-    region: Region, graph: KnowledgeGraph, overlay: Overlay | None, languages: Sequence[str], /
+    region: Region,
+    graph: KnowledgeGraph,
+    overlay: Overlay | None,
+    languages: Sequence[str],
+    /,
+    *,
+    deadline: Deadline | None = None,
 ) -> SaidOnce:
     """Returns a region without what it says again in another language.
 
@@ -72,14 +79,16 @@ def said_once(
         graph: The base.
         overlay: The view, where one is asked for.
         languages: Those asked for, best first.
+        deadline: Raises ``DeadlineError`` when past.
     """
+    deadline = deadline or Deadline.none()
     encoded = _Encoded(graph, overlay)
-    joined, merged = _joined(region, graph, languages)
+    joined, merged = _joined(region, graph, languages, deadline)
     groups = _Groups()
     if joined is not region:
         places = _language_places(region, graph, languages)
-        _equal_statements(groups, region, joined, merged, encoded, places)
-    _texts(groups, joined, encoded, languages)
+        _equal_statements(groups, region, joined, merged, encoded, places, deadline)
+    _texts(groups, joined, encoded, languages, deadline)
     if joined is region and not groups.dropped:
         return SaidOnce(region)
     keep = np.ones(region.edge_count, dtype=bool)
@@ -145,7 +154,9 @@ def _nodes(graph: KnowledgeGraph, keys: Int64) -> Int32:
     return found
 
 
-def _joined(region: Region, graph: KnowledgeGraph, languages: Sequence[str]) -> tuple[Region, Bool]:
+def _joined(
+    region: Region, graph: KnowledgeGraph, languages: Sequence[str], deadline: Deadline
+) -> tuple[Region, Bool]:
     """Returns the region with one node for each thing, and which nodes are editions of one thing.
 
     The node that stays for several is of the fewest steps, then named first by the question, then
@@ -160,7 +171,7 @@ def _joined(region: Region, graph: KnowledgeGraph, languages: Sequence[str]) -> 
     if not len(keys):
         return region, merged
     links = _links(keys, local[owner], graph.node_keys[region.nodes[local]], local)
-    thing = _components(*links, region.node_count)
+    thing = _components(*links, region.node_count, deadline)
     merged[np.concatenate(links)] = True
     if not merged.any():
         return region, merged
@@ -202,10 +213,11 @@ def _links(keys: Int64, owners: Int64, own_keys: Int64, nodes: Int64) -> tuple[I
     )
 
 
-def _components(left: Int64, right: Int64, count: int) -> Int64:
+def _components(left: Int64, right: Int64, count: int, deadline: Deadline) -> Int64:
     """Returns for each of some nodes the smallest that it is linked with, by any number of links."""
     found = np.arange(count)
     while True:
+        deadline.check(_WHILE)
         least = np.minimum(found[left], found[right])
         spread = found.copy()
         np.minimum.at(spread, left, least)
@@ -238,6 +250,7 @@ def _equal_statements(
     merged: Bool,
     encoded: _Encoded,
     places: Int64,
+    deadline: Deadline,
 ) -> None:
     """Drops statements that equal another one but for the edition of what they name.
 
@@ -261,8 +274,10 @@ def _equal_statements(
     for edge, is_literal, number in zip(
         touched.tolist(), literal.tolist(), group.tolist(), strict=True
     ):
+        deadline.check(_WHILE)
         equal.setdefault((number, next(values) if is_literal else ""), []).append(edge)
     for edges in equal.values():
+        deadline.check(_WHILE)
         ends = {edge: _ends(region, edge) for edge in edges}
         if len(set(ends.values())) == 1:
             continue
@@ -276,7 +291,13 @@ def _ends(region: Region, edge: int) -> tuple[int, int]:
     return int(region.head[edge]), -1 if region.literal[tail] else tail
 
 
-def _texts(groups: _Groups, region: Region, encoded: _Encoded, languages: Sequence[str]) -> None:
+def _texts(
+    groups: _Groups,
+    region: Region,
+    encoded: _Encoded,
+    languages: Sequence[str],
+    deadline: Deadline,
+) -> None:
     """Drops texts of one head and relation in other languages than the first that there is."""
     edges = np.flatnonzero(region.literal[region.tail])
     if groups.dropped:
@@ -289,11 +310,13 @@ def _texts(groups: _Groups, region: Region, encoded: _Encoded, languages: Sequen
     texts: dict[int, dict[int, MonolingualText]] = {}
     values = encoded.take(region.nodes[region.tail[edges]])
     for edge, number, text in zip(edges.tolist(), group.tolist(), values, strict=True):
+        deadline.check(_WHILE)
         if text.startswith(_TEXT):
             value = stored_value(text)
             assert isinstance(value, MonolingualText)
             texts.setdefault(number, {})[edge] = value
     for said in texts.values():
+        deadline.check(_WHILE)
         tags = {edge: text.language.casefold() for edge, text in said.items()}
         chosen = _first_language(set(tags.values()), languages)
         kept = [edge for edge, tag in tags.items() if tag in chosen]

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph_service.model.graph import Float64, Int64
+from graph_service.model.limits import Deadline
 from graph_service.retrieve.order import stable_order
 
+NEVER = Deadline.none()
+SEARCHING = "searching for the best subgraph"
 TOLERANCE = 1e-9
 """Two sums of prizes and costs that differ by less are equal."""
 
@@ -51,7 +54,11 @@ def _simple(source: Int64, target: Int64, costs: Float64, edge: Int64, n: int) -
 
 
 def reduce_problem(
-    source: Int64, target: Int64, prizes: Float64, costs: Float64
+    source: Int64,
+    target: Int64,
+    prizes: Float64,
+    costs: Float64,
+    deadline: Deadline = NEVER,
 ) -> tuple[Small, tuple[Int64, list[int]]]:
     """Returns a smaller problem of the same optimum, its number for each node (-1: gone), and
     the edges that were contracted.
@@ -67,6 +74,7 @@ def reduce_problem(
     alive = np.ones(n, dtype=bool)
     contracted: list[int] = []
     while True:
+        deadline.check(SEARCHING)
         a, b = label[source[edge]], label[target[edge]]
         kept = _simple(a, b, costs[edge], edge, n)
         edge, a, b = edge[kept], a[kept], b[kept]
@@ -90,6 +98,7 @@ def reduce_problem(
         used = np.zeros(n, dtype=bool)
         move = np.arange(n)
         for place in np.flatnonzero(may)[np.argsort(cost[may], kind="stable")].tolist():
+            deadline.check(SEARCHING)
             u, v = int(a[place]), int(b[place])
             if used[u] or used[v]:
                 continue
@@ -114,6 +123,7 @@ def expand(
     target: Int64,
     prizes: Float64,
     costs: Float64,
+    deadline: Deadline = NEVER,
 ) -> Found:
     """Returns a tree of the reduced problem as one of the original, what was merged put back."""
     number, contracted = merged
@@ -124,10 +134,17 @@ def expand(
     inside[nodes] = True
     edges = [edge for edge in contracted if inside[source[edge]] and inside[target[edge]]]
     every = np.concatenate((np.asarray(edges, dtype=np.int64), small.edge[found[1]]))
-    return best_part(every, source, target, prizes, costs, nodes)
+    return best_part(every, source, target, prizes, costs, nodes, deadline)
 
 
-def tree_on(nodes: Int64, source: Int64, target: Int64, prizes: Float64, costs: Float64) -> Found:
+def tree_on(
+    nodes: Int64,
+    source: Int64,
+    target: Int64,
+    prizes: Float64,
+    costs: Float64,
+    deadline: Deadline = NEVER,
+) -> Found:
     """Returns the best subtree of a cheapest spanning tree of some nodes."""
     inside = np.zeros(len(prizes), dtype=bool)
     inside[nodes] = True
@@ -136,6 +153,7 @@ def tree_on(nodes: Int64, source: Int64, target: Int64, prizes: Float64, costs: 
     parent = {int(node): int(node) for node in nodes}
     tree: list[int] = []
     for edge in order.tolist():
+        deadline.check(SEARCHING)
         u, v = int(source[edge]), int(target[edge])
         while parent[u] != u:
             parent[u] = parent[parent[u]]
@@ -146,15 +164,23 @@ def tree_on(nodes: Int64, source: Int64, target: Int64, prizes: Float64, costs: 
         if u != v:
             parent[v] = u
             tree.append(edge)
-    return best_part(np.asarray(tree, dtype=np.int64), source, target, prizes, costs, nodes)
+    chosen = np.asarray(tree, dtype=np.int64)
+    return best_part(chosen, source, target, prizes, costs, nodes, deadline)
 
 
 def best_part(
-    forest: Int64, source: Int64, target: Int64, prizes: Float64, costs: Float64, nodes: Int64
+    forest: Int64,
+    source: Int64,
+    target: Int64,
+    prizes: Float64,
+    costs: Float64,
+    nodes: Int64,
+    deadline: Deadline = NEVER,
 ) -> Found:
     """Returns the best connected part of a forest, by an exact dynamic program (strong pruning)."""
     neighbours: dict[int, list[tuple[int, int]]] = {int(node): [] for node in nodes}
     for edge in forest.tolist():
+        deadline.check(SEARCHING)
         u, v = int(source[edge]), int(target[edge])
         neighbours[u].append((v, edge))
         neighbours[v].append((u, edge))
@@ -168,6 +194,7 @@ def best_part(
         for node, above in order:
             order.extend((other, node) for other, _ in neighbours[node] if other != above)
         for node, above in reversed(order):
+            deadline.check(SEARCHING)
             total = float(prizes[node])
             taken[node] = []
             for other, edge in neighbours[node]:

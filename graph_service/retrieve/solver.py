@@ -21,7 +21,14 @@ import numpy as np
 from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import Deadline
 from graph_service.retrieve.bound import BOUND_WORK, PROOF_WORK, bound_of
-from graph_service.retrieve.reduction import TOLERANCE, Found, best_part, expand, reduce_problem
+from graph_service.retrieve.reduction import (
+    NEVER,
+    TOLERANCE,
+    Found,
+    best_part,
+    expand,
+    reduce_problem,
+)
 from graph_service.retrieve.steiner import EXACT_WORK, search
 
 
@@ -118,21 +125,23 @@ def solve(
         exact_work: Bound of the exact program; 0 leaves it out.
         bound_work: Arcs looked at for the bound; with more of it the best tree itself is found.
         pcst_fast: Competes, where given and the case is not proven.
-        deadline: Ends the search for better trees when past.
+        deadline: Raises ``DeadlineError`` when past.
     """
     deadline = deadline or Deadline.none()
     prized = np.flatnonzero(prizes > 0)
     if len(prized) <= 1:  # No edge gains anything.
         worth = float(prizes[prized].sum())
         return Tree(prized, np.zeros(0, dtype=np.int64), worth, worth, "own")
-    small, merged = reduce_problem(source, target, prizes, costs)
+    small, merged = reduce_problem(source, target, prizes, costs, deadline)
     found, proven = search(small, exact_work, deadline, thorough=bound_work >= PROOF_WORK)
-    tree = expand(found, small, merged, source, target, prizes, costs)
+    tree = expand(found, small, merged, source, target, prizes, costs, deadline)
     if proven:
         return Tree(tree[0], tree[1], tree[2], tree[2], "own")
     solver = "own"
-    if pcst_fast is not None and not deadline.passed():
-        other = grow(source, target, prizes=prizes, costs=costs, pcst_fast=pcst_fast)
+    if pcst_fast is not None:
+        other = grow(
+            source, target, prizes=prizes, costs=costs, pcst_fast=pcst_fast, deadline=deadline
+        )
         if other[2] > tree[2] + TOLERANCE:
             tree, solver = other, "pcst_fast"
     # The bound needs the value alone of the tree that is best so far.
@@ -140,12 +149,20 @@ def solve(
         small, (found[0], found[1], max(tree[2], found[2])), work=bound_work, deadline=deadline
     )
     if better[2] > tree[2] + TOLERANCE:
-        tree, solver = expand(better, small, merged, source, target, prizes, costs), "own"
+        tree = expand(better, small, merged, source, target, prizes, costs, deadline)
+        solver = "own"
     return Tree(tree[0], tree[1], tree[2], max(bound, tree[2]), solver)
 
 
 def grow(
-    source: Int64, target: Int64, /, *, prizes: Float64, costs: Float64, pcst_fast: PcstFast
+    source: Int64,
+    target: Int64,
+    /,
+    *,
+    prizes: Float64,
+    costs: Float64,
+    pcst_fast: PcstFast,
+    deadline: Deadline = NEVER,
 ) -> Found:
     """Returns a tree at least as good as pcst_fast's, with either of its prunings, by one run.
 
@@ -158,9 +175,10 @@ def grow(
         prizes: Of the nodes, at least 0, float64 [n].
         costs: Of the edges, at least 0, float64 [m].
         pcst_fast: Grows the forest.
+        deadline: Raises ``DeadlineError`` when past.
     """
     pairs = np.stack((source, target), axis=1)
     nodes, edges = pcst_fast(pairs, prizes, costs, -1, 1, "none", 0)
     within = np.asarray(nodes, dtype=np.int64)
     forest = np.asarray(edges, dtype=np.int64)
-    return best_part(forest, source, target, prizes, costs, within)
+    return best_part(forest, source, target, prizes, costs, within, deadline)

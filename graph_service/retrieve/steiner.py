@@ -8,6 +8,7 @@ from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Deadline
 from graph_service.retrieve.order import stable_order
 from graph_service.retrieve.reduction import (
+    SEARCHING,
     TOLERANCE,
     Found,
     Small,
@@ -33,7 +34,7 @@ def search(
     Args:
         small: The problem, reduced.
         exact_work: Bound of the exact program.
-        deadline: Ends the search when past.
+        deadline: Raises ``DeadlineError`` when past.
         thorough: Whether a large problem too is given all rounds of growth.
     """
     terminals = np.flatnonzero(small.prizes > 0)
@@ -43,7 +44,7 @@ def search(
         none = np.zeros(0, dtype=np.int64)
         return (np.array([top]), none, float(small.prizes[top])), True
     if len(terminals) <= 12 and 3 ** len(terminals) * n <= exact_work:
-        return _exact(small, terminals), True
+        return _exact(small, terminals, deadline), True
     best = _grow(small, exact_work, deadline, thorough)
     return best, False
 
@@ -51,7 +52,8 @@ def search(
 class _Walker:
     """Relaxes distances over all edges at once."""
 
-    def __init__(self, small: Small) -> None:
+    def __init__(self, small: Small, deadline: Deadline) -> None:
+        self.deadline = deadline
         low = np.minimum(small.source, small.target)
         high = np.maximum(small.source, small.target)
         # Edges go by their lower node and then the other, so that one sort by target will do.
@@ -66,6 +68,7 @@ class _Walker:
         """Returns the least distance over any number of steps; float64 [..., n]."""
         step = costs[self.place]
         while True:
+            self.deadline.check(SEARCHING)
             least = np.minimum.reduceat(distance[..., self.source] + step, self.starts, axis=-1)
             closer = least < distance[..., self.targets] - TOLERANCE
             if not closer.any():
@@ -74,10 +77,10 @@ class _Walker:
             distance[..., self.targets] = np.minimum(distance[..., self.targets], least)
 
 
-def _exact(small: Small, terminals: Int64) -> Found:
+def _exact(small: Small, terminals: Int64, deadline: Deadline) -> Found:
     """Returns the optimum: the least tree of every set of terminals, then the set worth most."""
     k, n = len(terminals), len(small.prizes)
-    walker = _Walker(small)
+    walker = _Walker(small, deadline)
     full = 1 << k
     table = np.full((full, n), np.inf)
     table[1 << np.arange(k), terminals] = 0.0
@@ -86,6 +89,7 @@ def _exact(small: Small, terminals: Int64) -> Found:
         masks = np.flatnonzero(sizes == size)
         if size > 1:
             for mask in masks.tolist():
+                deadline.check(SEARCHING)
                 lowest = mask & -mask
                 part = (mask - 1) & mask
                 while part:
@@ -131,6 +135,7 @@ def _exact(small: Small, terminals: Int64) -> Found:
         small.prizes,
         small.costs,
         np.asarray(sorted(nodes), dtype=np.int64),
+        deadline,
     )
 
 
@@ -144,7 +149,7 @@ def _edges_by_node(small: Small) -> dict[int, list[tuple[int, int]]]:
 
 def _grow(small: Small, exact_work: int, deadline: Deadline, thorough: bool) -> Found:
     """Returns the best of several trees on shortest paths, then improved."""
-    walker = _Walker(small)
+    walker = _Walker(small, deadline)
     top = int(np.argmax(small.prizes))
     best: Found = (
         np.array([top]),
@@ -156,8 +161,7 @@ def _grow(small: Small, exact_work: int, deadline: Deadline, thorough: bool) -> 
     chosen = terminals
     rounds = _ROUNDS if thorough else min(_ROUNDS, max(1, _ROUNDS_WORK // (2 * len(small.edge))))
     for turn in range(rounds):
-        if turn and deadline.passed():
-            break
+        deadline.check(SEARCHING)
         found = _shortest_path_tree(small, walker, chosen, _jitter(small, turn))
         found = _improve(small, walker, found)
         union[found[0]] = True
@@ -165,10 +169,10 @@ def _grow(small: Small, exact_work: int, deadline: Deadline, thorough: bool) -> 
             best = found
         # The next round starts from what this one kept, every other one from all again.
         chosen = terminals if turn % 2 else terminals & _member(found[0], len(terminals))
-    return _refine(small, best, union, exact_work)
+    return _refine(small, best, union, exact_work, deadline)
 
 
-def _refine(small: Small, best: Found, union: Bool, exact_work: int) -> Found:
+def _refine(small: Small, best: Found, union: Bool, exact_work: int, deadline: Deadline) -> Found:
     """Returns the better of a tree and the optimum on the union of all that were found."""
     inside = union[small.source] & union[small.target]
     if not inside.any():
@@ -181,18 +185,20 @@ def _refine(small: Small, best: Found, union: Bool, exact_work: int) -> Found:
         number[small.target[places]],
         small.prizes[back],
         small.costs[places],
+        deadline,
     )
     terminals = np.flatnonzero(part.prizes > 0)
     if not 1 < len(terminals) <= 12 or 3 ** len(terminals) * len(part.prizes) > exact_work:
         return best
     found = expand(
-        _exact(part, terminals) if len(part.edge) else best,
+        _exact(part, terminals, deadline) if len(part.edge) else best,
         part,
         merged,
         number[small.source[places]],
         number[small.target[places]],
         small.prizes[back],
         small.costs[places],
+        deadline,
     )
     if found[2] > best[2] + TOLERANCE:
         return back[found[0]], places[found[1]], found[2]
@@ -242,6 +248,7 @@ def _shortest_path_tree(small: Small, walker: _Walker, terminals: Bool, costs: F
     used: set[int] = set()
     nodes = set(np.flatnonzero(terminals).tolist())
     for place in bridges.tolist():
+        walker.deadline.check(SEARCHING)
         u = find_root(parent, int(owner[small.source[place]]))
         v = find_root(parent, int(owner[small.target[place]]))
         if u == v:
@@ -262,6 +269,7 @@ def _shortest_path_tree(small: Small, walker: _Walker, terminals: Bool, costs: F
         small.prizes,
         small.costs,
         np.asarray(sorted(nodes), dtype=np.int64),
+        walker.deadline,
     )
 
 
@@ -308,6 +316,7 @@ def _improve(small: Small, walker: _Walker, found: Found) -> Found:
             small.target,
             small.prizes,
             small.costs,
+            walker.deadline,
         )
         if better[2] <= found[2] + TOLERANCE:
             return found
@@ -318,6 +327,7 @@ def _improve(small: Small, walker: _Walker, found: Found) -> Found:
 def _path_to(small: Small, walker: _Walker, distance: Float64, inside: Bool, node: int) -> set[int]:
     path = {node}
     while not inside[node]:
+        walker.deadline.check(SEARCHING)
         begin, end = np.searchsorted(walker.target, (node, node + 1))
         near = walker.source[begin:end]
         node = int(near[np.argmin(distance[near] + small.costs[walker.place[begin:end]])])

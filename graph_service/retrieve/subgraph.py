@@ -13,6 +13,7 @@ from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.retrieve.bound import BOUND_WORK, PROOF_WORK
 from graph_service.retrieve.cardinality import best_of_size
+from graph_service.retrieve.reduction import SEARCHING
 from graph_service.retrieve.solver import PcstFast, load_pcst_fast, solve
 from graph_service.retrieve.steiner import EXACT_WORK
 from graph_service.retrieve.triplets import triple_totals
@@ -71,7 +72,8 @@ def best_subgraph(
         priority: Which edges the kept part grows by, smallest first, int64 [m]; None: the part
             worth most is kept.
         exact_work: Bound of the exact program.
-        prove: Whether to work much longer for the optimum and its proof.
+        prove: Whether to work longer for the optimum and its proof: ``PROOF_WORK``, which is
+            counted, so that no clock decides what is found.
         use_pcst_fast: Whether pcst_fast competes where it is installed and right.
         deadline: Raises ``DeadlineError`` when past.
     """
@@ -81,7 +83,7 @@ def best_subgraph(
     head, tail = region.head.astype(np.int64), region.tail.astype(np.int64)
     usable = _usable(region, gain)
     merge = usable & (gain > 0)
-    label = _components(head[merge], tail[merge], n)
+    label = _components(head[merge], tail[merge], n, deadline)
     # A loop's gain is its node's; bincount of nothing gives integers.
     paid = merge | ((head == tail) & (gain > 0))
     prizes = np.bincount(label, weights=node_prizes, minlength=n).astype(np.float64)
@@ -110,7 +112,7 @@ def best_subgraph(
         if priority is None:
             edge_in = _best_part(region, edge_in, node_prizes, gain, limit, deadline)
         else:
-            edge_in = _grown(region, edge_in, limit, priority)
+            edge_in = _grown(region, edge_in, limit, priority, deadline)
         inside = np.zeros(n, dtype=bool)
         inside[head[edge_in]] = inside[tail[edge_in]] = True
         cuts = (Cut("items", CutReason.LIMIT, limit, int(edge_in.sum()), count),)
@@ -186,7 +188,7 @@ def at_least(
     inside = np.zeros(region.node_count, dtype=bool)
     edge_in = np.zeros(region.edge_count, dtype=bool)
     if len(kept):
-        label = _components(head[kept], tail[kept], region.node_count)
+        label = _components(head[kept], tail[kept], region.node_count, Deadline.none())
         best = found.edges[np.lexsort((region.edge_keys[found.edges], -total))[0]]
         edge_in[kept[label[head[kept]] == label[head[best]]]] = True
         inside[head[edge_in]] = inside[tail[edge_in]] = True
@@ -211,10 +213,11 @@ def _usable(region: Region, gain: Float64) -> Bool:
     return usable
 
 
-def _components(head: Int64, tail: Int64, n: int) -> Int64:
+def _components(head: Int64, tail: Int64, n: int, deadline: Deadline) -> Int64:
     """Returns for each node the smallest node that it is connected with, int64 [n]."""
     label = np.arange(n)
     while True:
+        deadline.check(SEARCHING)
         least = np.minimum(label[head], label[tail])
         after = label.copy()
         np.minimum.at(after, label[head], least)
@@ -249,12 +252,13 @@ def _best_part(
     return kept
 
 
-def _grown(region: Region, edge_in: Bool, limit: int, priority: Int64) -> Bool:
+def _grown(region: Region, edge_in: Bool, limit: int, priority: Int64, deadline: Deadline) -> Bool:
     """Returns a connected part of ``limit`` edges, grown from the first edge by priority."""
     edges = np.flatnonzero(edge_in)
     order = edges[np.lexsort((region.edge_keys[edges], priority[edges]))]
     near: dict[int, list[tuple[int, int]]] = {}
     for place, edge in enumerate(order.tolist()):
+        deadline.check("cutting the subgraph to the limit")
         near.setdefault(int(region.head[edge]), []).append((place, edge))
         near.setdefault(int(region.tail[edge]), []).append((place, edge))
     reached: set[int] = set()
@@ -262,6 +266,7 @@ def _grown(region: Region, edge_in: Bool, limit: int, priority: Int64) -> Bool:
     queue = [(0, int(order[0]))]
     queued = {int(order[0])}
     for _ in range(limit):
+        deadline.check("cutting the subgraph to the limit")
         _, edge = heapq.heappop(queue)
         kept[edge] = True
         for node in {int(region.head[edge]), int(region.tail[edge])} - reached:

@@ -14,6 +14,7 @@ import numpy as np
 
 from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
 from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Uint8
+from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
 from graph_service.model.view import Overlay
 from graph_service.retrieve.region import gather, induced
@@ -40,6 +41,7 @@ def instances_of(
     /,
     *,
     ranks: Sequence[int] = (0, 1),
+    deadline: Deadline | None = None,
 ) -> IsInstance:
     """Returns what tells the instances of some types, or of their subclasses, at any depth.
 
@@ -48,8 +50,9 @@ def instances_of(
         overlay: The view, where one is asked for; its edges decide.
         types: Classes, global numbers.
         ranks: ``RANK_CODES`` of the statements that are edges.
+        deadline: Raises ``DeadlineError`` when past.
     """
-    classes = _with_subclasses(graph, overlay, types, ranks)
+    classes = _with_subclasses(graph, overlay, types, ranks, deadline or Deadline.none())
     instance_of = _relations(graph, overlay, INSTANCE_RELATIONS)
 
     def is_instance(entities: Int64) -> Bool:
@@ -75,7 +78,11 @@ _SUBCLASS_EDGES: WeakKeyDictionary[KnowledgeGraph, Int64] = WeakKeyDictionary()
 
 
 def _with_subclasses(
-    graph: KnowledgeGraph, overlay: Overlay | None, types: Sequence[int], ranks: Sequence[int]
+    graph: KnowledgeGraph,
+    overlay: Overlay | None,
+    types: Sequence[int],
+    ranks: Sequence[int],
+    deadline: Deadline,
 ) -> Int64:
     """Returns classes and all below them, ascending; a circle of subclasses ends."""
     relations = _relations(graph, overlay, SUBCLASS_RELATIONS)
@@ -96,6 +103,7 @@ def _with_subclasses(
     classes = np.unique(np.array(types, dtype=np.int64))
     frontier = classes
     while len(frontier):
+        deadline.check("looking for subclasses")
         frontier = np.setdiff1d(lower[np.isin(upper, frontier)], classes)
         classes = np.union1d(classes, frontier)
     return classes

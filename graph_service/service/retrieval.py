@@ -150,7 +150,7 @@ class Retriever:
         overlay = laid.overlay if laid else None
         if request.type_ids and is_instance is None:
             types = [self._linker.node(base, id_, argument="type_ids") for id_ in request.type_ids]
-            is_instance = instances_of(base.arrays, overlay, types, ranks=ranks)
+            is_instance = instances_of(base.arrays, overlay, types, ranks=ranks, deadline=deadline)
         watch.stage("view")
         vectors = self._vectors()
         question_vector = None

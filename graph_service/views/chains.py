@@ -61,6 +61,7 @@ def _search(work: Pairing, deadline: Deadline) -> None:
         for one, other in zip(
             *(side.tolist() for side in np.nonzero(np.triu(direct))), strict=True
         ):
+            deadline.check("pairing edges")
             while kinds[one] and kinds[other]:
                 if not work.replace((), ((kinds[one][0], kinds[other][0]),)):
                     break
@@ -108,6 +109,7 @@ def _break_one(
         with_one, with_two = work.fits(places, one, one), work.fits(places, two, one)
         looked += 2 * with_one.size
         for a, b in _sharing(with_one, with_two):
+            deadline.check("pairing edges")
             if a == b and len(kinds[a]) < 2:
                 continue
             if not kinds[a] or not kinds[b]:
@@ -205,7 +207,7 @@ def _chain(work: Pairing, deadline: Deadline) -> None:
             moves = 0
             continue
         moves += 1
-        if moves > MAX_MOVES or looked > MAX_MOVED or not _move(work, forest, moves):
+        if moves > MAX_MOVES or looked > MAX_MOVED or not _move(work, forest, moves, deadline):
             return
 
 
@@ -226,17 +228,18 @@ def _explore(work: Pairing, forest: _Forest, budget: int, deadline: Deadline) ->
             looked += len(part) * len(taken)
             if looked > budget:
                 return False, looked
-            _grow(work, forest, part, taken, seen)
-        if _meet(work, forest, end):
+            _grow(work, forest, part, taken, seen, deadline)
+        if _meet(work, forest, end, deadline):
             return True, looked
         begin = end
     return False, looked
 
 
-def _move(work: Pairing, forest: _Forest, turn: int) -> bool:
+def _move(work: Pairing, forest: _Forest, turn: int, deadline: Deadline) -> bool:
     """Leaves other places unpaired than before, for another search from there."""
     roots = len(forest.kinds)
     for step in range(len(forest.hole) - roots):
+        deadline.check("pairing edges")
         hole = roots + (turn * MOVE_STRIDE + step) % (len(forest.hole) - roots)
         chain = forest.chain(hole, forest.kinds[forest.tree[hole]][0])
         if len({*chain.left, *chain.taken}) == 2 * len(chain.left) and work.replace(
@@ -246,7 +249,14 @@ def _move(work: Pairing, forest: _Forest, turn: int) -> bool:
     return False
 
 
-def _grow(work: Pairing, forest: _Forest, part: range, taken: Int64, seen: set[int]) -> None:
+def _grow(
+    work: Pairing,
+    forest: _Forest,
+    part: range,
+    taken: Int64,
+    seen: set[int],
+    deadline: Deadline,
+) -> None:
     """Adds the places that some holes can leave by taking a member of a pair."""
     holes = np.array(forest.hole[part.start : part.stop])[:, None]
     fine = work.fits(holes, taken, holes, taken) & (work.partner[taken] != holes)
@@ -254,6 +264,7 @@ def _grow(work: Pairing, forest: _Forest, part: range, taken: Int64, seen: set[i
     given = taken[columns]
     kinds, first = np.unique(work.kind(work.partner[given]), return_index=True)
     for kind, column in zip(kinds.tolist(), columns[first].tolist(), strict=True):
+        deadline.check("pairing edges")
         if kind not in seen:
             seen.add(kind)
             through = int(taken[column])
@@ -264,7 +275,7 @@ def _grow(work: Pairing, forest: _Forest, part: range, taken: Int64, seen: set[i
             )
 
 
-def _meet(work: Pairing, forest: _Forest, begin: int) -> bool:
+def _meet(work: Pairing, forest: _Forest, begin: int, deadline: Deadline) -> bool:
     """Joins holes from ``begin`` on with any, where that makes whole chains of good pairs."""
     holes = np.array(forest.hole)
     new = holes[begin:, None]
@@ -272,6 +283,7 @@ def _meet(work: Pairing, forest: _Forest, begin: int) -> bool:
     gained = False
     tried = [0] * len(fine)
     for row, other in zip(*(side.tolist() for side in np.nonzero(fine)), strict=True):
+        deadline.check("pairing edges")
         one = begin + row
         mine, theirs = forest.kinds[forest.tree[one]], forest.kinds[forest.tree[other]]
         if other > one or not mine or not theirs or (mine is theirs and len(mine) < 2):

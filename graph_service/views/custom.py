@@ -9,13 +9,19 @@ import numpy as np
 from graph_service.errors import InputError
 from graph_service.model.graph import Int32, KnowledgeGraph
 from graph_service.model.identity import normalise_entity_id
+from graph_service.model.limits import Deadline
 from graph_service.model.values import EntityValue, Value, encode_value
 from graph_service.model.view import Change, ViewDelta, empty_delta
 from graph_service.views.scope import edges_of
 
 
 def withhold(
-    graph: KnowledgeGraph, statement_ids: tuple[str, ...], /, *, count: int | None
+    graph: KnowledgeGraph,
+    statement_ids: tuple[str, ...],
+    /,
+    *,
+    count: int | None,
+    deadline: Deadline | None = None,
 ) -> tuple[ViewDelta, int]:
     """Returns the delta without the first ``count`` of some statements, of any kind of value.
 
@@ -27,7 +33,7 @@ def withhold(
     Raises:
         InputError: A statement that the graph does not have.
     """
-    edges = edges_of(graph, statement_ids, argument="statement_ids")
+    edges = edges_of(graph, statement_ids, argument="statement_ids", deadline=deadline)
     removed = np.unique(np.array(edges[:count], dtype=np.int32))
     none = empty_delta()
     delta = ViewDelta(
@@ -85,15 +91,19 @@ class _Draft:
         return self.graph.node_count + len(self.nodes) - 1
 
 
-def apply_changes(graph: KnowledgeGraph, changes: tuple[Change, ...], /) -> ViewDelta:
+def apply_changes(
+    graph: KnowledgeGraph, changes: tuple[Change, ...], /, *, deadline: Deadline | None = None
+) -> ViewDelta:
     """Returns the delta of a person's own changes; new entities and relations are allowed.
 
     Raises:
         InputError: A change that names no known statement, contradicts itself or another, or
             changes nothing; says which one, counted from 1.
     """
+    deadline = deadline or Deadline.none()
     draft = _Draft(graph)
     for number, change in enumerate(changes, start=1):
+        deadline.check("laying the changes")
         try:
             if change.statement_id is None:
                 _add(draft, change, number)

@@ -22,7 +22,7 @@ from graph_service.views.draw import Stream, below, edges_asked, smallest
 from graph_service.views.pairs import PairIndex, contains
 from graph_service.views.prepared import PreparedBase
 from graph_service.views.replacement import new_relations
-from graph_service.views.rewiring import new_tails, rewirable
+from graph_service.views.rewiring import Outside, new_tails, rewirable
 from graph_service.views.scope import scope_edges
 from graph_service.views.swapping import pair_edges, swap_with_replacement
 
@@ -60,13 +60,16 @@ def make_delta(
             argument="algorithm",
         )
     if spec.method is Method.CUSTOM:
-        return _custom(graph, spec)
+        return _custom(graph, spec, deadline)
     if spec.method is Method.WITHHOLDING:
-        delta, named = withhold(graph, spec.statement_ids, count=spec.count)
+        delta, named = withhold(graph, spec.statement_ids, count=spec.count, deadline=deadline)
         return delta, _report(named, None, delta)
     prepared = prepared or PreparedBase(graph)
     index = prepared.index
-    scope, notes = scope_edges(graph, spec.scope, index=index, question_edges=question_edges)
+    scope, notes = scope_edges(
+        graph, spec.scope, index=index, question_edges=question_edges, deadline=deadline
+    )
+    deadline.check("drawing edges")
     asked = (
         edges_asked(spec.level, len(scope))
         if spec.level is not None
@@ -117,7 +120,9 @@ def _swapping(
     said: list[str],
 ) -> ViewDelta:
     if spec.sampling is Sampling.OKGQA:
-        relations = swap_with_replacement(graph, scope, asked // 2, stream=stream)
+        relations = swap_with_replacement(
+            graph, scope, asked // 2, stream=stream, deadline=deadline
+        )
         changed = np.flatnonzero(relations != graph.rel[scope])
         if len(changed) < asked:
             said.append(
@@ -155,7 +160,8 @@ def _rewiring(
     deadline: Deadline,
     said: list[str],
 ) -> tuple[ViewDelta, int]:
-    able = scope[rewirable(graph, scope, index=index)]
+    outside = Outside(graph, index, deadline)
+    able = scope[rewirable(graph, scope, index=index, outside=outside)]
     if asked > len(able):
         said.append(
             f"{asked} edges were asked and {len(able)} can be rewired: the heads of the others "
@@ -165,7 +171,9 @@ def _rewiring(
     edges = able[smallest(hashes, min(asked, len(able)))]
     if not len(edges):
         return empty_delta(), 0
-    tails, repeats = new_tails(graph, edges, stream=stream, index=index, deadline=deadline)
+    tails, repeats = new_tails(
+        graph, edges, stream=stream, index=index, outside=outside, deadline=deadline
+    )
     return _replaced(graph, edges, tail=tails), repeats
 
 
@@ -199,8 +207,10 @@ def _replacement(
     return _replaced(graph, scope[chosen], rel=relations)
 
 
-def _custom(graph: KnowledgeGraph, spec: ViewSpec) -> tuple[ViewDelta, ViewReport]:
-    delta = apply_changes(graph, spec.changes)
+def _custom(
+    graph: KnowledgeGraph, spec: ViewSpec, deadline: Deadline
+) -> tuple[ViewDelta, ViewReport]:
+    delta = apply_changes(graph, spec.changes, deadline=deadline)
     return delta, _report(graph.edge_count, None, delta, rel=graph.rel, share=False)
 
 

@@ -29,6 +29,7 @@ from graph_service.views.scorer_trial import ScorerQuality
 MAX_WEDGES = 1 << 22
 """Pairs of neighbours looked at in one go."""
 
+_MEASURING = "measuring how far a view has gone from its base"
 MAX_TABLE = 1 << 24
 """Largest table by relation and node; beyond, their numbers are looked up by search."""
 
@@ -64,6 +65,8 @@ class BaseMeasure:
         deadline: Deadline | None = None,
     ) -> BaseMeasure:
         """Returns the measure of a base graph."""
+        deadline = deadline or Deadline.none()
+        deadline.check(_MEASURING)
         edges = np.flatnonzero(index.eligible).astype(np.int32)
         head, rel, tail = graph.head[edges], graph.rel[edges], graph.tail[edges]
         return cls(
@@ -92,9 +95,11 @@ def measure(
         base: The base's own measure.
         deadline: When to give up.
     """
+    deadline = deadline or Deadline.none()
+    deadline.check(_MEASURING)
     nodes = graph.node_count + len(overlay.new_nodes)
     kept = ~overlay.gone[base.edges]
-    extra = _counted(graph, overlay)
+    extra = _counted(graph, overlay, deadline)
     head, rel, tail = (
         np.concatenate([of_base[base.edges[kept]], of_view[extra]])
         for of_base, of_view in (
@@ -162,6 +167,8 @@ def mean_clustering(
     Returns:
         float64 [N].
     """
+    deadline = deadline or Deadline.none()
+    deadline.check(_MEASURING)
     relations = _relations(rel)
     total = np.zeros(node_count, dtype=np.float64)
     one, other, copies = _simple_edges(head, rel, tail, node_count)
@@ -170,7 +177,7 @@ def mean_clustering(
     one, other = _core(one, other, degree)
     if not len(one):
         return total
-    triangles = _triangles(one, other, degree, deadline=deadline)
+    triangles = _triangles(one, other, degree, deadline)
     corners = np.flatnonzero(triangles)
     pairs = degree[corners].astype(np.float64) * (degree[corners] - 1)
     coefficients = 2.0 * triangles[corners] / pairs
@@ -179,9 +186,12 @@ def mean_clustering(
     return total
 
 
-def _counted(graph: KnowledgeGraph, overlay: Overlay) -> Int64:
+def _counted(graph: KnowledgeGraph, overlay: Overlay, deadline: Deadline) -> Int64:
     """A view's own edges that count: entity-valued and not deprecated."""
-    new = [isinstance(decode_value(item), EntityValue) for item in overlay.new_nodes]
+    new = []
+    for item in overlay.new_nodes:
+        deadline.check(_MEASURING)
+        new.append(isinstance(decode_value(item), EntityValue))
     entity = overlay.tail < graph.entity_count
     beyond = overlay.tail >= graph.node_count
     entity[beyond] = np.array(new, dtype=np.bool_)[overlay.tail[beyond] - graph.node_count]
@@ -243,7 +253,7 @@ def _core(one: Int32, other: Int32, degree: Int64) -> tuple[Int32, Int32]:
 
 
 def _triangles(
-    one: Int32, other: Int32, degree: Int64, /, *, deadline: Deadline | None
+    one: Int32, other: Int32, degree: Int64, deadline: Deadline
 ) -> npt.NDArray[np.int64]:
     """How many triangles each node is in, int64; edges are simple, ends ascending."""
     size = len(degree)
@@ -260,8 +270,7 @@ def _triangles(
     sums = np.cumsum(partners)
     begin = 0
     while begin < len(start):
-        if deadline is not None:
-            deadline.check("counting triangles")
+        deadline.check("counting triangles")
         done = int(sums[begin - 1]) if begin else 0
         stop = max(begin + 1, int(np.searchsorted(sums, done + MAX_WEDGES, side="right")))
         counts = partners[begin:stop]

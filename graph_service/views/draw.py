@@ -51,7 +51,7 @@ class Stream:
         *,
         purpose: str,
         attempt: int = 0,
-        at: Int32 | None = None,
+        at: Int32 | Int64 | None = None,
     ) -> Uint64:
         """Returns one hash a key, uint64.
 
@@ -73,12 +73,13 @@ class Stream:
         return hashes
 
 
-def below(hashes: Uint64, limit: int, /) -> Int64:
+def below(hashes: Uint64, limit: int | Int64, /) -> Int64:
     """Returns numbers from 0 to ``limit - 1`` (at most 2**32 - 1), one a hash, int64.
 
-    The high 32 bits are scaled, so that no number is likelier than another by over 2**-32.
+    A limit may be given for each. The high 32 bits are scaled, so that no number is likelier than another by over 2**-32.
     """
-    return ((hashes >> _HALF) * np.uint64(limit) >> _HALF).astype(np.int64)
+    limits = np.asarray(limit, dtype=np.uint64)
+    return ((hashes >> _HALF) * limits >> _HALF).astype(np.int64)
 
 
 def smallest(hashes: Uint64, count: int, /) -> Int64:

@@ -104,8 +104,8 @@ def impact(
         deadline: When to give up.
     """
     deadline = deadline or Deadline.none()
-    said = _Said(graph, overlay)
-    base, view = _Steps(graph, None), _Steps(graph, overlay)
+    said = _Said(graph, overlay, deadline)
+    base, view = _Steps(graph, None, deadline), _Steps(graph, overlay, deadline)
     found = []
     for case in cases:
         deadline.check("looking for what a view breaks")
@@ -144,14 +144,16 @@ def impact(
 class _Said:
     """Which triples of the base a view still says, by whichever statement."""
 
-    def __init__(self, graph: KnowledgeGraph, overlay: Overlay) -> None:
+    def __init__(self, graph: KnowledgeGraph, overlay: Overlay, deadline: Deadline) -> None:
         self._graph = graph
+        self._deadline = deadline
         self._overlay = overlay
         self._extra = set(
             zip(overlay.head.tolist(), overlay.rel.tolist(), overlay.tail.tolist(), strict=True)
         )
 
     def still(self, edge: int) -> bool:
+        self._deadline.check("looking for what a view breaks")
         if not self._overlay.gone[edge]:
             return True
         graph = self._graph
@@ -167,8 +169,9 @@ class _Said:
 class _Steps:
     """Steps between entities of a graph, or of a view of it, both ways, over current edges."""
 
-    def __init__(self, graph: KnowledgeGraph, overlay: Overlay | None) -> None:
+    def __init__(self, graph: KnowledgeGraph, overlay: Overlay | None, deadline: Deadline) -> None:
         self._graph = graph
+        self._deadline = deadline
         deprecated = RANK_CODES[Rank.DEPRECATED]
         walked = graph.rank != deprecated
         extra_head = extra_tail = np.zeros(0, dtype=np.int32)
@@ -195,6 +198,7 @@ class _Steps:
         front = np.unique(np.array(starts, dtype=np.int32))
         seen[front] = True
         for step in range(1, most + 1):
+            self._deadline.check("looking for the steps to an answer")
             reached = np.unique(self._beyond(front))
             front = reached[~seen[reached]]
             if wanted.intersection(front.tolist()):

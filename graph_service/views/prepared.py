@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -14,6 +16,8 @@ from graph_service.views.scorer import CountScorer, TripleScorer, least_likely
 from graph_service.views.scorer_trial import ScorerQuality, judge_counts
 
 _UNKNOWN = -1
+_WAIT_S = 0.05
+"""Between two looks at the deadline while another thread works."""
 
 
 class PreparedBase:
@@ -59,9 +63,20 @@ class PreparedBase:
                 self._scorer = CountScorer.build(self.graph, index=self.index)
             return self._scorer
 
+    @contextmanager
+    def _held(self, deadline: Deadline | None) -> Iterator[None]:
+        """Holds the lock; who waits for another's work gives up at its own deadline."""
+        deadline = deadline or Deadline.none()
+        while not self._lock.acquire(timeout=_WAIT_S):
+            deadline.check("waiting for what another view prepares")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
     def measure(self, *, deadline: Deadline | None = None) -> BaseMeasure:
         """Returns the base's own part of its views' deviation."""
-        with self._lock:
+        with self._held(deadline):
             if self._measure is None:
                 if isinstance(self.scorer, CountScorer):
                     self._quality = judge_counts(self.graph, self.index)
@@ -79,7 +94,7 @@ class PreparedBase:
 
         Each edge's is worked out once, for all levels and random seeds (4 bytes an edge).
         """
-        with self._lock:
+        with self._held(deadline):
             if self._least is None:
                 self._least = np.full(self.graph.edge_count, _UNKNOWN, dtype=np.int32)
             new = edges[self._least[edges] == _UNKNOWN]

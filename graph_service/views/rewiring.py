@@ -14,30 +14,49 @@ DRAWS = 16
 """Tails drawn at random for an edge before all that are possible are listed for it."""
 
 
-def rewirable(graph: KnowledgeGraph, scope: Int32, /, *, index: PairIndex) -> Bool:
+class Outside:
+    """The entities that a head's edges can be rewired to, found once a head.
+
+    Args:
+        graph: The base.
+        index: Its ``PairIndex``.
+        deadline: When to give up; looked at before each head.
+    """
+
+    def __init__(self, graph: KnowledgeGraph, index: PairIndex, deadline: Deadline) -> None:
+        self._graph = graph
+        self._index = index
+        self._deadline = deadline
+        self._known: dict[int, Int32] = {}
+
+    def of(self, head: int, /) -> Int32:
+        """Returns the linked entities that no edge joins to a head, itself excluded, ascending."""
+        known = self._known.get(head)
+        if known is None:
+            self._deadline.check("looking for tails outside a neighbourhood")
+            graph, linked = self._graph, self._index.linked
+            out, into = graph.out_edges, graph.in_edges
+            free = np.ones(graph.node_count, dtype=np.bool_)
+            free[graph.tail[out.edges[out.indptr[head] : out.indptr[head + 1]]]] = False
+            free[graph.head[into.edges[into.indptr[head] : into.indptr[head + 1]]]] = False
+            free[head] = False
+            known = self._known[head] = linked[free[linked]]
+        return known
+
+
+def rewirable(
+    graph: KnowledgeGraph, scope: Int32, /, *, index: PairIndex, outside: Outside
+) -> Bool:
     """Returns for each edge in scope whether any entity lies outside its head's neighbourhood."""
-    fine = np.ones(len(scope), dtype=np.bool_)
     # A head joined to all others has at least that many edges: few come near it.
     close = graph.degrees() >= len(index.linked) - 1
-    if close.any():
-        heads = graph.head[scope]
-        for head in np.unique(heads[close[heads]]).tolist():
-            if not len(outside(graph, head, index=index)):
-                fine[heads == head] = False
-    return fine
-
-
-def outside(graph: KnowledgeGraph, head: int, /, *, index: PairIndex) -> Int32:
-    """Returns the linked entities that no edge joins to an entity, itself excluded, ascending."""
-    out, into = graph.out_edges, graph.in_edges
-    near = np.concatenate(
-        [
-            graph.tail[out.edges[out.indptr[head] : out.indptr[head + 1]]],
-            graph.head[into.edges[into.indptr[head] : into.indptr[head + 1]]],
-            np.array([head], dtype=np.int32),
-        ]
-    )
-    return np.setdiff1d(index.linked, near)
+    if not close.any():
+        return np.ones(len(scope), dtype=np.bool_)
+    heads = graph.head[scope]
+    full = np.zeros(graph.node_count, dtype=np.bool_)
+    for head in np.unique(heads[close[heads]]).tolist():
+        full[head] = not len(outside.of(head))
+    return ~full[heads]
 
 
 def new_tails(
@@ -47,6 +66,7 @@ def new_tails(
     *,
     stream: Stream,
     index: PairIndex,
+    outside: Outside,
     deadline: Deadline,
 ) -> tuple[Int32, int]:
     """Returns a new tail for each edge, int32, and how many repeat the triple of another.
@@ -60,6 +80,7 @@ def new_tails(
         edges: Edges to rewire, each ``rewirable``; with an edge, all before it in hash order.
         stream: Where tails come from.
         index: The base's ``PairIndex``.
+        outside: What can be a head's tail.
         deadline: When to give up.
     """
     keys = graph.statement_keys[edges]
@@ -67,29 +88,21 @@ def new_tails(
     attempts = np.zeros(len(edges), dtype=np.int32)
     tails = _draw(index, keys, stream, 0)
     settled = np.zeros(len(edges), dtype=np.bool_)
-    walks: dict[int, Int32] = {}
+    walks = _Walks(head, keys, stream, outside)
     refused = np.flatnonzero((tails == head) | index.joined(head, tails))
     order: Uint64 | None = None
     packed = ascending = np.zeros(0, dtype=np.int64)
     while True:
         moved = refused
-        deadline.check("choosing new tails")
         while len(refused):
+            deadline.check("choosing new tails")
             attempts[refused] += 1
-            for attempt in np.unique(attempts[refused]).tolist():
+            drawn = attempts[refused] < DRAWS
+            for attempt in np.unique(attempts[refused[drawn]]).tolist():
                 group = refused[attempts[refused] == attempt]
-                if attempt < DRAWS:
-                    tails[group] = _draw(index, keys[group], stream, attempt)
-                else:
-                    for place in group.tolist():
-                        steps = walks.get(place)
-                        if steps is None:
-                            steps = walks[place] = _walk(
-                                graph, int(head[place]), keys[place : place + 1], stream, index
-                            )
-                        step = attempt - DRAWS
-                        settled[place] = step >= len(steps)
-                        tails[place] = steps[step % len(steps)]
+                tails[group] = _draw(index, keys[group], stream, attempt)
+            walked = refused[~drawn]
+            tails[walked], settled[walked] = walks.at(walked, attempts[walked] - DRAWS)
             open_ = refused[attempts[refused] < DRAWS]
             refused = open_[(tails[open_] == head[open_]) | index.joined(head[open_], tails[open_])]
         # Deferred acceptance: of edges that make one triple the first in hash order keeps it and
@@ -121,8 +134,36 @@ def _draw(index: PairIndex, keys: Int64, stream: Stream, attempt: int) -> Int32:
     return drawn
 
 
-def _walk(graph: KnowledgeGraph, head: int, key: Int64, stream: Stream, index: PairIndex) -> Int32:
-    """All tails possible for an edge, from a drawn one on, round to the start."""
-    possible = outside(graph, head, index=index)
-    start = int(below(stream.hashes(key, purpose="walk"), len(possible))[0])
-    return np.roll(possible, -start)
+class _Walks:
+    """All tails possible for an edge, from a drawn one on, round to the start.
+
+    Args:
+        head: Head of each edge, int32 [n].
+        keys: Key of each, int64 [n].
+        stream: Where a walk's start comes from.
+        outside: The tails.
+    """
+
+    def __init__(self, head: Int32, keys: Int64, stream: Stream, outside: Outside) -> None:
+        self._head = head
+        self._keys = keys
+        self._stream = stream
+        self._outside = outside
+        self._starts = np.full(len(head), -1, dtype=np.int64)
+
+    def at(self, places: Int64, steps: Int32) -> tuple[Int32, Bool]:
+        """Returns the tails of some edges at a step of their walks, and whose walk is over."""
+        heads, group = np.unique(self._head[places], return_inverse=True)
+        possible = [self._outside.of(head) for head in heads.tolist()]
+        counts = np.array([len(tails) for tails in possible], dtype=np.int64)[group]
+        new = np.flatnonzero(self._starts[places] < 0)
+        hashes = self._stream.hashes(self._keys, at=places[new], purpose="walk")
+        self._starts[places[new]] = below(hashes, counts[new])
+        tails = np.empty(len(places), dtype=np.int32)
+        at = (self._starts[places] + steps) % counts
+        order = np.argsort(group, kind="stable")
+        ends = np.cumsum(np.bincount(group, minlength=len(heads))).tolist()
+        for choice, begin, end in zip(possible, [0, *ends], ends, strict=False):
+            part = order[begin:end]
+            tails[part] = choice[at[part]]
+        return tails, steps >= counts

@@ -6,6 +6,7 @@ import numpy as np
 
 from graph_service.errors import InputError
 from graph_service.model.graph import RANK_CODES, Bool, Int32, KnowledgeGraph, require_node
+from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.model.view import Scope
 from graph_service.views.pairs import PairIndex
@@ -18,6 +19,7 @@ def scope_edges(
     *,
     index: PairIndex,
     question_edges: Int32 | None = None,
+    deadline: Deadline | None = None,
 ) -> tuple[Int32, tuple[str, ...]]:
     """Returns the edges in scope, int32, ascending, and notes on what was named and is not.
 
@@ -29,19 +31,21 @@ def scope_edges(
         scope: The restrictions; none means every eligible edge.
         index: The base's ``PairIndex``.
         question_edges: Base edges of the question's region, for ``scope.of_question``.
+        deadline: When to give up.
 
     Raises:
         InputError: A statement, relation or entity that the graph lacks, or no question's region.
     """
+    deadline = deadline or Deadline.none()
     if scope == Scope(hops=scope.hops):
         return np.flatnonzero(index.eligible).astype(np.int32), ()
     mask = np.ones(graph.edge_count, dtype=np.bool_)
     if scope.statement_ids:
-        mask &= _statements(graph, scope.statement_ids)
+        mask &= _statements(graph, scope.statement_ids, deadline)
     if scope.relation_ids:
         mask &= _relations(graph, scope.relation_ids)
     if scope.around_ids:
-        mask &= _around(graph, scope.around_ids, scope.hops)
+        mask &= _around(graph, scope.around_ids, scope.hops, deadline)
     if scope.of_question:
         if question_edges is None:
             raise InputError(
@@ -65,10 +69,19 @@ def scope_edges(
 
 
 def edges_of(
-    graph: KnowledgeGraph, statement_ids: tuple[str, ...], /, *, argument: str
+    graph: KnowledgeGraph,
+    statement_ids: tuple[str, ...],
+    /,
+    *,
+    argument: str,
+    deadline: Deadline | None = None,
 ) -> list[int]:
     """Returns the edge of each statement id; raises ``InputError`` naming those there are not."""
-    edges = [graph.find_edge(id_) for id_ in statement_ids]
+    deadline = deadline or Deadline.none()
+    edges = []
+    for id_ in statement_ids:
+        deadline.check("looking up statements")
+        edges.append(graph.find_edge(id_))
     missing = [id_ for id_, edge in zip(statement_ids, edges, strict=True) if edge is None]
     if missing:
         raise InputError(
@@ -79,9 +92,10 @@ def edges_of(
     return [edge for edge in edges if edge is not None]
 
 
-def _statements(graph: KnowledgeGraph, statement_ids: tuple[str, ...]) -> Bool:
+def _statements(graph: KnowledgeGraph, statement_ids: tuple[str, ...], deadline: Deadline) -> Bool:
     mask = np.zeros(graph.edge_count, dtype=np.bool_)
-    mask[edges_of(graph, statement_ids, argument="scope.statement_ids")] = True
+    edges = edges_of(graph, statement_ids, argument="scope.statement_ids", deadline=deadline)
+    mask[edges] = True
     return mask
 
 
@@ -98,13 +112,16 @@ def _relations(graph: KnowledgeGraph, relation_ids: tuple[str, ...]) -> Bool:
     return mask
 
 
-def _around(graph: KnowledgeGraph, around_ids: tuple[str, ...], hops: int) -> Bool:
+def _around(
+    graph: KnowledgeGraph, around_ids: tuple[str, ...], hops: int, deadline: Deadline
+) -> Bool:
     """Edges walked in ``hops`` steps, both ways: those with an end at most ``hops - 1`` away."""
     current = graph.rank != RANK_CODES[Rank.DEPRECATED]
     near = np.zeros(graph.node_count, dtype=np.bool_)
     near[[require_node(graph, id_) for id_ in around_ids]] = True
     mask = np.zeros(graph.edge_count, dtype=np.bool_)
     for _ in range(hops):
+        deadline.check("walking the graph")
         step = (near[graph.head] | near[graph.tail]) & current
         if np.array_equal(step, mask):
             break

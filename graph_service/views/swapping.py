@@ -79,12 +79,14 @@ def pair_edges(
     for _ in range(ROTATIONS):
         if len(first) < 2:
             break
+        deadline.check("pairing edges")
         second = np.roll(second, -1)
         fine = work.fits(first, second)
         joined = work.settle(fine, (first, second))
         first, second = first[~joined], second[~joined]
     _exchange(work, first, second, deadline)
     pair_rest(work, deadline)
+    deadline.check("pairing edges")
     forced = _force(work)
     good = work.pairs()
     first, second = np.concatenate([good[:, :wanted], forced], axis=1)[:, :wanted]
@@ -158,7 +160,7 @@ def _force(work: Pairing) -> Int32:
 
 
 def swap_with_replacement(
-    graph: KnowledgeGraph, scope: Int32, draws: int, /, *, stream: Stream
+    graph: KnowledgeGraph, scope: Int32, draws: int, /, *, stream: Stream, deadline: Deadline
 ) -> Int32:
     """Returns the relation of each edge in scope after some draws of two edges each, int32.
 
@@ -169,6 +171,9 @@ def swap_with_replacement(
     relations: list[int] = graph.rel[scope].tolist()
     hashes = stream.hashes(np.arange(2 * draws, dtype=np.int64), purpose="draw")
     drawn = below(hashes, len(scope)).tolist() if len(scope) else []
-    for one, two in zip(drawn[::2], drawn[1::2], strict=True):
-        relations[one], relations[two] = relations[two], relations[one]
+    for start in range(0, len(drawn), _ROWS):
+        deadline.check("swapping relations")
+        part = drawn[start : start + _ROWS]
+        for one, two in zip(part[::2], part[1::2], strict=True):
+            relations[one], relations[two] = relations[two], relations[one]
     return np.array(relations, dtype=np.int32)

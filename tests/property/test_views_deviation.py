@@ -7,13 +7,13 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
+from counted_deadline import CountedDeadline
 from graph_builder import build_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_service.errors import DeadlineError
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.model.view import Change, Method, ViewDelta, ViewSpec, empty_delta
@@ -198,7 +198,7 @@ def test_counting_triangles_gives_up_in_time():
     graph = build_graph([(f"e{i}", "r", f"e{j}") for i in range(4) for j in range(i)])
     with pytest.raises(DeadlineError, match="triangles"):
         mean_clustering(
-            graph.head, graph.rel, graph.tail, graph.node_count, deadline=Deadline.after(0.0)
+            graph.head, graph.rel, graph.tail, graph.node_count, deadline=CountedDeadline(2)
         )
 
 

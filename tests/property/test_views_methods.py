@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_service.model.graph import RANK_CODES, KnowledgeGraph
+from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.model.values import StringValue
 from graph_service.model.view import (
@@ -30,7 +31,7 @@ from graph_service.views.delta import make_delta
 from graph_service.views.draw import edges_asked
 from graph_service.views.overlay import lay
 from graph_service.views.pairs import PairIndex
-from graph_service.views.rewiring import outside, rewirable
+from graph_service.views.rewiring import Outside, rewirable
 from graph_service.views.scorer import CountScorer
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -202,10 +203,10 @@ def test_rewired_tails_lie_outside_the_neighbourhood(graph, seed, level):
     per_head = Counter(
         zip(graph.head[delta.replaced].tolist(), delta.replaced_rel.tolist(), strict=True)
     )
-    index = PairIndex.build(graph)
+    outside = Outside(graph, PairIndex.build(graph), Deadline.none())
     repeats = 0
     for (head, _), count in per_head.items():
-        repeats += max(0, count - len(outside(graph, head, index=index)))
+        repeats += max(0, count - len(outside.of(head)))
     assert sum(count - 1 for count in made.values()) == repeats == report.unavoidable
 
 
@@ -214,8 +215,9 @@ def test_rewired_tails_lie_outside_the_neighbourhood(graph, seed, level):
 def test_rewiring_takes_turns_in_hash_order(graph, seed):
     """O10: the parallel resolution equals edges choosing one after the other."""
     index = PairIndex.build(graph)
+    outside = Outside(graph, index, Deadline.none())
     scope = np.flatnonzero(index.eligible).astype(np.int32)
-    able = scope[rewirable(graph, scope, index=index)]
+    able = scope[rewirable(graph, scope, index=index, outside=outside)]
     whole, _ = make_delta(graph, ViewSpec(Method.EDGE_REWIRING, level=1.0, random_seed=seed))
     seen: set[int] = set()
     for count in range(1, len(able) + 1):
