@@ -72,7 +72,10 @@ def by_relations(
         ranker: Orders the relations.
     """
     region, preset = call.region, call.preset
-    around = [_signed_edges(region, seed) for seed in region.seeds.tolist()]
+    around = []
+    for seed in region.seeds.tolist():
+        call.deadline.check("collecting relations")
+        around.append(_signed_edges(region, seed))
     relations = _signed_relations(call.labels, around)
     call.clock.stage("labels")
     around, cuts = _affordable(around, relations, preset.max_embedded)
@@ -86,7 +89,8 @@ def by_relations(
         drawn.append([(signed[1], _drawn(region, edges[signed], rules)) for signed in kept])
     call.clock.stage("relations")
     found: dict[int, _Found] = {}
-    for rank in range(rules.relations_per_entity):
+    for rank in range(max(map(len, drawn), default=0)):
+        call.deadline.check("collecting statements")
         for origin, of_entity in zip(region.nodes[region.seeds].tolist(), drawn, strict=True):
             if rank < len(of_entity):
                 reverse, edges_kept = of_entity[rank]

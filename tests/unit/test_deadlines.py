@@ -21,9 +21,11 @@ from retrieve_samples import region_of, toy_encode
 from graph_service.errors import DeadlineError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
+from graph_service.model.ranking import Encoding
 from graph_service.model.result import Strategy
 from graph_service.model.values import MonolingualText
 from graph_service.model.view import Change, Method, Overlay, Sampling, Scope, ViewSpec
+from graph_service.rank import EmbeddingRanker
 from graph_service.retrieve import stats
 from graph_service.retrieve.engine import run
 from graph_service.retrieve.preset import resolve_preset
@@ -131,6 +133,7 @@ def retrieval(name: str, strategy: Strategy, preset: str) -> Work:
         seeds=np.array([graph.find_node("n0")], dtype=np.int32),
         preset=resolve_preset(preset, strategy=strategy),
         encode=encode(deadline),
+        ranker=EmbeddingRanker(Encoding("counted", encode(deadline))),
         prove=True,
         deadline=deadline,
     )
@@ -138,7 +141,7 @@ def retrieval(name: str, strategy: Strategy, preset: str) -> Work:
 
 VIEWS = tuple(views_of(build_graph([(f"a{i}", "p", "b") for i in range(2000)])))
 MEASURES = ("base's measure", "measure", "impact")
-PRESETS = ("okgqa", "default", "default-1")
+PRESETS = ("okgqa", "default", "default-1", "ltgen")
 
 
 def works(name: str) -> dict[str, Work]:
@@ -150,6 +153,7 @@ def works(name: str) -> dict[str, Work]:
             f"{preset} {strategy.value}": retrieval(name, strategy, preset)
             for preset in PRESETS
             for strategy in Strategy
+            if (preset, strategy) != ("ltgen", Strategy.SUBGRAPH)
         },
     }
 
