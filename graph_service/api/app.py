@@ -38,6 +38,7 @@ from graph_service.service import Service
 MAX_BODY_BYTES = 1_000_000
 MAX_WAITING = 256
 PING_TIMEOUT_S = 5.0
+WATCH_AFTER_S = 0.05
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 ANY_HOST = "*"
 log = logging.getLogger("graph_service.api")
@@ -152,7 +153,12 @@ class _Endpoint:
             message = "too many queries are waiting; try again later"
             return refusal(503, "LIMIT_EXCEEDED", message, RETRY)
         place = Place(f"operation {operation or ''}".strip(), self._service.settings.read_timeout_s)
-        leaving = asyncio.ensure_future(_give_up_when_gone(request, place))
+        watching: list[asyncio.Future[None]] = []
+        # Most answers are there before it pays to watch the client.
+        timer = asyncio.get_running_loop().call_later(
+            WATCH_AFTER_S,
+            lambda: watching.append(asyncio.ensure_future(_give_up_when_gone(request, place))),
+        )
         try:
             body = await self._workers.run(
                 place, partial(self._execute, document, variables, operation)
@@ -160,7 +166,9 @@ class _Endpoint:
         except (BusyError, WaitedError) as error:
             return refusal(503, error.code, str(error), RETRY)
         finally:
-            leaving.cancel()
+            timer.cancel()
+            for watch in watching:
+                watch.cancel()
         return Response(body, media_type="application/json")
 
     def _execute(
