@@ -164,7 +164,8 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--insecure", action="store_true",
                        help="serve other machines without an API key")  # fmt: skip
     serve.add_argument("--allow-host", action="append", default=[], metavar="NAME",
-                       help="answer under this name too; may be repeated")  # fmt: skip
+                       help="answer under this name too, * for any; may be "
+                       "repeated")  # fmt: skip
     serve.add_argument("--allow-origin", action="append", default=[], metavar="ORIGIN",
                        help="let pages of this origin call; may be repeated")  # fmt: skip
     serve.add_argument("--trust-snapshots", action="store_true", help="open snapshots without "

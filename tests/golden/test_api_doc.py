@@ -11,7 +11,7 @@ import pytest
 from demo_graph import demo_file, demo_service, demo_settings
 
 from graph_service import Service, errors
-from graph_service.api import app, schema
+from graph_service.api import app, documents, execution, schema
 from graph_service.model import request
 from graph_service.service import service as service_module
 from graph_service.settings import Settings
@@ -51,10 +51,15 @@ def test_every_code_is_explained() -> None:
     ("of", "limit"),
     [
         ("a body", app.MAX_BODY_BYTES),
-        ("a body", int(app.BODY_TIMEOUT_S)),
-        ("a document", schema.MAX_TOKENS),
-        ("a document", schema.MAX_DEPTH),
-        ("a document", schema.MAX_ALIASES),
+        ("a document", documents.MAX_CHARACTERS),
+        ("a document", documents.MAX_LINES),
+        ("a document", documents.MAX_TOKENS),
+        ("a document", documents.MAX_DEPTH),
+        ("a document", documents.MAX_ALIASES),
+        ("a document with its fragments written out", documents.MAX_SELECTIONS),
+        ("a document with its fragments written out", documents.MAX_ALIASES),
+        ("fields of one name in one place of the response", documents.MAX_COMPARISONS),
+        ("the lists of an answer", execution.MAX_OBJECTS),
         ("a question", request.MAX_QUESTION_CHARACTERS),
         ("ids of `itemsById`", schema.MAX_IDS),
         ("`itemIds` of a question", request.MAX_ENTITY_IDS),
@@ -62,8 +67,8 @@ def test_every_code_is_explained() -> None:
         ("`typeIds`", request.MAX_TYPE_IDS),
         ("views of `compare`", service_module.MAX_COMPARED),
         ("inputs of `retrieveMany`", Settings().max_questions),
-        ("queries that wait", app.MAX_WAITING),
-        ("queries that wait", Settings().threads),
+        ("queries under way", app.MAX_WAITING),
+        ("queries under way", Settings().threads),
         ("items, hops, seconds of a query", Settings().max_hops),
         ("items, hops, seconds of a query", int(Settings().read_timeout_s)),
     ],
@@ -71,3 +76,20 @@ def test_every_code_is_explained() -> None:
 def test_limits_are_those_of_the_code(of: str, limit: int) -> None:
     (row,) = re.findall(rf"^\| {re.escape(of)} \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
     assert re.search(rf"(?<![\d,]){limit:,}(?![\d,])", row), row
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "head_timeout_s",
+        "body_timeout_s",
+        "write_timeout_s",
+        "keep_alive_s",
+        "max_connections",
+        "max_connections_per_address",
+        "shutdown_timeout_s",
+    ],
+)
+def test_limits_of_connections_are_the_defaults(name: str) -> None:
+    shown = rf"{name.upper()}` (?:\w+ )?\({getattr(Settings(), name):g}\)"
+    assert re.search(shown, PAGE.read_text())
