@@ -36,6 +36,8 @@ from graph_service.model.limits import Deadline
 from graph_service.service import Service
 
 MAX_BODY_BYTES = 1_000_000
+MAX_HELD_BYTES = 100_000_000
+"""Of the bodies of all requests that are read, wait or run."""
 MAX_WAITING = 256
 PING_TIMEOUT_S = 5.0
 WATCH_AFTER_S = 0.05
@@ -91,6 +93,13 @@ def make_app(service: Service, options: ServerOptions | None = None, /) -> Starl
     return app
 
 
+@dataclass(slots=True)
+class _Held:
+    """How many bytes of one request's body the server holds."""
+
+    count: int = 0
+
+
 class _Endpoint:
     """The handlers, with what they share."""
 
@@ -100,6 +109,7 @@ class _Endpoint:
         self._workers = workers
         self._hosts = frozenset(known.lower() for known in options.hosts)
         self._look: asyncio.Future[None] | None = None
+        self._held_bytes = 0
 
     async def graphql(self, request: Request) -> Response:
         """One GraphQL operation by POST; GraphiQL by GET."""
@@ -115,13 +125,22 @@ class _Endpoint:
         if kind != "application/json":
             message = f"the content type must be application/json, got {kind[:100] or 'none'}"
             return refusal(415, "BAD_INPUT", message)
+        held = _Held()
+        try:
+            return await self._answer(request, held)
+        finally:
+            self._held_bytes -= held.count
+
+    async def _answer(self, request: Request, held: _Held) -> Response:
         limit = self._service.settings.body_timeout_s
         try:
             with anyio.fail_after(limit):
-                body = await _read_body(request)
+                body = await self._read_body(request, held)
         except TimeoutError:
             # Also what keeps a stopping server from waiting for a client that says no more.
             return refusal(408, "TIMEOUT", f"the query did not come within {limit:g} s")
+        except BusyError as error:
+            return refusal(503, error.code, str(error), RETRY)
         if body is None:
             return refusal(413, "LIMIT_EXCEEDED", f"a query has at most {MAX_BODY_BYTES} bytes")
         try:
@@ -141,6 +160,22 @@ class _Endpoint:
         except Exception as error:
             # Errors in a field never come here: this is an answer that can't be written.
             return _failed(request, error)
+
+    async def _read_body(self, request: Request, held: _Held) -> bytes | None:
+        """Returns a request's body; None if it is too large."""
+        chunks: list[bytes] = []
+        try:
+            async for chunk in request.stream():
+                held.count += len(chunk)
+                self._held_bytes += len(chunk)
+                if held.count > MAX_BODY_BYTES:
+                    return None
+                if self._held_bytes > MAX_HELD_BYTES:
+                    raise BusyError("too many large queries are under way; try again later")
+                chunks.append(chunk)
+        except ClientDisconnect:
+            return b""
+        return b"".join(chunks)
 
     async def _run(
         self,
@@ -259,20 +294,6 @@ async def _give_up_when_gone(request: Request, place: Place) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
     place.give_up()
-
-
-async def _read_body(request: Request) -> bytes | None:
-    chunks: list[bytes] = []
-    size = 0
-    try:
-        async for chunk in request.stream():
-            size += len(chunk)
-            if size > MAX_BODY_BYTES:
-                return None
-            chunks.append(chunk)
-    except ClientDisconnect:
-        return b""
-    return b"".join(chunks)
 
 
 def _is_own(origin: str, host: str) -> bool:

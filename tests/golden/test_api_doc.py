@@ -51,6 +51,7 @@ def test_every_code_is_explained() -> None:
     ("of", "limit"),
     [
         ("a body", app.MAX_BODY_BYTES),
+        ("the bodies of all requests under way", app.MAX_HELD_BYTES),
         ("a document", documents.MAX_CHARACTERS),
         ("a document", documents.MAX_LINES),
         ("a document", documents.MAX_TOKENS),

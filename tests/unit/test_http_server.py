@@ -372,6 +372,23 @@ def test_a_body_too_large_is_refused(url: str) -> None:
     assert refusal(response) == "LIMIT_EXCEEDED"
 
 
+def test_the_bodies_of_all_clients_have_an_end(
+    slow_store: SlowStore, slow_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand clients may each hold a megabyte; what is answered is held no more."""
+    large = {**SLOW, "variables": {"x": "y" * 1_500}}
+    monkeypatch.setattr("graph_service.api.app.MAX_HELD_BYTES", 2_500)
+    with served(slow_service) as url, ThreadPoolExecutor(1) as pool:
+        first = pool.submit(post, url, large)
+        assert slow_store.waiting.wait(20)
+        response = post(url, large)
+        assert (response.status_code, refusal(response)) == (503, "LIMIT_EXCEEDED")
+        slow_store.released.set()
+        assert first.result(20).status_code == 200
+        for _ in range(3):
+            assert post(url, large).status_code == 200
+
+
 def test_a_client_that_goes_away_harms_nobody(url: str) -> None:
     address = urlsplit(url)
     for part in (b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
