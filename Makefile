@@ -9,7 +9,7 @@ INSTALL := $(PIP) install --quiet --require-hashes --no-deps --no-binary pcst-fa
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-package graph-service --no-header --no-annotate
 
-.PHONY: help setup demo check test kill-test test-models bench serve lock schema clean
+.PHONY: help setup demo check test kill-test attack test-models bench serve lock schema clean
 help: ## List the verbs
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -29,6 +29,9 @@ test: check ## All checks, and the tests over both stores
 kill-test: $(VENV)/.test ## Kill loads 100 times on each store
 	GRAPH_SERVICE_TEST_KILLS=100 $(BIN)/pytest -n 2 tests/contract/test_contract_load_kills.py
 
+attack: $(VENV)/.attack ## Attack a server of this machine, and print what it withstood
+	$(BIN)/python tools/attack.py
+
 test-models: $(VENV)/.models ## Compare the embedders with sentence-transformers (5 GB with torch)
 	GRAPH_SERVICE_TEST_MODELS=1 $(BIN)/pytest tests/models
 
@@ -45,6 +48,7 @@ lock: $(VENV)/.test ## Resolve all dependencies anew, with hashes
 	$(PIP) install --quiet uv
 	$(LOCK) requirements/demo.in -o requirements/demo.txt
 	$(LOCK) requirements/test.in -c requirements/demo.txt -o requirements/test.txt
+	$(LOCK) requirements/attack.in -c requirements/test.txt -o requirements/attack.txt
 	$(LOCK) requirements/models.in -c requirements/test.txt -o requirements/models.txt
 
 clean: ## Remove the virtual environment and caches
@@ -65,6 +69,12 @@ $(VENV)/.test: requirements/test.txt pyproject.toml | $(BIN)/python
 	@$(INSTALL) -r requirements/test.txt
 	@$(PIP) install --quiet --no-deps --editable .
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.attack: requirements/attack.txt pyproject.toml | $(BIN)/python
+	@echo "Installing the locked dependencies of the attacks into $(VENV) ..."
+	@$(INSTALL) -r requirements/attack.txt
+	@$(PIP) install --quiet --no-deps --editable .
+	@touch $@ $(VENV)/.demo $(VENV)/.test
 
 $(VENV)/.models: requirements/models.txt pyproject.toml | $(BIN)/python
 	@echo "Installing sentence-transformers and torch into $(VENV) (5 GB on Linux) ..."

@@ -309,11 +309,17 @@ def abandoned_queries(target: Target) -> str:
 
 
 def many_documents(target: Target) -> str:
-    """300 valid documents of 100 KB, each another one."""
-    for i in range(300):
-        answer = target.ask({"query": f"{{graphs{{name}}}} #{i}" + "x" * 99_000})
-        assert answer.status_code == 200
-    return "answered"
+    """200 valid documents of 100 KB, each another one; and 20 of 1 MB."""
+
+    def ask(number: int) -> int:
+        length = 99_000 if number < 200 else 990_000
+        answer = target.ask({"query": f"{{graphs{{name}}}} #{number}" + "x" * length})
+        return len(answer.json().get("errors", ()))
+
+    with ThreadPoolExecutor(8) as pool:
+        refused = sum(pool.map(ask, range(220)))
+    assert refused == 20, refused
+    return f"{220 - refused} answered, {refused} refused"
 
 
 def rewiring_around_a_star(target: Target) -> str:
@@ -414,11 +420,13 @@ def memory(server: ServerProcess) -> int:
 
 
 def make_store(folder: Path) -> str:
-    """Returns a store with graph ``demo``, and ``star``: one head of 20,000 statements."""
+    """Returns a store with graph ``demo``, and ``star``: one head of 20,000 of its statements."""
     url = f"sqlite:///{folder / 'attacked.db'}"
     with open_store(url) as store:
         load(demo_slice(), store=store, graph="demo")
-        load_graph(store, "star", [("Q1", f"P{i % 50}", f"Q{i + 2}") for i in range(20_000)])
+        star = [("Q1", f"P{i % 50}", f"Q{i + 2}") for i in range(20_000)]
+        elsewhere = [(f"Q{i}", "P1", f"Q{i + 1}") for i in range(30_000, 35_000)]
+        load_graph(store, "star", [*star, *elsewhere])
     return url
 
 
