@@ -31,11 +31,13 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 GraphMaker = Callable[..., KnowledgeGraph]
 
 
-# CI draws the same examples each time, so that it judges the change and not the draw; everyone
-# else's runs draw new ones. How long an example takes says nothing on a busy machine.
-settings.register_profile("required", derandomize=True, deadline=None)
-if os.environ.get("GRAPH_SERVICE_TEST_REQUIRE") == "1":
-    settings.load_profile("required")
+# CI and everyone's own runs draw the same examples, so that a run judges the change and not the
+# draw, and what fails in one fails in the other. How long an example takes says nothing on a busy
+# machine. To look for new examples: ``pytest --hypothesis-profile=search``, which draws anew each
+# time, or with ``--hypothesis-seed=N`` beside it the same ones again.
+settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("search", deadline=None, derandomize=False, print_blob=True)
+settings.load_profile("suite")
 
 
 def missing(reason: str) -> None:

@@ -83,7 +83,6 @@ def test_golden_fingerprints(store: Store, graph_name: str) -> None:
 
 @settings(
     max_examples=25,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(graph=random_graphs)

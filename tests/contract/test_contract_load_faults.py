@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import islice
 from sqlite3 import OperationalError
 from threading import Barrier
 from typing import Any
@@ -212,7 +213,8 @@ def test_a_row_on_a_pages_edge_is_read_once(
     expected = sorted((item.id for item in items), key=key64)
 
     def pages(found: Any, size: int) -> list[Any]:
-        chunks = list(found)
+        # A page that begins again where it began never ends.
+        chunks = list(islice(found, 100))
         assert all(0 < len(chunk) <= size for chunk in chunks)
         return [item for chunk in chunks for item in chunk]
 

@@ -301,7 +301,6 @@ def test_of_too_many_edges_the_nearer_then_the_smaller_keys_stay(
 
 @settings(
     max_examples=15,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(

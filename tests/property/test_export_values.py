@@ -194,7 +194,7 @@ def read_back(path: Path, options: LoadOptions, format_: Format | None) -> list[
 
 
 @pytest.mark.parametrize("format_", ["jsonl", "ntriples", "nquads", "kgtk", "tsv"])
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(statement=statements)
 def test_a_statement_comes_back_or_is_counted(
     tmp_path_factory: pytest.TempPathFactory, format_: str, statement: Statement
@@ -232,7 +232,7 @@ def edge_of(item: Statement) -> tuple[object, ...]:
 terms = st.dictionaries(languages, texts, max_size=2)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     entity=st.builds(
         Entity,

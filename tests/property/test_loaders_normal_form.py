@@ -149,9 +149,7 @@ def by_id(statements: Iterable[Statement]) -> dict[str, Statement]:
     return {one.id: normal_form(one) for one in statements}
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(documents())
 def test_random_statements_agree(tmp_path: Path, document: dict[str, Any]) -> None:
     written = write_entity(json.loads(json.dumps(document)))

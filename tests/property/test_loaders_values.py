@@ -186,9 +186,7 @@ def test_quick_statement_id_is_the_models(
     )
 
 
-in_files = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+in_files = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

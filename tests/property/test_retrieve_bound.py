@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from retrieve_samples import region_of
-from scipy import optimize
+from steiner_program import best_worth
 
 from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
@@ -131,7 +131,6 @@ def larger_case(seed: int) -> tuple[Region, Prizes, Prizes]:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_o7_prove_finds_the_optimum_that_an_integer_program_finds(seed: int) -> None:
-
     region, node_prizes, edge_prizes = larger_case(seed)
     cost = 3.0
     cheap = best_subgraph(
@@ -144,64 +143,13 @@ def test_o7_prove_finds_the_optimum_that_an_integer_program_finds(seed: int) -> 
     assert cheap.objective <= proven.objective
     assert cheap.gap is not None
     assert proven.objective <= cheap.objective * (1 + cheap.gap) + 1e-6
-    best = integer_program(region, node_prizes, cost)
-    assert proven.objective == pytest.approx(best)
-
-
-def integer_program(region: Region, node_prizes: Prizes, cost: float) -> float:
-    """The optimum by one flow of units from a root to each node that is in."""
-    n, m = region.node_count, region.edge_count
-    head, tail = region.head.tolist(), region.tail.tolist()
-    # Variables: x of nodes, root of nodes, y of arcs (2 m), flow of arcs (2 m), flow into roots.
-    size = 2 * n + 4 * m + n
-    worth = np.zeros(size)
-    worth[:n] = -node_prizes
-    worth[2 * n : 2 * n + 2 * m] = cost
-    rows: list[npt.NDArray[np.float64]] = []
-    low: list[float] = []
-    high: list[float] = []
-
-    def row(entries: dict[int, float], least: float, most: float) -> None:
-        line = np.zeros(size)
-        for place, value in entries.items():
-            line[place] += value
-        rows.append(line)
-        low.append(least)
-        high.append(most)
-
-    row({n + v: 1.0 for v in range(n)}, 1, 1)
-    into: list[list[int]] = [[] for _ in range(n)]
-    out: list[list[int]] = [[] for _ in range(n)]
-    for edge in range(m):
-        if head[edge] != tail[edge]:
-            into[tail[edge]].append(2 * edge)
-            out[head[edge]].append(2 * edge)
-            into[head[edge]].append(2 * edge + 1)
-            out[tail[edge]].append(2 * edge + 1)
-    for v in range(n):
-        row({v: -1.0, n + v: 1.0, **{2 * n + arc: 1.0 for arc in into[v]}}, 0, 0)
-        flow = {v: -1.0, 2 * n + 4 * m + v: 1.0}
-        flow.update({2 * n + 2 * m + arc: 1.0 for arc in into[v]})
-        for arc in out[v]:
-            flow[2 * n + 2 * m + arc] = flow.get(2 * n + 2 * m + arc, 0.0) - 1.0
-        row(flow, 0, 0)
-        row({2 * n + 4 * m + v: 1.0, n + v: -float(n)}, -np.inf, 0)
-    for arc in range(2 * m):
-        row({2 * n + 2 * m + arc: 1.0, 2 * n + arc: -float(n)}, -np.inf, 0)
-        source = tail[arc // 2] if arc % 2 else head[arc // 2]
-        row({2 * n + arc: 1.0, source: -1.0}, -np.inf, 0)
-    integrality = np.zeros(size)
-    integrality[: 2 * n + 2 * m] = 1
-    upper = np.full(size, float(n))
-    upper[: 2 * n + 2 * m] = 1.0
-    found = optimize.milp(
-        worth,
-        constraints=optimize.LinearConstraint(np.array(rows), low, high),
-        integrality=integrality,
-        bounds=optimize.Bounds(np.zeros(size), upper),
+    best = best_worth(
+        region.head.astype(np.int64),
+        region.tail.astype(np.int64),
+        node_prizes,
+        np.full(region.edge_count, cost),
     )
-    assert found.success
-    return float(-found.fun)
+    assert proven.objective == pytest.approx(best)
 
 
 def test_o7_the_bound_of_nothing_prized_is_zero() -> None:

@@ -51,7 +51,7 @@ def prized(draw: st.DrawFn) -> tuple[Region, Prizes, Prizes, float]:
     return region, draw(prizes(region.node_count)), draw(prizes(region.edge_count)), cost
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(prized(), st.integers(1, 5), st.integers(1, 8))
 def test_o6_paths_leave_the_queue_best_first(
     case: tuple[Region, Prizes, Prizes, float], longest: int, count: int
@@ -141,7 +141,7 @@ def optimum(region: Region, node_prizes: Prizes, edge_prizes: Prizes, cost: floa
 
 @pytest.mark.parametrize("exact_work", [EXACT_WORK, 0])
 def test_o7_tree_is_the_optimum_on_random_multigraphs(exact_work: int) -> None:
-    @settings(max_examples=250, deadline=None)
+    @settings(max_examples=250)
     @given(prized())
     def check(case: tuple[Region, Prizes, Prizes, float]) -> None:
         region, node_prizes, edge_prizes, cost = case
@@ -184,7 +184,7 @@ def assert_sound(region: Region, nodes: list[int], edges: list[int]) -> None:
         assert graph.number_of_nodes() == 0 or nx.is_connected(graph), "through a literal"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(prized(), st.randoms(use_true_random=False))
 def test_o7_objective_does_not_depend_on_the_order_of_edges(
     case: tuple[Region, Prizes, Prizes, float], random: object
@@ -207,7 +207,7 @@ def test_o7_objective_does_not_depend_on_the_order_of_edges(
     assert one.objective == pytest.approx(two.objective)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(prized(), st.integers(1, 4))
 def test_o7_a_limit_keeps_it_connected(
     case: tuple[Region, Prizes, Prizes, float], limit: int
@@ -235,7 +235,7 @@ def best_part(
     return float(best)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(prized(), st.integers(1, 5))
 def test_o7_a_limit_keeps_the_part_that_is_worth_most(
     case: tuple[Region, Prizes, Prizes, float], limit: int
@@ -284,7 +284,7 @@ def test_o7_the_part_of_a_larger_tree_is_worth_most(seed: int) -> None:
         assert worth == best_part(region, list(range(11)), node_prizes, gain, size)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(prized(), st.integers(1, 5))
 def test_o5_triplets_are_the_most_similar_of_all(
     case: tuple[Region, Prizes, Prizes, float], limit: int
@@ -300,7 +300,7 @@ def test_o5_triplets_are_the_most_similar_of_all(
     assert chosen.tolist() == expected[:limit]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(multigraphs())
 def test_o4_of_parallel_edges_the_last_by_key_stays(region: Region) -> None:
     """O4 to O7: the graph is simple and directed, and how many statements went is a cut."""

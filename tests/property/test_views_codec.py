@@ -38,7 +38,7 @@ def same(one: ViewDelta, other: ViewDelta) -> bool:
     )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     method=st.sampled_from(list(Method)[:4]),
     level=st.floats(0, 1),
@@ -74,7 +74,7 @@ def test_a_persons_own_changes_come_back():
     assert ids[0] == ids[1]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_damage_is_seen(data):
     delta, _ = make_delta(BASE, ViewSpec(Method.EDGE_REWIRING, level=0.3))

@@ -99,7 +99,7 @@ def similar(one: np.ndarray, other: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("method", DRAWN)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graph=graphs(), seed=st.integers(0, 10**6), level=st.sampled_from([0.1, 0.3, 0.6, 1.0]))
 def test_deviation_is_networkx_to_1e_12(method, graph, seed, level):
     """O11."""
@@ -127,7 +127,7 @@ def test_deviation_is_networkx_to_1e_12(method, graph, seed, level):
     assert 0.0 <= found.sd2 <= 1.0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(graph=graphs())
 def test_the_base_itself_has_not_deviated(graph):
     """O11."""
@@ -181,7 +181,7 @@ def test_new_entities_and_relations_count_for_structure_and_are_left_out_of_ats(
     assert found.sd2 == pytest.approx(similar(base[1], view[1]), abs=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(graph=graphs(), wedges=st.integers(1, 5))
 def test_large_graphs_are_counted_in_parts(graph, wedges):
     """O11: the search instead of the table, and few wedges at a time, change nothing."""

@@ -46,7 +46,7 @@ def nearest(walk: nx.Graph, starts: set[int], ends: set[int]) -> int | None:
     return min(steps) if steps and min(steps) <= MAX_STEPS else None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_shares_are_those_counted_by_hand(data):
     """O10, O11: any method, on random multigraphs."""

@@ -109,7 +109,7 @@ def eligible(graph: KnowledgeGraph) -> np.ndarray:
 
 
 @pytest.mark.parametrize("method", DRAWN)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(graph=graphs(), seed=SEEDS)
 def test_level_0_is_the_base(method, graph, seed):
     """O10."""
@@ -120,7 +120,7 @@ def test_level_0_is_the_base(method, graph, seed):
 
 
 @pytest.mark.parametrize("method", DRAWN)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(graph=graphs(), seed=SEEDS, level=LEVELS)
 def test_level_is_reached_to_one_edge_or_said_why_not(method, graph, seed, level):
     """O10; the limits are worked out here by hand: pairs of two relations, free tails."""
@@ -163,7 +163,7 @@ def test_level_is_reached_to_one_edge_or_said_why_not(method, graph, seed, level
 
 
 @pytest.mark.parametrize("method", DRAWN)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(graph=graphs(), seed=SEEDS, low=LEVELS, high=LEVELS)
 def test_smaller_levels_are_among_larger_ones(method, graph, seed, low, high):
     """O10: the same edges with the same new content."""
@@ -173,7 +173,7 @@ def test_smaller_levels_are_among_larger_ones(method, graph, seed, low, high):
     assert changes(less) <= changes(more)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(graph=graphs(), seed=SEEDS, level=LEVELS)
 def test_rewired_tails_lie_outside_the_neighbourhood(graph, seed, level):
     """O10: both directions on the base, the head left out; relation and head stay."""
@@ -210,7 +210,7 @@ def test_rewired_tails_lie_outside_the_neighbourhood(graph, seed, level):
     assert sum(count - 1 for count in made.values()) == repeats == report.unavoidable
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graph=graphs(), seed=SEEDS)
 def test_rewiring_takes_turns_in_hash_order(graph, seed):
     """O10: the parallel resolution equals edges choosing one after the other."""
@@ -227,7 +227,7 @@ def test_rewiring_takes_turns_in_hash_order(graph, seed):
         seen = set(part.replaced.tolist())
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(graph=graphs(), seed=SEEDS, level=LEVELS)
 def test_swapping_moves_relations_and_nothing_else(graph, seed, level):
     """O10: each relation is used as often as before; tails stay; repeats are counted."""
@@ -249,7 +249,7 @@ def test_swapping_moves_relations_and_nothing_else(graph, seed, level):
     assert report.unavoidable == repeats
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=SEEDS, rows=st.integers(3, 40))
 def test_swapping_repeats_nothing_where_a_choice_exists(seed, rows):
     """O10: heads in pairs of parallel edges with all four relations free elsewhere."""
@@ -264,7 +264,7 @@ def test_swapping_repeats_nothing_where_a_choice_exists(seed, rows):
     assert delta.changed_count == graph.edge_count // 2 * 2
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(graph=graphs(), seed=SEEDS, level=LEVELS)
 def test_replacement_takes_the_least_likely_relation(graph, seed, level):
     """O10: by brute force over all relations, own and existing ones left out."""
@@ -308,7 +308,7 @@ def test_replacement_takes_the_least_likely_relation(graph, seed, level):
     assert report.unavoidable == repeats
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graph=graphs(), seed=SEEDS, data=st.data(), method=st.sampled_from(DRAWN))
 def test_a_scope_is_all_that_changes(graph, seed, data, method):
     """O10: statements, relations and the region around entities."""
@@ -346,7 +346,7 @@ def test_a_scope_is_all_that_changes(graph, seed, data, method):
     assert set(delta.removed.tolist()) == {e for e in walked if eligible(graph)[e]}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graph=graphs(), data=st.data())
 def test_withheld_rounds_nest(graph, data):
     """K6: the first ``count`` of the statements named, of any kind of value."""
@@ -368,7 +368,7 @@ def test_withheld_rounds_nest(graph, data):
         before = gone
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(rows=triples(), data=st.data(), seed=SEEDS, level=LEVELS, method=st.sampled_from(DRAWN))
 def test_order_of_loading_and_entities_without_statements_change_nothing(
     rows, data, seed, level, method
@@ -387,7 +387,7 @@ def test_order_of_loading_and_entities_without_statements_change_nothing(
     assert content(one, make_delta(one, spec)[0]) == content(other, make_delta(other, spec)[0])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graph=graphs(), seed=SEEDS, level=LEVELS)
 def test_okgqa_sampling_never_reaches_more_than_asked(graph, seed, level):
     """O10: with replacement, for swapping and replacement."""

@@ -137,7 +137,7 @@ EDGES = st.sets(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(
     edges=EDGES,
     seeds=st.sets(st.sampled_from(NAMES), min_size=1, max_size=2),

@@ -296,9 +296,7 @@ def test_a_walk_ends_where_nothing_new_is_reached(tmp_path: Path, tmp_store: Sto
     assert report.graph.counts.statements == 2
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     EDGES.map(lambda edges: sorted(set(edges))),
     st.sets(NODES, min_size=1, max_size=2),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_service.errors import SetupError
@@ -190,7 +190,6 @@ statements = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(statements, max_size=5), min_size=1, max_size=4))
 def test_encoded_statements_are_the_statements(parts: list[list[Statement]]) -> None:
     flat = [one for part in parts for one in part]

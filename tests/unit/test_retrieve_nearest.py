@@ -68,7 +68,7 @@ def brute(
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=14),
     st.sets(st.integers(0, 3), min_size=1, max_size=3),
