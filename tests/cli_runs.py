@@ -64,5 +64,5 @@ def process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )

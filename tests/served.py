@@ -28,12 +28,12 @@ def served(service: Service, options: ServerOptions | None = None) -> Iterator[s
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + 120
         while not server.started:
             assert time.monotonic() < limit, "the server did not start"
             time.sleep(0.01)
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(120)
         listening.close()

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -172,14 +173,17 @@ def test_the_time_limit_is_the_whole_querys(
     """A field that uses up the time leaves none to the fields after it."""
     name = graph_names()
     publish(store, name, 1)
-    real = store.entities
+    real, ahead_s = store.entities, 0.0
 
     def slow(edition: str, ids: list[str]) -> Any:
-        time.sleep(0.4)
+        nonlocal ahead_s
+        ahead_s += 601.0
         return real(edition, ids)
 
     monkeypatch.setattr(store, "entities", slow)
-    monkeypatch.setattr(service, "settings", Settings(read_timeout_s=0.3))
+    monkeypatch.setattr(service, "settings", Settings(read_timeout_s=600.0))
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + ahead_s)
+    monkeypatch.setattr("graph_service.model.limits.time", clock)
     document = """query($name: ID!) { a: item(id: "Q1", graph: $name) { id }
       b: item(id: "Q1", graph: $name) { id } }"""
     answer = execute(service, document, {"name": name})

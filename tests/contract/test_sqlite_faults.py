@@ -337,7 +337,7 @@ def test_no_connection_crosses_a_fork(path: Path) -> None:
             queue: multiprocessing.Queue[object] = context.Queue()
             process = context.Process(target=_child_of_fork, args=(store, queue))
             process.start()
-            assert queue.get(timeout=60) == ["g", "of-child"]
+            assert queue.get(timeout=300) == ["g", "of-child"]
             process.join(60)
             assert process.exitcode == 0
             load.write(Batch(statements=[statement(("Q3", "P1", "Q4"))]))
@@ -425,7 +425,7 @@ def test_two_processes_build_a_snapshot_at_once(path: Path) -> None:
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == "built\n"
-    replies = [process.communicate("\n", timeout=60)[0] for process in processes]
+    replies = [process.communicate("\n", timeout=300)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0]
     assert replies[0] == replies[1]
     assert replies[0].startswith("6000 ")
@@ -487,6 +487,6 @@ def test_a_name_index_dropped_under_a_search_is_an_edition_that_is_gone(path: Pa
 
     with ThreadPoolExecutor(5) as pool:
         searching = [pool.submit(search) for _ in range(4)]
-        pool.submit(publish).result(timeout=60)
-        assert sum(one.result(timeout=60) for one in searching)
+        pool.submit(publish).result(timeout=300)
+        assert sum(one.result(timeout=300) for one in searching)
     database.close()

@@ -116,7 +116,7 @@ def test_readme_commands_print_what_it_says(tmp_path: Path, environment: dict[st
                 env=environment,
                 capture_output=True,
                 text=True,
-                timeout=180,
+                timeout=600,
                 check=False,
             )
             assert done.returncode == 0, f"$ {text}\n{done.stdout}\n{done.stderr}"
@@ -132,7 +132,7 @@ def test_readme_commands_print_what_it_says(tmp_path: Path, environment: dict[st
     finally:
         for server in servers:
             server.send_signal(signal.SIGINT)
-            server.wait(20)
+            server.wait(120)
     if os.environ.get("GRAPH_SERVICE_UPDATE_README"):
         README.write_text(written)
         return
@@ -144,7 +144,7 @@ def trailing(output: str) -> str:
 
 
 def wait_for(port: int) -> None:
-    for _ in range(200):
+    for _ in range(1200):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return

@@ -10,8 +10,10 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -85,11 +87,16 @@ def test_a_run_is_killed_goes_on_and_is_replayed_with_the_same_bytes(
     questions = question_file(tmp_path / "q.jsonl", 12)
     out = tmp_path / "a.jsonl"
 
-    def slowly(body: dict[str, Any]) -> Scripted:
-        time.sleep(0.05)
+    killed = threading.Event()
+    replies = count()
+
+    def until_killed(body: dict[str, Any]) -> Scripted:
+        # The sixth request is under way until the process is killed.
+        if next(replies) == 5:
+            killed.wait(120)
         return by_rule(body)
 
-    with stand_in(slowly) as server:
+    with stand_in(until_killed) as server:
         arguments = ("answer", "--questions", questions, "--model", "m", "--out", str(out))
         endpoint = ("--model-url", server.url)
         process = subprocess.Popen(
@@ -99,10 +106,11 @@ def test_a_run_is_killed_goes_on_and_is_replayed_with_the_same_bytes(
             env=dict(os.environ),
         )
         deadline = time.monotonic() + 120
-        while len(server.answered) < 5 and time.monotonic() < deadline:
+        while len(server.requests) < 6 and time.monotonic() < deadline:
             time.sleep(0.005)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
+        killed.set()
         lines = out.read_bytes().count(b"\n")
         asked = len(server.requests)
         assert 3 <= lines < 12

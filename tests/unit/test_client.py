@@ -231,7 +231,7 @@ def test_a_view_made_in_the_background_over_http_s4(own_service: Service) -> Non
     with served(own_service, ServerOptions(writable=True)) as url, Client.connect(url) as far:
         begun = far.create_view(REPLACED, graph="demo", name="later", wait=False)
         assert begun.state in (ViewState.RUNNING, ViewState.DONE)
-        until = time.monotonic() + 20
+        until = time.monotonic() + 120
         view = far.view("later")
         while view is not None and view.state is ViewState.RUNNING and time.monotonic() < until:
             time.sleep(0.02)

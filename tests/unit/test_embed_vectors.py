@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -108,14 +109,17 @@ def test_limit_takes_the_first_texts_first(tmp_path: Path) -> None:
         assert vectors.encode_some(["a", "b"], max_new=0).cut is None
 
 
-def test_deadline_keeps_what_was_done(tmp_path: Path) -> None:
-    embedder = Counting(pause_s=0.05)
+def test_deadline_keeps_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = Counting()
     texts = [f"text {i}" for i in range(128 * 8)]
+    # Each text takes a second.
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + len(embedder.computed))
+    monkeypatch.setattr("graph_service.model.limits.time", clock)
     with open_vectors(embedder, tmp_path / "v.db") as vectors:
         with pytest.raises(DeadlineError, match="embedding"):
-            vectors.encode(texts, deadline=Deadline.after(0.08))
+            vectors.encode(texts, deadline=Deadline.after(400.0))
         done = len(embedder.computed)
-        assert 0 < done < len(texts)
+        assert 400 <= done < len(texts)
         assert done % 128 == 0
         part = vectors.encode_some(texts, deadline=Deadline.after(-1))
         assert part.known.tolist() == [True] * done + [False] * (len(texts) - done)

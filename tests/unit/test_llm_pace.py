@@ -82,15 +82,17 @@ def test_no_minute_holds_more_than_the_limits(
 
 def test_concurrency_is_kept_and_used() -> None:
     pace = Pace(concurrency=2)
-    lock = threading.Lock()
-    now = most = 0
+    lock, two = threading.Lock(), threading.Barrier(2)
+    asked = now = most = 0
 
     def work() -> None:
-        nonlocal now, most
+        nonlocal asked, now, most
         with pace.slot(1):
             with lock:
-                now += 1
-                most = max(most, now)
+                asked, now = asked + 1, now + 1
+                first, most = asked <= 2, max(most, now)
+            if first:
+                two.wait(120)
             time.sleep(0.01)
             with lock:
                 now -= 1

@@ -56,7 +56,7 @@ def test_another_process_is_named_and_a_killed_one_taken_over(tmp_path: Path) ->
         ):
             pytest.fail("two processes held one file")
         process.send_signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
-        process.wait(10)
+        process.wait(120)
     assert (tmp_path / ".run.jsonl.lock").exists()
     with one_writer(path):
         assert f"process {os.getpid()} " in (tmp_path / ".run.jsonl.lock").read_text()

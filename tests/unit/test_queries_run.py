@@ -54,15 +54,17 @@ def test_a_folder_is_no_file_of_answers(tmp_path: Path) -> None:
 
 
 def test_questions_under_way_at_once() -> None:
-    lock = threading.Lock()
-    now = most = 0
+    lock, three = threading.Lock(), threading.Barrier(3)
+    asked = now = most = 0
 
     def counting(case: Case) -> Answer:
-        nonlocal now, most
+        nonlocal asked, now, most
         with lock:
-            now += 1
-            most = max(most, now)
-        time.sleep(0.02)
+            asked, now = asked + 1, now + 1
+            first, most = asked <= 3, max(most, now)
+        if first:
+            three.wait(120)
+        time.sleep(0.01)
         with lock:
             now -= 1
         return made(case)

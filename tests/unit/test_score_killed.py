@@ -6,9 +6,12 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 from openai_stand_in import Scripted, completion, stand_in
 
@@ -22,12 +25,18 @@ def test_killed_in_the_middle_of_a_case_and_gone_on_with(tmp_path: Path) -> None
             json.dumps({"id": str(i), "question": "Who?", "text": f"Ada {i}."}) for i in range(4)
         )
     )
-    reply = Scripted(
-        200,
-        completion("[[B]]", usage={"prompt_tokens": 1, "completion_tokens": 1}),
-        delay_s=0.03,
-    )
     labels = len(load_criteria().labels)
+    killed = threading.Event()
+    asked = count()
+
+    def reply(_: dict[str, Any]) -> Scripted:
+        # The request in the middle of the second case is under way until the process is killed.
+        if next(asked) == labels + labels // 2:
+            killed.wait(120)
+        return Scripted(
+            200, completion("[[B]]", usage={"prompt_tokens": 1, "completion_tokens": 1})
+        )
+
     with stand_in(reply) as server:
         command = [
             sys.executable, "-m", "graph_service.cli", "score", "talec", str(cases), "--method",
@@ -36,14 +45,15 @@ def test_killed_in_the_middle_of_a_case_and_gone_on_with(tmp_path: Path) -> None
         ]  # fmt: skip
         environment = {**os.environ, "OPENAI_API_KEY": "k"}
         process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        waited = time.monotonic() + 60
+        waited = time.monotonic() + 120
         # One case is written, and the second is half judged.
-        while len(server.requests) < labels + labels // 2:
+        while len(server.requests) <= labels + labels // 2:
             assert time.monotonic() < waited
             assert process.poll() is None
             time.sleep(0.005)
         process.kill()
         process.wait()
+        killed.set()
         written = (tmp_path / "run.jsonl").read_bytes()
         before = len(server.requests)
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

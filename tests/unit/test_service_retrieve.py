@@ -430,7 +430,7 @@ def test_the_result_id_is_the_same_in_any_process(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
     assert done.stdout.split() == expected

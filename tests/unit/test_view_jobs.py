@@ -25,7 +25,7 @@ REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.2, random_seed=5)
 
 def settled(service: Service, reference: str) -> StoredView:
     """The view, once its job has ended."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         view = service.get_view(reference)
         if view.state is not ViewState.RUNNING:
@@ -43,7 +43,7 @@ class Held:
 
     def __call__(self):
         self.asked.set()
-        assert self.go.wait(20)
+        assert self.go.wait(120)
         return self._service.arrays(self._service.graph())
 
 
@@ -69,7 +69,7 @@ def test_progress_is_told_and_a_running_view_is_not_asked_s4(own_service: Servic
     held = Held(own_service)
     jobs, view = begun(own_service, held, name="slow")
     assert (view.state, view.progress, view.deviation) == (ViewState.RUNNING, 0.0, None)
-    assert held.asked.wait(20)
+    assert held.asked.wait(120)
     assert [one.state for one in own_service.list_views()] == [ViewState.RUNNING]
     with pytest.raises(InputError, match=r"slow is still being made \(0%\)"):
         own_service.retrieve(request(view=ViewRef(name="slow")))
@@ -87,7 +87,7 @@ def test_progress_is_told_and_a_running_view_is_not_asked_s4(own_service: Servic
 def test_a_job_is_cancelled_and_can_be_begun_anew_s4(own_service: Service) -> None:
     held = Held(own_service)
     jobs, view = begun(own_service, held, name="slow")
-    assert held.asked.wait(20)
+    assert held.asked.wait(120)
     edges = own_service.graph().fingerprints.edges
     cancelled = jobs.cancel("demo", "slow", edges=edges)
     assert cancelled.state is ViewState.CANCELLED
@@ -106,7 +106,7 @@ def test_a_job_is_cancelled_from_another_process_s4(own_service: Service) -> Non
     """The store is what they share: the other process has no thread of this job."""
     held = Held(own_service)
     jobs, view = begun(own_service, held)
-    assert held.asked.wait(20)
+    assert held.asked.wait(120)
     with open_service(own_service.store.url, settings=own_service.settings) as other:
         assert other.cancel_view(view.id).state is ViewState.CANCELLED
     held.go.set()
@@ -117,10 +117,10 @@ def test_a_job_is_cancelled_from_another_process_s4(own_service: Service) -> Non
 def test_a_view_deleted_while_it_is_made_stays_away_s4(own_service: Service) -> None:
     held = Held(own_service)
     jobs, view = begun(own_service, held)
-    assert held.asked.wait(20)
+    assert held.asked.wait(120)
     own_service.delete_view(view.id)
     held.go.set()
-    jobs._jobs[f"demo/{view.id}"].thread.join(20)
+    jobs._jobs[f"demo/{view.id}"].thread.join(120)
     assert own_service.list_views() == []
 
 
@@ -147,7 +147,7 @@ def test_a_job_whose_process_died_has_failed(
 ) -> None:
     held = Held(own_service)
     jobs, view = begun(own_service, held)
-    assert held.asked.wait(20)
+    assert held.asked.wait(120)
     monkeypatch.setattr(view_store, "ABANDONED_S", -1.0)
     lost = own_service.get_view(view.id)
     assert (lost.state, lost.error) == (ViewState.FAILED, "the process that made it has gone")
@@ -160,7 +160,7 @@ def test_a_job_of_a_killed_process_of_this_machine_is_lost_at_once(own_service: 
     """No silence to wait for: the process that began it is known to be gone."""
     held = Held(own_service)
     jobs, view = begun(own_service, held)
-    assert held.asked.wait(20)
+    assert held.asked.wait(120)
     key = f"demo/{view.id}"
     record = own_service.store.get_record(view_store.KIND, key)
     assert record is not None
