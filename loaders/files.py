@@ -93,13 +93,12 @@ def source_files(source: str | Path, options: LoadOptions, /) -> list[SourceFile
         else:
             paths = [path]
         files = [_file(found, named, optional=len(paths) > 1) for found in paths]
-    for beside, form in (
-        (options.label_file, Format.LABELS),
-        (options.type_file, Format.TYPES),
-        (options.description_file, Format.DESCRIPTIONS),
+    for several, form in (
+        (options.label_files, Format.LABELS),
+        (options.type_files, Format.TYPES),
+        (options.description_files, Format.DESCRIPTIONS),
     ):
-        if beside is not None:
-            files.append(replace(_file(beside, form), selected=False))
+        files.extend(replace(_file(beside, form), selected=False) for beside in several)
     for beside in (options.qualifier_file, options.entity_ids, options.relation_ids):
         if beside is not None:
             # Read with the tables; what they hold decides the result, so they are identified.

@@ -194,6 +194,7 @@ class _Load:
         )
         if self._rejects.lost:
             self._tally.skipped[LOST_REJECTS_REASON] = self._tally.rejected
+        self._names_only = False
         self._bytes_before = 0
         self._bytes_total = (
             0 if any(not file.size for file in files) else sum(file.size for file in files)
@@ -280,6 +281,10 @@ class _Load:
                 )
             self._head = head
             format_ = file.format_of(source)
+            self._names_only = (
+                format_ in (Format.LABELS, Format.DESCRIPTIONS)
+                and not self._options.entities_from_labels
+            )
             if format_ is None:
                 self._tally.skipped[UNRECOGNISED_REASON] += 1
                 return False
@@ -402,6 +407,7 @@ class _Load:
                 statements=join_statements(self._statements) if self._statements else (),
                 documents=frozenset(self._documents),
                 terms_only=self._terms_only,
+                names_only=self._names_only,
                 source=self._files[self._file_index].path,
                 lines=self._lines,
                 entity_lines=self._entity_lines,

@@ -20,14 +20,8 @@ SHOWN_REJECTS = 20
 EXIT_REJECTS = 3
 EXIT_STOPPED = 130
 DEFAULT_REJECTS_PATH = Path("rejects.jsonl")
-_FILES = (
-    "label_file",
-    "type_file",
-    "description_file",
-    "qualifier_file",
-    "entity_ids",
-    "relation_ids",
-)
+_FILES = ("qualifier_file", "entity_ids", "relation_ids")
+_FILE_LISTS = ("label_files", "type_files", "description_files")
 REDIRECTS = ("follow", "resolve", "alias")
 
 
@@ -41,11 +35,13 @@ class LoadOptions:
             ``tail``, ``id``, ``rank``, ``language``, ``-`` for one to pass over), or
             ``head=NAME`` pairs naming columns of its header line; empty to recognise them.
         header: Whether a table's first line is a header; None to recognise it.
-        label_file: Names of entities: id, label and, if there is a third column, language.
-        type_file: Classes of entities: id and class; statements of P31 where both are Wikidata's,
+        label_files: Names of entities: id, label and, if there is a third column, language.
+        type_files: Classes of entities: id and class; statements of P31 where both are Wikidata's,
             else of ``rdf:type``.
-        description_file: Descriptions of entities: id, text and, if there is a third column,
+        description_files: Descriptions of entities: id, text and, if there is a third column,
             language.
+        entities_from_labels: Whether every id of a file of labels or descriptions is an entity;
+            else one without a statement is no entity, and its names are kept for later loads.
         qualifier_file: Qualifiers of a table's statements: the statement's cell in the column
             ``id``, relation and value.
         entity_ids, relation_ids: Tables of what the cells of a table stand for: number and id,
@@ -79,9 +75,10 @@ class LoadOptions:
     format: str | None = None
     columns: tuple[str, ...] = ()
     header: bool | None = None
-    label_file: Path | None = None
-    type_file: Path | None = None
-    description_file: Path | None = None
+    label_files: tuple[Path, ...] = ()
+    type_files: tuple[Path, ...] = ()
+    description_files: tuple[Path, ...] = ()
+    entities_from_labels: bool = False
     qualifier_file: Path | None = None
     entity_ids: Path | None = None
     relation_ids: Path | None = None
@@ -144,6 +141,8 @@ class LoadOptions:
         for key in _FILES:
             path = getattr(self, key)
             payload[key] = str(path) if path else None
+        for key in _FILE_LISTS:
+            payload[key] = [str(path) for path in getattr(self, key)]
         for key in ("columns", "languages", "fallback_languages", "literal_relations"):
             payload[key] = list(payload[key])
         return payload
@@ -297,6 +296,11 @@ class LoadReport:
                 f"{counts_.statements:,} statements ({counts_.literals:,} with literals), "
                 f"{counts_.relations:,} relations"
             )
+            if counts_.names:
+                lines.append(
+                    f"names: {counts_.names:,} ids have names and no statement; they are kept, and "
+                    "are no entities"
+                )
             lines.append(f"edges fingerprint: {self.graph.fingerprints.edges}")
             lines.append(f"content fingerprint: {self.graph.fingerprints.content}")
         return lines

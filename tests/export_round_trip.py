@@ -25,7 +25,7 @@ def load_back(report: ExportReport, store: Store, graph: str, rejects: Path) -> 
         format=after("--format"),
         columns=tuple((after("--columns") or "").split(",")) if after("--columns") else (),
         literal_relations=tuple((after("--literal-relations") or "").split(",")),
-        label_file=Path(labels) if labels else None,
+        label_files=(Path(labels),) if labels else (),
         rejects_path=rejects,
     )
     assert words[:2] == ["graph-service", "load"]

@@ -107,7 +107,10 @@ def load_table(path: Path, store: Store, graph: str, labels: Path | None, /) -> 
         graph=graph,
         replace=True,
         options=LoadOptions(
-            columns=("head", "relation", "tail"), header=False, label_file=labels, strict=True
+            columns=("head", "relation", "tail"),
+            header=False,
+            label_files=() if labels is None else (labels,),
+            strict=True,
         ),
     )
 

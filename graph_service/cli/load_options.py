@@ -37,10 +37,14 @@ def add_reading_options(load: argparse.ArgumentParser, /) -> None:
     table = load.add_argument_group("tables")
     table.add_argument("--columns", metavar="A,B,C", help="what the columns are, by order, such "
                        "as head,relation,tail, or by header, such as head=who,tail=whom")  # fmt: skip
-    table.add_argument("--labels", metavar="FILE", help="table of id, label and perhaps language")
-    table.add_argument("--types", metavar="FILE", help="table of id and class")
-    table.add_argument("--descriptions", metavar="FILE", help="table of id, description and "
-                       "perhaps language")  # fmt: skip
+    table.add_argument("--labels", action="append", default=[], metavar="FILE", help="table of id, "
+                       "label and perhaps language; may be repeated")  # fmt: skip
+    table.add_argument("--types", action="append", default=[], metavar="FILE",
+                       help="table of id and class; may be repeated")  # fmt: skip
+    table.add_argument("--descriptions", action="append", default=[], metavar="FILE",
+                       help="table of id, description and perhaps language; may be repeated")  # fmt: skip
+    table.add_argument("--entities-from-labels", action="store_true", help="every id of a file of "
+                       "labels or descriptions is an entity, without a statement too")  # fmt: skip
     table.add_argument("--qualifiers", metavar="FILE", help="table of statement id, relation and "
                        "value")  # fmt: skip
     table.add_argument("--entity-ids", metavar="FILE", help="table of number and id, where cells "
@@ -110,9 +114,10 @@ def load_options_of(options: argparse.Namespace, /, *, walks: bool, **more: Any)
     return LoadOptions(
         format=options.format,
         columns=_listed(options.columns),
-        label_file=_path(options.labels),
-        type_file=_path(options.types),
-        description_file=_path(options.descriptions),
+        label_files=tuple(map(Path, options.labels)),
+        type_files=tuple(map(Path, options.types)),
+        description_files=tuple(map(Path, options.descriptions)),
+        entities_from_labels=options.entities_from_labels,
         qualifier_file=_path(options.qualifiers),
         entity_ids=_path(options.entity_ids),
         relation_ids=_path(options.relation_ids),

@@ -16,9 +16,12 @@ from graph_service.model.values import EntityValue
 from graph_service.store.hashes import collision
 from graph_service.store.neo4j_driver import in_chunks, rows_of
 from graph_service.store.neo4j_journal import (
+    BARE,
     CREATED,
+    DESCRIBED,
     DOCUMENT_ROW,
     ENTITY_ROW,
+    NAMED,
     STATEMENT_ROW,
     BaseContents,
     Rows,
@@ -155,16 +158,19 @@ class BatchWork:
 
     def _write_entities(
         self, tx: neo4j.Transaction
-    ) -> tuple[list[tuple[int, bytes, bool]], set[str], list[JournalConflict]]:
+    ) -> tuple[list[tuple[int, bytes, int]], set[str], list[JournalConflict]]:
         batch = self._batch
         if not batch.entities and not batch.documents:
             return [], set(), []
         stored: dict[str, Entity] = {}
         present: dict[str, int | None] = {}
+        described: set[str] = set()
         for row in self._find(tx, {**self._entity_keys, **self._document_keys}):
             present[row[1]] = row[6]
             if not row[5]:
                 stored[row[1]] = entity_of_row(row[:6])
+                if not row[7]:
+                    described.add(row[1])
         conflicts = [] if batch.terms_only else self._conflicts(tx, stored, present)
         conflicting = {conflict[0] for conflict in conflicts}
         outdated: set[str] = set()
@@ -189,6 +195,8 @@ class BatchWork:
             key = self._entity_keys[id_]
             properties = entity_properties(entity, key, self._edition)
             properties["batch"] = present.get(id_) if batch.terms_only else self._number
+            if batch.names_only and id_ not in described:
+                properties["named"] = True
             (updated if id_ in present else created).append(properties)
             same_as += [
                 {
@@ -208,7 +216,11 @@ class BatchWork:
         )
         self._in_portions(tx, "UNWIND $rows AS row CREATE (s:SameAs) SET s = row", same_as)
         entries = [
-            (self._entity_keys[id_], entity_content_hash(entity), False)
+            (
+                self._entity_keys[id_],
+                entity_content_hash(entity),
+                NAMED if batch.names_only and id_ not in described else DESCRIBED,
+            )
             for id_, entity in changed.items()
         ]
         return entries, outdated & batch.documents, conflicts
@@ -281,7 +293,7 @@ class BatchWork:
             rows += rows_of(
                 tx,
                 f"UNWIND $keys AS key MATCH (n:Entity {{key: key}}) "
-                f"RETURN {ENTITY_COLUMNS}, n.batch",
+                f"RETURN {ENTITY_COLUMNS}, n.batch, n.named",
                 {"keys": [f"{self._edition}:{hex_key(key)}" for key in portion]},
             )
         for row in rows:
@@ -291,7 +303,7 @@ class BatchWork:
 
     def _write_mentioned(
         self, tx: neo4j.Transaction, mentioned: Mapping[str, int]
-    ) -> list[tuple[int, bytes, bool]]:
+    ) -> list[tuple[int, bytes, int]]:
         if not mentioned:
             return []
         # Ids are compared, not keys alone: a collision is an error.
@@ -302,7 +314,7 @@ class BatchWork:
             "UNWIND $rows AS row CREATE (n:Entity) SET n = row",
             [bare_properties(id_, key, self._edition) for id_, key in missing.items()],
         )
-        return [(key, entity_content_hash(Entity(id_)), True) for id_, key in missing.items()]
+        return [(key, entity_content_hash(Entity(id_)), BARE) for id_, key in missing.items()]
 
     def _write_statements(
         self,
@@ -357,7 +369,7 @@ class _Both(dict[str, int]):
         return self._first[id_]
 
 
-def _entity_journal(entries: list[tuple[int, bytes, bool]]) -> Rows:
+def _entity_journal(entries: list[tuple[int, bytes, int]]) -> Rows:
     journal = np.zeros(len(entries), dtype=ENTITY_ROW)
     if entries:
         journal["key"] = [key for key, _, _ in entries]

@@ -64,6 +64,8 @@ def copy_edition(
             return False
         if cursor.startswith("n:"):
             following = _copy_nodes(tx, base, edition, cursor[2:])
+        elif cursor.startswith("s:"):
+            following = _copy_spare_names(tx, base, edition, cursor[2:])
         else:
             place = int(cursor[2:])
             if place < len(portions):
@@ -126,7 +128,7 @@ def _copy_nodes(tx: neo4j.Transaction, base: str, edition: str, after: str) -> s
         },
     )
     if row is None or not row[1]:
-        return "r:0"
+        return "s:"
     rows_of(
         tx,
         """MATCH (a:SameAs) WHERE a.target > $after AND a.target <= $last
@@ -135,6 +137,28 @@ def _copy_nodes(tx: neo4j.Transaction, base: str, edition: str, after: str) -> s
         {"after": after or f"{base}:", "last": row[0], "edition": edition},
     )
     return f"n:{row[0]}"
+
+
+def _copy_spare_names(tx: neo4j.Transaction, base: str, edition: str, after: str) -> str:
+    """Copies names kept aside as entities: the load may bring the statement they wait for."""
+    row = one_row(
+        tx,
+        """MATCH (a:SpareName) WHERE a.key > $after AND a.key < $end
+        WITH a ORDER BY a.key LIMIT $limit
+        CREATE (b:Entity) SET b = a {.*, graph: $edition, spare: null,
+            key: $edition + ':' + right(a.key, 16),
+            search: $token + substring(a.spare, $cut)}
+        RETURN max(a.key), count(*)""",
+        {
+            "after": after or f"{base}:",
+            "end": f"{base}:g",
+            "limit": NODES_A_COPY,
+            "edition": edition,
+            "token": search_token(edition),
+            "cut": len(search_token(base)),
+        },
+    )
+    return "r:0" if row is None or not row[1] else f"s:{row[0]}"
 
 
 def _copy_statements(
@@ -171,6 +195,7 @@ def drop_editions(connection: Connection, /) -> None:
         _drop_relationships(connection, edition)
         for label, key in (
             ("Entity", "key"),
+            ("SpareName", "key"),
             ("SameAs", "target"),
             ("GraphPage", "key"),
             ("LoadJournal", "key"),
@@ -195,13 +220,13 @@ def drop_journal(connection: Connection, edition: str, /) -> None:
 
 
 def _drop_nodes(connection: Connection, label: str, key: str, edition: str) -> None:
-    # Label and property are two of the four pairs above, never data.
+    # Label and property are one of the pairs above, never data.
     query = (
         f"MATCH (n:{label}) WHERE n.{key} >= $start AND n.{key} < $end "
         "WITH n LIMIT $limit DELETE n RETURN count(*)"
     )
     # Pages and journals are large, entities small.
-    limit = PORTION if label in ("Entity", "SameAs") else 200
+    limit = PORTION if label in ("Entity", "SpareName", "SameAs") else 200
     while connection.write(
         query,
         start=f"{edition}:",

@@ -39,6 +39,11 @@ STATEMENT_ROW = np.dtype(
 """``tail`` is the statement's own key where its value is no entity (``LITERAL``)."""
 
 ENTITY_ROW = np.dtype([("key", "<i8"), ("content", "<u8", 2), ("bare", "u1")])
+DESCRIBED, BARE, NAMED, NAMED_RELATION, SPARE = range(5)
+"""In ``bare``: an entity that a source describes; one that statements mention; one with names
+alone that has statements (in a batch: may have); a relation in use with names alone; names kept
+aside, since nothing in the edition has their id."""
+
 DOCUMENT_ROW = np.dtype([("head", "<i8"), ("whole", "u1"), ("line", "<i8"), ("content", "<u8", 2)])
 """An entity record of a batch, ``content`` of its terms (0 where it has none), and whether it is
 the entity's ``whole`` document."""
@@ -93,7 +98,7 @@ class Settled:
 
     Attributes:
         statements: The statements that stay, in order of their keys, ``STATEMENT_ROW``.
-        entities: Entities in order of their keys, ``ENTITY_ROW``.
+        entities: Entities in order of their keys, ``ENTITY_ROW``, and names kept aside.
         doomed: Relationships to delete: ``STATEMENT_ROW``, ``doomed_batches`` their batches.
         orphans: Keys of bare entities that no statement names any more, int64.
         clashes: Keys given with different contents, to be checked for different ids, int64.
@@ -127,21 +132,25 @@ class Settled:
 
     def counts(self) -> GraphCounts:
         """Returns the sizes of the edition."""
+        bare = self.entities["bare"]
+        spare = int(np.count_nonzero(bare == SPARE))
         return GraphCounts(
-            entities=len(self.entities),
+            entities=len(bare) - spare - int(np.count_nonzero(bare == NAMED_RELATION)),
             statements=len(self.statements),
             relations=len(np.unique(self.statements["relation"])),
             literals=int(np.count_nonzero(self.statements["flags"] & LITERAL)),
+            names=spare,
         )
 
     def fingerprints(self) -> Fingerprints:
         """Returns both fingerprints of the edition."""
         edges = self.statements["edge"].sum(axis=0, dtype=np.uint64)
         content = self.statements["content"].sum(axis=0, dtype=np.uint64)
-        content = content + self.entities["content"].sum(axis=0, dtype=np.uint64)
+        entities = self.entities[self.entities["bare"] != SPARE]
+        content = content + entities["content"].sum(axis=0, dtype=np.uint64)
         return Fingerprints(
             edges=fingerprint(edges, len(self.statements)),
-            content=fingerprint(content, len(self.statements) + len(self.entities)),
+            content=fingerprint(content, len(self.statements) + len(entities)),
         )
 
 
@@ -186,9 +195,14 @@ def settle(batches: Sequence[JournalBatch], /) -> Settled:
     entities = _joined([batch.entities for batch in ordered], ENTITY_ROW)
     entities = entities[np.argsort(entities["key"], kind="stable")]
     if len(entities):
-        entities = entities[np.append(entities["key"][1:] != entities["key"][:-1], True)]
+        entities = entities[np.append(entities["key"][1:] != entities["key"][:-1], True)].copy()
     named = np.union1d(staying["head"], staying["tail"][(staying["flags"] & LITERAL) == 0])
-    orphan = (entities["bare"] != 0) & ~np.isin(entities["key"], named)
+    is_named = np.isin(entities["key"], named)
+    orphan = (entities["bare"] == BARE) & ~is_named
+    names_alone = entities["bare"] >= NAMED
+    relation = np.isin(entities["key"], staying["relation"])
+    found = np.where(is_named, NAMED, np.where(relation, NAMED_RELATION, SPARE))
+    entities["bare"][names_alone] = found[names_alone]
     return Settled(
         statements=staying,
         entities=entities[~orphan],

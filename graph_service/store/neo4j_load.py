@@ -40,6 +40,7 @@ from graph_service.store.neo4j_editions import (
 from graph_service.store.neo4j_journal import (
     DOCUMENT_ROW,
     ENTITY_ROW,
+    SPARE,
     STATEMENT_ROW,
     BaseContents,
     JournalBatch,
@@ -208,6 +209,7 @@ class Neo4jLoadSession:
             self._check_clashes(settled)
             self._write_conflicts(settled.rivals)
             self._delete(settled)
+            self._set_names_aside(settled.entities)
             self._write_pages(settled)
             relations = np.unique(settled.statements["relation"]).tolist()
             untyped = self._label_relations(relations)
@@ -524,6 +526,17 @@ class Neo4jLoadSession:
             self._connection.write(
                 "UNWIND $keys AS key MATCH (n:Entity {key: key}) WHERE n.bare DELETE n",
                 keys=[self._entity_key(key) for key in orphans],
+                what="finishing a load",
+            )
+
+    def _set_names_aside(self, entities: Rows) -> None:
+        """Takes the names of ids without a statement out of the entities, and out of search."""
+        spare = entities["key"][entities["bare"] == SPARE].tolist()
+        for portion in in_chunks(spare, WRITE_ROWS):
+            self._connection.write(
+                """UNWIND $keys AS key MATCH (n:Entity {key: key})
+                SET n:SpareName, n.spare = n.search REMOVE n:Entity, n.search""",
+                keys=[self._entity_key(key) for key in portion],
                 what="finishing a load",
             )
 

@@ -3,6 +3,7 @@
     (:Graph {name, current, previous, next, lease...})     one a graph; ``current`` an edition
     (:GraphEdition {id, state, sequence, checkpoint, ...}) one an edition, ``demo@7``
     (:Entity {key, graph, id, label, kind, terms, ...})    ``graph`` is the edition
+    (:SpareName {key, id, spare, terms, ...})              names of an id without a statement
     (:Entity)-[:P106 {id, key, relation, rank, ...}]->(:Entity | :Literal {value, label})
     (:Relation {key, id, iri, label, type})                one a relation, for all graphs
     (:GraphPage {key, places, rows})                       statement keys to heads, see neo4j_journal
@@ -42,6 +43,10 @@ _PASSAGE_STATEMENTS = (
     f"CREATE FULLTEXT INDEX {PASSAGE_INDEX} IF NOT EXISTS FOR (n:Passage) ON EACH [n.search] "
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}",
 )
+_SPARE_STATEMENTS = (
+    "CREATE CONSTRAINT graph_service_spare_name IF NOT EXISTS "
+    "FOR (n:SpareName) REQUIRE n.key IS UNIQUE",
+)
 STATEMENTS = (
     "CREATE CONSTRAINT graph_service_graph IF NOT EXISTS FOR (n:Graph) REQUIRE n.name IS UNIQUE",
     "CREATE CONSTRAINT graph_service_edition IF NOT EXISTS "
@@ -59,6 +64,7 @@ STATEMENTS = (
     "CREATE CONSTRAINT graph_service_meta IF NOT EXISTS "
     "FOR (n:GraphServiceMeta) REQUIRE n.id IS UNIQUE",
     "CREATE INDEX graph_service_entity_id IF NOT EXISTS FOR (n:Entity) ON (n.graph, n.id)",
+    *_SPARE_STATEMENTS,
     "CREATE INDEX graph_service_same_as IF NOT EXISTS FOR (n:SameAs) ON (n.key)",
     "CREATE INDEX graph_service_same_as_target IF NOT EXISTS FOR (n:SameAs) ON (n.target)",
     "CREATE INDEX graph_service_record_kind IF NOT EXISTS FOR (n:GraphRecord) ON (n.kind)",
@@ -72,7 +78,7 @@ STATEMENTS = (
 # An unfinished load has the journal of before; the same command begins it anew.
 _DROP_UNFINISHED = """MATCH (e:GraphEdition) WHERE e.state IN ['loading', 'finished']
     SET e.state = 'dropping', e.token = null, e.lease_until = 0"""
-_MIGRATIONS = {1: _PASSAGE_STATEMENTS, 2: (_DROP_UNFINISHED,)}
+_MIGRATIONS = {1: _PASSAGE_STATEMENTS, 2: (*_SPARE_STATEMENTS, _DROP_UNFINISHED)}
 """From version ``n`` to ``n + 1``; each may be run again."""
 
 

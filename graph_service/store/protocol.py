@@ -32,12 +32,21 @@ MAX_COUNTED = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class GraphCounts:
-    """Sizes of a published graph. ``literals`` counts statements whose value is no entity."""
+    """Sizes of a published graph.
+
+    Attributes:
+        entities: Those of statements, and those that a source describes. A relation that has
+            names alone (``Batch.names_only``) is found, and not counted.
+        literals: Statements whose value is no entity.
+        names: Ids that have names alone and no statement. They are no entities: nothing finds
+            them until a later load brings a statement.
+    """
 
     entities: int
     statements: int
     relations: int
     literals: int
+    names: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +99,8 @@ class Batch:
             lower revision than the one stored is left out whole and counted.
         terms_only: Whether ``entities`` only add terms (RDF, a label file): they are merged into
             the terms there are (``store.terms.merge_terms``) instead of replacing them.
+        names_only: Whether ``entities`` are names beside a graph (a label file), and no entities
+            of it: an id that has no statement at the end is kept aside. Needs ``terms_only``.
         source: What the batch was read from, to name it in a ``Conflict``.
         lines, entity_lines: The line of each statement and entity in ``source``, from 1, 0 for
             none; empty where none is known.
@@ -99,6 +110,7 @@ class Batch:
     statements: Sequence[Statement] = ()
     documents: frozenset[str] = frozenset()
     terms_only: bool = False
+    names_only: bool = False
     source: str = ""
     lines: Sequence[int] = ()
     entity_lines: Sequence[int] = ()

@@ -37,9 +37,9 @@ INSERT_CONFLICT = """INSERT INTO conflicts_$n
 _INSERT_BARE = """INSERT INTO entities_$n (key, id, kind, bare, terms) VALUES (?, ?, 0, 1, '{}')
     ON CONFLICT (key) DO UPDATE SET key = NULL WHERE id <> excluded.id"""
 _INSERT_ENTITY = """INSERT INTO entities_$n (key, id, kind, bare, redirect, revision, terms)
-    VALUES (?, ?, ?, 0, ?, ?, ?)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET key = iif(id = excluded.id, key, NULL), kind = excluded.kind,
-        bare = 0, redirect = excluded.redirect, revision = excluded.revision,
+        bare = iif(bare = 0, 0, excluded.bare), redirect = excluded.redirect, revision = excluded.revision,
         terms = excluded.terms"""
 _INSERT_DOCUMENT = """INSERT INTO documents_$n VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)
     ON CONFLICT (key) DO UPDATE SET batch = ?2, line = ?3, terms = ?4,
@@ -232,7 +232,7 @@ class PreparedBatch:
             (orjson.dumps(list(keys.values())).decode(),),
         )
         for _, id_, kind, redirect, revision, terms, bare in found.fetchall():
-            if not bare:
+            if bare != 1:
                 stored[id_] = entity_of_row(id_, kind, redirect, revision, terms)
         conflicting = self._conflicting(connection, stored)
         outdated: set[str] = set()
@@ -256,6 +256,7 @@ class PreparedBatch:
                 keys[id_],
                 id_,
                 KIND_CODES[entity.kind],
+                2 if batch.names_only else 0,
                 entity.redirect,
                 entity.revision,
                 _encode_terms(entity),

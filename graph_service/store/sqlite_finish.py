@@ -101,6 +101,7 @@ class Finish:
             )
             self._step(lambda: self._execute(KEY_INDEX))
             self._step(self._resolve)
+            self._step(self._set_names_aside)
             rows = self._entity_rows(stack.enter_context(closing(self._open_reader())))
             chunks: Iterable[ChunkNames] = map(names_of_rows, rows)
             if pool is not None:
@@ -273,6 +274,28 @@ class Finish:
                 WHERE number NOT IN (SELECT DISTINCT relation FROM statements_$n)"""
         )
 
+    def _set_names_aside(self) -> None:
+        """Moves the names of ids without a statement out of the entities."""
+        (named,) = self._execute(
+            "SELECT EXISTS (SELECT 1 FROM entities_$n WHERE bare >= 2)"
+        ).fetchone()
+        if not named:
+            return
+        self._execute(HEAD_INDEX)
+        self._execute(TAIL_INDEX)
+        self._execute(
+            """UPDATE entities_$n AS e SET bare = CASE
+                WHEN EXISTS (SELECT 1 FROM statements_$n s WHERE s.head = e.key)
+                    OR EXISTS (SELECT 1 FROM statements_$n s WHERE s.tail = e.key) THEN 2
+                WHEN EXISTS (SELECT 1 FROM relations_$n r WHERE r.key = e.key) THEN 3
+                ELSE 4 END WHERE bare >= 2"""
+        )
+        self._execute(
+            """INSERT INTO spare_names_$n (key, id, kind, redirect, revision, terms)
+                SELECT key, id, kind, redirect, revision, terms FROM entities_$n WHERE bare = 4"""
+        )
+        self._execute("DELETE FROM entities_$n WHERE bare = 4")
+
     def _clear_names(self) -> None:
         self._execute("DROP TABLE IF EXISTS names_$n")
         self._execute(NAMES_TABLE)
@@ -317,7 +340,10 @@ class Finish:
             )
 
     def _conclude(self, entity_sum: Uint64) -> None:
-        (entities,) = self._execute("SELECT count(*) FROM entities_$n").fetchone()
+        entities, relations_named = self._execute(
+            "SELECT count(*), ifnull(sum(bare = 3), 0) FROM entities_$n"
+        ).fetchone()
+        (names,) = self._execute("SELECT count(*) FROM spare_names_$n").fetchone()
         (stored,) = self._execute(
             "SELECT sums FROM editions WHERE number = ?", (self._number,)
         ).fetchone()
@@ -327,7 +353,13 @@ class Finish:
             "SELECT count(*) FROM statements_$n WHERE tail IS NOT NULL"
         ).fetchone()
         (relations,) = self._execute("SELECT count(*) FROM relations_$n").fetchone()
-        counts = [entities, statements, relations, statements - entity_valued]
+        counts = [
+            entities - relations_named,
+            statements,
+            relations,
+            statements - entity_valued,
+            names,
+        ]
         self._execute(
             """UPDATE editions SET state = 'finished', counts = ?, edges = ?, content = ?
                 WHERE number = ?""",

@@ -17,7 +17,7 @@ from graph_service.store.search import indexed_names
 from graph_service.store.sqlite_rows import KINDS, entity_of_row
 
 EntityRow = tuple[int, str, int, str | None, int | None, str, int]
-"""Key, id, kind, redirect, revision, terms, and whether the entity is only mentioned."""
+"""Key, id, kind, redirect, revision, terms, and ``bare``: 1 if the entity is only mentioned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def names_of_rows(rows: Sequence[EntityRow], /) -> ChunkNames:
     longest = 0
     same_as: list[tuple[int, int]] = []
     for key, id_, kind, redirect, revision, terms, bare in rows:
-        entity = Entity(id_) if bare else entity_of_row(id_, kind, redirect, revision, terms)
+        entity = Entity(id_) if bare == 1 else entity_of_row(id_, kind, redirect, revision, terms)
         hashes.append(entity_hash(id_, KINDS[kind].value, redirect, terms))
         indexed = indexed_names(entity)
         if indexed.text:

@@ -37,20 +37,37 @@ PASSAGE_SETS = """CREATE TABLE passage_sets (
 )"""
 
 
+# Names of ids without a statement, in the columns of ``entities``.
+SPARE_NAMES = """CREATE TABLE IF NOT EXISTS spare_names_$n (
+    row INTEGER PRIMARY KEY,
+    key INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    kind INTEGER NOT NULL,
+    redirect TEXT,
+    revision INTEGER,
+    terms TEXT NOT NULL
+)"""
+
+
 def _add_passages(connection: sqlite3.Connection) -> None:
     connection.execute(PASSAGE_SETS)
 
 
-def _add_conflicts(connection: sqlite3.Connection) -> None:
+def _add_conflicts_and_names(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE editions ADD COLUMN conflicting INTEGER NOT NULL DEFAULT 0")
     # An unfinished load has the tables of before; the same command begins it anew.
     connection.execute(
         """UPDATE editions SET state = 'dropping', token = NULL, lease_expires = 0
             WHERE state IN ('loading', 'finished')"""
     )
+    for (number,) in connection.execute("SELECT number FROM editions").fetchall():
+        connection.execute(of_edition(SPARE_NAMES, number))
 
 
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _add_passages, 2: _add_conflicts}
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
+    1: _add_passages,
+    2: _add_conflicts_and_names,
+}
 """From version ``n`` to ``n + 1``: called inside the transaction that raises the number."""
 
 STORE_TABLES = (
@@ -105,7 +122,9 @@ STORE_TABLES = (
 )
 
 # Rows are appended in the order they come, so that a load writes its pages once and an entity's
-# statements lie together. Heads and tails are the entities' keys, relations small numbers.
+# statements lie together. Heads and tails are the entities' keys, relations small numbers. In
+# ``bare`` 0 is an entity that a source describes, 1 one that statements mention; of those with
+# names alone, 2 has statements (while a load goes on, may have), 3 is a relation in use.
 EDITION_TABLES = (
     """CREATE TABLE statements_$n (
         row INTEGER PRIMARY KEY,
@@ -164,6 +183,7 @@ EDITION_TABLES = (
         kept_batch INTEGER NOT NULL,
         kept_line INTEGER NOT NULL
     )""",
+    SPARE_NAMES,
     """CREATE TABLE same_as_$n (
         key INTEGER NOT NULL,
         entity INTEGER NOT NULL,
@@ -217,8 +237,10 @@ DROPS = (
     "DROP TABLE IF EXISTS statements_$n",
     "DROP TABLE IF EXISTS relations_$n",
     "DROP TABLE IF EXISTS entities_$n",
+    "DROP TABLE IF EXISTS spare_names_$n",
 )
 
+# A later load may bring the statement that spare names wait for, so they come in as entities.
 COPIED_TABLES = (
     (
         "SELECT max(row) FROM entities_$b",
@@ -231,6 +253,12 @@ COPIED_TABLES = (
     (
         "SELECT max(row) FROM statements_$b",
         """INSERT INTO statements_$n SELECT * FROM statements_$b WHERE row > ? AND row <= ?""",
+    ),
+    (
+        "SELECT max(row) FROM spare_names_$b",
+        """INSERT INTO entities_$n (key, id, kind, bare, redirect, revision, terms)
+            SELECT key, id, kind, 2, redirect, revision, terms FROM spare_names_$b
+            WHERE row > ? AND row <= ?""",
     ),
 )
 

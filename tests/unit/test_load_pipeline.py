@@ -170,7 +170,7 @@ def test_a_folder_of_mixed_formats_with_a_label_file(tmp_store: Store, tmp_path:
     (folder / "numbered").write_text("Q5\tP1\tQ6\nQ6\tP1\tQ7\n")
     labels = tmp_path / "labels.tsv"
     labels.write_text("Q2\tzwei\tde\nQ1\teins\tde\n")
-    report = load(folder, store=tmp_store, graph="demo", options=LoadOptions(label_file=labels))
+    report = load(folder, store=tmp_store, graph="demo", options=LoadOptions(label_files=(labels,)))
     assert report.formats == {"wikibase-json": 1, "ntriples": 1, "tsv": 1, "labels": 1}
     assert report.skipped == {"files of no known format in the folder": 3}
     found = tmp_store.entities("demo@1", ["Q1", "Q2"]).found

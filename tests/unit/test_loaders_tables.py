@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from graph_service.cli import main
 from graph_service.errors import InputError
 from graph_service.model.statement import EntityKind, Rank, Snak
 from graph_service.model.values import (
@@ -19,6 +20,7 @@ from graph_service.model.values import (
     Time,
     Value,
 )
+from graph_service.store import open_store
 from graph_service.store.protocol import Store
 from loaders.items import Parsed
 from loaders.load import load
@@ -312,9 +314,9 @@ def test_types_and_descriptions_come_with_a_table(tmp_store: Store, tmp_path: Pa
         store=tmp_store,
         graph="g",
         options=LoadOptions(
-            type_file=tmp_path / "types.csv",
-            description_file=tmp_path / "about.tsv",
-            label_file=tmp_path / "names.tsv",
+            type_files=(tmp_path / "types.csv",),
+            description_files=(tmp_path / "about.tsv",),
+            label_files=(tmp_path / "names.tsv",),
             rejects_path=tmp_path / "rejects",
         ),
     )
@@ -335,3 +337,55 @@ def test_types_and_descriptions_come_with_a_table(tmp_store: Store, tmp_path: Pa
         {"en": "Ann"},
         {"en": "writer", "fr": "\u00e9crivain"},
     )
+
+
+def test_several_files_of_labels_and_ids_without_a_statement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "graph.tsv").write_text("Q1\tP1\tQ2\n")
+    (tmp_path / "en.tsv").write_text("Q1\tone\nQ9\tnine\n")
+    (tmp_path / "fr.json").write_text('{"Q2": "deux", "P1": "mène à"}')
+    (tmp_path / "about.tsv").write_text("Q1\tthe first number\n")
+    (tmp_path / "more.tsv").write_text("Q2\tthe second number\nQ8\tthe eighth number\n")
+    store = f"sqlite:///{tmp_path / 'g.db'}"
+    files = [
+        *("--labels", "en.tsv", "--labels", "fr.json"),
+        *("--descriptions", "about.tsv", "--descriptions", "more.tsv"),
+    ]
+    arguments = [word if word[0] == "-" else str(tmp_path / word) for word in files]
+
+    def run(graph: str, *more: str) -> list[str]:
+        source = str(tmp_path / "graph.tsv")
+        assert main(["load", source, "--graph", graph, "--store", store, *arguments, *more]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    lines = run("g")
+    assert any("2 entities, 1 statements" in line for line in lines), lines
+    assert any(line.startswith("names: 2 ids have names and no statement") for line in lines)
+    assert any("5 entities, 1 statements" in line for line in run("h", "--entities-from-labels"))
+    with open_store(store) as opened:
+        found = opened.entities("g@1", ["Q1", "Q2", "P1"]).found
+    assert [found[id_].labels for id_ in ("Q1", "Q2", "P1")] == [
+        {"en": "one"},
+        {"en": "deux"},
+        {"en": "mène à"},
+    ]
+    assert [found[id_].descriptions for id_ in ("Q1", "Q2")] == [
+        {"en": "the first number"},
+        {"en": "the second number"},
+    ]
+
+
+@pytest.mark.data
+def test_codex_s_has_as_many_entities_with_names_as_without(data_dir: Path, tmp_path: Path) -> None:
+    source = data_dir / "codex" / "s-train.tsv"
+    names = data_dir / "wikidata_labels_en_partial.tsv.xz"
+    ids = {id_ for line in source.read_text().split("\n") if line for id_ in line.split("\t")[::2]}
+    relations = data_dir / "codex" / "relations-en.json"
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        options = LoadOptions(label_files=(names, relations), rejects_path=tmp_path / "rejects")
+        report = load(source, store=store, graph="codex", options=options)
+        assert report.graph is not None
+        assert report.graph.counts.entities == len(ids) == 2034
+        assert report.graph.counts.names > 100_000
+        assert all(one.labels for one in store.relations("codex@1"))
