@@ -16,6 +16,7 @@ from graph_service.errors import InputError, StoreError
 from graph_service.model.identity import fingerprint, sum_hashes
 from graph_service.model.passage import make_passage
 from graph_service.model.request import ViewRef
+from graph_service.model.values import EntityValue
 from graph_service.model.view import ViewState
 from graph_service.ranker_store import RankerStore
 from graph_service.store.fingerprinter import Fingerprinter, edges_of_arrays
@@ -90,12 +91,14 @@ def _graph(store: Store, info: GraphInfo, tell: Progress) -> Iterator[Verified]:
 def _content(store: Store, info: GraphInfo, fix: str) -> Iterator[Verified]:
     found = Fingerprinter()
     relations: set[str] = set()
+    literals = 0
     try:
         for entities in store.scan_entities(info.edition):
             found.add_entities(entities)
         for statements in store.scan_statements(info.edition, in_order=False):
             found.add_statements(statements)
             relations.update(statement.relation for statement in statements)
+            literals += sum(type(one.value) is not EntityValue for one in statements)
     except StoreError as error:
         yield Verified(info.name, "content", error.message, fix)
         return
@@ -106,8 +109,9 @@ def _content(store: Store, info: GraphInfo, fix: str) -> Iterator[Verified]:
     ):
         fault = "" if seen == wanted else f"{wanted} is claimed, and {seen} is there"
         yield Verified(info.name, part, fault, fix if fault else "")
-    claimed = (counts.entities, counts.statements, counts.relations)
-    seen_counts = (found.entities, found.statements, len(relations))
+    # How many entities there are is a part of the content fingerprint.
+    claimed = (counts.statements, counts.relations, counts.literals)
+    seen_counts = (found.statements, len(relations), literals)
     fault = "" if claimed == seen_counts else f"{claimed} are claimed, and {seen_counts} are there"
     yield Verified(info.name, "counts", fault, fix if fault else "")
 
