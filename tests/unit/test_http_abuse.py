@@ -41,7 +41,7 @@ def store(demo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def strict(store: str) -> Iterator[ServerProcess]:
     """A server whose limits are met in a moment."""
-    limits = {"head_timeout_s": 0.3, "body_timeout_s": 0.3, "write_timeout_s": 0.3}
+    limits = {"head_timeout_s": 0.6, "body_timeout_s": 0.6, "write_timeout_s": 0.6}
     with server_process(
         store,
         **limits,
