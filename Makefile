@@ -9,7 +9,7 @@ INSTALL := $(PIP) install --quiet --require-hashes --no-deps --no-binary pcst-fa
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-package graph-service --no-header --no-annotate
 
-.PHONY: help setup demo check test kill-test attack test-models bench serve lock schema clean
+.PHONY: help setup demo check test kill-test attack test-models mutants bench serve lock schema clean
 help: ## List the verbs
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -35,6 +35,9 @@ attack: $(VENV)/.attack ## Attack a server of this machine, and print what it wi
 test-models: $(VENV)/.models ## Compare the embedders with sentence-transformers (5 GB with torch)
 	GRAPH_SERVICE_TEST_MODELS=1 $(BIN)/pytest tests/models
 
+mutants: $(VENV)/.mutants ## Count the random faults that the tests find: make mutants SEED=1 N=300
+	nice $(BIN)/python -m tools.mutants --seed $(or $(SEED),1) --count $(or $(N),300) $(OPTIONS)
+
 bench: $(VENV)/.test ## Measure speed beside references: make bench DATA=../shared/data
 	$(BIN)/graph-service bench speed --data $(or $(DATA),../shared/data)
 
@@ -50,6 +53,7 @@ lock: $(VENV)/.test ## Resolve all dependencies anew, with hashes
 	$(LOCK) requirements/test.in -c requirements/demo.txt -o requirements/test.txt
 	$(LOCK) requirements/attack.in -c requirements/test.txt -o requirements/attack.txt
 	$(LOCK) requirements/models.in -c requirements/test.txt -o requirements/models.txt
+	$(LOCK) requirements/mutants.in -c requirements/test.txt -o requirements/mutants.txt
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
@@ -79,5 +83,11 @@ $(VENV)/.attack: requirements/attack.txt pyproject.toml | $(BIN)/python
 $(VENV)/.models: requirements/models.txt pyproject.toml | $(BIN)/python
 	@echo "Installing sentence-transformers and torch into $(VENV) (5 GB on Linux) ..."
 	@$(INSTALL) -r requirements/models.txt
+	@$(PIP) install --quiet --no-deps --editable .
+	@touch $@ $(VENV)/.demo $(VENV)/.test
+
+$(VENV)/.mutants: requirements/mutants.txt pyproject.toml | $(BIN)/python
+	@echo "Installing mutmut and coverage.py into $(VENV) ..."
+	@$(INSTALL) -r requirements/mutants.txt
 	@$(PIP) install --quiet --no-deps --editable .
 	@touch $@ $(VENV)/.demo $(VENV)/.test
