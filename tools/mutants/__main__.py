@@ -55,8 +55,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     areas = options.area or list(AREAS)
     cache = options.cache.resolve()
-    sources = read_sources(ROOT, cache / "found")
-    drawn = [m for m in draw(sources, seed=options.seed, count=options.count) if m.area in areas]
+    sources = read_sources(ROOT, areas, cache / "found")
+    drawn = draw(sources, seed=options.seed, count=options.count)
     copies = {area: _copy(cache / f"copy-{area}") for area in areas}
     with _without_neo4j() if options.without_neo4j else _neo4j() as neo4j:
         environment = {**environment_of(ROOT), **neo4j}
@@ -140,7 +140,7 @@ def _prepare(
     tests = {area: hash_tests(ROOT, area) for area in recorded}
     hunts: dict[str, list[Job]] = {area: [] for area in recorded}
     equivalent = _equivalent()
-    lines = []
+    lines: list[dict[str, str]] = []
     for path, file in sources.items():
         wanted = []
         for mutant in (each for each in drawn if each.path == path):
@@ -154,18 +154,31 @@ def _prepare(
         for mutant, text in zip(wanted, file.mutate(wanted), strict=True):
             record = recorded[file.area]
             chosen = record.tests_of(mutant)
+            judges = tests[file.area]
             note = {"mutant": mutant.key, "source": file.digest, "diff": _diff(file, text)}
+            outcome = "" if _compiles(text, path) else "invalid"
             if not chosen:
-                lines.append({**note, "judges": tests[file.area], "outcome": "uncovered"})
+                outcome = outcome or "uncovered"
+            if outcome:
+                lines.append({**note, "judges": judges, "outcome": outcome})
                 continue
-            lines.append({**note, "judges": "", "outcome": "", "line": mutant.first})
+            lines.append({**note, "judges": "", "outcome": ""})
             limits = [LIMIT_S + LIMIT_TIMES * record.seconds[test] for test in chosen]
             anew = not mutant.outer or record.is_imported(mutant)
-            job = Job(mutant.key, path, mutant.outer, anew, file.text, text, chosen, limits)
-            hunts[file.area].append(job)
+            hunts[file.area].append(
+                Job(mutant.key, path, mutant.outer, anew, file.text, text, chosen, limits, judges)
+            )
     with kept.open("a", encoding="utf-8") as out:
         out.writelines(json.dumps(line) + "\n" for line in lines)
     return {area: jobs for area, jobs in hunts.items() if jobs}
+
+
+def _compiles(text: str, path: str) -> bool:
+    try:
+        compile(text, path, "exec", dont_inherit=True)
+    except SyntaxError:
+        return False
+    return True
 
 
 def _diff(file: SourceFile, text: str) -> str:
@@ -186,7 +199,6 @@ def _hunt(
     log = copy.with_suffix(".log")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.mutants.hunter"]
     command += ["-p", "no:faulthandler", "-p", "no:cacheprovider", *files]
-    judges = hash_tests(ROOT, area)
     with log.open("w") as output:
         process = subprocess.Popen(
             command,
@@ -205,8 +217,6 @@ def _hunt(
         raise RuntimeError(
             f"{area}: {len(lacking)} mutants were not judged (exit code {code}): see {log}"
         )
-    with kept.open("a", encoding="utf-8") as out:
-        out.writelines(json.dumps({"mutant": job.key, "judges": judges}) + "\n" for job in jobs)
 
 
 def _equivalent() -> dict[str, str]:
@@ -236,7 +246,7 @@ def _report(
         if not count.total():
             continue
         cells = [str(count[outcome]).rjust(len(outcome)) for outcome in OUTCOMES]
-        counted = count.total() - count["equivalent"]
+        counted = count.total() - count["equivalent"] - count["invalid"]
         share = _share(sum(count[outcome] for outcome in FOUND), counted)
         print("  ".join([area.ljust(9), str(count.total()).rjust(5), *cells, share]))
     print(f"Those that no test found are in {diffs}")

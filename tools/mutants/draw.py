@@ -300,16 +300,16 @@ def _find(text: str) -> tuple[cst.Module, list[_Found]]:
     return wrapper.module, finder.found
 
 
-def read_sources(root: Path, cache: Path) -> dict[str, SourceFile]:
-    """Returns every file of the areas by its path, with its mutants.
+def read_sources(root: Path, areas: Iterable[str], cache: Path) -> dict[str, SourceFile]:
+    """Returns every file of some areas by its path, with its mutants.
 
     ``cache`` is a folder that keeps what was found in a file of the same text.
     """
     cache.mkdir(parents=True, exist_ok=True)
     files = {}
     own = Path(__file__).read_text(encoding="utf-8")
-    for area, folder in AREAS.items():
-        for file in sorted((root / folder).rglob("*.py")):
+    for area in areas:
+        for file in sorted((root / AREAS[area]).rglob("*.py")):
             path = file.relative_to(root).as_posix()
             text = file.read_text(encoding="utf-8")
             kept = cache / f"{_digest([own, path, text]).hex()}.pickle"
@@ -360,7 +360,7 @@ def draw(files: Mapping[str, SourceFile], *, seed: int, count: int) -> list[Muta
     A place (a node of the syntax tree) is drawn first and one of its mutants then, so that a call
     with many arguments weighs no more than a comparison. The draw is by a keyed hash of what the
     mutant is: a change elsewhere in the file leaves it drawn. A mutant that does not compile is
-    left out when it is run.
+    left out of the count.
     """
     drawn = []
     for number, area in enumerate(AREAS):

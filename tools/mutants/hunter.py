@@ -47,6 +47,7 @@ class Job:
         anew: Whether the module must be imported anew.
         tests: Those that can notice it, in the order to run them.
         limits: Their limits in seconds.
+        judges: A hash of all tests of the area.
     """
 
     key: str
@@ -57,6 +58,7 @@ class Job:
     mutated: str
     tests: Sequence[str]
     limits: Sequence[float]
+    judges: str
 
 
 @dataclass(frozen=True)
@@ -115,13 +117,13 @@ def _run(session, items, limits, status) -> None:  # type: ignore[no-untyped-def
     for at, (item, limit) in enumerate(zip(items, limits, strict=True)):
         status.write(f"start {item.nodeid}\n")
         status.flush()
-        faulthandler.dump_traceback_later(limit, exit=True, file=sys.__stderr__)
+        faulthandler.dump_traceback_later(limit, exit=True, file=2)
         following = items[at + 1] if at + 1 < len(items) else None
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if watch.failed:
             status.write(f"failed {item.nodeid}\n")
             status.flush()
-            faulthandler.dump_traceback_later(_TEARDOWN_S, exit=True, file=sys.__stderr__)
+            faulthandler.dump_traceback_later(_TEARDOWN_S, exit=True, file=2)
             session._setupstate.teardown_exact(None)
             os._exit(1)
     faulthandler.cancel_dump_traceback_later()
@@ -168,6 +170,7 @@ class _Hunt:
             tests = [pair for pair in tests if pair[0] != ran.test]
         return {
             "outcome": ran.outcome,
+            "judges": job.judges,
             "test": ran.test,
             "tests": len(job.tests),
             "unsteady": unsteady,
@@ -285,7 +288,7 @@ def _wait(child: int, folder: Path, limit: float) -> _Ran:
         os.waitpid(child, 0)
     status = folder / "status"
     lines = status.read_text().splitlines() if status.is_file() else []
-    if (folder / "error").is_file():
+    if not lines and (folder / "error").is_file():
         raise RuntimeError((folder / "error").read_text())
     if not lines:
         # The module, or a test's, could not be imported.
