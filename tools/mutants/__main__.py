@@ -28,7 +28,7 @@ from pathlib import Path
 
 from .draw import AREAS, Mutant, SourceFile, draw, read_sources
 from .hunter import JOBS, RESULTS, Job
-from .tests_of import Recorded, environment_of, hash_tests, record
+from .tests_of import RUNNING, Recorded, environment_of, hash_tests, record
 
 ROOT = Path(__file__).resolve().parents[2]
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
@@ -51,8 +51,7 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, default=ROOT / ".cache" / "mutants")
     parser.add_argument("--without-neo4j", action="store_true", help="leave out the tests on Neo4j")
     options = parser.parse_args()
-    # Ended by a signal, it stops the server and the processes that it started.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, _end)
     areas = options.area or list(AREAS)
     cache = options.cache.resolve()
     sources = read_sources(ROOT, areas, cache / "found")
@@ -73,6 +72,13 @@ def main() -> int:
                           sorted(hunts, key=lambda area: -len(hunts[area]))))  # fmt: skip
     _report(sources, drawn, _read(kept), cache / f"seed-{options.seed}-survivors.diff")
     return 0
+
+
+def _end(number: int, _frame: object) -> None:
+    """Ends the processes that run tests, and then this one; the server ends with it."""
+    for process in RUNNING:
+        process.terminate()
+    os._exit(128 + number)
 
 
 def _copy(to: Path) -> Path:
@@ -206,11 +212,10 @@ def _hunt(
             env={**environment, "PYTHONPATH": str(copy), JOBS: str(given), RESULTS: str(kept)},
             stdout=output,
             stderr=subprocess.STDOUT,
+            text=True,
         )
-        try:
-            code = process.wait()
-        finally:
-            process.terminate()
+        RUNNING.append(process)
+        code = process.wait()
     judged = _read(kept)
     lacking = [job.key for job in jobs if not judged[job.key]["outcome"]]
     if lacking:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import subprocess
 import sys
@@ -69,6 +70,8 @@ _LEFT_OUT = {
 _SHARED = ["tests/*.py", "tests/*/conftest.py"]
 FILES_OF_A_RUN = 8
 RECORD_TIMEOUT_S = 3600
+# The processes that run tests.
+RUNNING: list[subprocess.Popen[str]] = []
 
 
 @dataclass(slots=True)
@@ -88,20 +91,19 @@ class Recorded:
     failed: list[str] = field(default_factory=list)
 
     def tests_of(self, mutant: Mutant) -> list[str]:
-        """Returns the tests that can notice a mutant, the quickest file and test first."""
+        """Returns the tests that can notice a mutant, the quickest first."""
         by_line = self.lines.get(mutant.path, {})
         wanted = range(mutant.first, mutant.last + 1)
         found = set().union(*(by_line.get(line, ()) for line in wanted))
         if not found and self.is_imported(mutant):
             # What an import sets up may show in any test, as a type does in the printed schema.
             found = set(self.seconds)
-        seconds: dict[str, float] = {}
-        for test in found:
-            seconds[_file(test)] = seconds.get(_file(test), 0.0) + self.seconds[test]
-        return sorted(
-            found,
-            key=lambda test: (seconds[_file(test)], test.split("::")[0], self.seconds[test], test),
-        )
+        return sorted(found, key=self._rank)
+
+    def _rank(self, test: str) -> tuple[int, str, float, str]:
+        """Quick tests first; those about as quick by file, which share that file's fixtures."""
+        seconds = self.seconds[test]
+        return math.frexp(max(seconds, 0.01))[1], _file(test), seconds, test
 
     def is_imported(self, mutant: Mutant) -> bool:
         """Whether the mutant's lines run when its module is imported."""
@@ -179,7 +181,7 @@ def _run(
     print(f"{area}: recording {len(paths)} files, {paths[0]} first", flush=True)
     wanted = {path: str(kept[path]) for path in paths}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.mutants.recorder", *paths]
-    answer = subprocess.run(
+    process = subprocess.Popen(
         command,
         cwd=copy,
         env={
@@ -191,12 +193,12 @@ def _run(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=RECORD_TIMEOUT_S,
-        check=False,
     )
+    RUNNING.append(process)
+    output, _ = process.communicate(timeout=RECORD_TIMEOUT_S)
     lacking = [path for path in paths if not kept[path].is_file()]
     if lacking:
-        raise RuntimeError(f"{lacking} could not be recorded: {answer.stdout[-3000:]}")
+        raise RuntimeError(f"{lacking} could not be recorded: {output[-3000:]}")
 
 
 def _read(files: Iterable[Path]) -> Recorded:
