@@ -2,13 +2,16 @@ FROM python:3.11-slim-bookworm AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 RUN python -m venv /opt/venv
-COPY requirements/demo.txt requirements/demo.txt
-RUN /opt/venv/bin/pip install --no-cache-dir --require-hashes --no-deps --no-binary pcst-fast -r requirements/demo.txt
+COPY requirements/build.txt requirements/demo.txt requirements/
+# What builds pcst-fast and this package is locked by its hash too, and stays out of the image.
+RUN /opt/venv/bin/pip install --no-cache-dir --require-hashes --no-deps --target /build/tools -r requirements/build.txt
+ENV PYTHONPATH=/build/tools
+RUN /opt/venv/bin/pip install --no-cache-dir --require-hashes --no-deps --no-build-isolation --no-binary pcst-fast -r requirements/demo.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY graph_service graph_service
 COPY loaders loaders
 COPY queries queries
-RUN /opt/venv/bin/pip install --no-cache-dir --no-deps .
+RUN /opt/venv/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
 FROM python:3.11-slim-bookworm
 RUN useradd --create-home --uid 10001 service

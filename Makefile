@@ -4,7 +4,11 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-INSTALL := $(PIP) install --quiet --require-hashes --no-deps --no-binary pcst-fast
+# Whatever pip installs or builds with is locked by its hash: what builds pcst-fast and this package
+# goes in first, so pip fetches nothing to build them. install.log tells all that pip did.
+INSTALL := $(PIP) install --quiet --progress-bar off --log $(VENV)/install.log --no-deps
+LOCKED := $(INSTALL) --require-hashes
+BUILT := --no-build-isolation --no-binary pcst-fast
 
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-package graph-service --no-header --no-annotate
@@ -54,6 +58,7 @@ lock: $(VENV)/.test ## Resolve all dependencies anew, with hashes
 	$(LOCK) requirements/attack.in -c requirements/test.txt -o requirements/attack.txt
 	$(LOCK) requirements/models.in -c requirements/test.txt -o requirements/models.txt
 	$(LOCK) requirements/mutants.in -c requirements/test.txt -o requirements/mutants.txt
+	$(LOCK) requirements/build.in -c requirements/models.txt -o requirements/build.txt
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
@@ -62,32 +67,37 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name another: make PYTHON=python3.12 ...")'
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: requirements/demo.txt pyproject.toml | $(BIN)/python
+$(VENV)/.demo: requirements/build.txt requirements/demo.txt pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies into $(VENV) (some 150 MB, once) ..."
-	@$(INSTALL) -r requirements/demo.txt
-	@$(PIP) install --quiet --no-deps --editable .
+	@$(LOCKED) -r requirements/build.txt
+	@$(LOCKED) $(BUILT) -r requirements/demo.txt
+	@$(INSTALL) $(BUILT) --editable .
 	@touch $@
 
-$(VENV)/.test: requirements/test.txt pyproject.toml | $(BIN)/python
+$(VENV)/.test: requirements/build.txt requirements/test.txt pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies of the tests into $(VENV) ..."
-	@$(INSTALL) -r requirements/test.txt
-	@$(PIP) install --quiet --no-deps --editable .
+	@$(LOCKED) -r requirements/build.txt
+	@$(LOCKED) $(BUILT) -r requirements/test.txt
+	@$(INSTALL) $(BUILT) --editable .
 	@touch $@ $(VENV)/.demo
 
-$(VENV)/.attack: requirements/attack.txt pyproject.toml | $(BIN)/python
+$(VENV)/.attack: requirements/build.txt requirements/attack.txt pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies of the attacks into $(VENV) ..."
-	@$(INSTALL) -r requirements/attack.txt
-	@$(PIP) install --quiet --no-deps --editable .
+	@$(LOCKED) -r requirements/build.txt
+	@$(LOCKED) $(BUILT) -r requirements/attack.txt
+	@$(INSTALL) $(BUILT) --editable .
 	@touch $@ $(VENV)/.demo $(VENV)/.test
 
-$(VENV)/.models: requirements/models.txt pyproject.toml | $(BIN)/python
+$(VENV)/.models: requirements/build.txt requirements/models.txt pyproject.toml | $(BIN)/python
 	@echo "Installing sentence-transformers and torch into $(VENV) (5 GB on Linux) ..."
-	@$(INSTALL) -r requirements/models.txt
-	@$(PIP) install --quiet --no-deps --editable .
+	@$(LOCKED) -r requirements/build.txt
+	@$(LOCKED) $(BUILT) -r requirements/models.txt
+	@$(INSTALL) $(BUILT) --editable .
 	@touch $@ $(VENV)/.demo $(VENV)/.test
 
-$(VENV)/.mutants: requirements/mutants.txt pyproject.toml | $(BIN)/python
+$(VENV)/.mutants: requirements/build.txt requirements/mutants.txt pyproject.toml | $(BIN)/python
 	@echo "Installing mutmut and coverage.py into $(VENV) ..."
-	@$(INSTALL) -r requirements/mutants.txt
-	@$(PIP) install --quiet --no-deps --editable .
+	@$(LOCKED) -r requirements/build.txt
+	@$(LOCKED) $(BUILT) -r requirements/mutants.txt
+	@$(INSTALL) $(BUILT) --editable .
 	@touch $@ $(VENV)/.demo $(VENV)/.test
