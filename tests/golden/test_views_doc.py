@@ -1,4 +1,7 @@
-"""The commands in docs/views.md are run, and what it prints is what they print."""
+"""The commands in consoles of these pages are run, and what a page prints is what they print.
+
+A block named after a file (``jsonl changes.jsonl``) is that file for the commands below it.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,16 @@ from queries.datasets import demo_set
 
 __all__ = ["demo_file", "demo_settings"]
 
-PAGE = Path(__file__).parents[2] / "docs" / "views.md"
+DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^```\w+ (\w+\.\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SECONDS = re.compile(r"(?<= in )\d+\.\d s$", re.MULTILINE)
 COMMAND = re.compile(r"^\$ graph-service (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
 
+@pytest.mark.parametrize("name", ["answers.md", "loading.md", "views.md"])
 def test_the_commands_print_what_the_page_says(
+    name: str,
     demo_file: Path,
     demo_settings: Settings,
     tmp_path: Path,
@@ -40,11 +47,14 @@ def test_the_commands_print_what_the_page_says(
     def run(found: re.Match[str]) -> str:
         capsys.readouterr()
         assert main(tuple(shlex.split(found[1]))) == 0, found[1]
-        return f"$ graph-service {found[1]}\n{capsys.readouterr().out}"
+        return f"$ graph-service {found[1]}\n{SECONDS.sub('0.1 s', capsys.readouterr().out)}"
 
-    text = PAGE.read_text(encoding="utf-8")
+    page = DOCS / name
+    text = page.read_text(encoding="utf-8")
+    for file, content in FILE.findall(text):
+        Path(file).write_text(content, encoding="utf-8")
     printed = BLOCK.sub(lambda block: COMMAND.sub(run, block[0]), text)
     if os.environ.get("GRAPH_SERVICE_UPDATE_DOCS"):
-        PAGE.write_text(printed, encoding="utf-8")
+        page.write_text(printed, encoding="utf-8")
     else:
         assert printed == text
