@@ -237,6 +237,7 @@ class PreparedBatch:
         conflicting = self._conflicting(connection, stored)
         outdated: set[str] = set()
         changed: dict[str, Entity] = {}
+        encoded: dict[str, str] = {}
         lines = batch.entity_lines or (0,) * len(batch.entities)
         for entity, line in zip(batch.entities, lines, strict=True):
             id_ = entity.id
@@ -250,7 +251,8 @@ class PreparedBatch:
             else:
                 outdated.discard(id_)
                 stored[id_] = changed[id_] = entity
-                self._records[id_] = line, _terms_hash(entity)
+                encoded[id_] = _encode_terms(entity)
+                self._records[id_] = line, _terms_hash(entity, encoded[id_])
         rows = [
             (
                 keys[id_],
@@ -259,7 +261,7 @@ class PreparedBatch:
                 2 if batch.names_only else 0,
                 entity.redirect,
                 entity.revision,
-                _encode_terms(entity),
+                encoded[id_] if id_ in encoded else _encode_terms(entity),
             )
             for id_, entity in changed.items()
         ]
@@ -304,7 +306,11 @@ class PreparedBatch:
         self, connection: sqlite3.Connection, id_: str, entity: Entity | None, earlier: _Given
     ) -> bool:
         """Returns whether an entity's record in this batch is another than an earlier one."""
-        if entity is not None and earlier.terms and _terms_hash(entity) != earlier.terms:
+        if (
+            entity is not None
+            and earlier.terms
+            and _terms_hash(entity, _encode_terms(entity)) != earlier.terms
+        ):
             return True
         if id_ not in self._batch.documents or earlier.first_row is None:
             return False
@@ -343,8 +349,8 @@ class _Given:
     end_row: int | None
 
 
-def _terms_hash(entity: Entity) -> bytes:
-    return entity_hash(entity.id, entity.kind.value, entity.redirect, _encode_terms(entity))
+def _terms_hash(entity: Entity, encoded: str) -> bytes:
+    return entity_hash(entity.id, entity.kind.value, entity.redirect, encoded)
 
 
 def _checked_key(entity: Entity) -> int:
