@@ -104,8 +104,7 @@ def add_score(
         facts.add_argument("--cross-encoder", metavar="NAME", help="its name or folder")
         facts.add_argument("--labels", metavar="A,B,C", help="its labels by order, where its "
                            "configuration does not say")  # fmt: skip
-        facts.add_argument("--threshold", type=float, default=0.6, metavar="X",
-                           help="of word overlap (0.6)")  # fmt: skip
+        _add_threshold(facts)
         facts.add_argument("--texts", type=int, default=5, metavar="N",
                            help="texts of evidence a search (5)")  # fmt: skip
         facts.add_argument("--k", type=int, metavar="N", help="of F1@K; default: the median number "
@@ -148,6 +147,9 @@ def add_score(
     agreement.add_argument("--measure", action="append", default=[], metavar="M",
                            help="equal, kappa, kappa-linear, kappa-quadratic, pearson, spearman, "
                            "tau-b; default: those that suit the ratings")  # fmt: skip
+    agreement.add_argument("--groups", default="", metavar="FIELD", help="each measure by this field "
+                           "too; intervals over all cases draw whole groups. Of rows of a score: "
+                           "kind, level or references (group)")  # fmt: skip
 
 
 def _add_talec(add: Callable[..., argparse.ArgumentParser]) -> None:
@@ -200,8 +202,13 @@ def _add_entailment(family: argparse.ArgumentParser) -> None:
     family.add_argument("--cross-encoder", metavar="NAME", help="its name or folder")
     family.add_argument("--labels", metavar="A,B,C", help="its labels by order, where its "
                         "configuration does not say")  # fmt: skip
-    family.add_argument("--threshold", type=float, default=0.6, metavar="X",
-                        help="of word overlap (0.6)")  # fmt: skip
+    _add_threshold(family)
+
+
+def _add_threshold(family: argparse.ArgumentParser) -> None:
+    family.add_argument("--threshold", type=float, metavar="X", help="of word overlap (0.6)")
+    family.add_argument("--calibrate", metavar="FILE", help="or chosen on this file of labelled "
+                        "pairs, as the one with the greatest balanced accuracy")  # fmt: skip
 
 
 def _add_model(family: argparse.ArgumentParser, temperature: float | None = 0.0) -> None:

@@ -34,23 +34,23 @@ from queries.datasets.answers import (
     read_answers_and_absent,
     read_answers_and_gold,
 )
-from queries.datasets.factbench import factbench_cases, read_factbench
 from queries.datasets.factscore import factscore_row, is_factscore
 from queries.datasets.gold import NA, read_gold_questions
 from queries.datasets.judged_runs import is_run, ratings_of_runs, read_judged_facts
 from queries.datasets.records import read_cases, read_records
 from queries.datasets.scored import (
-    entailment_case,
     knowledge_case,
     rated_case,
     read_absent,
+    read_pairs,
     read_texts_by_id,
 )
 from queries.generate.answer import Answer
 from queries.score.agreement import agreement as make_agreement
+from queries.score.calibration import calibrate_overlap
 from queries.score.case import TextCase
 from queries.score.cross_encoder import CrossEncoder
-from queries.score.entailment import ChatEntailment, Entailment, WordOverlap
+from queries.score.entailment import THRESHOLD, ChatEntailment, Entailment, WordOverlap
 from queries.score.entailment_score import (
     AlignmentRow,
     EntailmentRow,
@@ -70,10 +70,20 @@ PAGE = 500
 ALL = 1000
 
 
-def entailment_of(options: argparse.Namespace, who: str, judge: Judges, /) -> Entailment:
-    """Returns the judge of entailment that is named: ``overlap``, ``model`` or ``cross-encoder``."""
+def entailment_of(
+    options: argparse.Namespace, who: str, judge: Judges, output: Output, /
+) -> Entailment:
+    """Returns the judge of entailment that is named: ``overlap``, ``model`` or ``cross-encoder``.
+
+    Says on stderr what a reader of its scores should know.
+    """
     if who == "overlap":
-        return WordOverlap(options.threshold)
+        overlap = _overlap(options)
+        for note in overlap.notes:
+            output.note(note)
+        return overlap
+    if options.calibrate:
+        raise InputError("--calibrate chooses the threshold of word overlap", argument="calibrate")
     if who == "model":
         return ChatEntailment(judge())
     if not options.cross_encoder:
@@ -84,6 +94,18 @@ def entailment_of(options: argparse.Namespace, who: str, judge: Judges, /) -> En
         )
     labels = tuple(options.labels.split(",")) if options.labels else ()
     return CrossEncoder(options.cross_encoder, labels=labels)
+
+
+def _overlap(options: argparse.Namespace) -> WordOverlap:
+    if options.calibrate is None:
+        return WordOverlap(THRESHOLD if options.threshold is None else options.threshold)
+    if options.threshold is not None:
+        raise InputError("give --threshold or --calibrate, not both", argument="calibrate")
+    path = Path(options.calibrate)
+    if not path.is_file():
+        raise InputError(f"there is no file {path}", argument="calibrate")
+    chosen = calibrate_overlap(read_pairs(path), source=path.name)
+    return WordOverlap(chosen.threshold, chosen.text())
 
 
 def citations(options: argparse.Namespace, output: Output, /) -> int:
@@ -123,7 +145,7 @@ def na(options: argparse.Namespace, output: Output, /) -> int:
         report = score_not_available(
             answers,
             absent,
-            entailment=entailment_of(options, options.judge, judge),
+            entailment=entailment_of(options, options.judge, judge, output),
             beside_question=beside_judge(judge()) if options.lenient else None,
         )
     output.object(report)
@@ -138,6 +160,7 @@ def not_available_lines(report: NotAvailableReport, /) -> list[str]:
     shown = [
         f"[NA]: {len(report.rows)} answers, {absent} withheld triples",
         f"judge: {report.entailment}",
+        *report.notes,
     ]
     for title, score in (
         ("precision, strict", report.precision_strict),
@@ -199,7 +222,7 @@ def withheld(options: argparse.Namespace, output: Output, /) -> int:
             gold_of(options),
             retriever=client,
             statements=lambda ids: _base_triples(client, ids, options.graph),
-            entailment=entailment_of(options, options.judge, judge),
+            entailment=entailment_of(options, options.judge, judge, output),
             beside_question=beside_judge(judge()) if options.lenient else None,
             model=judge().model if named and not options.templates else None,
             graph=options.graph,
@@ -290,14 +313,11 @@ def entailment(options: argparse.Namespace, output: Output, /) -> int:
     """Scores pairs, or the alignment of answers' citations (K5, L8)."""
     path = file_of(options)
     with judges(options) as model:
-        judge = entailment_of(options, options.judge, model)
-        if path.suffix == ".tsv":
-            cases = factbench_cases(read_factbench(path))
-        else:
-            first = next(iter(read_records(path)), None)
-            if first is not None and (is_answer(first) or is_foreign(first)):
-                return _alignment(options, output, read_answer_cases(path), judge)
-            cases = read_cases(path, entailment_case)
+        judge = entailment_of(options, options.judge, model, output)
+        first = None if path.suffix == ".tsv" else next(iter(read_records(path)), None)
+        if first is not None and (is_answer(first) or is_foreign(first)):
+            return _alignment(options, output, read_answer_cases(path), judge)
+        cases = read_pairs(path)
         rows = run_cases(
             options,
             output,
@@ -307,7 +327,7 @@ def entailment(options: argparse.Namespace, output: Output, /) -> int:
             f"entailment by {judge.name}",
             lambda case: case.id,
         )
-    return show(entailment_report(rows, judged_by=judge.name), output, rows)
+    return show(entailment_report(rows, judged_by=judge.name, notes=judge.notes), output, rows)
 
 
 def _alignment(
@@ -323,7 +343,7 @@ def _alignment(
         f"alignment by {judge.name}",
         lambda item: item.question_id,
     )
-    return show(alignment_report(rows, judged_by=judge.name), output, rows)
+    return show(alignment_report(rows, judged_by=judge.name, notes=judge.notes), output, rows)
 
 
 def factscore(options: argparse.Namespace, output: Output, /) -> int:
@@ -338,11 +358,12 @@ def safe(options: argparse.Namespace, output: Output, /) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _FactsFile:
-    """The judged facts of one file, and who judged them."""
+    """The judged facts of one file, who judged them, and what a reader should know of that."""
 
     path: Path
     checked_by: str
     rows: tuple[FactsRow, ...]
+    notes: tuple[str, ...] = ()
 
 
 def _facts(options: argparse.Namespace, output: Output, title: str) -> int:
@@ -370,7 +391,14 @@ def _facts(options: argparse.Namespace, output: Output, title: str) -> int:
         k = middle_count([row for file in judged for row in file.rows])
         k_from = f"{MEDIAN} of all {len(judged)} files"
     reports = [
-        facts_report(file.rows, title=title, checked_by=file.checked_by, k=k, k_from=k_from)
+        facts_report(
+            file.rows,
+            title=title,
+            checked_by=file.checked_by,
+            notes=file.notes,
+            k=k,
+            k_from=k_from,
+        )
         for file in judged
     ]
     if len(judged) == 1:
@@ -410,10 +438,11 @@ def _check_files(
             )
         texts.append((path, cases))
     with judges(options) as judge:
-        verifier = options.verifier
+        who = options.verifier
+        verifier = None if who == "model" else entailment_of(options, who, judge, output)
         checker = FactChecker(
             judge(),
-            verifier=None if verifier == "model" else entailment_of(options, verifier, judge),
+            verifier=verifier,
             safe=title == "safe",
             passages=options.texts,
             searches=options.searches if title == "safe" else 1,
@@ -431,6 +460,7 @@ def _check_files(
                     f"{title} by {checker.label}",
                     lambda case: case.id,
                 ),
+                () if verifier is None else verifier.notes,
             )
             for path, cases in texts
         ]
@@ -443,10 +473,12 @@ def agreement(options: argparse.Namespace, output: Output, /) -> int:
             raise InputError(f"there is no file {path}", argument="file")
     first = next(iter(read_records(options.file[0])), None)
     if len(options.file) > 1 or (first is not None and is_run(first)):
-        cases = ratings_of_runs(options.file)
+        cases = ratings_of_runs(options.file, groups=options.groups)
     else:
-        cases = read_cases(options.file[0], rated_case)
-    report = make_agreement(cases, measures=tuple(options.measure))
+        cases = read_cases(
+            options.file[0], lambda record: rated_case(record, groups=options.groups)
+        )
+    report = make_agreement(cases, measures=tuple(options.measure), by_group=bool(options.groups))
     output.object(report)
     for line in report.lines():
         output.line(line)

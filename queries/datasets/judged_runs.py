@@ -13,6 +13,7 @@ from queries.score.agreement import RatedCase, Rating
 from queries.score.entailment_score import EntailmentRow
 from queries.score.facts import FactsRow
 from queries.score.geval import GEvalRow
+from queries.score.report import AXES
 from queries.score.talec import TalecRow
 
 PEOPLE = "people"
@@ -57,7 +58,7 @@ def read_judged_facts(path: str | Path, score: str, /) -> tuple[str, tuple[Facts
     return next(iter(bases)), tuple(rows.values())
 
 
-def ratings_of_runs(paths: Sequence[str | Path], /) -> tuple[RatedCase, ...]:
+def ratings_of_runs(paths: Sequence[str | Path], /, *, groups: str = "") -> tuple[RatedCase, ...]:
     """Returns what each run says of each case, one rater a file, and people where they were asked.
 
     Of entailment the verdicts, of FActScore and SAFE those of each fact (of equal text), of G-Eval the
@@ -65,10 +66,18 @@ def ratings_of_runs(paths: Sequence[str | Path], /) -> tuple[RatedCase, ...]:
 
     Args:
         paths: What ``score ... --out`` wrote; the raters are called by the files' names.
+        groups: What cases are grouped by: ``kind``, ``level`` or ``references``; by default what
+            is rated in one text is one group.
 
     Raises:
-        InputError: A line is no such row, or the runs are of different scores.
+        InputError: A line is no such row, the runs are of different scores, or a row does not
+            say what it is grouped by.
     """
+    if groups and groups not in AXES:
+        raise InputError(
+            f"rows of a score are grouped by {', '.join(AXES)}, not by {groups!r}",
+            argument="groups",
+        )
     raters = [Path(path).stem for path in paths]
     if len(set(raters)) != len(raters) or PEOPLE in raters:
         raise InputError(
@@ -77,7 +86,7 @@ def ratings_of_runs(paths: Sequence[str | Path], /) -> tuple[RatedCase, ...]:
         )
     kinds: dict[str, str] = {}
     found: dict[str, dict[str, Rating]] = {}
-    groups: dict[str, str] = {}
+    group_of: dict[str, str] = {}
     for rater, path in zip(raters, paths, strict=True):
         rows: dict[str, tuple[str, Any]] = {}
         for record in read_records(path):
@@ -86,7 +95,7 @@ def ratings_of_runs(paths: Sequence[str | Path], /) -> tuple[RatedCase, ...]:
             rows[row.id] = (kind, row)
         for kind, row in rows.values():
             for id_, value, people in _ratings(kind, row):
-                groups[id_] = row.id
+                group_of[id_] = _group(row, groups, path) if groups else row.id
                 case = found.setdefault(id_, {})
                 if value is not None:
                     case[rater] = value
@@ -95,7 +104,7 @@ def ratings_of_runs(paths: Sequence[str | Path], /) -> tuple[RatedCase, ...]:
     if len(set(kinds.values())) > 1:
         shown = ", ".join(f"{name}: {kind}" for name, kind in kinds.items())
         raise InputError(f"runs of one score were expected; {shown} came", argument="file")
-    return tuple(RatedCase(id_, case, groups[id_]) for id_, case in sorted(found.items()))
+    return tuple(RatedCase(id_, case, group_of[id_]) for id_, case in sorted(found.items()))
 
 
 def _row_of(record: Record) -> tuple[str, Any]:
@@ -108,6 +117,15 @@ def _row_of(record: Record) -> tuple[str, Any]:
         return kind, from_plain(_KINDS[kind], record.fields["row"])
     except InputError as error:
         raise InputError(f"{record.where}: {error.message}") from error
+
+
+def _group(row: Any, axis: str, path: str | Path) -> str:
+    known: dict[str, str] = dict(row.groups.named())
+    if axis not in known:
+        raise InputError(
+            f"{path}: case {row.id!r} has no {axis} to be grouped by", argument="groups"
+        )
+    return known[axis]
 
 
 def _ratings(kind: str, row: Any) -> Iterator[tuple[str, Rating | None, Rating | None]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from graph_service.model.result import Triple
 from queries.datasets.answers import answer_of, foreign_answer, is_answer, is_foreign, triples_in
+from queries.datasets.factbench import factbench_cases, read_factbench
 from queries.datasets.records import Record, read_cases, read_records
 from queries.datasets.wice import is_wice, wice_case
 from queries.score.agreement import RatedCase
@@ -116,6 +117,17 @@ def entailment_case(record: Record, /) -> EntailmentCase:
     )
 
 
+def read_pairs(path: str | Path, /) -> tuple[EntailmentCase, ...]:
+    """Returns the pairs of a file: JSON lines, WiCE's, or FactBench's table (``.tsv``).
+
+    Raises:
+        InputError: A line is not as expected; names line and field.
+    """
+    if Path(path).suffix == ".tsv":
+        return factbench_cases(read_factbench(path))
+    return read_cases(path, entailment_case)
+
+
 def knowledge_case(record: Record, /) -> KnowledgeCase:
     """Returns a record as a generation with its answer entities (L8).
 
@@ -157,19 +169,25 @@ def knowledge_case(record: Record, /) -> KnowledgeCase:
     )
 
 
-def rated_case(record: Record, /) -> RatedCase:
+def rated_case(record: Record, /, *, groups: str = "") -> RatedCase:
     """Returns a record as one case that several raters rated.
 
-    Fields: ``ratings``, numbers, texts or true and false by rater; ``group``.
+    Fields: ``ratings``, numbers, texts or true and false by rater; ``group``, or the field named.
+
+    Args:
+        record: The record.
+        groups: Name of the field that says what the case belongs to; it must be there.
     """
     ratings = record.mapping("ratings")
     if not ratings or not all(isinstance(x, bool | int | float | str) for x in ratings.values()):
         raise record.error("ratings", "an object of numbers, texts or true and false by rater")
-    return RatedCase(
-        record.text("id", default=str(record.number)),
-        dict(ratings),
-        record.text("group", default="", filled=False),
-    )
+    id_ = record.text("id", default=str(record.number))
+    if not groups:
+        return RatedCase(id_, dict(ratings), record.text("group", default="", filled=False))
+    value = record.fields.get(groups)
+    if not isinstance(value, bool | int | float | str) or not str(value).strip():
+        raise record.error(groups, "a text, a number, or true or false to group by")
+    return RatedCase(id_, dict(ratings), str(value))
 
 
 def read_absent(path: str | Path, /) -> Mapping[str, tuple[Triple, ...]]:

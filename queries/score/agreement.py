@@ -7,7 +7,7 @@ Ratings come in pairs, one a case; a pair with a missing side is unscored. Every
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import combinations
 
@@ -291,6 +291,21 @@ class RaterPair:
     second: str
     scores: Mapping[str, Score]
 
+    def lines(self) -> list[str]:
+        """Returns the scores for people, under the names of the two."""
+        return [
+            f"{self.first} and {self.second}",
+            *(f"  {name:<15}  {score.text()}" for name, score in self.scores.items()),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAgreement:
+    """Agreement over the cases of one group."""
+
+    cases: int
+    pairs: tuple[RaterPair, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class AgreementReport:
@@ -299,22 +314,33 @@ class AgreementReport:
     Attributes:
         raters: Their names, sorted.
         cases: Cases that all of them rated; the others are unscored.
-        pairs: Every two raters, in the order of their names.
+        pairs: Every two raters, in the order of their names, over all cases; intervals draw
+            whole groups.
+        clusters: How many groups there are to draw; a case without one is a group of its own.
+        groups: The same of each group alone, by its name, where that was asked for; intervals
+            draw cases.
     """
 
     raters: tuple[str, ...]
     cases: int
     unscored: int
     pairs: tuple[RaterPair, ...]
+    clusters: int = 0
+    groups: Mapping[str, GroupAgreement] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
         """Returns the report for people."""
         shown = [f"{self.cases} cases rated by {', '.join(self.raters)}"]
         if self.unscored:
             shown.append(f"{self.unscored} cases that not all of them rated, in no score")
-        for pair in self.pairs:
-            shown.append(f"{pair.first} and {pair.second}")
-            shown.extend(f"  {name:<15}  {score.text()}" for name, score in pair.scores.items())
+        if self.clusters < self.cases:
+            shown.append(
+                f"intervals of all cases draw whole groups, of which there are {self.clusters}"
+            )
+        shown.extend(line for pair in self.pairs for line in pair.lines())
+        for name, group in self.groups.items():
+            shown.append(f"group {name}: {group.cases} cases")
+            shown.extend(f"  {line}" for pair in group.pairs for line in pair.lines())
         return shown
 
 
@@ -335,6 +361,7 @@ def agreement(
     /,
     *,
     measures: Sequence[str] = (),
+    by_group: bool = False,
     random_seed: int = 0,
 ) -> AgreementReport:
     """Returns the agreement of every two raters, all on the cases that every rater rated.
@@ -342,6 +369,7 @@ def agreement(
     Args:
         cases: With the ratings of two or more raters.
         measures: Names of ``MEASURES``; by default those that suit the ratings.
+        by_group: Whether each group's own agreement is wanted beside that of all cases.
         random_seed: Of the bootstrap.
 
     Raises:
@@ -366,13 +394,31 @@ def agreement(
     kept = [case for case in cases if len(case.ratings) == len(raters)]
     # A case is one cluster of its own unless it says what it belongs to.
     clusters = [case.group and f"group {case.group}" or f"case {case.id}" for case in kept]
-    pairs = []
-    for first, second in combinations(raters, 2):
-        left = [case.ratings[first] for case in kept]
-        right = [case.ratings[second] for case in kept]
-        scores = {
-            name: MEASURES[name](left, right, clusters=clusters, random_seed=random_seed)
-            for name in chosen
-        }
-        pairs.append(RaterPair(first, second, scores))
-    return AgreementReport(tuple(raters), len(kept), len(cases) - len(kept), tuple(pairs))
+
+    def pairs_over(part: Sequence[RatedCase], names: Sequence[str]) -> tuple[RaterPair, ...]:
+        found = []
+        for first, second in combinations(raters, 2):
+            left = [case.ratings[first] for case in part]
+            right = [case.ratings[second] for case in part]
+            scores = {
+                name: MEASURES[name](left, right, clusters=names, random_seed=random_seed)
+                for name in chosen
+            }
+            found.append(RaterPair(first, second, scores))
+        return tuple(found)
+
+    groups: dict[str, list[RatedCase]] = {}
+    if by_group:
+        for case in kept:
+            groups.setdefault(case.group, []).append(case)
+    return AgreementReport(
+        tuple(raters),
+        len(kept),
+        len(cases) - len(kept),
+        pairs_over(kept, clusters),
+        len(set(clusters)),
+        {
+            name: GroupAgreement(len(part), pairs_over(part, [case.id for case in part]))
+            for name, part in sorted(groups.items())
+        },
+    )

@@ -87,6 +87,11 @@ class CrossEncoder:
         """The model's name or path."""
         return f"cross-encoder {self._model}"
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """None: what a model is worth is its authors' to say."""
+        return ()
+
     def judge(self, pairs: Sequence[Pair], /) -> list[Judgement]:
         """Returns softmax probabilities; entailed where entailment is the likeliest label.
 

@@ -90,7 +90,12 @@ def judge_pairs(
 
 
 def entailment_report(
-    rows: Sequence[EntailmentRow], /, *, judged_by: str, random_seed: int = 0
+    rows: Sequence[EntailmentRow],
+    /,
+    *,
+    judged_by: str,
+    notes: Sequence[str] = (),
+    random_seed: int = 0,
 ) -> Report:
     """Returns the scores of judged pairs; intervals by bootstrap over groups.
 
@@ -101,6 +106,7 @@ def entailment_report(
     Args:
         rows: Of ``judge_pairs``.
         judged_by: Name of the judge.
+        notes: What a reader should know of the judge.
         random_seed: Of the bootstrap.
 
     >>> from queries.score.entailment import WordOverlap
@@ -147,8 +153,10 @@ def entailment_report(
         return scores
 
     cut = sum(row.judgement is not None and row.judgement.cut for row in rows)
-    notes = [f"{cut} premises were too long for the model and lost their end"] if cut else []
-    return make_report("entailment", rows, summarise, basis={"judge": judged_by}, notes=notes)
+    told = [f"{cut} premises were too long for the model and lost their end"] if cut else []
+    return make_report(
+        "entailment", rows, summarise, basis={"judge": judged_by}, notes=[*notes, *told]
+    )
 
 
 def _against_labels(rows: Sequence[EntailmentRow], random_seed: int) -> dict[str, Score]:
@@ -265,9 +273,21 @@ def alignment_row(
 
 
 def alignment_report(
-    rows: Sequence[AlignmentRow], /, *, judged_by: str, random_seed: int = 0
+    rows: Sequence[AlignmentRow],
+    /,
+    *,
+    judged_by: str,
+    notes: Sequence[str] = (),
+    random_seed: int = 0,
 ) -> Report:
-    """Returns the share of (sentence, citation) pairs that are entailed, micro and macro (K5)."""
+    """Returns the share of (sentence, citation) pairs that are entailed, micro and macro (K5).
+
+    Args:
+        rows: Of ``alignment_row``.
+        judged_by: Name of the judge.
+        notes: What a reader should know of the judge.
+        random_seed: Of the bootstrap.
+    """
 
     def summarise(part: Sequence[AlignmentRow]) -> dict[str, Score]:
         done = [row for row in part if row.failure is None]
@@ -289,8 +309,10 @@ def alignment_report(
         }
 
     unreadable = sum(row.unreadable for row in rows)
-    notes = [f"{unreadable} citations have no relation and value to test"] if unreadable else []
-    return make_report("alignment", rows, summarise, basis={"judge": judged_by}, notes=notes)
+    told = [f"{unreadable} citations have no relation and value to test"] if unreadable else []
+    return make_report(
+        "alignment", rows, summarise, basis={"judge": judged_by}, notes=[*notes, *told]
+    )
 
 
 def score_alignment(
@@ -323,4 +345,7 @@ def score_alignment(
         alignment_row(item, entailment=entailment, groups=groups(item.question_id))
         for item in answers
     )
-    return rows, alignment_report(rows, judged_by=entailment.name, random_seed=random_seed)
+    report = alignment_report(
+        rows, judged_by=entailment.name, notes=entailment.notes, random_seed=random_seed
+    )
+    return rows, report

@@ -144,6 +144,7 @@ def facts_report(
     *,
     title: str = "factscore",
     checked_by: str = "people",
+    notes: Sequence[str] = (),
     k: int | None = None,
     k_from: str = "given",
     gamma: int = GAMMA,
@@ -160,6 +161,7 @@ def facts_report(
         rows: One a text.
         title: ``factscore`` or ``safe``.
         checked_by: Who judged the facts.
+        notes: What a reader should know of who did.
         k: Of F1@K; by default ``middle_count`` of these texts, which suits no other file.
         k_from: How ``k`` was chosen, for the reader.
         gamma: Facts from which a text is not short.
@@ -239,15 +241,15 @@ def facts_report(
             scores["supported of relevant, micro"] = micro(kept, NO_RELEVANT)
         return scores
 
-    notes = []
+    told = [*notes]
     if chosen is not None:
         why = k_from if k is not None else f"{MEDIAN} of this file"
-        notes.append(f"F1@K: K = {chosen}, {why}")
+        told.append(f"F1@K: K = {chosen}, {why}")
     elif rows:
-        notes.append(f"F1@K: {NO_RELEVANT}, so that it is 0 whatever K is")
+        told.append(f"F1@K: {NO_RELEVANT}, so that it is 0 whatever K is")
     for why, texts in Counter(row.missing for row in rows if row.missing is not None).items():
-        notes.append(f"{texts} texts unscored, {why}")
+        told.append(f"{texts} texts unscored, {why}")
     unjudged = sum(len(row.facts) - len(row.judged) for row in rows)
     if unjudged:
-        notes.append(f"{unjudged} facts could not be judged, in no figure")
-    return make_report(title, rows, summarise, basis={"checked by": checked_by}, notes=notes)
+        told.append(f"{unjudged} facts could not be judged, in no figure")
+    return make_report(title, rows, summarise, basis={"checked by": checked_by}, notes=told)

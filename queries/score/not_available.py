@@ -56,6 +56,7 @@ class NotAvailableReport:
         precision_strict_macro, recall_macro: Means over answers that have such sentences, and
             over answers whose question has absent triples.
         entailment: Name of what judged entailment.
+        notes: What a reader should know of that judge.
     """
 
     rows: tuple[NotAvailableRow, ...]
@@ -65,6 +66,7 @@ class NotAvailableReport:
     precision_strict_macro: Score
     recall_macro: Score
     entailment: str
+    notes: tuple[str, ...] = ()
 
 
 def not_available_row(
@@ -192,6 +194,7 @@ def score_not_available(
             random_seed=random_seed,
         ),
         entailment=entailment.name,
+        notes=entailment.notes,
     )
 
 

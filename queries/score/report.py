@@ -21,6 +21,7 @@ from queries.score.metric import Score
 
 Scores = Mapping[str, Score]
 MOST_REFERENCES = 3
+AXES = ("kind", "level", "references")
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,30 @@ def test_agreement_of_raters_o14(cli: Cli, tmp_path: Path) -> None:
     assert found["pairs"][0]["scores"]["equal"]["value"] == pytest.approx(2 / 3)
 
 
+def test_agreement_by_a_field_of_the_file_k8(cli: Cli, tmp_path: Path) -> None:
+    rows = [
+        {"id": i, "ratings": {"a": 1, "b": int(system == "gpt")}, "system": system}
+        for i, system in enumerate(["gpt", "gpt", "llama", "llama"])
+    ]
+    file = lines(tmp_path / "r.jsonl", *rows)
+    found = cli("score", "agreement", file, "--measure", "equal", "--groups", "system", "--json")
+    assert found.code == 0, found.err
+    by_group = {
+        name: group["pairs"][0]["scores"]["equal"]["value"]
+        for name, group in found.json["groups"].items()
+    }
+    assert by_group == {"gpt": 1.0, "llama": 0.0}
+    assert found.json["clusters"] == 2
+    wrong = cli("score", "agreement", file, "--groups", "model")
+    assert wrong.code == 2
+    assert "r.jsonl, line 1, field model" in wrong.err
+
+
 def test_agreement_of_two_judges_over_the_same_pairs_o14(cli: Cli, tmp_path: Path) -> None:
-    pairs = [{"id": str(i), "premise": f"p{i}", "hypothesis": "h"} for i in range(4)]
+    pairs = [
+        {"id": str(i), "premise": f"p{i}", "hypothesis": "h", "level": "II" if i > 1 else "I"}
+        for i in range(4)
+    ]
     file = lines(tmp_path / "p.jsonl", *pairs)
     for name, verdicts in (("a", "EENN"), ("b", "EEEN")):
         words = {"E": "[[entailment]]", "N": "[[neutral]]"}
@@ -53,6 +75,13 @@ def test_agreement_of_two_judges_over_the_same_pairs_o14(cli: Cli, tmp_path: Pat
     # Equal on 3 of 4; by chance 1/2 * 3/4 + 1/2 * 1/4 = 1/2.
     assert "equal            0.750" in done.out
     assert "kappa            0.500" in done.out
+    grouped = cli("score", "agreement", "a.jsonl", "b.jsonl", "--groups", "level", "--json").json
+    assert {name: group["cases"] for name, group in grouped["groups"].items()} == {"I": 2, "II": 2}
+    assert grouped["groups"]["I"]["pairs"][0]["scores"]["equal"]["value"] == 1.0
+    for field, said in (("kind", "has no kind to be grouped by"), ("who", "not by 'who'")):
+        wrong = cli("score", "agreement", "a.jsonl", "b.jsonl", "--groups", field)
+        assert wrong.code == 2
+        assert said in wrong.err
     assert cli("score", "agreement", "a.jsonl", "none.jsonl").code == 2
 
 
@@ -116,6 +145,48 @@ def test_pairs_by_word_overlap_and_by_a_model(cli: Cli, tmp_path: Path) -> None:
     assert missing.code == 2
     assert "--model NAME" in missing.err
     assert cli("score", "entailment", file, "--judge", "cross-encoder").code == 2
+
+
+def test_word_overlap_says_what_it_is_worth_and_calibrates_k5(cli: Cli, tmp_path: Path) -> None:
+    pairs = [
+        {"id": "1", "premise": "a b c d", "hypothesis": "a b c d", "label": "entailment"},
+        {"id": "2", "premise": "a b c d", "hypothesis": "a b c x", "label": "neutral"},
+        {"id": "3", "premise": "a b c d", "hypothesis": "a b x y", "label": "neutral"},
+    ]
+    file = lines(tmp_path / "p.jsonl", *pairs)
+    plain = cli("score", "entailment", file, "--json")
+    for told in (plain.err, *plain.json["notes"]):
+        assert "no model's judgement" in told
+        assert ".705 on WiCE test" in told
+    # Shares 1, 3/4 and 1/2: at the default .6 the second is called entailed.
+    assert plain.json["scores"]["precision"]["value"] == 0.5
+    found = cli("score", "entailment", file, "--calibrate", file, "--json")
+    chosen = "threshold 0.875 has the greatest balanced accuracy on p.jsonl: 1.000"
+    assert chosen in found.err
+    assert any(chosen in note for note in found.json["notes"])
+    assert found.json["basis"]["judge"] == "word overlap >= 0.875"
+    assert found.json["scores"]["precision"]["value"] == 1.0
+    unlabelled = lines(tmp_path / "u.jsonl", {"premise": "a", "hypothesis": "a"})
+    for more, said in (
+        (("--calibrate", file, "--threshold", "0.5"), "not both"),
+        (("--calibrate", file, "--judge", "cross-encoder"), "threshold of word overlap"),
+        (("--calibrate", "none.jsonl"), "there is no file none.jsonl"),
+        (("--calibrate", unlabelled), "pairs that are labelled as entailed"),
+    ):
+        wrong = cli("score", "entailment", file, *more)
+        assert wrong.code == 2
+        assert said in wrong.err
+
+
+def test_facts_checked_by_word_overlap_say_so_o9(cli: Cli, tmp_path: Path) -> None:
+    case = {"id": "1", "question": "?", "text": "Ada sang.", "evidence": ["Ada sang."]}
+    file = lines(tmp_path / "c.jsonl", case)
+    with stand_in(ok("- Ada sang.")) as server:
+        run = ("score", "factscore", file, "--verifier", "overlap", *of(server), "--json")
+        found = cli(*run)
+    assert found.code == 0
+    assert "no model's judgement" in found.err
+    assert "no model's judgement" in found.json["notes"][0]
 
 
 def test_a_killed_run_goes_on_by_id_and_asks_nothing_twice(cli: Cli, tmp_path: Path) -> None:
@@ -322,6 +393,8 @@ def test_answers_on_a_withholding_view_k5_k6(
     assert cli("answer", "--questions", file, "--view", "w", "--out", "a.jsonl").code == 0
     found = cli("score", "na", "a.jsonl", "--view", "w", "--json")
     assert found.code == 0, found.err
+    assert "no model's judgement" in found.err
+    assert "no model's judgement" in found.json["notes"][0]
     assert [row["absent"] for row in found.json["rows"]] == [1]
     assert found.json["recall"]["n"] == 1
     aligned = cli("score", "entailment", "a.jsonl", "--json").json
@@ -331,7 +404,9 @@ def test_answers_on_a_withholding_view_k5_k6(
         tmp_path / "absent.jsonl",
         {"id": question.id, "absent": [{"entity": "Q1", "relation": "r", "value": "v"}]},
     )
-    assert "1 withheld triples" in cli("score", "na", "a.jsonl", "--absent", absent).out
+    shown = cli("score", "na", "a.jsonl", "--absent", absent).out
+    assert "1 withheld triples" in shown
+    assert "no model's judgement" in shown
     with stand_in(ok("[[answers]]")) as server:
         lenient = cli("score", "na", "a.jsonl", "--absent", absent, "--lenient", *of(server))
     assert lenient.code == 0, lenient.err

@@ -194,3 +194,24 @@ def test_many_raters_are_compared_on_one_fixed_set_o14() -> None:
         agreement([RatedCase("1", {"a": 1})])
     with pytest.raises(InputError, match="unknown measure 'rho'"):
         agreement(cases, measures=["rho"])
+
+
+def test_agreement_by_group_and_pooled_over_groups_k8() -> None:
+    """Two groups of three: in one the raters always agree, in the other never."""
+    cases = [
+        RatedCase(f"{group}{i}", {"a": 1, "b": int(group == "x")}, group)
+        for group in "xy"
+        for i in range(3)
+    ]
+    report = agreement(cases, measures=["equal"], by_group=True)
+    pooled = report.pairs[0].scores["equal"]
+    # A resample of groups has both, or one of them twice: .5, 1 or 0. Resampled cases would
+    # nearly never be all of one group.
+    assert (pooled.value, pooled.low, pooled.high) == (0.5, 0.0, 1.0)
+    assert report.clusters == 2
+    assert {name: group.cases for name, group in report.groups.items()} == {"x": 3, "y": 3}
+    assert [group.pairs[0].scores["equal"].value for group in report.groups.values()] == [1, 0]
+    assert agreement(cases, measures=["equal"]).groups == {}
+    shown = report.lines()
+    assert "intervals of all cases draw whole groups, of which there are 2" in shown
+    assert "group x: 3 cases" in shown

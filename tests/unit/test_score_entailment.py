@@ -13,12 +13,21 @@ from openai_stand_in import ok, stand_in
 from query_samples import triple
 
 from graph_service.errors import InputError, SetupError
+from queries.datasets.scored import read_pairs
 from queries.datasets.wice import read_wice
 from queries.generate.answer import Answer
 from queries.generate.reader import parse_answer
 from queries.llm import OpenAIChat
+from queries.score.calibration import calibrate_overlap
 from queries.score.cross_encoder import CrossEncoder, label_columns
-from queries.score.entailment import ChatEntailment, Judgement, Pair, Relation, WordOverlap
+from queries.score.entailment import (
+    OVERLAP_WORTH,
+    ChatEntailment,
+    Judgement,
+    Pair,
+    Relation,
+    WordOverlap,
+)
 from queries.score.entailment_score import (
     EntailmentCase,
     alignment_row,
@@ -141,6 +150,7 @@ def test_pairs_are_judged_in_batches() -> None:
 def test_e_minus_c_of_three_pairs_l8() -> None:
     class Says:
         name = "by hand"
+        notes = ()
 
         def judge(self, pairs: Sequence[Pair], /) -> list[Judgement]:
             table = {"a": (0.7, 0.2, 0.1), "b": (0.1, 0.3, 0.6), "c": (0.4, 0.5, 0.1)}
@@ -287,3 +297,62 @@ def test_word_overlap_on_wice_dev(data_dir: Path) -> None:
 
 def test_judges_prompts_are_listed() -> None:
     assert {"entailment", "retry"} <= set(score_prompt_names())
+
+
+def labelled(*pairs: tuple[str, bool]) -> list[EntailmentCase]:
+    return [
+        EntailmentCase(str(i), Pair("a b c d", text), entailed=entailed)
+        for i, (text, entailed) in enumerate(pairs)
+    ]
+
+
+def test_a_threshold_is_calibrated_on_labelled_pairs_k5() -> None:
+    cases = labelled(("a b c d", True), ("a b c x", False), ("a b x y", False), ("a x y z", True))
+    found = calibrate_overlap(cases, source="four")
+    # Shares 1, 3/4, 1/2, 1/4. From .875: 1 of 2 entailed and 2 of 2 others, 3/4; from .625 and
+    # .375 less.
+    assert found.threshold == 0.875
+    assert found.balanced_accuracy.value == 0.75
+    # 2 of 4 pairs of an entailed and another one are in order.
+    assert found.auroc.value == 0.5
+    assert (found.pairs, found.entailed) == (4, 2)
+
+
+def test_of_equally_good_thresholds_the_nearest_to_the_default_is_taken() -> None:
+    # From .875 1/2 and 1/1; from .375 1/1 and 1/2: both 3/4, and .375 lies nearer to .6.
+    cases = labelled(("a b c d", True), ("a b c x", False), ("a b x y", True), ("a x y z", False))
+    found = calibrate_overlap(cases, source="four")
+    assert found.balanced_accuracy.value == 0.75
+    assert found.threshold == 0.375
+
+
+@pytest.mark.parametrize(
+    ("cases", "said"),
+    [
+        ([], "0 and 0"),
+        (labelled(("a", True), ("x", True)), "2 and 0"),
+        (labelled(("a", True), ("b", False)), "no threshold"),
+    ],
+)
+def test_pairs_that_can_not_choose_a_threshold_are_refused(
+    cases: list[EntailmentCase], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        calibrate_overlap(cases, source="pairs")
+
+
+@pytest.mark.data
+def test_what_word_overlap_is_said_to_be_worth_is_so(data_dir: Path) -> None:
+    """``OVERLAP_WORTH`` names these figures."""
+    wice = read_pairs(data_dir / "wice" / "oracle_chunks_claim_dev.jsonl.xz")
+    assert f"{calibrate_overlap(wice, source='').auroc.value:.3f}" == "0.759"
+    bench = list(
+        judge_pairs(
+            read_pairs(data_dir / "factbench" / "facts-train.tsv"), entailment=WordOverlap()
+        )
+    )
+    report = entailment_report(bench, judged_by="word overlap")
+    assert f"{report.score('AUROC of entailed').value:.3f}" == "0.700"
+    assert f"{report.score('entailed').value:.2f}" == "0.96"
+    for figure in (".759 on WiCE dev", ".700 on FactBench", "96 %"):
+        assert figure in OVERLAP_WORTH

@@ -19,6 +19,7 @@ class Says:
     """Entails exactly the pairs it is told, premise first."""
 
     name = "by hand"
+    notes = ("made by hand",)
 
     def __init__(self, *pairs: tuple[str, str]) -> None:
         self.pairs = {Pair(*pair) for pair in pairs}
@@ -99,9 +100,33 @@ def test_word_overlap_has_a_direction() -> None:
     assert WordOverlap().judge([Pair("She was born in Rome", short)])[0].score == 0.25
 
 
+def test_a_sentence_counts_once_however_it_is_right_k6() -> None:
+    """Both sentences entail something absent; a judge that calls them beside adds nothing."""
+    absent = [K["k2"], K["k4"]]
+    says = Says(
+        ("First thing.", triple_hypothesis(K["k2"])), ("Second thing.", triple_hypothesis(K["k4"]))
+    )
+    asked: list[str] = []
+
+    def beside(_: str, sentence: str) -> bool:
+        asked.append(sentence)
+        return True
+
+    report = score_not_available(
+        [figure_3()], {"a": absent}, entailment=says, beside_question=beside
+    )
+    # 2 of 2 marked sentences, not (2 + 2) / 2; and what is right already is not asked about.
+    assert report.precision_strict.value == 1.0
+    assert report.precision_lenient.value == 1.0
+    assert report.rows[0].beside == 0
+    assert asked == []
+    assert report.notes == ("made by hand",)
+
+
 def test_an_answer_whose_judge_failed_is_failed_k6() -> None:
     class Fails:
         name = "fails"
+        notes = ()
 
         def judge(self, pairs: Sequence[Pair], /) -> list[Judgement]:
             return [Judgement(None, None, failure="timeout: no answer in 60 s") for _ in pairs]

@@ -64,6 +64,7 @@ def test_the_order_is_drawn_by_seed_question_and_statement() -> None:
 def test_what_can_not_be_withheld_is_told() -> None:
     class Never:
         name = "never"
+        notes = ()
 
         def judge(self, pairs: Sequence[Pair], /) -> list[Judgement]:
             raise AssertionError
