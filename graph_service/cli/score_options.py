@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from graph_service.cli.answer_options import add_limits, add_own_prompts
+from graph_service.cli.answer_options import SETTINGS, add_limits, add_own_prompts
 
 Verb = Callable[[str], Callable[..., int]]
 
@@ -61,6 +61,11 @@ def add_score(
                           default="triplets")  # fmt: skip
     withheld.add_argument("--limit", type=int, metavar="N", help="triplets, paths or "
                           "statements of a retrieval at most")  # fmt: skip
+    withheld.add_argument("--preset", default="default", metavar="P", help="of the retrieval: "
+                          "default, okgqa or ltgen")  # fmt: skip
+    withheld.add_argument("--setting", choices=SETTINGS, default="kalma-numbered", metavar="S",
+                          help="how the model is asked, as of answer; one that takes facts alone "
+                          "(kalma-numbered)")  # fmt: skip
     withheld.add_argument("--view-seed", type=int, default=0, metavar="S", help="random seed of the "
                           "order of withholding (0)")  # fmt: skip
     withheld.add_argument("--store", metavar="URL", help="the graph's store")
@@ -72,6 +77,7 @@ def add_score(
     _add_gold(withheld)
     _add_entailment(withheld)
     _add_model(withheld)
+    _add_run(withheld)
 
     knowledge = add("knowledge", "answer entities named, relations found (LTGen)",
                     "JSON lines with id, text, answers; found, oracle, reference")  # fmt: skip

@@ -45,7 +45,7 @@ from queries.datasets.scored import (
     read_pairs,
     read_texts_by_id,
 )
-from queries.generate.answer import Answer
+from queries.generate.answer import Answer, Setting
 from queries.score.agreement import agreement as make_agreement
 from queries.score.calibration import calibrate_overlap
 from queries.score.case import TextCase
@@ -64,7 +64,14 @@ from queries.score.facts import MEDIAN, FactsRow, facts_report, middle_count
 from queries.score.knowledge import KnowledgeCase, score_knowledge
 from queries.score.not_available import NotAvailableReport, beside_judge, score_not_available
 from queries.score.run import score_answers
-from queries.score.withholding import score_rounds
+from queries.score.withholding import (
+    Asked,
+    WithheldRow,
+    ask_withheld,
+    plan_rounds,
+    score_withheld,
+    withheld_statements,
+)
 
 PAGE = 500
 ALL = 1000
@@ -216,25 +223,40 @@ def withheld(options: argparse.Namespace, output: Output, /) -> int:
     """Asks on withholding views, one statement more each round, and scores (K6)."""
     settings = read_settings()
     named = bool(options.model or options.replay or settings.model_name)
+    cases = plan_rounds(gold_of(options), rounds=options.rounds, random_seed=options.view_seed)
     with open_from(options, output) as service, judges(options) as judge:
         client = Client.over(service)
-        found = score_rounds(
-            gold_of(options),
-            retriever=client,
-            statements=lambda ids: _base_triples(client, ids, options.graph),
-            entailment=entailment_of(options, options.judge, judge, output),
+        asked = Asked(
+            judge().model if named and not options.templates else None,
+            Setting(options.setting),
+            options.graph,
+            Strategy(options.strategy),
+            options.preset,
+            options.limit,
+        )
+        entailment = entailment_of(options, options.judge, judge, output)
+        triples = _base_triples(client, withheld_statements(cases), options.graph)
+        rows = run_cases(
+            options,
+            output,
+            cases,
+            lambda case: ask_withheld(case, retriever=client, asked=asked),
+            WithheldRow,
+            f"withheld from {asked.label}, random seed {options.view_seed}",
+            lambda case: case.id,
+        )
+        found = score_withheld(
+            cases,
+            rows,
+            triples=triples,
+            entailment=entailment,
             beside_question=beside_judge(judge()) if options.lenient else None,
-            model=judge().model if named and not options.templates else None,
-            graph=options.graph,
-            strategy=Strategy(options.strategy),
-            limit=options.limit,
-            rounds=options.rounds,
-            random_seed=options.view_seed,
         )
     models = sorted({name for item in found for name in item.citations.models})
     output.object(
         {
             "models": models,
+            "asked": asked.label,
             "rounds": [
                 {
                     "withheld": item.withheld,
@@ -247,10 +269,12 @@ def withheld(options: argparse.Namespace, output: Output, /) -> int:
         }
     )
     output.line(f"answers by {', '.join(models)}")
+    output.line(f"asked by {asked.label}")
+    output.line(f"judge: {entailment.name}")
     for item in found:
         for line in item.lines():
             output.line(line)
-    return 0
+    return 1 if any(item.has_failed for item in found) else 0
 
 
 def _base_triples(client: Client, ids: Sequence[str], graph: str | None) -> Mapping[str, Triple]:

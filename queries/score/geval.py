@@ -69,6 +69,8 @@ PRESETS: Mapping[str, Preset] = {
         Weighting.RAW,
         {"consistency": "knowledge"},
         runs=3,
+        # KaLMA, appendix B.2: temperature 0, three runs.
+        temperature=0.0,
     ),
     "okgqa": Preset(
         "okgqa",

@@ -8,21 +8,118 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
 
 from graph_service.errors import InputError
+from graph_service.model.plain import to_plain
 from graph_service.model.request import ViewRef
 from graph_service.model.result import Strategy, Triple
 from graph_service.model.view import Method, ViewSpec
 from queries.datasets.gold import GoldQuestion
-from queries.generate.answer import Answer, answer
-from queries.llm import ChatModel
+from queries.generate.answer import Answer, Setting, answer
+from queries.generate.setting import RECIPES
+from queries.generate.verbalise import VERBALISER
+from queries.llm import ChatModel, Usage
 from queries.retriever import Retriever
 from queries.score.entailment import Entailment
 from queries.score.not_available import NotAvailableReport, score_not_available
+from queries.score.report import Groups
 from queries.score.run import CitationReport, score_answers
 
 ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class WithheldCase:
+    """One question of one round.
+
+    Attributes:
+        question: With its minimum set.
+        withheld: How many statements are withheld from it.
+        order: Its minimum set in the order in which it is withheld.
+    """
+
+    question: GoldQuestion
+    withheld: int
+    order: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """The question's id and the round, ``two-01#2``."""
+        return f"{self.question.id}#{self.withheld}"
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The statements that are withheld."""
+        return self.order[: self.withheld]
+
+
+@dataclass(frozen=True, slots=True)
+class WithheldRow:
+    """One answer of one round, as it is kept.
+
+    Attributes:
+        id: Of its ``WithheldCase``.
+        withheld: How many statements were withheld.
+        absent: Their ids.
+        answer: The answer as ``answer --out`` writes it.
+        usage: Its tokens, where a model was asked.
+        failure: Why there is no answer.
+    """
+
+    id: str
+    groups: Groups
+    withheld: int
+    absent: tuple[str, ...]
+    answer: Mapping[str, Any]
+    usage: Usage = field(default_factory=Usage)
+    failure: str | None = None
+
+    def read(self) -> Answer:
+        """Returns the answer."""
+        return Answer.from_json(orjson.dumps(self.answer))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How the questions of all rounds are asked; the gold entities are given.
+
+    Attributes:
+        model: Makes the words; None for template sentences.
+        setting: How the model is asked; one that takes facts and no passages.
+        graph: Name of the graph.
+        strategy: Which retrieval.
+        preset: Of the retrieval.
+        limit: Items of the retrieval.
+    """
+
+    model: ChatModel | None = None
+    setting: Setting = Setting.KALMA_NUMBERED
+    graph: str | None = None
+    strategy: Strategy = Strategy.TRIPLETS
+    preset: str = "default"
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        recipe = RECIPES[self.setting]
+        if not recipe.facts or recipe.passages:
+            raise InputError(
+                f"setting {self.setting.value} does not answer from the graph's statements alone, "
+                "so that nothing can be withheld from it",
+                argument="setting",
+            )
+
+    @property
+    def label(self) -> str:
+        """All of it, as kept answers have it; the setting where there is a model."""
+        parts = [VERBALISER if self.model is None else f"{self.model.name}, {self.setting.value}"]
+        parts += [f"graph {self.graph}"] if self.graph is not None else []
+        parts.append(f"{self.strategy.value}, preset {self.preset}")
+        parts += [f"limit {self.limit}"] if self.limit is not None else []
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +137,12 @@ class Round:
     questions: int
     citations: CitationReport
     not_available: NotAvailableReport | None
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether an answer, or its judgement, failed."""
+        rows = [*self.citations.rows, *(self.not_available.rows if self.not_available else ())]
+        return any(row.failure is not None for row in rows)
 
     def lines(self) -> list[str]:
         """Returns the round for people."""
@@ -73,6 +176,108 @@ def withheld_order(question: GoldQuestion, /, *, random_seed: int = 0) -> tuple[
     return tuple(sorted(dict.fromkeys(question.statement_ids), key=place))
 
 
+def plan_rounds(
+    questions: Sequence[GoldQuestion], /, *, rounds: int = ROUNDS, random_seed: int = 0
+) -> tuple[WithheldCase, ...]:
+    """Returns what is asked, round by round; round 0 withholds nothing.
+
+    A round has the questions whose minimum set is large enough; the base has all of the first
+    round's.
+
+    Args:
+        questions: With their minimum sets; lacking ones are left out.
+        rounds: How many statements are withheld at most.
+        random_seed: Of the order of withholding.
+
+    Raises:
+        InputError: No question has a minimum set, or there are no rounds.
+    """
+    if rounds < 1:
+        raise InputError(f"at least one round was expected, got {rounds}", argument="rounds")
+    asked = [item for item in questions if item.statement_ids and not item.lacking]
+    if not asked:
+        raise InputError("no question has a minimum set to withhold from", argument="gold")
+    orders = {item.id: withheld_order(item, random_seed=random_seed) for item in asked}
+    return tuple(
+        WithheldCase(item, number, orders[item.id])
+        for number in range(rounds + 1)
+        for item in asked
+        if len(orders[item.id]) >= max(number, 1)
+    )
+
+
+def ask_withheld(case: WithheldCase, /, *, retriever: Retriever, asked: Asked) -> WithheldRow:
+    """Returns the answer to a question on the view that withholds its statements.
+
+    Args:
+        case: The question and its round.
+        retriever: Fetches the knowledge.
+        asked: How it is asked.
+    """
+    view = None
+    if case.withheld:
+        spec = ViewSpec(Method.WITHHOLDING, count=case.withheld, statement_ids=case.order)
+        view = ViewRef(spec=spec)
+    found = answer(
+        case.question.question,
+        retriever=retriever,
+        model=asked.model,
+        setting=asked.setting,
+        strategy=asked.strategy,
+        graph=asked.graph,
+        view=view,
+        entity_ids=case.question.entity_ids,
+        preset=asked.preset,
+        limit=asked.limit,
+        question_id=case.question.id,
+        kind=case.question.kind,
+    )
+    return WithheldRow(
+        case.id,
+        Groups(kind=case.question.kind),
+        case.withheld,
+        case.absent,
+        to_plain(found),
+        found.usage or Usage(),
+        found.failure,
+    )
+
+
+def score_withheld(
+    cases: Sequence[WithheldCase],
+    rows: Sequence[WithheldRow],
+    /,
+    *,
+    triples: Mapping[str, Triple],
+    entailment: Entailment,
+    beside_question: Callable[[str, str], bool] | None = None,
+) -> tuple[Round, ...]:
+    """Returns the scores of each round's answers (K6).
+
+    Args:
+        cases: Of ``plan_rounds``.
+        rows: The answer to each, in that order.
+        triples: The withheld statements of the base graph, by id.
+        entailment: Judges what an ``[NA]`` sentence entails.
+        beside_question: Judges whether a sentence does not answer its question at all.
+    """
+    found: list[Round] = []
+    for number in sorted({case.withheld for case in cases}):
+        part = [pair for pair in zip(cases, rows, strict=True) if pair[0].withheld == number]
+        answers = [row.read() for _, row in part]
+        report = None
+        if number:
+            absent = {
+                case.question.id: tuple(triples[id_] for id_ in case.absent) for case, _ in part
+            }
+            report = score_not_available(
+                answers, absent, entailment=entailment, beside_question=beside_question
+            )
+        citations = score_answers(answers, [case.question for case, _ in part])
+        found.append(Round(number, len(part), citations, report))
+    return tuple(found)
+
+
 def score_rounds(
     questions: Sequence[GoldQuestion],
     /,
@@ -81,18 +286,11 @@ def score_rounds(
     statements: Callable[[Sequence[str]], Mapping[str, Triple]],
     entailment: Entailment,
     beside_question: Callable[[str, str], bool] | None = None,
-    model: ChatModel | None = None,
-    graph: str | None = None,
-    strategy: Strategy = Strategy.TRIPLETS,
-    limit: int | None = None,
+    asked: Asked | None = None,
     rounds: int = ROUNDS,
     random_seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Round, ...]:
-    """Returns the base's scores and those of each round (K6).
-
-    A round has the questions whose minimum set is large enough; the base has all of the first round's.
-    The gold entities are given, so that a miss is not the linker's.
+    """Returns the base's scores and those of each round (K6), all asked anew.
 
     Args:
         questions: With their minimum sets; lacking ones are left out.
@@ -100,13 +298,9 @@ def score_rounds(
         statements: From statement ids to the triples of the base graph.
         entailment: Judges what an ``[NA]`` sentence entails.
         beside_question: Judges whether a sentence does not answer its question at all.
-        model: Makes the words; None for template sentences.
-        graph: Name of the graph.
-        strategy: Which retrieval.
-        limit: Items of the retrieval.
+        asked: How questions are asked; by default by template sentences.
         rounds: How many statements are withheld at most.
         random_seed: Of the order of withholding.
-        progress: Told (answers done, answers in all) after each.
 
     Raises:
         InputError: No question has a minimum set, or there are no rounds.
@@ -126,47 +320,15 @@ def score_rounds(
         )
         print(rounds[1].not_available.recall.text())
     """
-    if rounds < 1:
-        raise InputError(f"at least one round was expected, got {rounds}", argument="rounds")
-    asked = [item for item in questions if item.statement_ids and not item.lacking]
-    if not asked:
-        raise InputError("no question has a minimum set to withhold from", argument="gold")
-    orders = {item.id: withheld_order(item, random_seed=random_seed) for item in asked}
-    plan = [
-        (number, [item for item in asked if len(orders[item.id]) >= max(number, 1)])
-        for number in range(rounds + 1)
-    ]
-    triples = statements(sorted({id_ for order in orders.values() for id_ in order}))
-    total = sum(len(part) for _, part in plan)
-    done = 0
-    found: list[Round] = []
-    for number, part in plan:
-        answers: list[Answer] = []
-        for item in part:
-            spec = ViewSpec(Method.WITHHOLDING, count=number, statement_ids=orders[item.id])
-            answers.append(
-                answer(
-                    item.question,
-                    retriever=retriever,
-                    model=model,
-                    strategy=strategy,
-                    graph=graph,
-                    view=ViewRef(spec=spec) if number else None,
-                    entity_ids=item.entity_ids,
-                    limit=limit,
-                    question_id=item.id,
-                )
-            )
-            done += 1
-            if progress is not None:
-                progress(done, total)
-        if not part:
-            continue
-        absent = {item.id: tuple(triples[id_] for id_ in orders[item.id][:number]) for item in part}
-        report = None
-        if number:
-            report = score_not_available(
-                answers, absent, entailment=entailment, beside_question=beside_question
-            )
-        found.append(Round(number, len(part), score_answers(answers, part), report))
-    return tuple(found)
+    cases = plan_rounds(questions, rounds=rounds, random_seed=random_seed)
+    how = asked or Asked()
+    triples = statements(withheld_statements(cases))
+    rows = [ask_withheld(case, retriever=retriever, asked=how) for case in cases]
+    return score_withheld(
+        cases, rows, triples=triples, entailment=entailment, beside_question=beside_question
+    )
+
+
+def withheld_statements(cases: Sequence[WithheldCase], /) -> list[str]:
+    """Returns the ids of all statements of the cases' minimum sets, sorted."""
+    return sorted({id_ for case in cases for id_ in case.order})

@@ -490,6 +490,39 @@ def test_withheld_rounds_on_the_slice_k6(
     assert cli("score", "withheld", "--gold", missing).code == 2
 
 
+def test_withheld_answers_are_kept_and_gone_on_with_k6(
+    cli: Cli, demo_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own").mkdir()
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path / "own"))
+    question = next(item for item in demo_questions() if len(item.statement_ids) == 2)
+    gold = lines(tmp_path / "gold.jsonl", to_plain(question))
+    run = ("score", "withheld", "--gold", gold, "--rounds", "2", "--out", "w.jsonl")
+    how = ("--setting", "kalma", "--preset", "okgqa", "--limit", "4")
+    with stand_in(ok("Nothing is known [NA].")) as server:
+        first = cli(*run, *how, *of(server), "--json")
+        assert first.code == 0, first.err
+        asked = len(server.requests)
+        again = cli(*run, *how, *of(server), "--json")
+        assert len(server.requests) == asked > 0
+    assert "3 cases were scored in w.jsonl before" in again.err
+    assert again.json == first.json
+    assert first.json["asked"] == "judge, kalma, triplets, preset okgqa, limit 4"
+    kept = [json.loads(line)["row"] for line in Path("w.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in kept] == [f"{question.id}#{number}" for number in range(3)]
+    assert [len(row["absent"]) for row in kept] == [0, 1, 2]
+    assert kept[1]["answer"]["result"]["provenance"]["preset"].startswith("okgqa")
+    assert kept[1]["answer"]["parameters"]["setting"] == "kalma"
+    # Answers made in another way are not mixed in, and nothing can be withheld from passages.
+    other = cli(*run, "--setting", "kalma", *of(server), "--json")
+    assert other.code == 2
+    assert "this case was scored by" in other.err
+    for setting in ("ltgen-both", "ltgen-none"):
+        wrong = cli("score", "withheld", "--gold", gold, "--setting", setting, "--templates")
+        assert wrong.code == 2
+        assert "nothing can be withheld" in wrong.err
+
+
 def test_mean_and_deviation_over_runs_o9(cli: Cli, tmp_path: Path) -> None:
     for number, text in enumerate(("In Rome.", "In Oslo.")):
         rows = [

@@ -42,6 +42,8 @@ def test_the_presets_are_the_two_papers_k8_o9() -> None:
     kalma, okgqa = PRESETS["kalma"], PRESETS["okgqa"]
     assert kalma.qualities == ("coherence", "consistency", "fluency", "relevance")
     assert (kalma.low, kalma.high, kalma.runs, kalma.weighting) == (1, 5, 3, Weighting.RAW)
+    # KaLMA's appendix B.2; G-Eval's own log-probabilities are of temperature 1.
+    assert (kalma.temperature, okgqa.temperature) == (0.0, 1.0)
     assert set(kalma.qualities) | set(okgqa.qualities) == set(rubric_names())
     assert okgqa.weighting is Weighting.LOGPROBS
     assert set(okgqa.material.values()) == {"context"}
