@@ -46,9 +46,7 @@ def add_answer_options(verb: argparse.ArgumentParser, /) -> None:
                        help="JSON lines of id, title and text; or graph: those of the graph")  # fmt: skip
     known.add_argument("--passage-count", type=int, metavar="N", help="passages of a prompt")
     files = verb.add_argument_group("question file")
-    files.add_argument("--question-format", choices=FORMATS, help="when it is not recognised")
-    files.add_argument("--language", default="en", metavar="CODE", help="of RuBQ's: en or ru")
-    files.add_argument("--first", type=int, metavar="N", help="only the first N questions")
+    add_question_file_options(files)
     drawn = verb.add_argument_group("replies")
     drawn.add_argument("--temperature", metavar="X", help="a number, or none to leave it to the "
                        "endpoint; default: the setting's")  # fmt: skip
@@ -64,6 +62,15 @@ def add_answer_options(verb: argparse.ArgumentParser, /) -> None:
     add_limits(run)
     run.add_argument("--retry-failed", action="store_true", help="ask again what failed before")
     run.add_argument("--estimate", action="store_true", help="say what the run may take, and stop")
+
+
+def add_question_file_options(
+    group: argparse._ActionsContainer, /, *, language: str = "--language"
+) -> None:
+    """Adds how a question file is read; ``language`` is the option's name."""
+    group.add_argument("--question-format", choices=FORMATS, help="when it is not recognised")
+    group.add_argument(language, default="en", metavar="CODE", help="of RuBQ's: en or ru")
+    group.add_argument("--first", type=int, metavar="N", help="only the first N questions")
 
 
 def add_limits(group: argparse._ActionsContainer, /) -> None:
@@ -96,9 +103,7 @@ def add_prompt_options(verb: argparse.ArgumentParser, /) -> None:
 def add_question_options(verb: argparse.ArgumentParser, /) -> None:
     """Adds what questions takes."""
     verb.add_argument("file", help="a question file, one's own or as published")
-    verb.add_argument("--question-format", choices=FORMATS, help="when it is not recognised")
-    verb.add_argument("--language", default="en", metavar="CODE", help="of RuBQ's: en or ru")
-    verb.add_argument("--first", type=int, metavar="N", help="only the first N questions")
+    add_question_file_options(verb)
     verb.add_argument("--out", metavar="FILE", help="write them as JSON lines")
     verb.add_argument("--triples", metavar="FILE", help="write the facts that the file gives, as a "
                       "table for load --columns head,relation,tail")  # fmt: skip

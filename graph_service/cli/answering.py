@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.cli.chat_model import chat_model
-from graph_service.cli.opening import open_from, settings_of, view_ref
+from graph_service.cli.opening import cases_of_file, open_from, settings_of, view_ref
 from graph_service.cli.output import Output
 from graph_service.cli.relation_ranking import (
     is_of_api,
@@ -26,7 +26,7 @@ from graph_service.errors import InputError
 from graph_service.ranker_store import EMBEDDING
 from graph_service.settings import Settings
 from queries.datasets.case import Case
-from queries.datasets.cases import QuestionFormat, has_gold, read_question_file
+from queries.datasets.cases import has_gold
 from queries.generate.answer import Answer, Request
 from queries.generate.passages import GraphPassages, PassageFinder, read_passages
 from queries.generate.plan import Plan, Source, answer_case, estimate, gold_sets
@@ -141,20 +141,7 @@ def cases_of(options: argparse.Namespace, /) -> Sequence[Case]:
         raise InputError("give either a question or --questions FILE", argument="question")
     if options.question is not None:
         return [Case("1", options.question)]
-    return cases_of_file(options.questions, options)
-
-
-def cases_of_file(path: str, options: argparse.Namespace, /) -> Sequence[Case]:
-    """Returns the questions of a file, by its format or the one that the options name."""
-    kind = options.question_format
-    found = read_question_file(
-        path,
-        question_format=QuestionFormat(kind) if kind else None,
-        language=options.language,
-    )
-    if options.first is not None and options.first < 1:
-        raise InputError(f"--first must be at least 1, got {options.first}", argument="first")
-    return found[: options.first]
+    return cases_of_file(options.questions, options, language=options.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,4 +333,4 @@ def answer_lines(item: Answer, /) -> list[str]:
     return lines
 
 
-__all__ = ["answer", "answer_lines", "cases_of_file"]
+__all__ = ["answer", "answer_lines"]

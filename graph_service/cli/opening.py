@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import codecs
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -23,6 +22,9 @@ from graph_service.settings import Settings, read_settings
 from graph_service.store import SQLITE_SCHEME
 from graph_service.store.names import graph_of
 from graph_service.store.protocol import Store
+
+if TYPE_CHECKING:
+    from queries.datasets.case import Case
 
 QUESTION_SCOPE = "question"
 
@@ -174,17 +176,6 @@ def request_of(options: argparse.Namespace, question: str, /, **changes: Any) ->
     return RetrieveRequest(**{**fields, **changes})
 
 
-def _own(row: Mapping[str, Any], place: str) -> dict[str, Any]:
-    own: dict[str, Any] = {}
-    if (ids := row.get("entity_ids")) is not None:
-        if not isinstance(ids, list) or not all(isinstance(id_, str) for id_ in ids):
-            raise InputError(f"{place}: entity_ids must be a list of texts", argument="questions")
-        own["entity_ids"] = tuple(ids)
-    if row.get("question_vector") is not None:
-        own["question_vector"] = vector_of(row["question_vector"])
-    return own
-
-
 def _read_vector(path: str | None) -> tuple[float, ...] | None:
     if path is None:
         return None
@@ -222,43 +213,36 @@ class AskedQuestion:
 
 
 def questions_of(options: argparse.Namespace, /) -> list[AskedQuestion]:
-    """Returns the question given, or that of each line of a file."""
+    """Returns the question given, or those of a file of any format that ``answer`` reads."""
     if (options.question is None) == (options.questions is None):
         raise InputError("give either a question or --questions FILE", argument="question")
     if options.question is not None:
         return [AskedQuestion("1", options.question)]
-    return read_questions(Path(options.questions))
+    from queries.datasets.cases import QuestionFormat, format_of
+    from queries.generate.answer import search_text
 
-
-def read_questions(path: Path, /) -> list[AskedQuestion]:
-    """Returns the questions of a file of JSON lines; ids default to line numbers."""
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise InputError(f"can't read {path}: {error.strerror}", argument="questions") from error
-    found: list[AskedQuestion] = []
-    for number, line in enumerate(lines, 1):
-        line = line.removeprefix(codecs.BOM_UTF8)
-        if not line.strip():
-            continue
-        try:
-            row = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            raise InputError(f"{path}:{number}: not JSON: {error}", argument="questions") from error
-        if not isinstance(row, dict) or not isinstance(row.get("question"), str):
-            raise InputError(
-                f'{path}:{number}: expected an object with a "question"', argument="questions"
-            )
-        if not row["question"].strip():
-            raise InputError(f"{path}:{number}: the question is empty", argument="questions")
-        found.append(
-            AskedQuestion(
-                str(row.get("id", number)), row["question"], _own(row, f"{path}:{number}")
-            )
-        )
-    if not found:
-        raise InputError(
-            f'{path} holds no questions; expected JSON lines with a "question"',
-            argument="questions",
-        )
+    cases = cases_of_file(options.questions, options, language=options.question_language)
+    # Who writes lines of their own names entities to have them taken; a published file names
+    # those that are right, and finding them is a part of what is measured.
+    own = format_of(options.questions, options.question_format) is QuestionFormat.LINES
+    found = []
+    for case in cases:
+        given: dict[str, Any] = {}
+        if case.entity_ids and (own or options.given_entities):
+            given["entity_ids"] = case.entity_ids
+        if case.question_vector is not None:
+            given["question_vector"] = case.question_vector
+        found.append(AskedQuestion(case.id, search_text(case.history, case.question), given))
     return found
+
+
+def cases_of_file(path: str, options: argparse.Namespace, /, *, language: str) -> Sequence[Case]:
+    """Returns the questions of a file, by its format or the one that the options name."""
+    from queries.datasets.cases import format_of, read_question_file
+
+    if options.first is not None and options.first < 1:
+        raise InputError(f"--first must be at least 1, got {options.first}", argument="first")
+    found = read_question_file(
+        path, question_format=format_of(path, options.question_format), language=language
+    )
+    return found[: options.first]

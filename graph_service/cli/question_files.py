@@ -11,8 +11,7 @@ from typing import Any
 
 import orjson
 
-from graph_service.cli.answering import cases_of_file
-from graph_service.cli.opening import open_from
+from graph_service.cli.opening import cases_of_file, open_from
 from graph_service.cli.output import Output
 from graph_service.client import Client
 from graph_service.errors import InputError
@@ -24,7 +23,7 @@ _ASKED_AT_ONCE = 100
 
 def questions(options: argparse.Namespace, output: Output, /) -> int:
     """Counts the questions of a file, and writes them and their facts in forms of our own."""
-    cases = cases_of_file(options.file, options)
+    cases = cases_of_file(options.file, options, language=options.language)
     read = len(cases)
     if options.known_to:
         options.graph = options.known_to
@@ -97,8 +96,10 @@ def _record(case: Case) -> dict[str, Any]:
         "entity_ids": case.entity_ids,
         "history": case.history,
         "statement_ids": case.statement_ids,
+        "knowledge": case.knowledge,
         "answers": case.answers,
         "lacking": case.lacking,
+        "question_vector": case.question_vector,
     }
     return {name: to_plain(value) for name, value in fields.items() if value}
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 
+from graph_service.cli.answer_options import add_question_file_options
 from graph_service.cli.rank_options import add_step_options
 
 
 def add_retrieval_options(verb: argparse.ArgumentParser, /) -> None:
     """Adds what every verb takes that retrieves for questions."""
     verb.add_argument("question", nargs="?", metavar="QUESTION", help="one question, in quotes")
-    verb.add_argument("--questions", metavar="FILE", help="many, as JSON lines with a `question`")
+    verb.add_argument("--questions", metavar="FILE", help="many: JSON lines with a `question`, or a "
+                      "published file; packed or not")  # fmt: skip
     verb.add_argument("--strategy", choices=["triplets", "paths", "subgraph"], default="triplets",
                       help="what is retrieved (triplets)")  # fmt: skip
     verb.add_argument("--view", metavar="V", help="a view: its name or id, or METHOD:LEVEL:SEED")
@@ -49,6 +51,10 @@ def add_retrieve(verb: argparse.ArgumentParser, /) -> None:
                       help="which ones are swapped (0)")  # fmt: skip
     verb.add_argument("--prove", action="store_true",
                       help="work longer, some two seconds, for a proven subgraph")  # fmt: skip
+    files = verb.add_argument_group("question file")
+    add_question_file_options(files, language="--question-language")
+    files.add_argument("--given-entities", action="store_true", help="take the entities that a "
+                       "published file names instead of linking; those of lines are taken")  # fmt: skip
     add_step_options(verb, own=False)
     verb.add_argument("--text", choices=["triples", "numbered", "citations", "paths"],
                       help="print the text for a prompt, and only that")  # fmt: skip

@@ -23,6 +23,7 @@ class Case:
         knowledge: A gold set as the file gives it.
         answers: The answers as text.
         lacking: Whether the file says that the graph cannot answer it.
+        question_vector: Its vector, in place of the embedder's; None where the file has none.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Case:
     knowledge: tuple[Triple, ...] = ()
     answers: tuple[str, ...] = ()
     lacking: bool = False
+    question_vector: tuple[float, ...] | None = None
 
 
 def distinct(cases: Iterator[Case], /, *, source: str) -> tuple[Case, ...]:

@@ -1,8 +1,9 @@
 """Questions to be answered, from files of one's own and from the published ones.
 
 A file of one's own is JSON lines, one object each: ``question`` must be there; ``id`` (else the
-line's number), ``kind``, ``entity_ids``, ``statement_ids`` (a gold set) and ``history`` (what was
-said before, a list of ``{"role", "content"}``) may be. A conversation is ``{"id", "messages"}``:
+line's number), ``kind``, ``entity_ids``, ``statement_ids`` (a gold set), ``knowledge`` (the gold
+set itself, triples as ``answer --out`` writes them), ``answers``, ``question_vector`` and
+``history`` (what was said before, a list of ``{"role", "content"}``) may be. A conversation is ``{"id", "messages"}``:
 each turn of the user's is a question of its own, with what stands before it as its history (L7).
 Other fields are left to those who score.
 """
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from graph_service.errors import InputError
 from graph_service.model.identity import normalise_statement_guid
+from graph_service.model.plain import from_plain
 from graph_service.model.result import Triple
 from queries.datasets.biokalma import read_biokalma
 from queries.datasets.case import Case, distinct
@@ -46,7 +48,7 @@ def read_question_file(
     Raises:
         InputError: The file cannot be read, or is wrong; names the line or record and the field.
     """
-    kind = question_format or recognise(path)
+    kind = format_of(path, question_format)
     if kind is QuestionFormat.BIOKALMA:
         return read_biokalma(path)
     if kind is QuestionFormat.OKGQA:
@@ -57,6 +59,11 @@ def read_question_file(
         (case for record in read_records(path) for case in _cases_of(record)),
         source=Path(path).name,
     )
+
+
+def format_of(path: str | Path, named: QuestionFormat | str | None = None, /) -> QuestionFormat:
+    """Returns the format that is named, else the one that is recognised."""
+    return QuestionFormat(named) if named else recognise(path)
 
 
 def recognise(path: str | Path, /) -> QuestionFormat:
@@ -92,7 +99,10 @@ def _cases_of(record: Record) -> Iterator[Case]:
             normalise_statement_guid(statement) or statement
             for statement in record.texts("statement_ids")
         ),
+        knowledge=_knowledge(record),
+        answers=_answers(record),
         lacking=record.fields.get("lacking") is True,
+        question_vector=_vector(record),
     )
 
 
@@ -109,6 +119,40 @@ def _conversation(record: Record, id_: str) -> Iterator[Case]:
             entity_ids=record.texts("entity_ids"),
             history=said[:place],
         )
+
+
+def _knowledge(record: Record) -> tuple[Triple, ...]:
+    """The triples of a line; texts, which scores take as knowledge, are none."""
+    listed = record.fields.get("knowledge")
+    if not isinstance(listed, list) or not any(isinstance(part, dict) for part in listed):
+        return ()
+    try:
+        return tuple(from_plain(Triple, part) for part in listed)
+    except InputError as error:
+        raise InputError(
+            f"{record.where}, field knowledge: triples as `answer --out` writes them were "
+            f"expected; {error.message}",
+            argument="questions",
+        ) from error
+
+
+def _answers(record: Record) -> tuple[str, ...]:
+    """The answers of a line as texts; those of other files have other forms."""
+    listed = record.fields.get("answers")
+    if not isinstance(listed, list) or not all(isinstance(part, str) for part in listed):
+        return ()
+    return tuple(listed)
+
+
+def _vector(record: Record) -> tuple[float, ...] | None:
+    if not record.has("question_vector"):
+        return None
+    listed = record.fields["question_vector"]
+    if not isinstance(listed, list) or not all(
+        isinstance(part, int | float) and not isinstance(part, bool) for part in listed
+    ):
+        raise record.error("question_vector", "a list of numbers")
+    return tuple(float(part) for part in listed)
 
 
 def _messages(record: Record, name: str) -> tuple[Message, ...]:

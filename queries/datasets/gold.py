@@ -60,6 +60,8 @@ class GoldQuestion:
 
 
 FIELDS = tuple(GoldQuestion.__dataclass_fields__)
+_OF_QUESTIONS = ("history", "knowledge", "question_vector")
+"""What a question file may have beside, and no score against gold rests on."""
 
 
 def read_gold_questions(path: str | Path, /) -> tuple[GoldQuestion, ...]:
@@ -116,7 +118,7 @@ def _parse(line: str, where: str, *, default_id: str) -> GoldQuestion:
     if not isinstance(record, dict):
         raise InputError(f"{where}: a JSON object was expected; {_kind(record)} came")
     for name in record:
-        if name not in FIELDS:
+        if name not in FIELDS and name not in _OF_QUESTIONS:
             near = difflib.get_close_matches(name, FIELDS, n=1)
             hint = f"; {near[0]!r} may be meant" if near else ""
             raise InputError(

@@ -36,7 +36,7 @@ from queries.generate.setting import (
     default_generation,
 )
 from queries.generate.speaking import Given, speak
-from queries.generate.verbalise import MAX_SENTENCES, VERBALISER, verbalise
+from queries.generate.verbalise import MAX_SENTENCES, VERBALISER, state, verbalise
 from queries.llm import ChatModel, Message, ReplyError
 from queries.retriever import AsksSeveral, Retriever
 
@@ -47,6 +47,7 @@ __all__ = [
     "Setting",
     "answer",
     "answer_from",
+    "answer_stated",
     "base_statements",
     "changes_of",
     "default_generation",
@@ -308,6 +309,35 @@ def answer_from(
         passages=spoken.passages,
         query=query if recipe.facts else None,
         exchanges=spoken.exchanges,
+    )
+
+
+def answer_stated(
+    question: str,
+    knowledge: Sequence[Triple],
+    /,
+    *,
+    question_id: str = "",
+    history: Sequence[Message] = (),
+    kind: str = "",
+) -> Answer:
+    """Returns template sentences that state all the knowledge at hand, such as a gold set.
+
+    What an answer can reach that cites exactly what suffices: the upper end of a table (K4).
+    """
+    started = time.perf_counter()
+    text, sentences = state(knowledge, knowledge)
+    return Answer(
+        question_id=question_id,
+        question=question,
+        text=text,
+        sentences=sentences,
+        knowledge=tuple(knowledge),
+        result=None,
+        model=VERBALISER,
+        timings_ms={"generate": (time.perf_counter() - started) * 1000},
+        kind=kind,
+        history=tuple(history),
     )
 
 

@@ -14,7 +14,7 @@ from graph_service.model.result import Triple, triples_of
 from queries.datasets.case import Case
 from queries.datasets.cases import gold_of
 from queries.generate.ablation import Swapped, swap_graphs
-from queries.generate.answer import Answer, Request, answer, answer_from, search_text
+from queries.generate.answer import Answer, Request, answer, answer_from, answer_stated, search_text
 from queries.generate.citations import one_line
 from queries.generate.passages import PassageFinder
 from queries.generate.prompt import prompts_in_use
@@ -159,7 +159,8 @@ def answer_case(
     """Returns the answer to one question of a set; without a model, template text.
 
     Raises:
-        InputError: Template text is asked for without a retrieval, which is all it can speak.
+        InputError: Template text is asked for, and there is neither a retrieval nor a gold set
+            to state.
         SetupError, LimitError: As ``answer``.
     """
     request = _request(case, plan)
@@ -186,24 +187,35 @@ def answer_case(
             plan,
             name,
         )
-    if model is None:
+    swapped = plan.gold.get(case.id, Swapped((), {}))
+    given = swapped.knowledge if plan.source is Source.GOLD else ()
+    if model is not None:
+        found = answer_from(
+            case.question,
+            given,
+            model=model,
+            setting=plan.setting,
+            question_id=case.id,
+            generation=plan.generation,
+            passages=plan.passages,
+            history=case.history,
+            kind=case.kind,
+        )
+    elif plan.source is Source.GOLD and RECIPES[plan.setting].facts:
+        found = answer_stated(
+            case.question,
+            given,
+            question_id=case.id,
+            history=case.history,
+            kind=case.kind,
+        )
+    else:
         raise InputError(
-            f"template text speaks what was retrieved; the knowledge is {plan.source.value}",
+            f"template text states what was retrieved or a gold set; the knowledge is "
+            f"{plan.source.value}, in setting {plan.setting.value}",
             argument="knowledge",
             hint="Name a model: --model NAME, or leave --knowledge out.",
         )
-    swapped = plan.gold.get(case.id, Swapped((), {}))
-    found = answer_from(
-        case.question,
-        swapped.knowledge if plan.source is Source.GOLD else (),
-        model=model,
-        setting=plan.setting,
-        question_id=case.id,
-        generation=plan.generation,
-        passages=plan.passages,
-        history=case.history,
-        kind=case.kind,
-    )
     notes = tuple(f"graph of {one} swapped for {other}" for one, other in swapped.wrong.items())
     return _noted(replace(found, notes=(*found.notes, *notes)), plan, name)
 

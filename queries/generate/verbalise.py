@@ -29,6 +29,7 @@ VERBALISER = "template text, no language model"
 MAX_SENTENCES = 5
 KEPT_SHARE = 0.8
 """Triples and trees are spoken down to this share of the best item's score."""
+NOTHING_GIVEN = "Nothing is given that answers this question"
 _DAY = 11
 
 
@@ -157,11 +158,24 @@ def verbalise(
     if not chosen:
         said = missing_sentence(result.linked)
         return f"{said} {NOT_AVAILABLE}.", (Sentence(_ended(said), (), True),)
-    knowledge = triples_of(result)
+    return state(chosen, triples_of(result))
+
+
+def state(
+    triples: Sequence[Triple], knowledge: Sequence[Triple], /
+) -> tuple[str, tuple[Sentence, ...]]:
+    """Returns the text and the sentences that state some triples, each with its citation (K1).
+
+    Args:
+        triples: What is stated, in order.
+        knowledge: All that was given, which citations are told apart in.
+    """
+    if not triples:
+        return f"{NOTHING_GIVEN} {NOT_AVAILABLE}.", (Sentence(_ended(NOTHING_GIVEN), (), True),)
     reader = CitationReader(knowledge)
     shown: list[str] = []
     sentences: list[Sentence] = []
-    for triple in chosen:
+    for triple in triples:
         said = triple_sentence(triple)
         printed = render_citations([triple], knowledge)
         citations = tuple(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 import os
 import re
 import signal
@@ -21,7 +23,7 @@ from cli_runs import Cli, process
 from demo_graph import ARNOLD, AURELIA, EUNICE, MARIA, QUESTION, copy_store
 from graphs import load_graph, sample_entities, sample_statements, statement
 
-from graph_service.cli.opening import AskedQuestion, read_questions, settings_of, view_ref
+from graph_service.cli.opening import settings_of, view_ref
 from graph_service.cli.parser import make_parser
 from graph_service.cli.serving import server_options
 from graph_service.errors import (
@@ -319,16 +321,61 @@ def test_many_questions(cli: Cli, store: str, tmp_path: Path) -> None:
     ]
     assert f"# a: {QUESTION}" in cli("retrieve", "--questions", str(file)).out
     file.write_bytes(b"\xef\xbb\xbf" + json.dumps(rows[0]).encode() + b"\r\n")
-    assert read_questions(file) == [AskedQuestion("a", QUESTION)]
+    assert cli("retrieve", "--questions", str(file), "--json").json["results"][0]["id"] == "a"
     for text, words in (
-        ("{", "questions.jsonl:1: not JSON"),
-        ("[]", "expected an object"),
-        ('{"question": "a"}\n{"question": " "}', "questions.jsonl:2: the question is empty"),
-        ("\n", "holds no questions"),
+        ("{", "questions.jsonl, line 1: a JSON object was expected"),
+        ("[]", "a JSON object was expected; a list came"),
+        ('{"question": "a"}\n{"question": " "}', "line 2, field question: a filled text"),
+        ('{"id": 1, "question": "a"}\n{"id": 1, "question": "b"}', "also the id of question 1"),
+        ("\n", "holds no question"),
     ):
         file.write_text(text)
-        with pytest.raises(InputError, match=words):
-            read_questions(file)
+        wrong = cli("retrieve", "--questions", str(file))
+        assert wrong.code == 2
+        assert words in wrong.err
+
+
+def test_questions_of_every_format_that_answer_reads_k10(
+    cli: Cli, store: str, tmp_path: Path
+) -> None:
+    """Published files and conversations, packed and not; the file's entities where asked for."""
+    maria = {"name": "Maria Shriver", "qid": MARIA, "spouse": "Arnold Schwarzenegger"}
+    rubq = {"uid": 7, "question_eng": QUESTION, "question_text": "Кто?", "answers": [], "tags": []}
+    said = [
+        {"role": "user", "content": "Who is Maria Shriver?"},
+        {"role": "assistant", "content": "A journalist."},
+        {"role": "user", "content": "Who is her mother?"},
+    ]
+    (tmp_path / "b.json.xz").write_bytes(
+        lzma.compress(json.dumps([[f"question: {QUESTION}", []], ["Her?", [maria]]]).encode())
+    )
+    (tmp_path / "r.json").write_text(json.dumps([{**rubq, "question_uris": [MARIA]}]))
+    (tmp_path / "o.csv").write_text(f'question,type,dbpedia_entities,id\n"{QUESTION}",k,{{}},9\n')
+    (tmp_path / "c.jsonl.gz").write_bytes(
+        gzip.compress(json.dumps({"id": "c", "messages": said}).encode())
+    )
+
+    def found(file: str, *more: str) -> list[tuple[str, str, list[str]]]:
+        done = cli("retrieve", "--questions", file, "--json", *more)
+        assert done.code == 0, done.err
+        return [
+            (
+                row["id"],
+                row["result"]["status"],
+                [linked["entity"]["id"] for linked in row["result"]["linked"]],
+            )
+            for row in done.json["results"]
+        ]
+
+    assert found("b.json.xz") == [("1", "ok", [MARIA]), ("2", "no-entity-linked", [])]
+    assert found("b.json.xz", "--given-entities")[1] == ("2", "ok", [MARIA])
+    assert found("b.json.xz", "--first", "1") == [("1", "ok", [MARIA])]
+    assert found("r.json") == [("7", "ok", [MARIA])]
+    russian = ("--question-language", "ru", "--question-format", "rubq")
+    assert found("r.json", *russian) == [("7", "no-entity-linked", [])]
+    assert found("o.csv") == [("9", "ok", [MARIA])]
+    # The whole dialogue is searched for: the second turn names nobody.
+    assert [row[2] for row in found("c.jsonl.gz")] == [[MARIA], [MARIA]]
 
 
 @pytest.mark.parametrize(

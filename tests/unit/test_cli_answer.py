@@ -26,7 +26,9 @@ from served import served
 from graph_service import open_service
 from graph_service.cli.answer_options import SETTINGS
 from graph_service.cli.parser import make_parser
+from queries.datasets.cases import read_question_file
 from queries.datasets.demo_set import demo_questions
+from queries.datasets.gold import read_gold_questions
 from queries.generate.answer import read_answers
 from queries.generate.asking import usage_of
 from queries.generate.setting import Setting
@@ -331,7 +333,11 @@ def test_questions_are_counted_and_written_with_their_facts(cli: Cli, tmp_path: 
     assert Path("t.tsv").read_text() == "Q1\tspouse\tBea X\n"
     assert Path("l.tsv").read_text() == "Q1\tAda\n"
     lines = [json.loads(line) for line in Path("q.jsonl").read_text().splitlines()]
-    assert lines[0] == {"id": "1", "question": "Who is Ada?", "entity_ids": ["Q1"]}
+    assert lines[0].keys() == {"id", "question", "entity_ids", "knowledge"}
+    # Nothing is lost on the way through our own form.
+    assert read_question_file("q.jsonl") == read_question_file("b.json")
+    scored = read_gold_questions("q.jsonl")
+    assert [(one.id, one.entity_ids) for one in scored] == [("1", ("Q1",)), ("2", ())]
     assert "2 questions, 1 entities" in cli("questions", "q.jsonl").out
     assert cli("questions", "b.json", "--first", "0").code == 2
     (tmp_path / "mine.db").write_bytes(b"SQLite format 3\0")
@@ -341,6 +347,45 @@ def test_questions_are_counted_and_written_with_their_facts(cli: Cli, tmp_path: 
     assert unknown.json["error"]["argument"] == "known_to"
     known = cli("questions", question_file(tmp_path / "d.jsonl", 5), "--known-to", "demo")
     assert "5 of 5 questions" in known.out
+
+
+def test_template_text_states_the_gold_set_k4(cli: Cli, tmp_path: Path) -> None:
+    """With neither a model nor a retrieval: each gold statement is said and cited once."""
+    listed = [one for one in demo_questions() if one.statement_ids and not one.lacking][:3]
+    lacking = next(one for one in demo_questions() if one.lacking)
+    rows = [
+        {"id": one.id, "question": one.question, "statement_ids": one.statement_ids}
+        for one in listed
+    ]
+    rows.append({"id": lacking.id, "question": lacking.question, "lacking": True})
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = cli("answer", "--questions", "q.jsonl", "--knowledge", "gold", "--out", "a.jsonl")
+    assert done.code == 0, done.err
+    answers = read_answers("a.jsonl")
+    assert [tuple(fact.statement_id for fact in one.knowledge) for one in answers] == [
+        *(one.statement_ids for one in listed), ()
+    ]  # fmt: skip
+    assert answers[0].parameters["knowledge"] == "gold"
+    assert (answers[-1].text, answers[-1].not_available) == (
+        "Nothing is given that answers this question [NA].",
+        True,
+    )
+    scores = cli("score", "citations", "a.jsonl", "--json").json["scores"]
+    for name in ("correctness_micro", "precision_micro", "recall_micro"):
+        assert scores[name]["value"] == 1.0
+    bare = cli("answer", "--questions", "q.jsonl", "--knowledge", "gold", "--setting", "ltgen-none")
+    assert bare.code == 2
+    assert "in setting ltgen-none" in bare.err
+    # A published file's facts are its gold set, also after `questions --out`.
+    person = {"name": "Ada", "qid": "Q1", "spouse": "Bea", "occupation": "poet"}
+    (tmp_path / "b.json").write_text(json.dumps([["Who is Ada?", [person]]]))
+    assert cli("questions", "b.json", "--out", "own.jsonl").code == 0
+    told = [
+        cli("answer", "--questions", file, "--knowledge", "gold").out
+        for file in ("b.json", "own.jsonl")
+    ]
+    assert told[0] == told[1]
+    assert "[Q1, spouse: Bea]" in told[0]
 
 
 def test_entities_are_written_as_the_graph_has_them(cli: Cli) -> None:

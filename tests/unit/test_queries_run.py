@@ -211,7 +211,7 @@ def test_gold_knowledge_and_none() -> None:
     none = answer_case(CASES[0], Plan(source=Source.NONE), retriever=finder, model=chat)
     assert (none.knowledge, none.parameters["knowledge"]) == ((), "none")
     assert finder.calls == []
-    with pytest.raises(InputError, match="template text speaks what was retrieved"):
+    with pytest.raises(InputError, match="template text states what was retrieved or a gold set"):
         answer_case(CASES[0], Plan(source=Source.NONE), retriever=finder, model=None)
 
 

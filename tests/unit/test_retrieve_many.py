@@ -258,8 +258,8 @@ def test_json_lines_in_and_out(
     good.write_text(json.dumps(rows[0]))
     assert cli("retrieve", "--questions", str(good)).code == 0
     for text, words in (
-        ({"question": "a", "entity_ids": "Q1"}, "entity_ids must be a list"),
-        ({"question": "a", "question_vector": "Q1"}, "JSON list of numbers"),
+        ({"question": "a", "entity_ids": "Q1"}, "field entity_ids: a list of texts"),
+        ({"question": "a", "question_vector": "Q1"}, "field question_vector: a list of numbers"),
     ):
         good.write_text(json.dumps(text))
         assert words in cli("retrieve", "--questions", str(good)).err
