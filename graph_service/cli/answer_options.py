@@ -104,6 +104,8 @@ def add_question_options(verb: argparse.ArgumentParser, /) -> None:
     """Adds what questions takes."""
     verb.add_argument("file", help="a question file, one's own or as published")
     add_question_file_options(verb)
+    verb.add_argument("--specific", metavar="FILE", help="the same questions worded specifically, as "
+                      "BioKaLMA has them: both wordings are taken, by kind")  # fmt: skip
     verb.add_argument("--out", metavar="FILE", help="write them as JSON lines")
     verb.add_argument("--triples", metavar="FILE", help="write the facts that the file gives, as a "
                       "table for load --columns head,relation,tail")  # fmt: skip

@@ -1,4 +1,4 @@
-"""score: geval, spread, talec, compare, lint, export."""
+"""score: geval, spread, side-by-side, talec, compare, lint, export."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from queries.score.geval import (
     geval_report,
     rate_text,
 )
-from queries.score.report import over_runs, read_report_scores
+from queries.score.report import over_runs, read_report_groups, read_report_scores
+from queries.score.report import side_by_side as beside
 from queries.score.rubric import load_rubric
 from queries.score.talec import Division, Method, Talec, TalecRow, judge_text
 from queries.score.talec_export import tuning_records
@@ -115,6 +116,24 @@ def spread(options: argparse.Namespace, output: Output, /) -> int:
     width = max(len(name) for name in names)
     for name, found in spreads.items():
         output.line(f"{name:<{width}}  {found.text()}")
+    return 0
+
+
+def side_by_side(options: argparse.Namespace, output: Output, /) -> int:
+    """Puts the scores of each kind of question beside one another (K10)."""
+    read = [read_report_groups(path, options.by) for path in options.reports]
+    groups = list(dict.fromkeys(chain(*read)))
+    table = beside(read)
+    output.object({"by": options.by, "groups": groups, "scores": table})
+    output.table(
+        [
+            ["score", *groups],
+            *(
+                [name, *(row[group].text() if group in row else "" for group in groups)]
+                for name, row in table.items()
+            ),
+        ]
+    )
     return 0
 
 

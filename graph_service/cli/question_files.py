@@ -16,7 +16,7 @@ from graph_service.cli.output import Output
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.plain import to_plain
-from queries.datasets.case import Case
+from queries.datasets.case import Case, both_wordings
 
 _ASKED_AT_ONCE = 100
 
@@ -24,6 +24,9 @@ _ASKED_AT_ONCE = 100
 def questions(options: argparse.Namespace, output: Output, /) -> int:
     """Counts the questions of a file, and writes them and their facts in forms of our own."""
     cases = cases_of_file(options.file, options, language=options.language)
+    if options.specific:
+        other = cases_of_file(options.specific, options, language=options.language)
+        cases = both_wordings(cases, other, source=Path(options.specific).name)
     read = len(cases)
     if options.known_to:
         options.graph = options.known_to

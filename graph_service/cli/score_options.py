@@ -26,7 +26,7 @@ def add_score(
         family: argparse.ArgumentParser = families.add_parser(
             name, help=text, description=text, parents=[common]
         )
-        family.set_defaults(run=verb(f"{run}:{name}"))
+        family.set_defaults(run=verb(f"{run}:{name.replace('-', '_')}"))
         if file:
             family.add_argument("file", metavar="FILE", help=file)
         return family
@@ -143,6 +143,13 @@ def add_score(
     spread = add("spread", "mean and deviation of every score over several runs", "", "judging")
     spread.add_argument("reports", nargs="+", metavar="REPORT", help="what `score ... --json` "
                         "printed, one file a run")  # fmt: skip
+
+    beside = add("side-by-side", "the scores of each kind of question beside one another", "",
+                 "judging")  # fmt: skip
+    beside.add_argument("reports", nargs="+", metavar="REPORT", help="what `score ... --json` "
+                        "printed, one file a family of scores")  # fmt: skip
+    beside.add_argument("--by", choices=["kind", "level", "references"], default="kind",
+                        help="what the columns are (kind)")  # fmt: skip
 
     _add_talec(add)
 

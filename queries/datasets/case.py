@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from graph_service.errors import InputError
 from graph_service.model.result import Triple
@@ -36,6 +36,45 @@ class Case:
     answers: tuple[str, ...] = ()
     lacking: bool = False
     question_vector: tuple[float, ...] | None = None
+
+
+GENERAL, SPECIFIC = "general", "specific"
+
+
+def both_wordings(
+    general: Sequence[Case], specific: Sequence[Case], /, *, source: str
+) -> tuple[Case, ...]:
+    """Returns each question in its general and its specific wording, one after the other (K10).
+
+    Ids become ``1/general`` and ``1/specific``, and kinds ``general`` and ``specific``, so that
+    every score of the answers is given for both.
+
+    Args:
+        general: Of one file.
+        specific: Of the other, in the same order.
+        source: Name of the other file, for errors.
+
+    Raises:
+        InputError: They are not wordings of the same questions: an id, an entity or a fact differs.
+    """
+    if len(general) != len(specific):
+        raise InputError(
+            f"{source}: as many questions as in the general file were expected, {len(general)}; "
+            f"{len(specific)} came",
+            argument="specific",
+        )
+    found: list[Case] = []
+    for one, other in zip(general, specific, strict=True):
+        for name in ("id", "entity_ids", "statement_ids", "knowledge"):
+            if getattr(one, name) != getattr(other, name):
+                raise InputError(
+                    f"{source}, question {other.id!r}: {name} is not that of question {one.id!r} "
+                    "of the general file; both wordings of one question have the same",
+                    argument="specific",
+                )
+        found.append(replace(one, id=f"{one.id}/{GENERAL}", kind=GENERAL))
+        found.append(replace(other, id=f"{other.id}/{SPECIFIC}", kind=SPECIFIC))
+    return tuple(found)
 
 
 def distinct(cases: Iterator[Case], /, *, source: str) -> tuple[Case, ...]:

@@ -243,12 +243,78 @@ def read_report_scores(path: str | Path, /) -> dict[str, Score]:
     Raises:
         InputError: The file cannot be read, or is no such report.
     """
-    expected = f"a report that `score ... --json` printed was expected at {path}"
+    return _scores(_read_report(path).get("scores"), path)
+
+
+def read_report_groups(path: str | Path, axis: str, /) -> dict[str, dict[str, Score]]:
+    """Returns the scores of each group of a report that ``score ... --json`` printed.
+
+    Args:
+        path: The report.
+        axis: One of ``AXES``.
+
+    Raises:
+        InputError: The file cannot be read, is no such report, or has no groups on that axis.
+    """
+    found = _read_report(path)
+    listed = found.get("by", {}).get(axis) if isinstance(found.get("by"), dict) else None
+    if listed is None and axis == "kind":
+        # Citations are grouped by kind alone.
+        listed = found.get("by_kind")
+    if not isinstance(listed, dict) or not listed:
+        raise InputError(
+            f"{path}: scores by {axis} were expected; it has none, or all of its cases are of one",
+            argument="reports",
+        )
+    return {group: _scores(scores, path) for group, scores in listed.items()}
+
+
+def _expected(path: str | Path) -> str:
+    return f"a report that `score ... --json` printed was expected at {path}"
+
+
+def _read_report(path: str | Path) -> dict[str, Any]:
     try:
         found = orjson.loads(Path(path).read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:
-        raise InputError(f"{expected}; {error}", argument="reports") from error
-    listed = found.get("scores") if isinstance(found, dict) else None
+        raise InputError(f"{_expected(path)}; {error}", argument="reports") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{_expected(path)}; it has no scores", argument="reports")
+    return found
+
+
+def _scores(listed: Any, path: str | Path) -> dict[str, Score]:
     if not isinstance(listed, dict) or not listed:
-        raise InputError(f"{expected}; it has no scores", argument="reports")
+        raise InputError(f"{_expected(path)}; it has no scores", argument="reports")
     return {name: from_plain(Score, score) for name, score in listed.items()}
+
+
+def side_by_side(
+    reports: Sequence[Mapping[str, Mapping[str, Score]]], /
+) -> dict[str, dict[str, Score]]:
+    """Returns the scores of several reports by name, each with its score in every group.
+
+    Args:
+        reports: Of ``read_report_groups``; a score that a group lacks is left out there.
+
+    Raises:
+        InputError: Two reports have a score of one name.
+
+    >>> table = side_by_side([{"general": {"F1": Score(0.4, 9)}, "specific": {"F1": Score(0.5, 9)}}])
+    >>> {group: score.value for group, score in table["F1"].items()}
+    {'general': 0.4, 'specific': 0.5}
+    """
+    found: dict[str, dict[str, Score]] = {}
+    for report in reports:
+        own: dict[str, dict[str, Score]] = {}
+        for group, scores in report.items():
+            for name, score in scores.items():
+                own.setdefault(name, {})[group] = score
+        twice = sorted(own.keys() & found.keys())
+        if twice:
+            raise InputError(
+                f"two reports have the score {twice[0]!r}; give one report of each kind",
+                argument="reports",
+            )
+        found |= own
+    return found

@@ -141,8 +141,10 @@ class Round:
     @property
     def has_failed(self) -> bool:
         """Whether an answer, or its judgement, failed."""
-        rows = [*self.citations.rows, *(self.not_available.rows if self.not_available else ())]
-        return any(row.failure is not None for row in rows)
+        judged = () if self.not_available is None else self.not_available.rows
+        return any(row.failure is not None for row in self.citations.rows) or any(
+            row.failure is not None for row in judged
+        )
 
     def lines(self) -> list[str]:
         """Returns the round for people."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_runs import Cli
 from demo_graph import copy_store
-from openai_stand_in import StandIn, by_rule, ok, stand_in
+from openai_stand_in import Scripted, StandIn, by_rule, ok, stand_in
 
 from graph_service.model.plain import to_plain
 from queries.datasets.demo_set import demo_questions
@@ -544,6 +545,52 @@ def test_mean_and_deviation_over_runs_o9(cli: Cli, tmp_path: Path) -> None:
     )
     assert cli("score", "spread", "k.jsonl").code == 2
     assert cli("score", "spread", "none.json").code == 2
+
+
+def test_general_and_specific_questions_are_scored_side_by_side_k10(
+    cli: Cli, tmp_path: Path, demo_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """KaLMA's table 7: the same people, asked in general and specifically; made files."""
+    (tmp_path / "own").mkdir()
+    monkeypatch.setenv("GRAPH_SERVICE_STORE", copy_store(demo_file, tmp_path / "own"))
+    people = [
+        {"name": "Ada", "qid": "Q1", "home": "Rome"},
+        {"name": "Bea", "qid": "Q2", "work": "poet"},
+    ]
+    for name, word in (("g.json", "Who is"), ("s.json", "Where, or as what, worked")):
+        content = [[f"{word} {one['name']}?", [one]] for one in people]
+        Path(name).write_text(json.dumps(content))
+    made = cli("questions", "g.json", "--specific", "s.json", "--out", "q.jsonl", "--json")
+    assert made.json["kinds"] == {"general": 2, "specific": 2}
+
+    def reply(asked: dict[str, Any]) -> Scripted:
+        cited = "Rome [1]." if "Where, or" in asked["messages"][-1]["content"] else "Rome."
+        return ok(f"She lived in {cited}")
+
+    with stand_in(reply) as server:
+        run = ("--knowledge", "gold", "--out", "a.jsonl", *of(server))
+        assert cli("answer", "--questions", "q.jsonl", *run).code == 0
+    for name in ("citations", "entailment"):
+        report = cli("score", name, "a.jsonl", "--gold", "q.jsonl", "--json")
+        assert report.code == 0, report.err
+        Path(f"{name}.json").write_text(report.out)
+    found = cli("score", "side-by-side", "citations.json", "entailment.json", "--json").json
+    assert found["groups"] == ["general", "specific"]
+    correct = found["scores"]["correctness_micro"]
+    assert (correct["general"]["n"], correct["specific"]["value"]) == (0, 1.0)
+    aligned = found["scores"]["alignment, micro"]
+    assert (aligned["general"]["n"], aligned["specific"]["n"]) == (0, 2)
+    shown = cli("score", "side-by-side", "citations.json", "entailment.json").out.splitlines()
+    assert shown[0].split() == ["score", "general", "specific"]
+    assert len(shown) == 1 + len(found["scores"])
+    for reports, said in (
+        (("citations.json", "citations.json"), "two reports have the score"),
+        (("citations.json", "--by", "level"), "scores by level were expected"),
+        (("q.jsonl",), "a report that"),
+    ):
+        wrong = cli("score", "side-by-side", *reports)
+        assert wrong.code == 2
+        assert said in wrong.err
 
 
 CRITERIA = """\

@@ -11,7 +11,7 @@ from query_samples import triple
 
 from graph_service.cli.answer_options import FORMATS
 from graph_service.errors import InputError
-from queries.datasets.case import Case
+from queries.datasets.case import Case, both_wordings
 from queries.datasets.cases import QuestionFormat, gold_of, read_question_file, recognise
 from queries.generate.ablation import swap_graphs
 from queries.llm import Message
@@ -113,6 +113,32 @@ def test_biokalma_k10(tmp_path: Path) -> None:
         ("spouse", "Bea"),
     ]
     assert (two.id, two.entity_ids, two.knowledge) == ("2", (), ())
+
+
+def test_general_and_specific_wordings_of_the_same_questions_k10(tmp_path: Path) -> None:
+    """The specific file is published beside the general one; these are made files of its format."""
+    general = read_question_file(
+        written(tmp_path, "g.json", [["question: Who?", [PERSON]], ["Why?", []]])
+    )
+    worded = [["When was Ada born, and to whom was she married?", [PERSON]], ["Why so?", []]]
+    specific = read_question_file(written(tmp_path, "s.json", worded))
+    found = both_wordings(general, specific, source="s.json")
+    assert [(case.id, case.kind, case.question) for case in found] == [
+        ("1/general", "general", "Who?"),
+        ("1/specific", "specific", "When was Ada born, and to whom was she married?"),
+        ("2/general", "general", "Why?"),
+        ("2/specific", "specific", "Why so?"),
+    ]
+    assert found[0].knowledge == found[1].knowledge == general[0].knowledge
+    other = [[worded[0][0], [{**PERSON, "spouse": "Eve"}]], worded[1]]
+    for content, message in (
+        (other, "s.json, question '1': knowledge is not that"),
+        ([worded[1], worded[0]], "question '1': entity_ids is not that"),
+        (worded[:1], "as many questions as in the general file were expected, 2; 1 came"),
+    ):
+        file = written(tmp_path, "s.json", content)
+        with pytest.raises(InputError, match=message):
+            both_wordings(general, read_question_file(file), source="s.json")
 
 
 @pytest.mark.parametrize(
