@@ -32,6 +32,19 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
+class Recomputed(Protocol):
+    """An embedder that has computed the vectors of one model in more than one way.
+
+    They agree to what a model is worth, so that what was trained on the ones serves with the
+    others; but they are not the same bits, and kept ones must not be mixed.
+    """
+
+    @property
+    def arithmetic(self) -> str:
+        """The way; part of the key that a vector is kept under, and not of the model's name."""
+
+
+@runtime_checkable
 class Connected(Protocol):
     """What holds connections until it is closed; embedders that compute here do not."""
 

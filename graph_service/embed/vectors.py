@@ -1,8 +1,9 @@
 """Vectors as frozen data: computed once a (model, text), kept in a file, the same ever after.
 
-A matrix product differs in its last bits by batch, thread count and machine; what was computed
-first is therefore kept, and every process that shares the file reads that one. Where two compute
-the same text at once, the one that writes first is right and the other takes its vector over.
+MiniLM gives a text the same bits wherever it is computed. Other embedders differ in the last bits
+by batch, thread count and machine; what was computed first is therefore kept, and every process
+that shares the file reads that one. Where two compute the same text at once, the one that writes
+first is right and the other takes its vector over.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Self
 
 import numpy as np
 
-from graph_service.embed.protocol import Connected, Embedder, Float32
+from graph_service.embed.protocol import Connected, Embedder, Float32, Recomputed
 from graph_service.errors import (
     InputError,
     SchemaVersionError,
@@ -426,8 +427,11 @@ class Vectors:
             return self._memory.add(texts, vectors)
 
     def _key(self, text: str) -> bytes:
+        name = self.embedder.name
+        if isinstance(self.embedder, Recomputed):
+            name = f"{name}/{self.embedder.arithmetic}"
         try:
-            return digest((self.embedder.name, text), person=b"vector")
+            return digest((name, text), person=b"vector")
         except UnicodeEncodeError as error:
             raise InputError(f"a text to embed holds a lone surrogate: {text[:80]!r}") from error
 

@@ -8,10 +8,12 @@ is like theirs; of one that is like none, nothing is corrected.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from graph_service.model.ranking import Float32
+from graph_service.model.ranking import Float32, Float64
 from graph_service.rank.words import Int32
 
 WORDS_DROPPED = 0.2
@@ -40,13 +42,19 @@ class Network:
     direct: Float32
     level: Float32
 
-    def corrections(self, questions: Float32, terms: Int32, /) -> Float32:
-        """Returns corrections by question and trained relation, [questions, n]."""
-        inputs: Float32 = questions * length(questions)
-        hidden: Float32 = inputs @ self.vector + self.bias
-        hidden += np.float32(1.0 - WORDS_DROPPED) * self.from_words(terms)
-        np.maximum(hidden, np.float32(0.0), out=hidden)
-        corrections: Float32 = hidden @ self.out + inputs @ self.direct + self.level
+    def corrections(self, questions: Float32, terms: Int32, /) -> Float64:
+        """Returns corrections by question and trained relation, [questions, n].
+
+        In float64: in float32 the order of sums, which is the library's, changes rounded scores.
+        """
+        inputs = (questions * length(questions)).astype(np.float64)
+        hidden: Float64 = inputs @ self.vector.astype(np.float64) + self.bias
+        weights = word_weights(terms, len(self.word) - 1).astype(np.float64)
+        hidden += (1.0 - WORDS_DROPPED) * _weighed(weights, self.word[terms].astype(np.float64))
+        np.maximum(hidden, 0.0, out=hidden)
+        corrections: Float64 = hidden @ self.out.astype(np.float64)
+        corrections += inputs @ self.direct.astype(np.float64)
+        corrections += self.level
         return corrections
 
     def from_words(self, terms: Int32, kept: Float32 | None = None, /) -> Float32:
@@ -54,8 +62,12 @@ class Network:
         weights = word_weights(terms, len(self.word) - 1)
         if kept is not None:
             weights *= kept
-        given: Float32 = np.einsum("ij,ijk->ik", weights, self.word[terms])
+        given: Float32 = _weighed(weights, self.word[terms])
         return given
+
+
+def _weighed(weights: npt.NDArray[Any], words: npt.NDArray[Any]) -> Any:
+    return np.einsum("ij,ijk->ik", weights, words)
 
 
 def word_weights(terms: Int32, padding: int, /) -> Float32:

@@ -81,7 +81,7 @@ class RankerWeights:
         asked = encoder.encode([question for question, _ in questions])
         corrections = self.network.corrections(asked, self.vocabulary.numbers(questions))
         scores: Float64 = side.discriminants.score(asked)
-        scores += corrections.astype(np.float64) @ side.taken_over.T
+        scores += corrections @ side.taken_over.T
         return scores
 
 

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import platform
 import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
+from cli_runs import process
 
 from graph_service.embed import open_embedder
-from graph_service.embed.minilm import MiniLM, _gelu
+from graph_service.embed.minilm import (
+    _HEAD_BITS,
+    _SHARE_BITS,
+    _STATE_BITS,
+    _WEIGHT_BITS,
+    _WIDE_BITS,
+    MAX_TOKENS,
+    MiniLM,
+    _exp,
+    _gelu,
+)
 from graph_service.errors import InputError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -40,10 +53,77 @@ def test_vectors_do_not_depend_on_company(minilm: MiniLM) -> None:
     """Alone, in a batch, in another order, or beside much longer texts: one vector a text."""
     texts = [*golden()[0][:30], "word " * 100]
     together = minilm.encode(texts)
-    backwards = minilm.encode(texts[::-1])[::-1]
-    assert np.abs(together - backwards).max() < 2e-6
+    assert np.array_equal(together, minilm.encode(texts[::-1])[::-1])
     for number in (0, 5, len(texts) - 1):
-        assert np.abs(minilm.encode([texts[number]])[0] - together[number]).max() < 2e-6
+        assert np.array_equal(minilm.encode([texts[number]])[0], together[number])
+
+
+# Kernels of another width; with none of numpy's own either; and more threads than texts.
+ELSEWHERE = [
+    {"OPENBLAS_CORETYPE": "Nehalem", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+    {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "4"},
+    {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4"},
+]
+PRINT_HASH = """\
+import hashlib, json, sys
+from graph_service.embed.minilm import MiniLM
+vectors = MiniLM.open().encode(json.loads(sys.argv[1]))
+print(hashlib.sha256(vectors.astype("<f4").tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="kernels of x86-64")
+@pytest.mark.parametrize("environment", ELSEWHERE, ids=lambda one: one["OPENBLAS_CORETYPE"])
+def test_vectors_do_not_depend_on_kernels_and_threads(
+    minilm: MiniLM, environment: dict[str, str]
+) -> None:
+    """Byte for byte those of this process, in another order and other batches."""
+    if environment["OPENBLAS_CORETYPE"] == "Haswell" and not has_avx2():
+        pytest.skip("this processor has no AVX2")
+    texts = [*golden()[0][2:10], "word " * 20]
+    here = hashlib.sha256(minilm.encode(texts).astype("<f4").tobytes()).hexdigest()
+    done = process("-W", "ignore", "-c", PRINT_HASH, json.dumps(texts), **environment)
+    assert done.stdout.strip() == here, done.stderr
+
+
+def has_avx2() -> bool:
+    return bool(np._core._multiarray_umath.__cpu_features__.get("AVX2"))
+
+
+def test_every_sum_of_a_product_is_exact(minilm: MiniLM) -> None:
+    """What makes that so: for any text, no sum passes 2^53 quanta of its grid.
+
+    A normalised state is scale * u + shift with u of length root 384, and each step is bounded by
+    the step before it.
+    """
+    scale, shift = minilm._scale, minilm._shift
+
+    def of_state(weights: np.ndarray) -> np.ndarray:
+        spread = np.sqrt(((scale[:, None] * weights) ** 2).sum(axis=0))
+        return np.sqrt(384) * spread + (np.abs(shift)[:, None] * np.abs(weights)).sum(axis=0)
+
+    def fits(sums: np.ndarray, *bits: int) -> bool:
+        # A tenth for what rounding to the grids adds.
+        return bool(1.1 * sums.max() * 2.0 ** sum(bits) < 2.0**53)
+
+    for layer in minilm._layers:
+        for weights in (layer.attend, layer.merge, layer.widen, layer.narrow):
+            quanta = weights * 2.0**_WEIGHT_BITS
+            assert np.array_equal(quanta, np.rint(quanta))
+        mixed = of_state(layer.attend)
+        assert fits(mixed, _STATE_BITS, _WEIGHT_BITS)
+        query, key, value = (mixed + np.abs(layer.attend_bias)).reshape(3, 12, 32)
+        assert fits((query * key).sum(axis=1), _HEAD_BITS, _HEAD_BITS)
+        assert fits(MAX_TOKENS * value, _SHARE_BITS, _HEAD_BITS)
+        merged = (value.reshape(-1)[:, None] * np.abs(layer.merge)).sum(axis=0)
+        assert fits(merged, _STATE_BITS, _WEIGHT_BITS)
+        scale, shift = layer.merge_scale, layer.merge_shift
+        wide = of_state(layer.widen)
+        assert fits(wide, _STATE_BITS, _WEIGHT_BITS)
+        wide += np.abs(layer.widen_bias)
+        narrow = (wide[:, None] * np.abs(layer.narrow)).sum(axis=0)
+        assert fits(narrow, _WIDE_BITS, _WEIGHT_BITS)
+        scale, shift = layer.narrow_scale, layer.narrow_shift
 
 
 def test_many_texts_span_several_passes(minilm: MiniLM) -> None:
@@ -51,13 +131,13 @@ def test_many_texts_span_several_passes(minilm: MiniLM) -> None:
     all_at_once = minilm.encode(texts)
     assert all_at_once.shape == (150, 384)
     assert all_at_once.dtype == np.float32
-    assert np.abs(all_at_once[120:] - minilm.encode(texts[120:])).max() < 2e-6
+    assert np.array_equal(all_at_once[120:], minilm.encode(texts[120:]))
 
 
 def test_text_past_256_tokens_counts_by_its_beginning(minilm: MiniLM) -> None:
     head = "word " * 254
     vectors = minilm.encode([head, head + "quite another end", "word " * 253])
-    assert np.abs(vectors[0] - vectors[1]).max() < 2e-6
+    assert np.array_equal(vectors[0], vectors[1])
     assert np.abs(vectors[0] - vectors[2]).max() > 1e-5
 
 
@@ -65,7 +145,7 @@ def test_nothing_and_no_texts(minilm: MiniLM) -> None:
     assert minilm.encode([]).shape == (0, 384)
     vectors = minilm.encode(["", "   "])
     assert np.isfinite(vectors).all()
-    assert np.abs(vectors[0] - vectors[1]).max() < 2e-6
+    assert np.array_equal(vectors[0], vectors[1])
 
 
 def test_count_tokens(minilm: MiniLM) -> None:
@@ -99,14 +179,23 @@ def test_threads_share_one_embedder(minilm: MiniLM) -> None:
     for thread in threads:
         thread.join()
     assert len(results) == 3
-    assert all(np.abs(result - expected).max() < 2e-6 for result in results)
+    assert all(np.array_equal(result, expected) for result in results)
 
 
 def test_gelu_against_the_error_function() -> None:
     from math import erf, sqrt
 
-    values = np.linspace(-12, 12, 20_001, dtype=np.float32)
-    exact = np.array([x * 0.5 * (1 + erf(x / sqrt(2))) for x in values.astype(np.float64).tolist()])
+    values = np.linspace(-12, 12, 20_001)
+    exact = np.array([x * 0.5 * (1 + erf(x / sqrt(2))) for x in values.tolist()])
     found = values.copy()
     _gelu(found)
     assert np.abs(found - exact).max() < 2e-6
+
+
+def test_exp_of_scores_against_the_library() -> None:
+    values = np.concatenate([np.linspace(-40, 0, 20_001), [-1e4]])
+    found = values.copy()
+    _exp(found)
+    # Under -16 every share is nothing on its grid, half of whose quantum is 4.8e-7.
+    assert np.abs(found - np.exp(values)).max() < 2e-7
+    assert found[20_000] == 1.0

@@ -77,6 +77,22 @@ def test_models_do_not_mix(tmp_path: Path) -> None:
         assert Vectors(one, file).known(["a"]).all()
 
 
+def test_vectors_of_one_model_computed_in_two_ways_do_not_mix(tmp_path: Path) -> None:
+    class Anew(Counting):
+        arithmetic = "exact-1"
+
+    path = tmp_path / "v.db"
+    with open_vectors(Counting(), path) as vectors:
+        before = vectors.encode(["a"])
+    anew = Anew(seed=1)
+    with open_vectors(anew, path) as vectors:
+        after = vectors.encode(["a"])
+    assert anew.computed == ["a"]
+    assert not np.array_equal(before, after)
+    with open_vectors(Anew(seed=2), path) as vectors:
+        assert np.array_equal(vectors.encode(["a"]), after)
+
+
 def test_without_a_file() -> None:
     embedder = Counting()
     vectors = open_vectors(embedder)
