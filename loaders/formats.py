@@ -21,6 +21,7 @@ class Format(StrEnum):
     NTRIPLES = "ntriples"
     NQUADS = "nquads"
     TURTLE = "turtle"
+    TRIG = "trig"
     RDF_XML = "rdf-xml"
     TSV = "tsv"
     CSV = "csv"
@@ -46,6 +47,7 @@ _BY_SUFFIX = {
     ".tql": Format.NQUADS,
     ".ttl": Format.TURTLE,
     ".turtle": Format.TURTLE,
+    ".trig": Format.TRIG,
     ".rdf": Format.RDF_XML,
     ".owl": Format.RDF_XML,
     ".xml": Format.RDF_XML,

@@ -75,12 +75,16 @@ class Parsed:
         terms_only: Whether ``entities`` add to the terms that are there (RDF, label files)
             instead of replacing them (Wikibase documents).
         skipped: What was left out on purpose, by reason.
+        kept: What is loaded although something about it is out of the ordinary, by reason.
         line: The line reached, for people; ``note`` says more where there are no lines.
         incomplete: What the source did not give whole, by reason; also rejects, one each.
         bytes_read: Bytes that came over the network so far.
         rows: The statements instead, from a reader that was asked for rows.
         encoded: The statements instead, where another process encoded them.
         forms: ``FULL`` and ``TRUTHY``, if such statements of Wikidata's are among these.
+        truthy: Truthy statements, apart from the others, from a reader that was asked for that.
+        statement_nodes: Whether triples of full Wikidata statements were passed over, since the
+            reader was not asked to gather them.
     """
 
     position: Mapping[str, Any] = field(default_factory=dict)
@@ -90,6 +94,7 @@ class Parsed:
     terms_only: bool = False
     rejects: list[Reject] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
     line: int = 0
     note: str = ""
     incomplete: Counter[str] = field(default_factory=Counter)
@@ -97,6 +102,8 @@ class Parsed:
     rows: list[StatementRow] = field(default_factory=list)
     encoded: EncodedStatements | None = None
     forms: set[str] = field(default_factory=set)
+    truthy: list[StatementRow] = field(default_factory=list)
+    statement_nodes: bool = False
 
     def add(self, other: Parsed, /) -> None:
         """Adds what a piece right after this one holds, but its position."""
@@ -107,7 +114,11 @@ class Parsed:
         self.rejects.extend(other.rejects)
         if other.skipped:
             self.skipped.update(other.skipped)
+        if other.kept:
+            self.kept.update(other.kept)
         self.forms |= other.forms
+        self.truthy.extend(other.truthy)
+        self.statement_nodes |= other.statement_nodes
 
     @property
     def all_statements(self) -> Sequence[Statement]:

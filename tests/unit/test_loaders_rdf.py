@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,17 +22,21 @@ from graph_service.model.values import (
     Value,
 )
 from loaders.formats import Format
-from loaders.items import Reject
+from loaders.items import Parsed, Reject
 from loaders.options import LoadOptions
 from loaders.rdf import reader as rdf
+from loaders.rdf.rdf_xml import read_rdf_xml
+from loaders.rdf.turtle_reader import read_trig, read_turtle
 from loaders.rdf.values import literal_value, read_date
 from loaders.source import open_source
+from loaders.truthy import HeldTruthy
 
 READERS = {
     Format.NTRIPLES: rdf.read_ntriples,
     Format.NQUADS: rdf.read_nquads,
-    Format.TURTLE: rdf.read_turtle,
-    Format.RDF_XML: rdf.read_rdf_xml,
+    Format.TURTLE: read_turtle,
+    Format.TRIG: read_trig,
+    Format.RDF_XML: read_rdf_xml,
 }
 XSD = "http://www.w3.org/2001/XMLSchema#"
 WIKIDATA_PREFIXES = """
@@ -64,6 +69,14 @@ class Result:
         self.entities: list[Entity] = []
         self.rejects: list[Reject] = []
         self.skipped: Counter[str] = Counter()
+        self.kept: Counter[str] = Counter()
+
+    def add(self, parsed: Parsed) -> None:
+        self.statements += parsed.statements
+        self.entities += parsed.entities
+        self.rejects += parsed.rejects
+        self.skipped += parsed.skipped
+        self.kept += parsed.kept
 
     def triples(self) -> list[tuple[str, str, Value]]:
         return [(one.head, one.relation, one.value) for one in self.statements]
@@ -78,12 +91,13 @@ def read(
     path = tmp_path / "document"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     result = Result()
-    with open_source(path) as source:
-        for parsed in READERS[format_](source, options or LoadOptions(), {}):
-            result.statements += parsed.statements
-            result.entities += parsed.entities
-            result.rejects += parsed.rejects
-            result.skipped += parsed.skipped
+    held = HeldTruthy()
+    with open_source(path) as source, closing(held):
+        for parsed in READERS[format_](source, options or LoadOptions(), {}, hold_truthy=True):
+            held.take(parsed)
+            result.add(parsed)
+        for parsed in held.pieces(None):
+            result.add(parsed)
     return result
 
 
@@ -207,7 +221,9 @@ def test_turtle_goes_on_after_an_error(tmp_path: Path) -> None:
     result = read(tmp_path, text, Format.TURTLE)
     heads = {one.head for one in result.statements}
     assert {"http://a/first", "http://a/last", "http://a/s0", "http://a/s19999"} <= heads
-    assert len(heads) == 20_002
+    # Of the statement with a bad string, the triple beside it is in.
+    assert ("http://a/bad", "http://a/p", Quantity("3")) in result.triples()
+    assert len(heads) == 20_003
     assert [reject.line for reject in result.rejects] == [3, 20_005]
     assert result.rejects[1].offset == text.index("a:x a:p")
 
