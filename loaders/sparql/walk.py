@@ -19,6 +19,7 @@ from graph_service.model.statement import EntityKind
 from loaders.items import Parsed, Reject, excerpt
 from loaders.options import LoadOptions
 from loaders.rdf.mapping import Mapper
+from loaders.rdf.terms import LANGUAGE_TAG_REASON, is_language_tag
 from loaders.rdf.values import entity_id
 from loaders.sparql.dialects import Dialect
 from loaders.sparql.endpoint import Endpoint, QueryFailedError
@@ -392,8 +393,11 @@ class Walk:
             problem = self._mapper.add_checked(quad)
         except ValueError as error:
             problem = f"a term that RDF forbids: {error}"
+        tag = row.object.language
         if problem:
             self._parsed.rejects.append(Reject(self._source, 0, 0, problem, excerpt(str(row))))
+        elif tag and not is_language_tag(tag):
+            self._parsed.kept[LANGUAGE_TAG_REASON] += 1
 
     def _names(self) -> Iterator[Parsed]:
         state, dialect = self._state, self._dialect
