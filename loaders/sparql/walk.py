@@ -30,6 +30,8 @@ from loaders.web.polite import Traffic
 
 INCOMING_PER_QUERY = 10
 TERMS_PER_QUERY = 60
+# Redirects and what can't be loaded are rows, and no statements.
+_MORE_ROWS = 1_000
 OUTGOING_REASON = "entities whose own statements are not complete"
 INCOMING_REASON = "entities whose incoming statements are not complete"
 TERMS_REASON = "entities whose names are not complete"
@@ -139,7 +141,10 @@ class Walk:
         self._state = state
         self._taken = state.queued.difference(state.coming, state.frontier[state.done :])
         self._pager = Pager(
-            endpoint, page_rows=settings.page_rows, nested_order=dialect.nested_order
+            endpoint,
+            page_rows=settings.page_rows,
+            max_rows=settings.max_rows,
+            nested_order=dialect.nested_order,
         )
         self._mapper = Mapper(
             scope=blake2b(source.encode(), digest_size=16).digest(),
@@ -260,8 +265,11 @@ class Walk:
             return ()
         try:
             asked = frozenset(entities)
+            limit = self._settings.max_statements
             collected = self._pager.collect(
                 pattern_of(entities),
+                # So many rows fill the limit, whichever of them are statements that came before.
+                wanted=None if limit is None or reason == TERMS_REASON else limit + _MORE_ROWS,
                 fits=lambda row: (
                     (row.object if reason == INCOMING_REASON else row.subject).value in asked
                 ),

@@ -55,13 +55,13 @@ def _whole_body(response: Any, manners: Manners, polite: Polite) -> bytes:
     size = read = 0
     while data := response.read(_CHUNK):
         read += len(data)
+        polite.traffic.bytes_read += len(data)
         if unpacker is not None:
             data = unpacker.decompress(data, limit - size + 1)
         size += len(data)
         pieces.append(data)
         if size > limit:
             raise _CutError(f"an answer larger than {limit} bytes")
-    polite.traffic.bytes_read += read
     declared = response.headers.get("Content-Length", "")
     # Compared as text: a number of thousands of digits is none that is read.
     if declared.isdecimal() and declared.lstrip("0") != str(read).lstrip("0"):
