@@ -38,6 +38,7 @@ from loaders.rdf.mapping import NODE_REASON
 from loaders.rejects import RejectsFile
 from loaders.remote import check as check_remote
 from loaders.remote import read as read_remote
+from loaders.repeats import Repeats
 from loaders.source import STANDARD_INPUT, ByteSource, open_source
 from loaders.subset.first_pass import check_filters, check_single_pass, select
 from loaders.subset.selection import Selection
@@ -140,6 +141,7 @@ class _Tally:
     formats: Counter[str] = field(default_factory=Counter)
     incomplete: Counter[str] = field(default_factory=Counter)
     forms: set[str] = field(default_factory=set)
+    repeated: int = 0
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -152,6 +154,7 @@ class _Tally:
             "formats": dict(self.formats),
             "incomplete": dict(self.incomplete),
             "forms": sorted(self.forms),
+            "repeated": self.repeated,
         }
 
     @classmethod
@@ -166,6 +169,7 @@ class _Tally:
             Counter(payload["formats"]),
             Counter(payload.get("incomplete", {})),
             set(payload.get("forms", ())),
+            int(payload.get("repeated", 0)),
         )
 
 
@@ -200,6 +204,8 @@ class _Load:
         self._file_index = self._resumed_file = int(checkpoint.get("file", 0))
         self._position: Mapping[str, Any] = checkpoint.get("position", {})
         self._resumed_position = self._position
+        # Of a source that is packed; else it is as large as what it takes.
+        self._repeats: Repeats | None = None
         self._held = HeldTruthy() if checkpoint.get("hold_truthy") else None
         self._head = self._resumed_head = str(checkpoint.get("head", ""))
         self._rejects = RejectsFile(
@@ -278,6 +284,7 @@ class _Load:
             self._session.abort()
             raise InputError(self._nothing(), argument="source")
         counts = self._session.finish(report=self._report("published").to_json())
+        counts = with_fields(counts, duplicates=counts.duplicates + self._tally.repeated)
         info = self._session.publish()
         return with_fields(self._report("published"), graph=info, counts=counts)
 
@@ -343,6 +350,7 @@ class _Load:
                 self._tally.formats[format_.value] += 1
             if self._held is None and begins_full(format_, source):
                 self._hold_truthy()
+            self._repeats = Repeats() if source.compression else None
             with closing(self._pieces(source, format_, file, start, again=again)) as pieces:
                 try:
                     for parsed in pieces:
@@ -415,6 +423,14 @@ class _Load:
 
     def _add(self, parsed: Parsed) -> None:
         statements = parsed.all_statements
+        read = len(statements)
+        if self._repeats is not None:
+            if parsed.documents:
+                # A document's statements replace others, and are told by being in its batch.
+                self._repeats.forget()
+            else:
+                statements, repeated = self._repeats.without(statements)
+                self._tally.repeated += repeated
         if self._pending and (
             parsed.terms_only != self._terms_only
             # Of two documents of an entity the later one replaces the other, in its own batch.
@@ -428,7 +444,7 @@ class _Load:
         tally = self._tally
         if parsed.forms or parsed.statement_nodes:
             self._check_forms(parsed)
-        tally.statements += len(statements)
+        tally.statements += read
         tally.entities += len(parsed.entities)
         tally.skipped.update(parsed.skipped)
         tally.kept.update(parsed.kept)
