@@ -58,6 +58,7 @@ _PROPERTY_TYPES = frozenset(
     )
 )
 _SPECIAL = _TERMS | _LINKS | {_TYPE}
+_REVISION = re.compile(r"[0-9]{1,18}")
 _DIRECT = WIKIDATA + "prop/direct/"
 _PROP = WIKIDATA + "prop/"
 _NOVALUE = WIKIDATA + "prop/novalue/"
@@ -348,7 +349,7 @@ class Mapper:
 
     def _add_revision(self, subject: str, object_: object) -> None:
         id_ = subject.rpartition("/")[2]
-        if type(object_) is ox.Literal and object_.value.isdecimal():
+        if type(object_) is ox.Literal and _REVISION.fullmatch(object_.value):
             self._terms.of(entity_id(ENTITY + id_)).revision = int(object_.value)
 
     def _wikidata_value(self, object_: object) -> Value:

@@ -193,7 +193,8 @@ class StatementNodes:
 
 def property_order(id_: str, /) -> tuple[int, str]:
     """Returns the sort key of a property: by number."""
-    return (int(id_[1:]), id_) if id_[1:].isdecimal() else (1 << 62, id_)
+    known = id_[1:].isdecimal() and len(id_) < 19
+    return (int(id_[1:]), id_) if known else (1 << 62, id_)
 
 
 class _Values:

@@ -291,6 +291,22 @@ def test_wikidata_far_behind_other_triples_is_read_as_such(
         assert report.wikidata_forms == ["truthy"]
 
 
+def test_numbers_of_thousands_of_digits(tmp_path: Path, tmp_store: Store) -> None:
+    path = tmp_path / "a.nt"
+    long, about = "9" * 5_000, "<https://www.wikidata.org/wiki/Special:EntityData/Q1>"
+    integer = "http://www.w3.org/2001/XMLSchema#integer"
+    node = f"<{WD}statement/Q1-00000000-0000-0000-0000-000000000031>"
+    path.write_text(
+        ONE_FULL
+        + f'{about} <http://schema.org/version> "{long}"^^<{integer}> .\n'
+        + f'{node} <{PROP}qualifier/P{long}> "x" .\n{node} <{PROP}qualifier/P2> "{long}" .\n'
+        + truthy("Q2", "P2", f'"{long}"^^<{integer}>')
+        + truthy("Q2", "P3", f'"1e{long}"^^<http://www.w3.org/2001/XMLSchema#double>')
+    )
+    report = loaded(tmp_store, path)
+    assert heads_and_relations(tmp_store, report) == [("Q1", "P31"), ("Q2", "P2"), ("Q2", "P3")]
+
+
 def test_a_tag_that_is_none_is_kept_in_statements(tmp_path: Path, tmp_store: Store) -> None:
     path = tmp_path / "a.nt"
     path.write_text(truthy("Q1", "P1705", '"x"@zh-classical') + truthy("Q1", "P31", item("Q5")))
