@@ -6,6 +6,7 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
+import pyoxigraph as ox
 import pytest
 
 from graph_service.model.statement import Entity, EntityKind, Rank, Snak, Statement
@@ -346,3 +347,43 @@ def test_labels_of_languages_not_asked_for_are_counted(tmp_path: Path) -> None:
     text = '<http://a/s> <http://a/p> "x"@fr .\n'
     result = read(tmp_path, text, Format.NTRIPLES, LoadOptions(languages=("en",)))
     assert result.triples() == [("http://a/s", "http://a/p", MonolingualText("x", "fr"))]
+
+
+NASTY = r"""# a remark. with <brackets> and "quotes" ; and , marks .
+@prefix a: <http://a/> . @prefix : <http://b.c/d#> .
+@base <http://base.example/x/> .
+PREFIX e.f: <http://e.f/>
+BASE <http://other.example/>
+a:s.t a:p.q <rel.(1)> , <http://a/b.c#d> ; :p 'it' , "" , '' , "a.b" , DDDlong . " "" ' # no remark
+ next. lineDDD , SSSx ' '' . \SSS ySSS ; a <z> .
+a:s a:p 1.5 , .5 , 1. a:s a:q -1.e5 , +.7E-3 , true;; a:r _:b.1 .
+_:b.1 a:p [ a:x [ ] ; a:y ( 1 "two"@en-GB <#three> ( ) ) ] .
+[ a:only "said"^^a:type.x ] .
+( a:one ) a:p a:with\.escape\,s , a:per%41cent ,a:tight .a:s a:p"near"@en.
+<http://a/é#ü> a:p "日本.\u00e9 \"quoted\". end\\" . # last
+a:s a:p e.f:g.h , :a:b:c , a: , : .""".replace("DDD", '"""').replace("SSS", "'''")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1 << 16])
+def test_turtle_is_cut_where_its_statements_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr("loaders.rdf.turtle._READ_BYTES", size)
+    monkeypatch.setattr("loaders.rdf.turtle_reader._CHUNK_BYTES", size)
+    result = read(tmp_path, NASTY, Format.TURTLE)
+    assert result.rejects == []
+    whole = list(ox.parse(NASTY.encode(), format=ox.RdfFormat.TURTLE))
+    assert len(result.statements) == len(whole)
+    heads = Counter(one.head for one in result.statements if not one.head.startswith("_:"))
+    assert heads == Counter(
+        quad.subject.value for quad in whole if isinstance(quad.subject, ox.NamedNode)
+    )
+
+
+@pytest.mark.data
+def test_real_turtle_is_what_its_parser_gives_at_once(tmp_path: Path, data_dir: Path) -> None:
+    data = (data_dir / "wikidata_docs" / "Q42.ttl").read_bytes()
+    for text in (data, data.replace(b" .\n", b".\n")):
+        result = read(tmp_path, text, Format.TURTLE)
+        assert (len(result.statements), result.rejects) == (307, [])
+        assert result.skipped["truthy copies of full Wikidata statements"] == 300
