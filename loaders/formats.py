@@ -252,14 +252,18 @@ def _has_turtle_lines(head: bytes) -> bool:
 
 
 def _is_turtle_alone(head: bytes, hint: Format | None) -> bool:
-    """Returns whether lines are there that are no whole statements, or have relative IRIs."""
+    """Returns whether lines are there that are no N-Triples, or have relative IRIs."""
     by_name = hint in (Format.NTRIPLES, Format.NQUADS)
     lines = [line for line in head.split(b"\n")[:200] if line.strip()]
-    return any(
-        not line.lstrip().startswith(b"#")
-        and (not _STATEMENT_LINE.match(line) or (not by_name and _RELATIVE.match(line) is not None))
-        for line in (lines[:-1] if len(lines) > 1 else lines)
-    )
+    for line in lines[:-1] if len(lines) > 1 else lines:
+        if line.lstrip().startswith(b"#"):
+            continue
+        if _STATEMENT_LINE.match(line):
+            if not by_name and _RELATIVE.match(line):
+                return True
+        elif not _triples(line, pyoxigraph.RdfFormat.N_QUADS):
+            return True
+    return False
 
 
 def _triples(line: bytes, format_: pyoxigraph.RdfFormat) -> int:

@@ -208,20 +208,25 @@ def _check_redirect(carried: _BoundedRequest, address: str) -> None:
         raise RedirectRefusedError(
             f"a redirect from {first} to {parts.scheme or 'nowhere'}: {address[:200]}"
         )
-    host = parts.hostname or ""
     # A name is checked where it is connected to; behind a proxy an address is all to go by.
-    if host.rstrip(".").lower() == "localhost" or host.endswith(".localhost"):
-        host = "127.0.0.1"
-    try:
-        kind = place_of(host)
-    except ValueError:
-        return
+    kind = _place_named(parts.hostname or "")
     allowed = carried.bounds.kind
-    if kind not in ("public", allowed):
+    if kind not in (None, "public", allowed):
         raise RedirectRefusedError(
             f"a redirect to {address[:200]}, a {kind} address; the address given is "
             f"{allowed or 'behind a proxy'}"
         )
+
+
+def _place_named(host: str) -> str | None:
+    """Returns what kind of place a host is by its name alone; None where that does not say it."""
+    name = host.rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return "loopback"
+    try:
+        return place_of(host)
+    except ValueError:
+        return None
 
 
 def open_bounded(request: urllib.request.Request, /, *, timeout_s: float, max_bytes: int) -> Any:
@@ -232,7 +237,8 @@ def open_bounded(request: urllib.request.Request, /, *, timeout_s: float, max_by
         URLError, OSError, HTTPException: No response; too late, too large or redirected to
             where it may not be among them.
     """
-    bounds = Bounds(time.monotonic() + timeout_s, max_bytes)
+    host = urllib.parse.urlsplit(request.full_url).hostname or ""
+    bounds = Bounds(time.monotonic() + timeout_s, max_bytes, kind=_place_named(host))
     request.bounded = _BoundedRequest(bounds, request.type)  # type: ignore[attr-defined]
     opener = urllib.request.build_opener(_Handler, _Redirects)
     return opener.open(request, timeout=timeout_s)

@@ -185,7 +185,7 @@ def test_redirects_of_a_public_address_lead_to_none_of_this_machine(
         moved = f"HTTP/1.1 302 Found\r\nLocation: {target.format(port)}\r\n\r\n"
         with scripted(at_once(moved.encode())) as first:
             place_of = connection.place_of
-            places = itertools.chain(["public"], itertools.repeat(None))
+            places = itertools.chain(["public"] * 2, itertools.repeat(None))
             monkeypatch.setattr(
                 connection, "place_of", lambda address: next(places) or place_of(address)
             )
