@@ -16,6 +16,7 @@ import pyoxigraph as ox
 import pytest
 from sparql_server import Fault, SparqlServer, serve_sparql
 
+from graph_service.cli import main
 from graph_service.store.protocol import Store
 from loaders.load import load
 from loaders.options import LoadOptions, LoadReport
@@ -273,3 +274,17 @@ def test_endless_pages_end_at_the_bytes_and_the_time_of_a_run(
         run(tmp_store, server, tmp_path, max_bytes=50_000)
     with pytest.raises(EndpointError, match=r"more than 1 seconds in all \(--max-seconds\)"):
         run(tmp_store, server, tmp_path, max_seconds=1)
+
+
+def test_the_command_line_ends_at_its_limits(
+    tmp_path: Path, server: SparqlServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = [
+        "load", "wikidata:Q1", "--graph", "g", "--store", f"sqlite:///{tmp_path / 'g.db'}", "--quiet",
+        "--endpoint", server.url, "--direction", "out", "--no-cache",
+        "--rejects", str(tmp_path / "r"),
+    ]  # fmt: skip
+    assert main([*command, "--max-bytes", "50000"]) == 4
+    assert "more than 50,000 bytes came in all" in capsys.readouterr().err
+    assert main([*command, "--max-seconds", "1"]) == 4
+    assert main([*command, "--max-rows", "400"]) == 3

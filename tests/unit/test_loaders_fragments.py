@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyoxigraph as ox
 import pytest
 
 from graph_service.errors import InputError
@@ -14,6 +15,7 @@ from loaders.load import load
 from loaders.options import LoadOptions, LoadReport
 from loaders.rdf.terms import LANGUAGE_TAG_REASON
 from loaders.rdf.turtle_reader import RESOLVED_REASON
+from loaders.sparql.terms import Row, Term
 
 RDF_XML = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:a="http://a/">
   <rdf:Description rdf:about="http://a/s"><a:p>text</a:p></rdf:Description>
@@ -326,3 +328,12 @@ def test_entities_from_elsewhere_are_refused(
     path.write_text(f"<!DOCTYPE rdf:RDF [{declared}]>\n{RDF_XML}")
     with pytest.raises(InputError, match="can grow without bounds"):
         load(path, store=tmp_store, graph="g", options=LoadOptions(rejects_path=tmp_path / "r"))
+
+
+def test_answers_of_endpoints_keep_odd_language_tags() -> None:
+    head = Term("uri", "http://a/s")
+    quad = Row(head, head, Term("literal", 'a "b"\n', language="zh-classical")).quad()
+    assert isinstance(quad.object, ox.Literal)
+    assert (quad.object.value, quad.object.language) == ('a "b"\n', "zh-classical")
+    with pytest.raises(ValueError, match="no language tag"):
+        Row(head, head, Term("literal", "x", language='en" .')).quad()
