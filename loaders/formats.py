@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path, PurePath
-from xml.parsers import expat
 
 import orjson
 import pyoxigraph
 
 from graph_service.errors import InputError
-from loaders.source import ByteSource, open_source
+from loaders.rdf.recognition import turtle_format, xml_kind
+from loaders.source import HEAD_BYTES, MAX_BLANK_BYTES, ByteSource, open_source
 
 
 class Format(StrEnum):
@@ -24,6 +23,7 @@ class Format(StrEnum):
     NTRIPLES = "ntriples"
     NQUADS = "nquads"
     TURTLE = "turtle"
+    TRIG = "trig"
     RDF_XML = "rdf-xml"
     TSV = "tsv"
     CSV = "csv"
@@ -49,6 +49,7 @@ _BY_SUFFIX = {
     ".tql": Format.NQUADS,
     ".ttl": Format.TURTLE,
     ".turtle": Format.TURTLE,
+    ".trig": Format.TRIG,
     ".rdf": Format.RDF_XML,
     ".owl": Format.RDF_XML,
     ".xml": Format.RDF_XML,
@@ -64,10 +65,12 @@ _STATEMENT_LINE = re.compile(
     + _TERM
     + rb"[ \t]*(<[^<>\n]*>|_:\S+)?[ \t]*\.[ \t]*(?:#.*)?\r?$"
 )
-_TURTLE_DIRECTIVE = re.compile(rb"^[ \t]*(?:@prefix|@base|prefix|base)\b[^\n]*<", re.M | re.I)
-_PREFIXED = re.compile(
-    rb"^[ \t]*[\w-]*:[^\s\t]+[ \t\r\n]+(?:a|<[^<>\n]*>|[\w-]*:\S+)[ \t\r\n]", re.M
-)
+_RELATIVE = re.compile(rb"[^\"]*<(?![A-Za-z][A-Za-z0-9+.-]*:)")
+_JSON = re.compile(rb'\{\s*(?:["}]|\Z)|\[\s*(?:[{\["]|\]\s*\Z|\Z)')
+_JSON_LD = re.compile(rb'"@(?:context|graph|id|type)"\s*:')
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# A file of such a name whose content is something else is not read as what it is called.
+_ONLY_BY_CONTENT = frozenset((Format.WIKIBASE_JSON, Format.WIKIBASE_JSON_LINES, Format.RDF_XML))
 _WIKIDATA_ITEM = re.compile(rb"[QP][1-9][0-9]*")
 _KGTK_HEADS = {b"node1", b"from", b"subject"}
 _KGTK_RELATIONS = {b"label", b"pred", b"predicate", b"relation", b"relationship"}
@@ -93,77 +96,58 @@ def recognise_source(source: ByteSource, /) -> Format:
     start = head.lstrip()
     hint = _hint(source.name)
     if not start:
+        if len(head) >= MAX_BLANK_BYTES:
+            raise _refused(
+                source.name,
+                f"begins with more than {MAX_BLANK_BYTES:,} bytes of white space",
+                "Load it without them.",
+            )
         raise InputError(f"{source.name} is empty", argument="source")
     if start.startswith(GRAPH_LINES_MARK):
         return Format.GRAPH_LINES
+    if source.head.startswith(_UTF_16):
+        raise _refused(source.name, "is UTF-16, and text is read as UTF-8", "Convert it to UTF-8.")
+    complete = len(source.head) < HEAD_BYTES
     if start[:1] in (b"{", b"["):
-        found = _json_format(start, complete=len(source.head) < 1 << 18)
-        if found is not None:
-            return found
+        if _JSON_LD.search(start):
+            raise _refused(
+                source.name,
+                "is JSON-LD, which is not read",
+                "Convert it to N-Quads or Turtle, for instance with Jena's riot.",
+            )
+        if _JSON.match(start) or _rdf_format(head, hint, complete=complete) is None:
+            found = _json_format(start, complete=complete)
+            if found is not None:
+                return found
     if b"\x00" in start[:4096] and hint is None:
         raise _unknown(source.name)
-    in_xml = _xml_format(start, source.name)
-    if in_xml is not None:
-        return in_xml
-    by_lines = _statement_lines(head)
-    if by_lines is not None and hint is not Format.NQUADS and _has_turtle_lines(head):
-        return Format.TURTLE
-    # A Turtle file may be called .nt; an N-Triples file with a bad line is N-Triples all the same.
-    if by_lines is not None and (hint is not Format.TURTLE or not _TURTLE_DIRECTIVE.search(head)):
-        return (
-            Format.NTRIPLES
-            if by_lines == 3 and hint is Format.NTRIPLES
-            else (Format.NQUADS if by_lines == 4 else Format.NTRIPLES)
+    xml = xml_kind(start)
+    if _WEB_PAGE.match(start) or xml == "html":
+        raise _refused(
+            source.name,
+            "is a web page (HTML), which holds no statements that can be read",
+            "Download the file that the page leads to; a page in its place often says why that "
+            "failed.",
         )
-    if hint in (Format.NTRIPLES, Format.NQUADS) and start[:1] in (b"<", b"_", b"#"):
-        return hint
-    if _TURTLE_DIRECTIVE.search(head) or (hint is Format.TURTLE and _PREFIXED.search(head)):
-        return Format.TURTLE
+    if xml == "mediawiki":
+        return Format.MEDIAWIKI_XML
+    if xml == "rdf":
+        return Format.RDF_XML
+    found = _rdf_format(head, hint, complete=complete)
+    if found is not None:
+        return found
+    if xml is not None or start[:5].lower() == b"<?xml":
+        raise _refused(
+            source.name,
+            f"is XML that begins with <{xml or '?'}>, expected RDF/XML or a MediaWiki dump",
+            "Convert it to a format that is known, for instance N-Triples or a table.",
+        )
     table = _table_format(start, hint)
     if table is not None:
         return table
-    if hint is not None and hint not in (Format.WIKIBASE_JSON, Format.WIKIBASE_JSON_LINES):
+    if hint is not None and hint not in _ONLY_BY_CONTENT:
         return hint
     raise _unknown(source.name)
-
-
-def _xml_format(start: bytes, name: str) -> Format | None:
-    """Returns the format of XML, told by its first element; None of what is no XML.
-
-    Raises:
-        InputError: It is XML of another kind, or a web page.
-    """
-    root = _xml_root(start)
-    if _WEB_PAGE.match(start) or root == "html":
-        raise InputError(
-            f"{name} is a web page (HTML), which holds no statements that can be read",
-            argument="source",
-            hint="Download the file that the page leads to; a page in its place often says why "
-            "that failed.",
-        )
-    if root == "mediawiki":
-        return Format.MEDIAWIKI_XML
-    # Outside of an rdf:RDF, a single description of RDF/XML names its namespace all the same.
-    if root and (root.rpartition(":")[2] == "RDF" or _RDF_NAMESPACE in start):
-        return Format.RDF_XML
-    if not root and start[:5].lower() != b"<?xml":
-        return None
-    raise InputError(
-        f"{name} is XML that begins with <{root or '?'}>, expected RDF/XML or a MediaWiki dump",
-        argument="format",
-        hint="Convert it to a format that is known, for instance N-Triples or a table.",
-    )
-
-
-def _xml_root(start: bytes) -> str:
-    """Returns the name of the first element, "" of what is no XML."""
-    found: list[str] = []
-    parser = expat.ParserCreate()
-    parser.StartElementHandler = lambda name, _: found.append(name)
-    # What is wrong behind the first element is for the reader to complain about.
-    with suppress(expat.ExpatError):
-        parser.Parse(start, False)
-    return found[0] if found else ""
 
 
 def looks_like_prose(source: ByteSource, found: Format, /) -> bool:
@@ -187,6 +171,30 @@ def _unknown(name: str) -> InputError:
         argument="format",
         hint="Name the format if it is one of them, for instance --format tsv.",
     )
+
+
+def _refused(name: str, what: str, hint: str) -> InputError:
+    return InputError(f"{name} {what}", argument="source", hint=hint)
+
+
+def _rdf_format(head: bytes, hint: Format | None, *, complete: bool) -> Format | None:
+    """Returns which RDF a text is, told by its statements; by its name where these are none."""
+    by_lines = _statement_lines(head)
+    if by_lines == 4 or (by_lines == 3 and hint is Format.NQUADS):
+        return Format.NQUADS
+    turtle, all_good = turtle_format(head, complete=complete)
+    if by_lines is not None:
+        # A Turtle file may be called .nt; an N-Triples file with a bad line is N-Triples.
+        if turtle is not None and (
+            _has_turtle_lines(head) or (all_good and _is_turtle_alone(head, hint))
+        ):
+            return Format.TURTLE
+        return Format.NTRIPLES
+    if turtle is not None:
+        return Format.TRIG if turtle == pyoxigraph.RdfFormat.TRIG else Format.TURTLE
+    if hint in (Format.NTRIPLES, Format.NQUADS) and head.lstrip()[:1] in (b"<", b"_", b"#"):
+        return hint
+    return None
 
 
 def _hint(name: str) -> Format | None:
@@ -252,6 +260,21 @@ def _has_turtle_lines(head: bytes) -> bool:
             in_turtle = _triples(line, pyoxigraph.RdfFormat.TURTLE)
             if in_turtle and not _triples(line, pyoxigraph.RdfFormat.N_QUADS):
                 return True
+    return False
+
+
+def _is_turtle_alone(head: bytes, hint: Format | None) -> bool:
+    """Returns whether lines are there that are no N-Triples, or have relative IRIs."""
+    by_name = hint in (Format.NTRIPLES, Format.NQUADS)
+    lines = [line for line in head.split(b"\n")[:200] if line.strip()]
+    for line in lines[:-1] if len(lines) > 1 else lines:
+        if line.lstrip().startswith(b"#"):
+            continue
+        if _STATEMENT_LINE.match(line):
+            if not by_name and _RELATIVE.match(line):
+                return True
+        elif not _triples(line, pyoxigraph.RdfFormat.N_QUADS):
+            return True
     return False
 
 

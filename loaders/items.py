@@ -81,6 +81,7 @@ class Parsed:
         terms_only: Whether ``entities`` add to the terms that are there (RDF, label files)
             instead of replacing them (Wikibase documents).
         skipped: What was left out on purpose, by reason.
+        kept: What is loaded although something about it is out of the ordinary, by reason.
         line: The line reached, for people; ``note`` says more where there are no lines.
         incomplete: What the source did not give whole, by reason; also rejects, one each.
         bytes_read: Bytes that came over the network so far.
@@ -89,6 +90,9 @@ class Parsed:
         forms: ``FULL`` and ``TRUTHY``, if such statements of Wikidata's are among these.
         lines, entity_lines: The lines of the statements (or rows) and of the entities, as far as
             ``mark`` said; the rest have none.
+        truthy: Truthy statements, apart from the others, from a reader that was asked for that.
+        statement_nodes: Whether triples of full Wikidata statements were passed over, since the
+            reader was not asked to gather them.
     """
 
     position: Mapping[str, Any] = field(default_factory=dict)
@@ -98,6 +102,7 @@ class Parsed:
     terms_only: bool = False
     rejects: list[Reject] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
     line: int = 0
     note: str = ""
     incomplete: Counter[str] = field(default_factory=Counter)
@@ -124,6 +129,9 @@ class Parsed:
             return self.documents
         return self.documents.union(entity.id for entity in self.entities)
 
+    truthy: list[StatementRow] = field(default_factory=list)
+    statement_nodes: bool = False
+
     def add(self, other: Parsed, /) -> None:
         """Adds what a piece right after this one holds, but its position."""
         self.mark(0)
@@ -137,7 +145,11 @@ class Parsed:
         self.rejects.extend(other.rejects)
         if other.skipped:
             self.skipped.update(other.skipped)
+        if other.kept:
+            self.kept.update(other.kept)
         self.forms |= other.forms
+        self.truthy.extend(other.truthy)
+        self.statement_nodes |= other.statement_nodes
 
     @property
     def all_statements(self) -> Sequence[Statement]:

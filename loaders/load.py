@@ -11,7 +11,7 @@ import threading
 import time
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
@@ -35,14 +35,17 @@ from loaders.options import (
     LoadReport,
     Progress,
 )
+from loaders.rdf.mapping import NODE_REASON
 from loaders.rejects import RejectsFile, conflict_reject
 from loaders.remote import check as check_remote
 from loaders.remote import read as read_remote
-from loaders.source import ByteSource, open_source
+from loaders.repeats import Repeats
+from loaders.source import STANDARD_INPUT, ByteSource, open_source
 from loaders.subset.first_pass import check_filters, check_single_pass, select
 from loaders.subset.selection import Selection
 from loaders.tables import reader as tables
 from loaders.tables.rows import ColumnsError
+from loaders.truthy import BothFormsError, HeldTruthy, begins_full
 from loaders.web.faults import EndpointError
 from loaders.workers import read_selected
 
@@ -100,16 +103,24 @@ def load(
     tables.check_columns(options.columns)
     check_filters(files, options)
     forms = set() if replace else _forms_of(store, graph)
-    session = store.begin_load(
-        graph,
-        replace=replace,
-        owner=owner_name(),
-        source=str(source),
-        lease_s=ENDPOINT_LEASE_S if files[0].endpoint else LEASE_S,
-        options={**options.to_json(), "files": [file.identity for file in files]},
-    )
-    with session, _Load(str(source), graph, session, files, options, forms, progress, stop) as run:
-        return run.run()
+    hold_truthy = False
+    while True:
+        session = store.begin_load(
+            graph,
+            replace=replace,
+            owner=owner_name(),
+            source=str(source),
+            lease_s=ENDPOINT_LEASE_S if files[0].endpoint else LEASE_S,
+            options={**options.to_json(), "files": [file.identity for file in files]},
+        )
+        try:
+            with (
+                session,
+                _Load(str(source), graph, session, files, options, forms, progress, stop) as run,
+            ):
+                return run.run(hold_truthy=hold_truthy)
+        except BothFormsError:
+            hold_truthy = True
 
 
 def _forms_of(store: Store, graph: str) -> set[str]:
@@ -127,9 +138,11 @@ class _Tally:
     rejected: int = 0
     first_rejects: list[Reject] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
     incomplete: Counter[str] = field(default_factory=Counter)
     forms: set[str] = field(default_factory=set)
+    repeated: int = 0
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -138,9 +151,11 @@ class _Tally:
             "rejected": self.rejected,
             "first_rejects": [reject.to_json() for reject in self.first_rejects],
             "skipped": dict(self.skipped),
+            "kept": dict(self.kept),
             "formats": dict(self.formats),
             "incomplete": dict(self.incomplete),
             "forms": sorted(self.forms),
+            "repeated": self.repeated,
         }
 
     @classmethod
@@ -151,9 +166,11 @@ class _Tally:
             payload["rejected"],
             [Reject(**reject) for reject in payload["first_rejects"]],
             Counter(payload["skipped"]),
+            Counter(payload.get("kept", {})),
             Counter(payload["formats"]),
             Counter(payload.get("incomplete", {})),
             set(payload.get("forms", ())),
+            int(payload.get("repeated", 0)),
         )
 
 
@@ -185,9 +202,13 @@ class _Load:
         self._resumed = checkpoint is not None
         checkpoint = checkpoint or {}
         self._tally = _Tally.from_json(checkpoint["tally"]) if "tally" in checkpoint else _Tally()
-        self._file_index = int(checkpoint.get("file", 0))
+        self._file_index = self._resumed_file = int(checkpoint.get("file", 0))
         self._position: Mapping[str, Any] = checkpoint.get("position", {})
-        self._head = str(checkpoint.get("head", ""))
+        self._resumed_position = self._position
+        # Of a source that is packed; else it is as large as what it takes.
+        self._repeats: Repeats | None = None
+        self._held = HeldTruthy() if checkpoint.get("hold_truthy") else None
+        self._head = self._resumed_head = str(checkpoint.get("head", ""))
         self._rejects = RejectsFile(
             options.rejects_path or DEFAULT_REJECTS_PATH,
             committed=checkpoint.get("rejects", {}),
@@ -222,23 +243,47 @@ class _Load:
         /,
     ) -> None:
         self._rejects.close()
+        if self._held is not None:
+            self._held.close()
 
-    def run(self) -> LoadReport:
+    def run(self, *, hold_truthy: bool) -> LoadReport:
+        if hold_truthy and self._held is None:
+            self._held = HeldTruthy()
+        try:
+            return self._run()
+        except BothFormsError:
+            self._session.abort()
+            if self._files[0].path == STANDARD_INPUT:
+                raise InputError(
+                    "Wikidata's truthy statements come before full ones, of which they may be "
+                    "copies; that takes two passes, and standard input can be read once",
+                    argument="source",
+                    hint="Write it to a file and load that.",
+                ) from None
+            raise
+
+    def _run(self) -> LoadReport:
         self._selection = select(
-            self._files, self._options, show=self._show_first_pass, stop=self._stop
+            self._files,
+            self._options,
+            show=self._show_first_pass,
+            stop=self._stop,
+            hold_truthy=self._held is not None,
         )
         if self._stop is not None and self._stop.is_set():
             return self._report("stopped")
         for index, file in enumerate(self._files):
-            if index < self._file_index:
-                self._bytes_before += file.size
-                continue
-            stopped = self._read_file(index, file)
-            self._flush()
-            if stopped:
-                return self._report("stopped")
+            # What was held back of a file that was read before an interruption is held anew.
+            if index >= self._resumed_file or self._held is not None:
+                stopped = self._read_file(index, file)
+                self._flush()
+                if stopped:
+                    return self._report("stopped")
             self._bytes_before += file.size
-            self._file_index, self._position = index + 1, {}
+            if index >= self._resumed_file:
+                self._file_index, self._position = index + 1, {}
+        if self._add_held():
+            return self._report("stopped")
         if not (self._tally.statements or self._tally.entities):
             self._session.abort()
             raise InputError(self._nothing(), argument="source")
@@ -247,6 +292,7 @@ class _Load:
             self._reject([conflict_reject(conflict) for conflict in conflicts])
         self._rejects.flush()
         self._session.finish(report=self._report("published").to_json())
+        counts = with_fields(counts, duplicates=counts.duplicates + self._tally.repeated)
         info = self._session.publish()
         return with_fields(self._report("published"), graph=info, counts=counts)
 
@@ -263,15 +309,38 @@ class _Load:
             f" ({'; '.join(said)})" if said else ""
         )
 
+    def _add_held(self) -> bool:
+        """Adds the truthy statements that no full one repeats; returns whether it was stopped."""
+        if self._held is None:
+            return False
+        done = 0
+        if self._resumed_file == len(self._files):
+            done = int(self._resumed_position.get("pieces", 0))
+        for number, parsed in enumerate(self._held.pieces(self._selection), start=1):
+            if number > done:
+                parsed.position = {"pieces": number}
+                self._add(parsed)
+                if self._is_stopped():
+                    self._flush()
+                    return True
+        self._flush()
+        return False
+
+    def _is_stopped(self) -> bool:
+        return self._stop is not None and self._stop.is_set()
+
     def _read_file(self, index: int, file: SourceFile) -> bool:
         """Reads one file; returns whether the load was stopped in it."""
-        start = dict(self._position) if index == self._file_index else {}
-        self._file_index = index
+        start = dict(self._resumed_position) if index == self._resumed_file else {}
+        # Read once more for what was held back, all else of it is written.
+        again = index < self._resumed_file
+        if not again:
+            self._file_index = index
         if file.endpoint:
             return self._read_endpoint(file, start)
         with open_source(file.path, limits=self._options.limits) as source:
             head = blake2b(source.head, digest_size=16).hexdigest()
-            if start and head != self._head:
+            if start and head != self._resumed_head:
                 self._session.abort()
                 raise InputError(
                     f"{file.path} is not what was read when its load was interrupted; that load "
@@ -286,26 +355,63 @@ class _Load:
                 and not self._options.entities_from_labels
             )
             if format_ is None:
-                self._tally.skipped[UNRECOGNISED_REASON] += 1
+                self._tally.skipped[UNRECOGNISED_REASON] += not again
                 return False
             check_single_pass(file, format_, self._options)
-            if not start:
+            if not (start or again):
                 self._tally.formats[format_.value] += 1
-            selection = self._selection if file.selected else None
-            pieces = read_selected(format_, source, self._options, start, selection=selection)
-            with closing(pieces):
+            if self._held is None and begins_full(format_, source):
+                self._hold_truthy()
+            self._repeats = Repeats() if source.compression else None
+            with closing(self._pieces(source, format_, file, start, again=again)) as pieces:
                 try:
                     for parsed in pieces:
                         self._add(parsed)
                         self._show(source.name, source.consumed_bytes, format_.value, parsed)
-                        if self._stop is not None and self._stop.is_set():
+                        if self._is_stopped():
                             return True
                 except ColumnsError as error:
                     # One table among files that can be read is a reject, told like any other.
                     if not file.optional:
                         raise
-                    self._add(Parsed(rejects=[Reject(source.name, 1, 0, str(error))]))
-        return False
+                    if not again:
+                        self._add(Parsed(rejects=[Reject(source.name, 1, 0, str(error))]))
+        # Where all of what was read is written already, nothing above says so.
+        return self._held is not None and self._is_stopped()
+
+    def _pieces(
+        self,
+        source: ByteSource,
+        format_: Format,
+        file: SourceFile,
+        start: Mapping[str, Any],
+        *,
+        again: bool,
+    ) -> Generator[Parsed, None, None]:
+        """Yields what is selected of a file and not written yet."""
+        selection = self._selection if file.selected else None
+        if self._held is None:
+            yield from read_selected(format_, source, self._options, start, selection=selection)
+            return
+        # All of it is read, whatever is written already, and pieces are the same each time.
+        pieces = read_selected(
+            format_, source, self._options, {}, selection=selection, hold_truthy=True
+        )
+        done = int(start.get("pieces", 0))
+        with closing(pieces):
+            for number, parsed in enumerate(pieces, start=1):
+                self._held.take(parsed)
+                if not again and number > done:
+                    parsed.position = {"pieces": number}
+                    yield parsed
+                elif self._is_stopped():
+                    break
+
+    def _hold_truthy(self) -> None:
+        """Holds truthy statements back from here on; raises if some may have been written."""
+        if self._tally.forms or self._tally.skipped[NODE_REASON]:
+            raise BothFormsError
+        self._held = HeldTruthy()
 
     def _read_endpoint(self, file: SourceFile, start: Mapping[str, Any]) -> bool:
         if not start:
@@ -328,7 +434,16 @@ class _Load:
         return self._stop is not None and self._stop.is_set()
 
     def _add(self, parsed: Parsed) -> None:
-        statements, records = parsed.all_statements, parsed.records
+        parsed.mark(0)
+        statements, lines, records = parsed.all_statements, parsed.lines, parsed.records
+        read = len(statements)
+        if self._repeats is not None:
+            if parsed.documents:
+                # A document's statements replace others, and are told by being in its batch.
+                self._repeats.forget()
+            else:
+                statements, lines, repeated = self._repeats.without(statements, lines)
+                self._tally.repeated += repeated
         if self._pending and (
             parsed.terms_only != self._terms_only
             # Of two documents of an entity the later one replaces the other, in its own batch.
@@ -340,15 +455,15 @@ class _Load:
         self._terms_only = parsed.terms_only
         self._position = parsed.position
         tally = self._tally
-        if parsed.forms:
-            self._check_forms(parsed.forms)
-        tally.statements += len(statements)
+        if parsed.forms or parsed.statement_nodes:
+            self._check_forms(parsed)
+        tally.statements += read
         tally.entities += len(parsed.entities)
         tally.skipped.update(parsed.skipped)
+        tally.kept.update(parsed.kept)
         tally.incomplete.update(parsed.incomplete)
         self._reject(parsed.rejects)
-        parsed.mark(0)
-        self._lines.extend(parsed.lines)
+        self._lines.extend(lines)
         self._entity_lines.extend(parsed.entity_lines)
         self._records |= records
         self._entities.extend(parsed.entities)
@@ -372,17 +487,22 @@ class _Load:
         if self._options.strict:
             self._stop_at(rejects[0])
 
-    def _check_forms(self, forms: set[str]) -> None:
-        tally = self._tally
-        before = self._forms if self._files[0].endpoint else self._forms | tally.forms
+    def _check_forms(self, parsed: Parsed) -> None:
+        tally, forms = self._tally, parsed.forms
         tally.forms |= forms
-        if self._options.mix_truthy or len(before | forms) < 2:
+        if (
+            self._held is None
+            and not self._files[0].endpoint
+            and (parsed.statement_nodes or len(tally.forms) > 1)
+        ):
+            raise BothFormsError
+        if self._options.mix_truthy or not self._forms or len(self._forms | forms) < 2:
             return
         self._session.abort()
         there, new = ("full", "truthy") if "truthy" in forms else ("truthy", "full")
         raise InputError(
-            f"{self._source} has {new} statements of Wikidata, and {there} ones are in the graph "
-            "or came before; truthy statements are copies of full ones under other ids",
+            f"{self._source} has {new} statements of Wikidata, and {there} ones are in the graph; "
+            "truthy statements are copies of full ones under other ids",
             argument="mix_truthy",
             hint="Load it into another graph, or say --mix-truthy to have both.",
         )
@@ -396,6 +516,11 @@ class _Load:
             hint="Nothing was published. Mend the source, or load it without --strict.",
         )
 
+    def _batch_source(self) -> str:
+        """Returns the file of the batch; "" where truthy statements of several are written last."""
+        files = self._files[self._file_index :] or self._files
+        return files[0].path if self._file_index < len(self._files) or len(files) == 1 else ""
+
     def _flush(self) -> None:
         if not self._pending:
             return
@@ -408,7 +533,7 @@ class _Load:
                 documents=frozenset(self._documents),
                 terms_only=self._terms_only,
                 names_only=self._names_only,
-                source=self._files[self._file_index].path,
+                source=self._batch_source(),
                 lines=self._lines,
                 entity_lines=self._entity_lines,
             ),
@@ -416,6 +541,7 @@ class _Load:
                 "file": self._file_index,
                 "position": dict(self._position),
                 "head": self._head,
+                "hold_truthy": self._held is not None,
                 "tally": self._tally.to_json(),
                 "rejects": self._rejects.state(),
             },
@@ -463,7 +589,8 @@ class _Load:
             read_statements=tally.statements,
             read_entities=tally.entities,
             counts=None,
-            skipped=dict(tally.skipped),
+            skipped={reason: number for reason, number in tally.skipped.items() if number},
+            kept={reason: number for reason, number in tally.kept.items() if number},
             incomplete=dict(tally.incomplete),
             rejected=tally.rejected,
             rejects=tuple(tally.first_rejects),

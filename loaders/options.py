@@ -57,8 +57,8 @@ class LoadOptions:
         redirects: What an entity that redirects to another is: ``follow``, a record that look-up
             follows; ``alias``, besides that a name of the other one; ``resolve``, besides that
             the other one wherever a statement names it.
-        mix_truthy: Whether Wikidata's truthy statements may be in one graph with full ones, of
-            which they are copies under other ids.
+        mix_truthy: Whether Wikidata's truthy statements may be added to a graph of full ones, of
+            which they are copies under other ids, or the other way round.
         strict: Stop at the first piece that can't be read, and publish nothing.
         rejects_path: Where rejected pieces go; None for ``rejects.jsonl`` in the current
             folder. The file is made when something is rejected.
@@ -184,6 +184,7 @@ class LoadReport:
         read_statements, read_entities: As they came from the source.
         counts: What became of them in the store.
         skipped: What was left out on purpose (or kept as it came), by reason.
+        kept: What was loaded although something about it is out of the ordinary, by reason.
         rejected: How many pieces could not be read; ``rejects`` are the first of them.
         rejects_path: Where all rejects are, if there are any.
         seconds: Of this run.
@@ -213,6 +214,7 @@ class LoadReport:
     filters: Mapping[str, Any] = field(default_factory=dict)
     filter_lines: Sequence[str] = ()
     wikidata_forms: Sequence[str] = ()
+    kept: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
@@ -241,6 +243,7 @@ class LoadReport:
             "read": {"statements": self.read_statements, "entities": self.read_entities},
             "counts": asdict(self.counts) if self.counts else None,
             "skipped": dict(sorted(self.skipped.items())),
+            "kept": dict(sorted(self.kept.items())),
             "rejected": self.rejected,
             "rejects": [reject.to_json() for reject in self.rejects],
             "rejects_path": self.rejects_path,
@@ -278,6 +281,7 @@ class LoadReport:
         lines.extend(
             f"skipped: {number:,} {reason}" for reason, number in sorted(self.skipped.items())
         )
+        lines.extend(f"kept: {number:,} {reason}" for reason, number in sorted(self.kept.items()))
         lines.extend(
             f"NOT COMPLETE: {number:,} {reason}"
             for reason, number in sorted(self.incomplete.items())

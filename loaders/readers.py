@@ -10,6 +10,8 @@ from loaders.formats import Format
 from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.rdf import reader as rdf
+from loaders.rdf.rdf_xml import read_rdf_xml
+from loaders.rdf.turtle_reader import read_trig, read_turtle
 from loaders.source import ByteSource, LineBlock
 from loaders.subset.filters import DocumentFilter
 from loaders.tables import kgtk, names
@@ -39,11 +41,29 @@ class Reader(Protocol):
         """Yields the source in blocks."""
 
 
-_READERS: dict[Format, Reader] = {
+class RdfReader(Protocol):
+    """Reads a source of RDF, from the beginning or right after a position."""
+
+    def __call__(
+        self,
+        source: ByteSource,
+        options: LoadOptions,
+        start: Mapping[str, Any],
+        /,
+        *,
+        hold_truthy: bool,
+    ) -> Iterator[Parsed]:
+        """Yields the source in blocks."""
+
+
+_RDF_READERS: dict[Format, RdfReader] = {
     Format.NTRIPLES: rdf.read_ntriples,
     Format.NQUADS: rdf.read_nquads,
-    Format.TURTLE: rdf.read_turtle,
-    Format.RDF_XML: rdf.read_rdf_xml,
+    Format.TURTLE: read_turtle,
+    Format.TRIG: read_trig,
+    Format.RDF_XML: read_rdf_xml,
+}
+_READERS: dict[Format, Reader] = {
     Format.TSV: tables.read_tsv,
     Format.CSV: tables.read_csv,
     Format.KGTK: kgtk.read_kgtk,
@@ -62,15 +82,17 @@ def block_reader(
     *,
     documents: DocumentFilter | None = None,
     as_rows: bool = False,
+    hold_truthy: bool = False,
 ) -> BlockReader | None:
     """Returns what reads each block of a source's lines by itself; None where none can.
 
     It can be sent to another process, and gives what ``read`` does; ``as_rows``, it gives
-    statements as ``Parsed.rows``, which takes half the time.
+    statements as ``Parsed.rows``, which takes half the time. Triples can't be read so with
+    ``hold_truthy``, for the parts of a full Wikidata statement may lie anywhere.
     """
     if format_ is Format.WIKIBASE_JSON_LINES:
         return wikibase.document_blocks(source, options, documents, as_rows=as_rows)
-    if format_ in (Format.NTRIPLES, Format.NQUADS):
+    if format_ in (Format.NTRIPLES, Format.NQUADS) and not hold_truthy:
         quads = format_ is Format.NQUADS
         return rdf.triple_blocks(source, options, quads=quads, as_rows=as_rows)
     return None
@@ -84,6 +106,7 @@ def read(
     /,
     *,
     documents: DocumentFilter | None = None,
+    hold_truthy: bool = False,
 ) -> Iterator[Parsed]:
     """Yields a source in blocks.
 
@@ -93,6 +116,8 @@ def read(
         options: How to read it.
         start: The position of the last block that was taken; empty for the beginning.
         documents: Which of Wikibase's documents are wanted; other formats have none.
+        hold_truthy: Whether full statements of Wikidata's are gathered from RDF, and its
+            truthy ones given as ``Parsed.truthy``.
     """
     if format_ is Format.WIKIBASE_JSON:
         return wikibase.read_whole(source, options, start, documents=documents)
@@ -100,4 +125,6 @@ def read(
         return wikibase.read_lines(source, options, start, documents=documents)
     if format_ is Format.MEDIAWIKI_XML:
         return pages.read_pages(source, options, start, documents=documents)
+    if format_ in _RDF_READERS:
+        return _RDF_READERS[format_](source, options, start, hold_truthy=hold_truthy)
     return _READERS[format_](source, options, start)

@@ -25,6 +25,7 @@ STANDARD_INPUT = "-"
 BLOCK_BYTES = 1 << 16
 _BUFFER_BYTES = 1 << 20
 HEAD_BYTES = 1 << 18
+MAX_BLANK_BYTES = 1 << 24
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 # What a decompressor raises on damaged or truncated data.
 _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
@@ -84,7 +85,8 @@ class ByteSource:
     Attributes:
         name: As the load was given it.
         compression: ``gzip``, ``bzip2``, ``xz`` or None.
-        head: The first bytes (up to ``HEAD_BYTES``), which ``read`` gives again.
+        head: The first bytes, which ``read`` gives again: up to ``HEAD_BYTES``, not counted white
+            space that the source begins with.
         total_bytes: Size of the file as it lies on disk, 0 for a pipe.
     """
 
@@ -121,10 +123,11 @@ class ByteSource:
 
     def _read_head(self) -> bytes:
         pieces: list[bytes] = []
-        size = 0
-        while size < HEAD_BYTES:
+        size, wanted = 0, HEAD_BYTES
+        blank = True
+        while size < wanted:
             try:
-                data = self._take(HEAD_BYTES - size)
+                data = self._take(min(wanted - size, HEAD_BYTES))
             except DamagedSourceError as error:
                 self._damage = error
                 break
@@ -132,6 +135,10 @@ class ByteSource:
                 break
             pieces.append(data)
             size += len(data)
+            blank = blank and not data.strip()
+            if blank and size < MAX_BLANK_BYTES:
+                # What the source is can't be told from white space.
+                wanted = size + HEAD_BYTES
         return b"".join(pieces)
 
     def _take(self, size: int) -> bytes:

@@ -63,6 +63,7 @@ def read_selected(
     /,
     *,
     selection: Selection | None,
+    hold_truthy: bool = False,
 ) -> Generator[Parsed, None, None]:
     """Yields what is selected of a source, in blocks, read by other processes where that pays.
 
@@ -72,13 +73,18 @@ def read_selected(
         options: How to read it.
         start: The position of the last block that was taken; empty for the beginning.
         selection: What is loaded; None for everything.
+        hold_truthy: Whether truthy statements of Wikidata's are given as ``Parsed.truthy``.
     """
     documents = selection.documents if selection is not None else None
     chosen = format_ in DOCUMENT_FORMATS
     as_rows = selection is None
-    reader = block_reader(format_, source, options, documents=documents, as_rows=as_rows)
+    reader = block_reader(
+        format_, source, options, documents=documents, as_rows=as_rows, hold_truthy=hold_truthy
+    )
     if reader is None:
-        for parsed in read(format_, source, options, start, documents=documents):
+        for parsed in read(
+            format_, source, options, start, documents=documents, hold_truthy=hold_truthy
+        ):
             if selection is not None:
                 selection.apply(parsed, chosen=chosen)
             yield parsed

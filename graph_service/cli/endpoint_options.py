@@ -56,6 +56,12 @@ def add_endpoint_options(load: argparse.ArgumentParser, /) -> None:
     # As `sample` calls it; the longer name is what it was called before.
     endpoint.add_argument("--print-dropped", "--dropped-relations", action=_PrintDropped)
     endpoint.add_argument("--max-statements", type=int, metavar="N", help="stop the walk there")
+    endpoint.add_argument("--max-rows", type=int, metavar="N", help="an entity with more "
+                          "statements is left out and said (500,000)")  # fmt: skip
+    endpoint.add_argument("--max-bytes", type=int, metavar="N", help="stop, to go on later, "
+                          "after reading so much (8 GiB)")  # fmt: skip
+    endpoint.add_argument("--max-seconds", type=float, metavar="S", help="stop, to go on later, "
+                          "after so long (86,400)")  # fmt: skip
     endpoint.add_argument("--interval", type=float, metavar="S", help="pause between requests in "
                           "seconds (1)")  # fmt: skip
     endpoint.add_argument("--no-cache", action="store_true", help="keep no answers on disk")
@@ -72,6 +78,9 @@ def endpoint_options_of(options: argparse.Namespace, /) -> EndpointOptions | Non
         "entity_data": options.entity_data,
         "keep_relations": tuple(options.keep_relation) or None,
         "max_statements": options.max_statements,
+        "max_rows": options.max_rows,
+        "max_bytes": options.max_bytes,
+        "max_seconds": options.max_seconds,
         "interval_s": options.interval,
         "contact": options.contact,
     }

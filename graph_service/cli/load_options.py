@@ -22,8 +22,8 @@ def add_reading_options(load: argparse.ArgumentParser, /) -> None:
     load.add_argument("--redirects", choices=["follow", "alias", "resolve"], default="follow",
                       help="an entity that redirects to another: look-up follows it (follow), its "
                       "name is an alias besides (alias), statements name the other one (resolve)")  # fmt: skip
-    load.add_argument("--mix-truthy", action="store_true", help="allow Wikidata's truthy "
-                      "statements beside full ones in one graph")  # fmt: skip
+    load.add_argument("--mix-truthy", action="store_true", help="add Wikidata's truthy "
+                      "statements to a graph that has full ones, or the other way round")  # fmt: skip
     load.add_argument("--strict", action="store_true", help="stop at the first rejected line")
     load.add_argument("--rejects", metavar="FILE", help="where rejected lines go")
     load.add_argument("--workers", type=int, metavar="N", help="processes that read large files "
@@ -50,7 +50,8 @@ def add_reading_options(load: argparse.ArgumentParser, /) -> None:
     table.add_argument("--entity-ids", metavar="FILE", help="table of number and id, where cells "
                        "are numbers")  # fmt: skip
     table.add_argument("--relation-ids", metavar="FILE", help="the same of relations")
-    table.add_argument("--base-iri", metavar="IRI", help="put before ids that have none")
+    table.add_argument("--base-iri", metavar="IRI", help="put before ids that have none; "
+                       "relative IRIs of RDF are resolved against it")  # fmt: skip
     table.add_argument("--literal-relations", metavar="A,B", help="their values are text")
 
 

@@ -311,7 +311,7 @@ class _RetryLaterError(Exception):
     def __init__(self, reply: httpx.Response) -> None:
         super().__init__(f"it answered {reply.status_code} {reply.reason_phrase}")
         asked = reply.headers.get("Retry-After", "")
-        self.after_s = float(asked) if asked.isdigit() else 0.0
+        self.after_s = float(asked) if asked.isdecimal() else 0.0
 
 
 @contextlib.contextmanager

@@ -121,6 +121,8 @@ def read_mapping(path: Path, /) -> GraphMapping:
         line = int(found[1]) if found else text.count("\n") + 1
         reason = str(error)[: found.start()] if found else str(error)
         raise _error(str(path), line, f"not TOML: {reason}") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: TOML nested too deeply", argument="mapping") from error
     return _Reader(path, text).mapping(fields)
 
 

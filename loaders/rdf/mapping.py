@@ -32,7 +32,7 @@ from loaders.rdf.values import (
     literal_value,
     wikidata_resource_value,
 )
-from loaders.rdf.wikidata import StatementNodes
+from loaders.rdf.wikidata import STATEMENT, StatementNodes
 from loaders.terms import LANGUAGE_REASON, SECOND_DESCRIPTION_REASON, TermGatherer
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -58,6 +58,7 @@ _PROPERTY_TYPES = frozenset(
     )
 )
 _SPECIAL = _TERMS | _LINKS | {_TYPE}
+_REVISION = re.compile(r"[0-9]{1,18}")
 _DIRECT = WIKIDATA + "prop/direct/"
 _PROP = WIKIDATA + "prop/"
 _NOVALUE = WIKIDATA + "prop/novalue/"
@@ -74,7 +75,6 @@ _LINK_PREDICATES = frozenset(
     base + name for base in SCHEMA for name in ("about", "inLanguage", "isPartOf", "version")
 ) | frozenset(base + "dateModified" for base in SCHEMA)
 
-TRUTHY_COPY_REASON = "truthy copies of full Wikidata statements"
 NODE_REASON = "triples of full Wikidata statements in truthy data"
 NORMALISED_REASON = "normalised copies of Wikidata values"
 BOOKKEEPING_REASON = "triples of Wikidata bookkeeping (types, versions, counts)"
@@ -94,7 +94,8 @@ class Mapper:
         label_language: Language of terms without one.
         redirect_aliases: Whether an entity that redirects to another gives it its name, which is
             the last part of its IRI.
-        nodes: Where parts of full Wikidata statements go; None for truthy data.
+        nodes: Where parts of full Wikidata statements go; truthy statements are then given as
+            ``Parsed.truthy``. None where there are no full ones.
         wikidata: Whether to look for what Wikidata's RDF has of its own.
         as_rows: Whether statements are given as ``Parsed.rows``.
     """
@@ -110,7 +111,7 @@ class Mapper:
         redirect_aliases: bool = False,
         as_rows: bool = False,
     ) -> None:
-        self._wikidata = wikidata
+        self.wikidata = wikidata
         self._as_rows = as_rows
         self._redirect_aliases = redirect_aliases
         self.nodes = nodes
@@ -162,7 +163,7 @@ class Mapper:
             return
         graph = quad.graph_name
         context = None if type(graph) is ox.DefaultGraph else cast(ox.NamedNode, graph).value
-        if self._wikidata and self._add_wikidata(subject, head, predicate, object_term, context):
+        if self.wikidata and self._add_wikidata(subject, head, predicate, object_term, context):
             return
         if predicate in _SPECIAL and self._add_special(head, predicate, object_term):
             return
@@ -183,22 +184,18 @@ class Mapper:
     def _statement(
         self, head: str, relation: str, value: Value, context: str | None = None
     ) -> None:
-        encoded = encode_value(value)
-        row = StatementRow(
-            statement_id(head, relation, encoded, context),
-            head,
-            relation,
-            value.id if type(value) is EntityValue else None,
-            encoded,
-            Rank.NORMAL,
-            None,
-            None,
-            context or None,
-        )
+        row = _row(head, relation, value, context)
         if self._as_rows:
             self._parsed.rows.append(row)
         else:
             self._parsed.statements.append(row.statement())
+
+    def _truthy(self, head: str, relation: str, value: Value, context: str | None) -> None:
+        if self.nodes is None:
+            self._parsed.forms.add(TRUTHY)
+            self._statement(head, relation, value, context)
+        else:
+            self._parsed.truthy.append(_row(head, relation, value, context))
 
     def _blank_id(self, label: str) -> str:
         found = self._blank.get(label)
@@ -268,16 +265,13 @@ class Mapper:
         """Takes what Wikidata's RDF has of its own; returns whether the triple is dealt with."""
         skipped, nodes = self._parsed.skipped, self.nodes
         if predicate.startswith(_DIRECT):
-            if nodes is not None:
-                skipped[TRUTHY_COPY_REASON] += 1
-            else:
-                self._parsed.forms.add(TRUTHY)
-                relation, value = predicate[len(_DIRECT) :], self._wikidata_value(object_)
-                self._statement(head, relation, value, context)
+            value = self._wikidata_value(object_)
+            self._truthy(head, predicate[len(_DIRECT) :], value, context)
             return True
         if subject.startswith(_NODES):
             if nodes is None:
                 skipped[NODE_REASON] += 1
+                self._parsed.statement_nodes |= subject.startswith(STATEMENT)
             else:
                 nodes.add_part(subject, predicate, object_)
             return True
@@ -331,10 +325,7 @@ class Mapper:
         if predicate == _TYPE and type(object_) is ox.NamedNode:
             type_ = object_.value
             if type_.startswith(_NOVALUE):
-                if nodes is not None:
-                    skipped[TRUTHY_COPY_REASON] += 1
-                else:
-                    self._statement(head, type_[len(_NOVALUE) :], NoValue(), context)
+                self._truthy(head, type_[len(_NOVALUE) :], NoValue(), context)
                 return True
             if type_.startswith(WIKIBASE):
                 if type_ in _PROPERTY_TYPES:
@@ -358,7 +349,7 @@ class Mapper:
 
     def _add_revision(self, subject: str, object_: object) -> None:
         id_ = subject.rpartition("/")[2]
-        if type(object_) is ox.Literal and object_.value.isdecimal():
+        if type(object_) is ox.Literal and _REVISION.fullmatch(object_.value):
             self._terms.of(entity_id(ENTITY + id_)).revision = int(object_.value)
 
     def _wikidata_value(self, object_: object) -> Value:
@@ -373,6 +364,21 @@ class Mapper:
                 object_.value, object_.datatype.value, object_.language, wikidata=True
             )
         return SomeValue()
+
+
+def _row(head: str, relation: str, value: Value, context: str | None) -> StatementRow:
+    encoded = encode_value(value)
+    return StatementRow(
+        statement_id(head, relation, encoded, context),
+        head,
+        relation,
+        value.id if type(value) is EntityValue else None,
+        encoded,
+        Rank.NORMAL,
+        None,
+        None,
+        context or None,
+    )
 
 
 _LENGTHS = tuple(length.to_bytes(8, "little") for length in range(1024))

@@ -8,6 +8,7 @@ Wikibase's JSON does not (``-0109``); values made here are in the JSON's form. O
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from urllib.parse import unquote
@@ -159,23 +160,61 @@ def julian_time(time: str, /) -> str:
     >>> julian_time("1582-10-15T00:00:00Z"), julian_time("-0045-12-30T00:00:00Z")
     ('1582-10-05T00:00:00Z', '-0044-01-01T00:00:00Z')
     """
+    return _converted(time, _gregorian_day, _julian_date)
+
+
+def gregorian_time(time: str, /) -> str:
+    """Returns a day of the Julian calendar as the Gregorian calendar has it.
+
+    >>> gregorian_time("1582-10-05T00:00:00Z"), gregorian_time("-0044-01-01T00:00:00Z")
+    ('1582-10-15T00:00:00Z', '-0045-12-30T00:00:00Z')
+    """
+    return _converted(time, _julian_day, _gregorian_date)
+
+
+def _converted(
+    time: str,
+    day_number: Callable[[int, int, int], int],
+    date: Callable[[int], tuple[int, int, int]],
+) -> str:
     found = _STAMP.fullmatch(time)
     if not found or "00" in (found[3], found[4]):
         return time
     year = -int(found[2]) + 1 if found[1] else int(found[2])
-    late = (14 - int(found[3])) // 12
-    count, month = year + 4800 - late, int(found[3]) + 12 * late - 3
-    number = int(found[4]) + (153 * month + 2) // 5 + 365 * count
-    number += count // 4 - count // 100 + count // 400 - 32045
-    # From the number of the day, counted from 4713 BC, to the Julian calendar.
-    rest = number + 32082
+    year, month, day = date(day_number(year, int(found[3]), int(found[4])))
+    shown = f"{year:04d}" if year > 0 else f"-{1 - year:04d}"
+    return f"{shown}-{month:02d}-{day:02d}{found[5]}"
+
+
+# Days are counted from 4713 BC. Source: E. G. Richards, "Mapping Time", 1998, chapter 25.
+def _gregorian_day(year: int, month: int, day: int) -> int:
+    late = (14 - month) // 12
+    count = year + 4800 - late
+    return _julian_day(year, month, day) - count // 100 + count // 400 + 38
+
+
+def _julian_day(year: int, month: int, day: int) -> int:
+    late = (14 - month) // 12
+    count, month = year + 4800 - late, month + 12 * late - 3
+    return day + (153 * month + 2) // 5 + 365 * count + count // 4 - 32083
+
+
+def _julian_date(number: int) -> tuple[int, int, int]:
+    return _date_of(number + 32082, -4800)
+
+
+def _gregorian_date(number: int) -> tuple[int, int, int]:
+    rest = number + 32044
+    centuries = (4 * rest + 3) // 146097
+    return _date_of(rest - 146097 * centuries // 4, 100 * centuries - 4800)
+
+
+def _date_of(rest: int, year: int) -> tuple[int, int, int]:
     years = (4 * rest + 3) // 1461
     rest -= 1461 * years // 4
     month = (5 * rest + 2) // 153
     day = rest - (153 * month + 2) // 5 + 1
-    year = years - 4800 + month // 10
-    shown = f"{year:04d}" if year > 0 else f"-{1 - year:04d}"
-    return f"{shown}-{month + 3 - 12 * (month // 10):02d}-{day:02d}{found[5]}"
+    return year + years + month // 10, month + 3 - 12 * (month // 10), day
 
 
 def literal_value(

@@ -43,7 +43,7 @@ from loaders.rdf.values import (
 
 WIKIBASE = "http://wikiba.se/ontology#"
 _PROP = WIKIDATA + "prop/"
-_STATEMENT = WIKIDATA + "entity/statement/"
+STATEMENT = WIKIDATA + "entity/statement/"
 _NOVALUE = WIKIDATA + "prop/novalue/"
 _DERIVED = "http://www.w3.org/ns/prov#wasDerivedFrom"
 _RANKS = {
@@ -55,7 +55,7 @@ _RANKS = {
 }
 _FULL = re.compile(
     rb"wikidata\.org/prop/statement/P\d|wikiba\.se/ontology#rank>|^[ \t]*wikibase:rank\s"
-    rb"|^[ \t]*ps:P\d|[;.][ \t]+ps:P\d",
+    rb"|^[ \t]*ps:P\d|[;.][ \t]+ps:P\d|<ps:P\d|<wikibase:rank\s",
     re.M,
 )
 _DAY = 11
@@ -65,9 +65,7 @@ _Term = ox.NamedNode | ox.BlankNode | ox.Literal
 
 
 def holds_full_statements(head: bytes, /) -> bool:
-    """Returns whether RDF that begins so has statement nodes, so that its truthy triples are
-    copies of them.
-    """
+    """Returns whether RDF that begins so has statement nodes, whose truthy triples are copies."""
     return _FULL.search(head) is not None
 
 
@@ -113,7 +111,7 @@ class StatementNodes:
             if (statement := self._statement(node)) is not None
         ]
         for node in sorted(self._parts):
-            if node.startswith(_STATEMENT) and node not in self._owners:
+            if node.startswith(STATEMENT) and node not in self._owners:
                 skipped["statement nodes that no entity names"] += 1
         return found, skipped
 
@@ -162,7 +160,7 @@ class StatementNodes:
             for relation in sorted(qualifier_terms, key=property_order)
             for one in sorted(qualifier_terms[relation], key=encode_value)
         ]
-        local = node[len(_STATEMENT) :] if node.startswith(_STATEMENT) else node
+        local = node[len(STATEMENT) :] if node.startswith(STATEMENT) else node
         return make_statement(
             head,
             property_,
@@ -195,7 +193,8 @@ class StatementNodes:
 
 def property_order(id_: str, /) -> tuple[int, str]:
     """Returns the sort key of a property: by number."""
-    return (int(id_[1:]), id_) if id_[1:].isdecimal() else (1 << 62, id_)
+    known = id_[1:].isdecimal() and len(id_) < 19
+    return (int(id_[1:]), id_) if known else (1 << 62, id_)
 
 
 class _Values:

@@ -1,28 +1,27 @@
-"""One SPARQL endpoint, asked politely through SPARQLWrapper, with every known fault told apart.
+"""One SPARQL endpoint, asked politely, with every known fault told apart.
 
-What SPARQLWrapper 2.0 does, and what is done about it here: it raises its own exceptions for
-400, 401, 404, 414 and 500 and loses their headers (the ``HTTPError`` behind them still has
-them, and the message quotes the body as it came, packed or not), urllib's for the rest; a cut body passes as a short one (so lengths are compared); it
-puts ``?`` behind an address that has one; a timeout under one second means none.
+SPARQLWrapper 2.0 makes the request, and nothing more: sent by it, an error's headers would be
+lost and its body read without bound, and a body that was cut would pass as a short one. It puts
+``?`` behind an address that has one, so it is given the address without.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import http.client
 import threading
-import time
 import urllib.error
 import urllib.parse
+import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from loaders.sparql.options import EndpointOptions
 from loaders.sparql.terms import Row, Term, read_term
+from loaders.web.connection import open_bounded
 from loaders.web.faults import (
     ERROR_BYTES,
     TIMED_OUT,
@@ -35,8 +34,7 @@ from loaders.web.faults import (
 from loaders.web.polite import Polite
 from loaders.web.transfer import LONGEST_GET, read_body
 
-if TYPE_CHECKING:
-    from SPARQLWrapper import SPARQLWrapper
+_LONGEST_NUMBER = 18
 
 
 class QueryFailedError(RequestFailedError):
@@ -148,27 +146,23 @@ class Endpoint:
     def _attempt(
         self, query: str, partial: list[Row], fits: Callable[[Row], bool] | None
     ) -> Answer | Fault:
-        from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
-
         partial.clear()
-        deadline = time.monotonic() + self._timeout_s
+        request = self._request(query)
+        manners = self._polite.manners
         try:
-            result = self._wrapper(query).query()
+            response = open_bounded(
+                request, timeout_s=self._timeout_s, max_bytes=manners.max_answer_bytes
+            )
         except urllib.error.HTTPError as error:
             return self._refusal(error)
-        except SPARQLWrapperException as error:
-            behind = error.__context__
-            if isinstance(behind, urllib.error.HTTPError):
-                return self._refusal(behind, quoted_body(error))
-            return Fault(f"{error}", of_query=False)
         except (OSError, http.client.HTTPException) as error:
             return network_fault(error, self._timeout_s)
-        body = read_body(result.response, self._polite.manners, self._polite, deadline)
+        body = read_body(response, manners, self._polite)
         if isinstance(body, Fault):
             return body
-        return self._judge(body, result.response.headers, query, partial, fits)
+        return self._judge(body, response.headers, query, partial, fits)
 
-    def _wrapper(self, query: str) -> SPARQLWrapper:
+    def _request(self, query: str) -> urllib.request.Request:
         from SPARQLWrapper import GET, JSON, POST, SPARQLWrapper
 
         wrapper = SPARQLWrapper(self._bare, agent=self._polite.agent)
@@ -179,14 +173,16 @@ class Endpoint:
         # By header alone: not every server takes the parameters for the format.
         wrapper.setOnlyConneg(True)
         wrapper.setMethod(POST if self._post_always or len(query) > LONGEST_GET else GET)
-        wrapper.setTimeout(self._timeout_s)
         wrapper.addCustomHttpHeader("Accept-Encoding", "gzip")
-        return wrapper
+        # Sent by itself, it would read an error's body without any bound.
+        request: urllib.request.Request = wrapper._createRequest()
+        return request
 
-    def _refusal(self, error: urllib.error.HTTPError, body: bytes = b"") -> Fault:
+    def _refusal(self, error: urllib.error.HTTPError) -> Fault:
         """Returns what an HTTP status means, and closes the connection."""
+        body = b""
         try:
-            body = body or error.read(ERROR_BYTES)
+            body = error.read(ERROR_BYTES)
         except (OSError, http.client.HTTPException, ValueError):
             # The status says enough; the body only says more.
             pass
@@ -233,7 +229,7 @@ class Endpoint:
         if stranger:
             return Fault(f"the answer to another query, with {stranger}", of_query=False)
         cap = headers.get("X-SPARQL-MaxRows", "").strip()
-        max_rows = int(cap) if cap.isdecimal() else None
+        max_rows = int(cap) if cap.isdecimal() and len(cap) < _LONGEST_NUMBER else None
         reason = partial_reason(headers)
         if reason:
             with contextlib.suppress(QueryFailedError):
@@ -257,21 +253,6 @@ def _stranger(answer: Answer, fits: Callable[[Row], bool] | None) -> str:
         if not fits(row):
             return f"{row.subject.value} {row.predicate.value} {row.object.value}"[:200]
     return ""
-
-
-def quoted_body(error: Exception, /) -> bytes:
-    r"""Returns the body that an exception of SPARQLWrapper's quotes in its message, b"" for none.
-
-    >>> quoted_body(ValueError("EndPointInternalError: 500. \n\nResponse:\nb'\\x1f\\x8b'"))
-    b'\x1f\x8b'
-    """
-    text = str(error.args[0]) if error.args else ""
-    quoted = text.partition("Response:\n")[2]
-    try:
-        body = ast.literal_eval(quoted) if quoted else b""
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return quoted.encode("utf-8", "replace")
-    return body if isinstance(body, bytes) else quoted.encode("utf-8", "replace")
 
 
 def partial_reason(headers: Any, /) -> str:

@@ -57,6 +57,9 @@ class EndpointOptions:
         page_rows: Rows a page.
         entities_per_query: Entities whose statements are asked for together.
         max_answer_bytes: Size limit of an answer, unpacked.
+        max_rows: Rows of one question that are held; what has more is not complete.
+        max_bytes: Bytes that one run of the load reads at most, of each host.
+        max_seconds: How long one run of the load asks at most.
         cache_dir: Where answers are kept; None not to keep them.
         cache_days: How long they are good.
     """
@@ -78,6 +81,9 @@ class EndpointOptions:
     page_rows: int = 5_000
     entities_per_query: int = 40
     max_answer_bytes: int = 1 << 28
+    max_rows: int = 500_000
+    max_bytes: int = 1 << 33
+    max_seconds: float = 86_400.0
     cache_dir: Path | None = None
     cache_days: float = 7.0
 
@@ -92,6 +98,9 @@ class EndpointOptions:
             ("page_rows", 20),
             ("entities_per_query", 1),
             ("max_answer_bytes", 1),
+            ("max_rows", 1),
+            ("max_bytes", 1),
+            ("max_seconds", 1),
         ):
             value = getattr(self, name)
             if value is not None and value < least:
@@ -127,6 +136,8 @@ class EndpointOptions:
             max_attempts=self.max_attempts,
             max_wait_s=self.max_wait_s,
             max_answer_bytes=self.max_answer_bytes,
+            max_total_bytes=self.max_bytes,
+            max_total_s=self.max_seconds,
             cache_dir=self.cache_dir,
             cache_days=self.cache_days,
         )

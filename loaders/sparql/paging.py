@@ -25,11 +25,15 @@ class Collected:
     """The distinct triples of a pattern, sorted.
 
     Attributes:
-        problem: Why they are not all; "" where they are.
+        problem: Why they are not all; "" where they are, or as many as were wanted.
     """
 
     rows: tuple[Row, ...]
     problem: str = ""
+
+
+class TooManyRowsError(QueryFailedError):
+    """A pattern has more rows than are held."""
 
 
 class Pager:
@@ -38,33 +42,48 @@ class Pager:
     Args:
         endpoint: Where from.
         page_rows: Rows a page; lowered when the endpoint turns out to send fewer.
+        max_rows: Rows of one pattern that are held at most.
         nested_order: Whether the order goes into a subquery: Virtuoso refuses to sort more than
             10,000 rows where the limit stands beside the order.
     """
 
-    def __init__(self, endpoint: Endpoint, /, *, page_rows: int, nested_order: bool) -> None:
+    def __init__(
+        self, endpoint: Endpoint, /, *, page_rows: int, max_rows: int, nested_order: bool
+    ) -> None:
         self._endpoint = endpoint
         self._page_rows = page_rows
+        self._max_rows = max_rows
         self._nested_order = nested_order
 
-    def collect(self, pattern: str, /, *, fits: Callable[[Row], bool] | None = None) -> Collected:
+    def collect(
+        self,
+        pattern: str,
+        /,
+        *,
+        fits: Callable[[Row], bool] | None = None,
+        wanted: int | None = None,
+    ) -> Collected:
         """Returns all triples of a pattern (a group's inside).
 
         Args:
             pattern: Binds ``?s ?p ?o``.
             fits: Whether a triple can be of this pattern.
+            wanted: Triples after which no more are asked for; None for all.
 
         Raises:
-            QueryFailedError: A page failed; its ``rows`` are what came so far.
+            QueryFailedError: A page failed; its ``rows`` are what came so far. Or there are
+                more rows than are held.
         """
         found: set[Row] = set()
         problem = ""
         for attempt in range(ATTEMPTS):
             try:
-                sure = self._read_pages(pattern, found, fits, fresh=attempt > 0)
-                if sure:
+                sure = self._read_pages(pattern, found, fits, wanted, fresh=attempt > 0)
+                if sure or (wanted is not None and len(found) >= wanted):
                     return Collected(tuple(sorted(found)))
                 count = self.count(pattern, fresh=attempt > 0)
+            except TooManyRowsError:
+                raise
             except QueryFailedError as error:
                 raise QueryFailedError(
                     error.reason, tuple(sorted(found.union(error.rows)))
@@ -96,6 +115,7 @@ class Pager:
         pattern: str,
         found: set[Row],
         fits: Callable[[Row], bool] | None,
+        wanted: int | None,
         *,
         fresh: bool,
     ) -> bool:
@@ -109,6 +129,14 @@ class Pager:
             answer = self._endpoint.ask(query, fresh=fresh, fits=fits)
             rows = answer.rows()
             found.update(rows)
+            if wanted is not None and len(found) >= wanted:
+                return False
+            if len(found) > self._max_rows:
+                # None of them are kept: what else has as many would fill the memory too.
+                raise TooManyRowsError(
+                    f"more than {self._max_rows:,} rows, the most that are held of one pattern "
+                    "(--max-rows)"
+                )
             capped = self.looks_capped(len(rows), answer.max_rows)
             if offset == 0 and len(rows) < limit and not capped:
                 return True

@@ -9,6 +9,7 @@ from typing import Any
 import pyoxigraph as ox
 
 from graph_service.errors import InputError
+from loaders.rdf.terms import tagged_literal
 
 # What the grammar's IRIREF leaves out; \u escapes are undone before it is read, so none helps.
 _NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]|[\ud800-\udfff]')
@@ -88,7 +89,7 @@ def _rdf_object(term: Term) -> ox.NamedNode | ox.BlankNode | ox.Literal:
     if term.kind == "bnode":
         return ox.BlankNode()
     if term.language:
-        return ox.Literal(term.value, language=term.language)
+        return tagged_literal(term.value, term.language)
     if term.datatype:
         return ox.Literal(term.value, datatype=ox.NamedNode(term.datatype))
     return ox.Literal(term.value)

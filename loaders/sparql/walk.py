@@ -19,6 +19,7 @@ from graph_service.model.statement import EntityKind
 from loaders.items import Parsed, Reject, excerpt
 from loaders.options import LoadOptions
 from loaders.rdf.mapping import Mapper
+from loaders.rdf.terms import LANGUAGE_TAG_REASON, is_language_tag
 from loaders.rdf.values import entity_id
 from loaders.sparql.dialects import Dialect
 from loaders.sparql.endpoint import Endpoint, QueryFailedError
@@ -29,6 +30,8 @@ from loaders.web.polite import Traffic
 
 INCOMING_PER_QUERY = 10
 TERMS_PER_QUERY = 60
+# Redirects and what can't be loaded are rows, and no statements.
+_MORE_ROWS = 1_000
 OUTGOING_REASON = "entities whose own statements are not complete"
 INCOMING_REASON = "entities whose incoming statements are not complete"
 TERMS_REASON = "entities whose names are not complete"
@@ -138,7 +141,10 @@ class Walk:
         self._state = state
         self._taken = state.queued.difference(state.coming, state.frontier[state.done :])
         self._pager = Pager(
-            endpoint, page_rows=settings.page_rows, nested_order=dialect.nested_order
+            endpoint,
+            page_rows=settings.page_rows,
+            max_rows=settings.max_rows,
+            nested_order=dialect.nested_order,
         )
         self._mapper = Mapper(
             scope=blake2b(source.encode(), digest_size=16).digest(),
@@ -259,8 +265,11 @@ class Walk:
             return ()
         try:
             asked = frozenset(entities)
+            limit = self._settings.max_statements
             collected = self._pager.collect(
                 pattern_of(entities),
+                # So many rows fill the limit, whichever of them are statements that came before.
+                wanted=None if limit is None or reason == TERMS_REASON else limit + _MORE_ROWS,
                 fits=lambda row: (
                     (row.object if reason == INCOMING_REASON else row.subject).value in asked
                 ),
@@ -392,8 +401,11 @@ class Walk:
             problem = self._mapper.add_checked(quad)
         except ValueError as error:
             problem = f"a term that RDF forbids: {error}"
+        tag = row.object.language
         if problem:
             self._parsed.rejects.append(Reject(self._source, 0, 0, problem, excerpt(str(row))))
+        elif tag and not is_language_tag(tag):
+            self._parsed.kept[LANGUAGE_TAG_REASON] += 1
 
     def _names(self) -> Iterator[Parsed]:
         state, dialect = self._state, self._dialect

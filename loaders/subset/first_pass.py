@@ -20,6 +20,7 @@ from loaders.subset.filters import DocumentFilter, EntityConditions
 from loaders.subset.selection import Selection
 from loaders.subset.survey import Survey, conditions_of, without_survey
 from loaders.tables.rows import ColumnsError
+from loaders.truthy import begins_full
 
 Show = Callable[[ByteSource, SourceFile, Format, int], None]
 """Called with an open file, what it is, its format and the line reached."""
@@ -61,10 +62,13 @@ def select(
     *,
     show: Show,
     stop: threading.Event | None = None,
+    hold_truthy: bool = False,
 ) -> Selection | None:
     """Returns what of a source is loaded; None where that is everything, or ``stop`` was set.
 
     Raises:
+        BothFormsError: The source has truthy and full statements of Wikidata's, and it was read
+            without ``hold_truthy``.
         InputError: A filter doesn't fit the source, or a file that it names can't be read.
     """
     filters = options.filters
@@ -72,6 +76,8 @@ def select(
     always = _always_twice(options)
     documents = DocumentFilter(conditions) if filters.chooses_entities else None
     survey = Survey(filters, conditions, resolve_redirects=options.redirects == "resolve")
+    if hold_truthy:
+        survey.hold_truthy()
     surveyed = False
     with closing(survey):
         if always or filters.chooses_entities:
@@ -108,8 +114,17 @@ def _survey(
         check_format(format_, source.name, conditions)
         if of_documents and not always:
             return False
+        if begins_full(format_, source):
+            survey.hold_truthy()
         try:
-            for parsed in read(format_, source, options, {}, documents=documents):
+            for parsed in read(
+                format_,
+                source,
+                options,
+                {},
+                documents=documents,
+                hold_truthy=survey.holds_truthy,
+            ):
                 survey.add(parsed, chosen=of_documents and documents is not None)
                 show(source, file, format_, parsed.line)
                 if stop is not None and stop.is_set():

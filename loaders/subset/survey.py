@@ -27,6 +27,7 @@ from loaders.subset.filters import (
     with_subclasses,
 )
 from loaders.subset.selection import Selection, head_keys
+from loaders.truthy import BothFormsError, HeldTruthy
 
 
 class Survey:
@@ -53,9 +54,32 @@ class Survey:
         }
         self._relations: set[str] = set()
         self._redirects: dict[str, str] = {}
+        self._held: HeldTruthy | None = None
+        self._forms: set[str] = set()
+
+    @property
+    def holds_truthy(self) -> bool:
+        """Whether truthy statements are held back, to be left out where full ones repeat them."""
+        return self._held is not None
+
+    def hold_truthy(self) -> None:
+        """Holds truthy statements back from here on.
+
+        Raises:
+            BothFormsError: Some came before.
+        """
+        if self._held is None:
+            if self._forms:
+                raise BothFormsError
+            self._held = HeldTruthy()
 
     def add(self, parsed: Parsed, /, *, chosen: bool) -> None:
         """Takes note of a block; ``chosen`` says that its entities fulfil the conditions."""
+        self._forms |= parsed.forms
+        if self._held is not None:
+            self._held.take(parsed)
+        elif parsed.statement_nodes or len(self._forms) > 1:
+            raise BothFormsError
         if self._resolve:
             self._redirects.update(
                 (one.id, one.redirect) for one in parsed.entities if one.redirect is not None
@@ -77,11 +101,16 @@ class Survey:
         self._edges.add(pairs)
 
     def close(self) -> None:
-        """Gives the temporary file back."""
+        """Gives the temporary files back."""
         self._edges.close()
+        if self._held is not None:
+            self._held.close()
 
     def selection(self) -> Selection:
         """Returns what is selected."""
+        if self._held is not None:
+            for parsed in self._held.pieces(None):
+                self.add(parsed, chosen=False)
         filters, conditions = self._filters, self._conditions
         heads: KeySet | None = None
         if filters.chooses_entities:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from graph_service.errors import SetupError
+from loaders.web.connection import AnswerTooLargeError, RedirectRefusedError
 
 TIMED_OUT = re.compile(rb"time[- ]?d? ?out|TimeoutException|exceeds the limit|S1T00", re.I)
 _HTML = re.compile(rb"\s*(?:<!doctype html|<html)", re.I)
@@ -103,6 +104,10 @@ def refusal(code: int, retry_after: str | None, body: bytes, /) -> Fault:
 def network_fault(error: BaseException, timeout_s: int, /) -> Fault:
     """Returns what an error of the connection means."""
     behind = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(behind, AnswerTooLargeError):
+        return Fault(str(behind), of_query=True, retry=False)
+    if isinstance(behind, RedirectRefusedError):
+        return Fault(f"refused: {behind}", of_query=False, retry=False)
     if isinstance(behind, TimeoutError):
         return Fault(f"no answer in {timeout_s} s", of_query=True)
     if isinstance(behind, (ConnectionResetError, BrokenPipeError, http.client.HTTPException)):

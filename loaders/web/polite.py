@@ -36,6 +36,8 @@ class Manners:
         max_attempts: How often a request is sent before it counts as failed.
         max_wait_s: The longest pause that is waited where the host asks for one.
         max_answer_bytes: Size limit of an answer, unpacked.
+        max_total_bytes: Bytes of all answers together, as they came; None for no limit.
+        max_total_s: Seconds of all requests together; None for no limit.
         cache_dir: Where answers are kept; None not to keep them.
         cache_days: How long they are good.
     """
@@ -46,6 +48,8 @@ class Manners:
     max_attempts: int = 5
     max_wait_s: float = 300.0
     max_answer_bytes: int = 1 << 28
+    max_total_bytes: int | None = None
+    max_total_s: float | None = None
     cache_dir: Path | None = None
     cache_days: float = 7.0
 
@@ -95,6 +99,7 @@ class Polite:
         self._ended_at: float | None = None
         self._failures = 0
         self._reached = False
+        self._began_at = time.monotonic()
         self.cache: AnswerCache | None = None
         if manners.cache_dir is not None:
             self.cache = AnswerCache(
@@ -119,6 +124,7 @@ class Polite:
         waited = 0.0
         while True:
             waited += self._pause(number, fault)
+            self._check_totals()
             self.traffic.requests += 1
             result = attempt()
             self._ended_at = time.monotonic()
@@ -144,6 +150,21 @@ class Polite:
         raise EndpointError(
             f"{self.address} can't be read: {fault.reason}", argument="endpoint", hint=hint
         )
+
+    def _check_totals(self) -> None:
+        manners = self.manners
+        most, longest = manners.max_total_bytes, manners.max_total_s
+        said = ""
+        if most is not None and self.traffic.bytes_read >= most:
+            said = f"more than {most:,} bytes came in all (--max-bytes)"
+        elif longest is not None and time.monotonic() - self._began_at >= longest:
+            said = f"it was asked for more than {longest:,.0f} seconds in all (--max-seconds)"
+        if said:
+            raise EndpointError(
+                f"{self.address} is not asked any more: {said}",
+                argument="endpoint",
+                hint="What was read is kept: the same command goes on from there.",
+            )
 
     def _way_out(self) -> str:
         name = "HTTPS_PROXY" if self.parts.scheme == "https" else "HTTP_PROXY"

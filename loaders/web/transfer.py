@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from email.message import Message
 from typing import Any
 
+from loaders.web.connection import AnswerTooLargeError, open_bounded
 from loaders.web.faults import ERROR_BYTES, Fault, network_fault, refusal
 from loaders.web.polite import Manners, Polite
 
@@ -25,19 +25,19 @@ class _CutError(Exception):
     """A body did not come whole."""
 
 
-def read_body(response: Any, manners: Manners, polite: Polite, deadline: float, /) -> bytes | Fault:
+def read_body(response: Any, manners: Manners, polite: Polite, /) -> bytes | Fault:
     """Returns the whole unpacked body of a response, which is closed, or why it can't.
 
     Args:
-        response: As urllib gives it.
+        response: As ``open_bounded`` gives it.
         manners: The limits on size and time.
         polite: Whose traffic this is.
-        deadline: On the monotonic clock; a socket's time limit is for each piece, and a
-            trickle would never end.
     """
     try:
-        return _whole_body(response, manners, polite, deadline)
-    except TimeoutError as error:
+        return _whole_body(response, manners, polite)
+    except TimeoutError:
+        return Fault(f"no end of the answer in {manners.timeout_s} s", of_query=True)
+    except AnswerTooLargeError as error:
         return network_fault(error, manners.timeout_s)
     except _CutError as error:
         return Fault(str(error), of_query=True, retry="larger" not in str(error))
@@ -47,7 +47,7 @@ def read_body(response: Any, manners: Manners, polite: Polite, deadline: float, 
         response.close()
 
 
-def _whole_body(response: Any, manners: Manners, polite: Polite, deadline: float) -> bytes:
+def _whole_body(response: Any, manners: Manners, polite: Polite) -> bytes:
     limit = manners.max_answer_bytes
     packed = response.headers.get("Content-Encoding", "").strip().lower() == "gzip"
     unpacker = zlib.decompressobj(wbits=31) if packed else None
@@ -55,18 +55,18 @@ def _whole_body(response: Any, manners: Manners, polite: Polite, deadline: float
     size = read = 0
     while data := response.read(_CHUNK):
         read += len(data)
+        polite.traffic.bytes_read += len(data)
         if unpacker is not None:
             data = unpacker.decompress(data, limit - size + 1)
         size += len(data)
         pieces.append(data)
         if size > limit:
             raise _CutError(f"an answer larger than {limit} bytes")
-        if time.monotonic() > deadline:
-            raise _CutError(f"no end of the answer in {manners.timeout_s} s")
-    polite.traffic.bytes_read += read
     declared = response.headers.get("Content-Length", "")
-    if declared.isdecimal() and int(declared) != read:
-        raise _CutError(f"the answer was cut: {read} of {declared} bytes came")
+    # Compared as text: a number of thousands of digits is none that is read.
+    if declared.isdecimal() and declared.lstrip("0") != str(read).lstrip("0"):
+        shown = declared if len(declared) < 20 else f"{declared[:20]}..."
+        raise _CutError(f"the answer was cut: {read} of {shown} bytes came")
     if unpacker is not None and read and not unpacker.eof:
         raise _CutError("the answer was cut inside its gzip stream")
     return b"".join(pieces)
@@ -112,9 +112,10 @@ def get(
             "Accept-Encoding": "gzip",
         },
     )
-    deadline = time.monotonic() + manners.timeout_s
     try:
-        response = urllib.request.urlopen(request, timeout=manners.timeout_s)
+        response = open_bounded(
+            request, timeout_s=manners.timeout_s, max_bytes=manners.max_answer_bytes
+        )
     except urllib.error.HTTPError as error:
         try:
             body = error.read(ERROR_BYTES)
@@ -126,7 +127,7 @@ def get(
         return Reply(error.code, error.headers, body, error.url)
     except (OSError, http.client.HTTPException) as error:
         return network_fault(error, manners.timeout_s)
-    read = read_body(response, manners, polite, deadline)
+    read = read_body(response, manners, polite)
     return read if isinstance(read, Fault) else Reply(200, response.headers, read, response.url)
 
 

@@ -113,7 +113,7 @@ def parse_gold_questions(lines: Iterable[str], /, *, source: str) -> tuple[GoldQ
 def _parse(line: str, where: str, *, default_id: str) -> GoldQuestion:
     try:
         record = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: a JSON object was expected; {error}") from error
     if not isinstance(record, dict):
         raise InputError(f"{where}: a JSON object was expected; {_kind(record)} came")

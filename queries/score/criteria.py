@@ -199,6 +199,8 @@ def parse_criteria(text: str, /, *, source: str) -> Criteria:
         raise InputError(
             f"{where}: YAML was expected; {getattr(error, 'problem', None) or error}"
         ) from error
+    except RecursionError as error:
+        raise InputError(f"{source}: YAML nested too deeply") from error
     if node is None:
         raise InputError(f"{source}: criteria were expected; the file is empty")
     root = _Node(node, source, "the file").fields(

@@ -140,7 +140,7 @@ def from_json(document: dict[str, Any]) -> list[Statement]:
 def from_rdf(path: Path, data: bytes) -> Iterator[Statement]:
     path.write_bytes(data)
     with open_source(path) as source:
-        for parsed in rdf.read_ntriples(source, LoadOptions(), {}):
+        for parsed in rdf.read_ntriples(source, LoadOptions(), {}, hold_truthy=True):
             assert not parsed.rejects
             yield from parsed.statements
 

@@ -252,7 +252,7 @@ def test_every_good_line_is_in_and_every_bad_one_is_reported_trap_22(
     found: list[tuple[str, str, Value]] = []
     rejected: list[int] = []
     with open_source(path) as source:
-        for parsed in rdf.read_ntriples(source, LoadOptions(), {}):
+        for parsed in rdf.read_ntriples(source, LoadOptions(), {}, hold_truthy=True):
             found += [(one.head, one.relation, one.value) for one in parsed.statements]
             for reject in parsed.rejects:
                 rejected.append(reject.line)

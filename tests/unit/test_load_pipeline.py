@@ -335,6 +335,12 @@ SOURCES = {
     ),
     "document.ttl": TURTLE + 'a:bad a:p "\\q" .\na:last a:p 1 .\n',
     "full.nt": FULL,
+    "both.nt": FULL[: len(FULL) // 2].rpartition("\n")[0]
+    + "\n"
+    + "".join(
+        f'<http://www.wikidata.org/entity/Q{n}> <http://www.wikidata.org/prop/direct/P1> "{n}" .\n'
+        for n in range(1, 4_000)
+    ),
     "table.csv": "".join(f"Q{n},P{n % 5 + 1},Q{n * 3 % 900 + 1}\n" for n in range(1, 30_000))
     + "bad\n",
 }
@@ -366,7 +372,7 @@ def test_an_interrupted_load_goes_on_and_ends_as_an_unbroken_one(
         whole.read_entities,
     )
     assert (report.rejected, report.rejects) == (whole.rejected, whole.rejects)
-    assert report.skipped == whole.skipped
+    assert (report.skipped, report.kept) == (whole.skipped, whole.kept)
     if whole.rejected:
         assert (tmp_path / "rejects.jsonl").read_text() == rejects
 

@@ -313,7 +313,8 @@ def test_caps_on_rows_are_seen(
     headers = {"X-SPARQL-MaxRows": str(cap)} if said else {}
     with serve_sparql(hub_graph(rows)) as server:
         server.faults.append(Fault(times=None, cap=cap, headers=headers, when="?p"))
-        report = run(tmp_store, server, source="wikidata:Q5", hops=1, page_rows=page_rows)
+        report = run(tmp_store, server, source="wikidata:Q5", hops=1, page_rows=page_rows,
+                     timeout_s=60)  # fmt: skip
     assert report.exit_code == 0, report.lines()
     assert report.graph is not None
     assert report.graph.counts.statements == rows

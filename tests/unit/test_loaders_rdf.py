@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
+import pyoxigraph as ox
 import pytest
 
 from graph_service.model.statement import Entity, EntityKind, Rank, Snak, Statement
@@ -21,17 +23,21 @@ from graph_service.model.values import (
     Value,
 )
 from loaders.formats import Format
-from loaders.items import Reject
+from loaders.items import Parsed, Reject
 from loaders.options import LoadOptions
 from loaders.rdf import reader as rdf
+from loaders.rdf.rdf_xml import read_rdf_xml
+from loaders.rdf.turtle_reader import read_trig, read_turtle
 from loaders.rdf.values import literal_value, read_date
 from loaders.source import open_source
+from loaders.truthy import HeldTruthy
 
 READERS = {
     Format.NTRIPLES: rdf.read_ntriples,
     Format.NQUADS: rdf.read_nquads,
-    Format.TURTLE: rdf.read_turtle,
-    Format.RDF_XML: rdf.read_rdf_xml,
+    Format.TURTLE: read_turtle,
+    Format.TRIG: read_trig,
+    Format.RDF_XML: read_rdf_xml,
 }
 XSD = "http://www.w3.org/2001/XMLSchema#"
 WIKIDATA_PREFIXES = """
@@ -64,6 +70,14 @@ class Result:
         self.entities: list[Entity] = []
         self.rejects: list[Reject] = []
         self.skipped: Counter[str] = Counter()
+        self.kept: Counter[str] = Counter()
+
+    def add(self, parsed: Parsed) -> None:
+        self.statements += parsed.statements
+        self.entities += parsed.entities
+        self.rejects += parsed.rejects
+        self.skipped += parsed.skipped
+        self.kept += parsed.kept
 
     def triples(self) -> list[tuple[str, str, Value]]:
         return [(one.head, one.relation, one.value) for one in self.statements]
@@ -78,12 +92,13 @@ def read(
     path = tmp_path / "document"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     result = Result()
-    with open_source(path) as source:
-        for parsed in READERS[format_](source, options or LoadOptions(), {}):
-            result.statements += parsed.statements
-            result.entities += parsed.entities
-            result.rejects += parsed.rejects
-            result.skipped += parsed.skipped
+    held = HeldTruthy()
+    with open_source(path) as source, closing(held):
+        for parsed in READERS[format_](source, options or LoadOptions(), {}, hold_truthy=True):
+            held.take(parsed)
+            result.add(parsed)
+        for parsed in held.pieces(None):
+            result.add(parsed)
     return result
 
 
@@ -207,7 +222,9 @@ def test_turtle_goes_on_after_an_error(tmp_path: Path) -> None:
     result = read(tmp_path, text, Format.TURTLE)
     heads = {one.head for one in result.statements}
     assert {"http://a/first", "http://a/last", "http://a/s0", "http://a/s19999"} <= heads
-    assert len(heads) == 20_002
+    # Of the statement with a bad string, the triple beside it is in.
+    assert ("http://a/bad", "http://a/p", Quantity("3")) in result.triples()
+    assert len(heads) == 20_003
     assert [reject.line for reject in result.rejects] == [3, 20_005]
     assert result.rejects[1].offset == text.index("a:x a:p")
 
@@ -330,3 +347,43 @@ def test_labels_of_languages_not_asked_for_are_counted(tmp_path: Path) -> None:
     text = '<http://a/s> <http://a/p> "x"@fr .\n'
     result = read(tmp_path, text, Format.NTRIPLES, LoadOptions(languages=("en",)))
     assert result.triples() == [("http://a/s", "http://a/p", MonolingualText("x", "fr"))]
+
+
+NASTY = r"""# a remark. with <brackets> and "quotes" ; and , marks .
+@prefix a: <http://a/> . @prefix : <http://b.c/d#> .
+@base <http://base.example/x/> .
+PREFIX e.f: <http://e.f/>
+BASE <http://other.example/>
+a:s.t a:p.q <rel.(1)> , <http://a/b.c#d> ; :p 'it' , "" , '' , "a.b" , DDDlong . " "" ' # no remark
+ next. lineDDD , SSSx ' '' . \SSS ySSS ; a <z> .
+a:s a:p 1.5 , .5 , 1. a:s a:q -1.e5 , +.7E-3 , true;; a:r _:b.1 .
+_:b.1 a:p [ a:x [ ] ; a:y ( 1 "two"@en-GB <#three> ( ) ) ] .
+[ a:only "said"^^a:type.x ] .
+( a:one ) a:p a:with\.escape\,s , a:per%41cent ,a:tight .a:s a:p"near"@en.
+<http://a/é#ü> a:p "日本.\u00e9 \"quoted\". end\\" . # last
+a:s a:p e.f:g.h , :a:b:c , a: , : .""".replace("DDD", '"""').replace("SSS", "'''")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1 << 16])
+def test_turtle_is_cut_where_its_statements_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr("loaders.rdf.turtle._READ_BYTES", size)
+    monkeypatch.setattr("loaders.rdf.turtle_reader._CHUNK_BYTES", size)
+    result = read(tmp_path, NASTY, Format.TURTLE)
+    assert result.rejects == []
+    whole = list(ox.parse(NASTY.encode(), format=ox.RdfFormat.TURTLE))
+    assert len(result.statements) == len(whole)
+    heads = Counter(one.head for one in result.statements if not one.head.startswith("_:"))
+    assert heads == Counter(
+        quad.subject.value for quad in whole if isinstance(quad.subject, ox.NamedNode)
+    )
+
+
+@pytest.mark.data
+def test_real_turtle_is_what_its_parser_gives_at_once(tmp_path: Path, data_dir: Path) -> None:
+    data = (data_dir / "wikidata_docs" / "Q42.ttl").read_bytes()
+    for text in (data, data.replace(b" .\n", b".\n")):
+        result = read(tmp_path, text, Format.TURTLE)
+        assert (len(result.statements), result.rejects) == (307, [])
+        assert result.skipped["truthy copies of full Wikidata statements"] == 300

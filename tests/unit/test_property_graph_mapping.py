@@ -125,6 +125,9 @@ def test_a_mapping_that_can_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'x = "\xe9"')
     with pytest.raises(InputError, match="not UTF-8"):
         read_mapping(tmp_path / "latin.toml")
+    (tmp_path / "deep.toml").write_text("a = " + "[" * 20_000)
+    with pytest.raises(InputError, match="nested too deeply"):
+        read_mapping(tmp_path / "deep.toml")
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,9 @@ def test_files_that_are_no_criteria_are_told(tmp_path: Path) -> None:
         parse("# nothing\n")
     with pytest.raises(InputError, match="line 1, the file: expected the fields task, labels"):
         parse("- a\n")
+    for brackets in ("[" * 20_000, "- " * 20_000):
+        with pytest.raises(InputError, match="own.yaml: YAML nested too deeply"):
+            parse(brackets)
     with pytest.raises(InputError, match="expected at least one label"):
         parse("task: x\nlabels: []\n")
     with pytest.raises(InputError, match="there is no file"):

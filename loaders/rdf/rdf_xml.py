@@ -1,0 +1,126 @@
+"""RDF/XML as a source: an ontology, read whole by rdflib."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyoxigraph as ox
+
+from graph_service.model.classes import RDF_TYPE
+from loaders.items import Parsed, Reject, excerpt
+from loaders.options import LoadOptions
+from loaders.rdf.document_type import DocumentTypeError, check_document_type
+from loaders.rdf.mapping import Mapper
+from loaders.rdf.reader import CHUNK_TRIPLES, holds_wikidata, mapper_of, node_pieces
+from loaders.rdf.terms import LANGUAGE_TAG_REASON, lenient_quads
+from loaders.rdf.turtle_reader import base_of
+from loaders.source import ByteSource
+
+
+def read_rdf_xml(
+    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /, *, hold_truthy: bool
+) -> Iterator[Parsed]:
+    """Yields RDF/XML (an ontology), which is read whole by rdflib; up to the line limit long."""
+    parsed = Parsed(terms_only=True, position={"triples": 0, "last": True})
+    data, problem = source.read_whole(what="RDF/XML", instead="convert it to N-Triples")
+    triples: list[str] = []
+    at_line = 1
+    if not problem:
+        triples, problem, at_line = _parse(data, base_of(source, options))
+        if triples and not any(map(_names_resource, triples)):
+            # So rdflib reads XML of any kind, in which nothing has an id to be found by.
+            triples, problem = [], "no RDF/XML with resources: all it describes is blank nodes"
+    mapper = mapper_of(source, options, hold_truthy=hold_truthy)
+    mapper.number_blank_nodes = True
+    mapper.wikidata |= holds_wikidata(data)
+    done = int(start.get("triples", 0))
+    if problem:
+        parsed.rejects.append(Reject(source.name, at_line, 0, problem))
+    mapper.begin(parsed, check_text=True)
+    for count, text in enumerate(triples, start=1):
+        reason = _add(text, mapper, parsed)
+        if reason:
+            parsed.rejects.append(Reject(source.name, 0, 0, reason, excerpt(text)))
+        if count % CHUNK_TRIPLES == 0:
+            mapper.end()
+            parsed.position = {"triples": count}
+            if count > done:
+                yield parsed
+            parsed = Parsed(terms_only=True)
+            mapper.begin(parsed, check_text=True)
+    mapper.end()
+    parsed.position = {"triples": len(triples), "last": True}
+    if not start.get("last"):
+        yield parsed
+    yield from node_pieces(mapper)
+
+
+def _names_resource(triple: str) -> bool:
+    """Returns whether a triple has a resource with an IRI, besides a class of a blank node."""
+    subject, predicate, value = triple.split(" ", 2)
+    return subject.startswith("<") or (value.startswith("<") and predicate != f"<{RDF_TYPE}>")
+
+
+def _add(text: str, mapper: Mapper, parsed: Parsed) -> str:
+    """Adds a triple written as N-Triples; returns why it can't be, "" if it can."""
+    try:
+        found = list(lenient_quads(text.encode(), format=ox.RdfFormat.N_TRIPLES))
+    except (SyntaxError, UnicodeEncodeError) as error:
+        return f"not RDF: {error}"
+    for quad, problem, odd_tag in found:
+        problem = problem or mapper.add_checked(quad)
+        if problem:
+            return problem
+        parsed.kept[LANGUAGE_TAG_REASON] += odd_tag
+    return ""
+
+
+def _term(term: Any) -> str:
+    """Returns a term of rdflib's as N-Triples writes it; its own form of literals spans lines."""
+    import rdflib
+
+    if isinstance(term, rdflib.BNode):
+        return str(term.n3())
+    if not isinstance(term, rdflib.Literal):
+        return f"<{term}>"
+    text = str(ox.Literal(str(term)))
+    if term.language:
+        return f"{text}@{term.language}"
+    return f"{text}^^<{term.datatype}>" if term.datatype else text
+
+
+def _parse(data: bytes, base_iri: str | None) -> tuple[list[str], str, int]:
+    """Returns the triples in the order of the document, and what was wrong on which line."""
+    import xml.sax
+
+    import rdflib
+
+    recorded: list[str] = []
+
+    class Recorder(rdflib.Graph):
+        """Takes the triples in the order of the document, by which blank nodes are numbered."""
+
+        def add(self, triple: Any) -> Recorder:
+            recorded.append(" ".join((*map(_term, triple), ".")))
+            return self
+
+    graph = Recorder()
+    problem, line = "", 0
+    # Lexical forms are data: "0042" stays as it is written.
+    normalise, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+    try:
+        check_document_type(data)
+        graph.parse(data=data, format="xml", publicID=base_iri)
+    except DocumentTypeError as error:
+        problem, line = error.reason, error.line
+    except xml.sax.SAXParseException as error:
+        problem, line = f"not XML: {error.getMessage()}", error.getLineNumber() or 0
+    except (rdflib.exceptions.ParserError, ValueError) as error:
+        problem = f"not RDF/XML: {error}"
+    except TypeError:
+        # rdflib fails at the words of its own error where an element has no namespace.
+        problem = "not RDF/XML: elements without a namespace inside one another"
+    finally:
+        rdflib.NORMALIZE_LITERALS = normalise
+    return recorded, problem, line
