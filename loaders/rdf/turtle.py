@@ -21,9 +21,13 @@ _NAME = rb"""[^\s"'<>#.;,\[\](){}\\]|\\."""
 _WORD = rb"(?:" + _NAME + rb")++(?:\.++(?:" + _NAME + rb")++)*+"
 _LONG = rb'"""(?:[^"\\]|\\.|"(?!""))*+"""' + rb"|'''(?:[^'\\]|\\.|'(?!''))*+'''"
 _SHORT = rb'"(?!"")(?:[^"\\\n]|\\[^\n])*+"' + rb"|'(?!'')(?:[^'\\\n]|\\[^\n])*+'"
-# A string without an end is taken to end with its line, before the mark that ends a triple.
-_BROKEN = rb"""["'](?!""|'')[^\n]*?(?=[ \t]*[.;,]?[ \t]*\r?\n)"""
-_BROKEN_LONG = rb"""(?:\"{3}|'{3})[^\n]*?(?=[ \t]*[.;,]?[ \t]*\r?\n)"""
+# A string without an end is taken to end with its line, before the marks that end a triple.
+_TO_LINE_END = (
+    rb"(?:[^ \t.;,\r\n]++|[ \t.;,]++(?=[^ \t.;,\r\n]|\r(?!\n))|\r(?!\n))*+"
+    rb"(?=[ \t.;,]*+\r?\n)"
+)
+_BROKEN = rb"""["'](?!""|'')""" + _TO_LINE_END
+_BROKEN_LONG = rb"""(?:\"{3}|'{3})""" + _TO_LINE_END
 _IRI = rb"<[^<>\n]*+>"
 _NUMBER = rb"\.(?=\d)"
 # A bracket that begins no IRI; at the end of what was read it may begin one.
@@ -219,16 +223,15 @@ def parts(piece: Piece, /) -> list[Piece]:
         tokens.pop()
     triples: list[tuple[bytes, int]] = []
     _add_statement(tokens, triples)
-    first = _leading(piece.data)
-    return [
-        Piece(
-            Kind.TRIPLES,
-            text,
-            piece.offset + at - first,
-            piece.line + piece.data.count(b"\n", first, at),
-        )
-        for text, at in triples
-    ] or [piece]
+    before = _leading(piece.data)
+    line, offset = piece.line, piece.offset
+    found: list[Piece] = []
+    for text, at in triples:
+        line += piece.data.count(b"\n", before, at)
+        offset += at - before
+        before = at
+        found.append(Piece(Kind.TRIPLES, text, offset, line))
+    return found or [piece]
 
 
 def _add_statement(tokens: list[_Token], triples: list[tuple[bytes, int]]) -> None:

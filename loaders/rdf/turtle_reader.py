@@ -20,6 +20,8 @@ from loaders.source import STANDARD_INPUT, ByteSource
 RESOLVED_REASON = (
     "triples whose relative IRIs are resolved against the file's address (--base-iri for another)"
 )
+# A triple, why it can't be loaded, and whether its language tag is none.
+Triple = tuple[ox.Quad, str, bool]
 _CHUNK_BYTES = 1 << 16
 _DIRECTIVE = re.compile(
     rb"@?(?P<word>prefix|base)\s*(?P<name>[^\s:<>]*:)?\s*<(?P<iri>[^<>\s]*)>", re.I
@@ -161,19 +163,25 @@ class _Document:
 
     def _parse_chunk(self) -> Iterator[Parsed]:
         chunk, self._chunk, self._size = self._chunk, [], 0
-        if not chunk:
-            return
-        text = b"".join(piece.data for piece in chunk)
-        self._mapper.wikidata |= holds_wikidata(text)
+        if chunk:
+            self._mapper.wikidata |= any(holds_wikidata(piece.data) for piece in chunk)
+            yield from self._parse_pieces(chunk)
+
+    def _parse_pieces(self, pieces: list[Piece]) -> Iterator[Parsed]:
+        """Takes statements, those that can't be read apart from those around them."""
         try:
             # All of it is parsed before any of it is taken.
-            quads = self._parse(text)
-        except SyntaxError:
-            for piece in chunk:
-                yield from self._parse_alone(piece)
+            quads = self._parse(b"".join(piece.data for piece in pieces))
+        except SyntaxError as error:
+            if len(pieces) == 1:
+                yield from self._parse_parts(pieces[0], _reason(error))
+                return
+            middle = len(pieces) // 2
+            yield from self._parse_pieces(pieces[:middle])
+            yield from self._parse_pieces(pieces[middle:])
         else:
             for quad in quads:
-                yield from self._add(quad, chunk[0])
+                yield from self._add(quad, pieces[0])
 
     def _parse(self, text: bytes) -> list[ox.Quad]:
         return list(ox.parse(self._wrapped(text), format=self._format, base_iri=self._base))
@@ -181,22 +189,9 @@ class _Document:
     def _wrapped(self, text: bytes) -> bytes:
         return self._header + self._graph + text + (b"\n}" if self._graph else b"")
 
-    def _parse_alone(self, piece: Piece) -> Iterator[Parsed]:
-        """Takes a statement whole; else each of its triples that can be read."""
-        try:
-            quads = self._parse(piece.data)
-        except SyntaxError as error:
-            reason = _reason(error)
-        else:
-            for quad in quads:
-                yield from self._add(quad, piece)
-            return
-        found: list[tuple[Piece, list[tuple[ox.Quad, str, bool]], str]] = []
-        for part in parts(piece):
-            try:
-                found.append((part, self._lenient(part.data), ""))
-            except SyntaxError as error:
-                found.append((part, [], _reason(error)))
+    def _parse_parts(self, piece: Piece, reason: str) -> Iterator[Parsed]:
+        """Takes each triple of a statement that can be read."""
+        found = list(self._read(parts(piece)))
         if not any(quads for _, quads, _ in found):
             self._reject(piece, reason)
             return
@@ -210,7 +205,25 @@ class _Document:
                 self._parsed.kept[LANGUAGE_TAG_REASON] += odd_tag
                 yield from self._add(quad, part)
 
-    def _lenient(self, text: bytes) -> list[tuple[ox.Quad, str, bool]]:
+    def _read(self, pieces: list[Piece]) -> Iterator[tuple[Piece, list[Triple], str]]:
+        """Yields what triples of a statement hold, by halves, and why one can't be read."""
+        if len(pieces) > 1:
+            try:
+                quads = self._parse(b"\n".join(piece.data for piece in pieces))
+            except SyntaxError:
+                middle = len(pieces) // 2
+                yield from self._read(pieces[:middle])
+                yield from self._read(pieces[middle:])
+            else:
+                yield pieces[0], [(quad, "", False) for quad in quads], ""
+            return
+        [piece] = pieces
+        try:
+            yield piece, self._lenient(piece.data), ""
+        except SyntaxError as error:
+            yield piece, [], _reason(error)
+
+    def _lenient(self, text: bytes) -> list[Triple]:
         return list(lenient_quads(self._wrapped(text), format=self._format, base_iri=self._base))
 
     def _add(self, quad: ox.Quad, piece: Piece) -> Iterator[Parsed]:

@@ -337,3 +337,19 @@ def test_answers_of_endpoints_keep_odd_language_tags() -> None:
     assert (quad.object.value, quad.object.language) == ('a "b"\n', "zh-classical")
     with pytest.raises(ValueError, match="no language tag"):
         Row(head, head, Term("literal", "x", language='en" .')).quad()
+
+
+def test_long_broken_statements_take_no_longer_than_their_length(
+    tmp_path: Path, tmp_store: Store
+) -> None:
+    """Each of them took the square of its length, or more."""
+    path = tmp_path / "a.ttl"
+    marks = " . ; , " * 40_000
+    path.write_text(
+        f'{PREFIXES}a:s a:p "no end {marks} x\na:p "\\q"{", 1" * 5_000} .\n'
+        f'a:t a:p 1{", 2" * 5_000} , "\\q" , a:with%zz .\na:end a:p """no end\n'
+    )
+    report, found = loaded(tmp_store, path)
+    assert {one.head for one in found} == {"http://a/s", "http://a/t"}
+    assert report.read_statements == 5_000 + 5_001
+    assert [one.line for one in report.rejects] == [2, 4, 4, 5]
