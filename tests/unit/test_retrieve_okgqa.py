@@ -167,6 +167,9 @@ def test_o4_to_o7_all_three_are_what_the_rules_give(
     paths = ask(family, Strategy.PATHS, question, **given)
     assert [(path.score, list(path.edges)) for path in paths.paths] == anew.paths(5, 6, cost)
     assert not any(back for path in paths.paths for back in path.reversed)
+    # A lower limit returns fewer of the same, and never less than there is for it.
+    first = ask(family, Strategy.PATHS, question, limit=1, **given)
+    assert first.paths == paths.paths[:1]
     tree = ask(family, Strategy.SUBGRAPH, question, **given)
     assert tree.objective == pytest.approx(anew.best_worth(cost))
     assert tree.gap == 0.0
