@@ -37,22 +37,17 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 _TIME = re.compile(r"[+-]?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
 
-strawberry.enum(Strategy, name="Strategy", description="The three retrievals.")
-strawberry.enum(
-    Status, name="Status", description="How a retrieval ended; finding nothing is no error."
-)
-strawberry.enum(Method, name="Method", description="How a view changes its base.")
+strawberry.enum(Strategy, description="The three retrievals.")
+strawberry.enum(Status, description="How a retrieval ended; finding nothing is no error.")
+strawberry.enum(Method, description="How a view changes its base.")
 strawberry.enum(
     Sampling,
-    name="Sampling",
     description="EXACT draws without replacement, OKGQA with, as that paper's code does.",
 )
-strawberry.enum(
-    ChangeKind, name="ChangeKind", description="How a statement of a view differs from its base."
-)
-strawberry.enum(ViewState, name="ViewState", description="How far the making of a view has come.")
-strawberry.enum(Rank, name="Rank", description="Wikibase's rank of a statement.")
-strawberry.enum(TextFormat, name="TextFormat", description="How a result is written as text.")
+strawberry.enum(ChangeKind, description="How a statement of a view differs from its base.")
+strawberry.enum(ViewState, description="How far the making of a view has come.")
+strawberry.enum(Rank, description="Wikibase's rank of a statement.")
+strawberry.enum(TextFormat, description="How a result is written as text.")
 
 
 @strawberry.enum(description="Type of a literal given in a change.")
