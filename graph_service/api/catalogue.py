@@ -62,7 +62,7 @@ def graph_type(info: GraphInfo, /) -> GraphType:
         options=to_plain(info.options),
         report=to_plain(info.report),
         tool_version=info.tool_version,
-        unfinished_load=to_plain(info.unfinished) if info.unfinished else None,
+        unfinished_load=to_plain(info.unfinished),
     )
 
 
@@ -182,7 +182,7 @@ def view_type(view: StoredView, /) -> ViewType:
         level_reached=view.report.level_reached,
         counts=to_plain(view.report.counts),
         report=to_plain(view.report),
-        deviation=to_plain(view.deviation) if view.deviation else None,
+        deviation=to_plain(view.deviation),
         error=view.error,
         note=view.note,
         created_at=view.created_at,

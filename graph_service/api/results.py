@@ -222,7 +222,7 @@ class ResultType:
     @strawberry.field(description="Figures of the region before and after PageRank cut it (O3).")
     def region(self) -> JSON | None:
         """Figures of the region."""
-        return to_plain(self.result.region) if self.result.region else None
+        return to_plain(self.result.region)
 
     @strawberry.field
     def provenance(self) -> ProvenanceType:
