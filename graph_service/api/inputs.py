@@ -228,8 +228,8 @@ class CreateViewInput:
     )
 
 
-def to_request(given: RetrieveInput, strategy: Strategy, /, *, details: bool) -> RetrieveRequest:
-    """Returns the model's request."""
+def to_request(given: RetrieveInput, strategy: Strategy, /) -> RetrieveRequest:
+    """Returns the model's request. Details are read where a query asks for them."""
     prizes = given.prizes or PrizeInput()
     ranking = given.ranking or PropertyRankingInput()
     return RetrieveRequest(
@@ -263,7 +263,6 @@ def to_request(given: RetrieveInput, strategy: Strategy, /, *, details: bool) ->
         linking_seed=given.linking.random_seed if given.linking else 0,
         question_vector=None if given.question_vector is None else tuple(given.question_vector),
         prove=given.prove,
-        details=details,
     )
 
 

@@ -141,21 +141,21 @@ class Query:
     @strawberry.field(description="The triples of highest total prize for a question.")
     def triplets(self, info: Context, input: RetrieveInput) -> TripletsResultType:
         """The best triples."""
-        result = info.context.service.retrieve(to_request(input, Strategy.TRIPLETS, details=False))
+        result = info.context.service.retrieve(to_request(input, Strategy.TRIPLETS))
         assert isinstance(result, TripletsResult)
         return TripletsResultType(result=result)
 
     @strawberry.field(description="The best paths from the question's items.")
     def paths(self, info: Context, input: RetrieveInput) -> PathsResultType:
         """The best paths."""
-        result = info.context.service.retrieve(to_request(input, Strategy.PATHS, details=False))
+        result = info.context.service.retrieve(to_request(input, Strategy.PATHS))
         assert isinstance(result, PathsResult)
         return PathsResultType(result=result)
 
     @strawberry.field(description="One connected subgraph of high prize and low cost.")
     def subgraph(self, info: Context, input: RetrieveInput) -> SubgraphResultType:
         """One connected subgraph."""
-        result = info.context.service.retrieve(to_request(input, Strategy.SUBGRAPH, details=False))
+        result = info.context.service.retrieve(to_request(input, Strategy.SUBGRAPH))
         assert isinstance(result, SubgraphResult)
         return SubgraphResultType(result=result)
 
@@ -173,7 +173,7 @@ class Query:
         outcomes: list[Outcome | None] = []
         for given in inputs:
             try:
-                requests.append(to_request(given, strategy, details=False))
+                requests.append(to_request(given, strategy))
                 outcomes.append(None)
             except InputError as error:
                 outcomes.append(error)
@@ -195,7 +195,7 @@ class Query:
         """The same retrieval on several views."""
         references = [to_view_ref(view) for view in views]
         comparisons = info.context.service.compare(
-            to_request(input, strategy, details=False),
+            to_request(input, strategy),
             [reference for reference in references if reference is not None],
         )
         return [comparison_type(comparison) for comparison in comparisons]
