@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from threading import Lock
 from typing import Any
 
 from graph_service.errors import InputError, StoreCorruptError
+from graph_service.model.byte_budget import ByteBudget, ByteCache
 from graph_service.model.plain import from_plain, to_plain
 from graph_service.model.ranking import RelationRanker, TextEncoder
 from graph_service.rank import (
@@ -27,8 +26,6 @@ KIND = "ranker"
 EMBEDDING = "embedding"
 TRAINED = "trained"
 PREFIX = f"{TRAINED}:"
-_KEPT = 2
-"""Rankers whose weights are held in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +59,12 @@ class RankerStore:
 
     Args:
         records: The store's records.
+        memory: What the caches share.
     """
 
-    def __init__(self, records: Records, /) -> None:
+    def __init__(self, records: Records, /, *, memory: ByteBudget | None = None) -> None:
         self._records = records
-        self._sides: OrderedDict[str, RelationSides] = OrderedDict()
-        self._lock = Lock()
+        self._sides: ByteCache[str, RelationSides] = ByteCache(memory or ByteBudget(), "rankers")
 
     def add(self, weights: RankerWeights, /) -> StoredRanker:
         """Stores a ranker; one that is there already is the newest again."""
@@ -139,11 +136,11 @@ class RankerStore:
         return stored.name
 
     def _read(self, stored: StoredRanker) -> RelationSides:
-        with self._lock:
-            held = self._sides.get(stored.fingerprint)
-            if held is not None:
-                self._sides.move_to_end(stored.fingerprint)
-                return held
+        held = self._sides.get(stored.fingerprint)
+        if held is not None:
+            # It has kept what it made of the relations that it ranked since.
+            self._sides.charge(stored.fingerprint, held.held_bytes())
+            return held
         record = self._records.get_record(KIND, stored.fingerprint)
         try:
             sides = RelationSides(decode_ranker(b"" if record is None else record.data))
@@ -152,8 +149,4 @@ class RankerStore:
                 f"relation ranker {stored.name} is damaged: {error.message}",
                 hint="Delete it (graph-service rank delete) and add it anew.",
             ) from error
-        with self._lock:
-            self._sides[stored.fingerprint] = sides
-            while len(self._sides) > _KEPT:
-                self._sides.popitem(last=False)
-        return sides
+        return self._sides.keep(stored.fingerprint, sides, sides.held_bytes())

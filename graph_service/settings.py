@@ -42,6 +42,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("cache_dir", "GRAPH_SERVICE_CACHE_DIR", "", "Folder for vectors, and for snapshots of graphs kept on a server."),
     Setting("cache_gb", "GRAPH_SERVICE_CACHE_GB", "4", "Size limit of the snapshot cache in GiB."),
     Setting("trust_snapshots", "GRAPH_SERVICE_TRUST_SNAPSHOTS", "no", "Whether snapshots are opened without checking their content: yes or no."),
+    Setting("memory_gb", "GRAPH_SERVICE_MEMORY_GB", "1", "Memory in GiB that all caches share: documents, views and what is prepared for them, vectors of texts and passages, rankers, tables of page views."),
     Setting("snapshot_edges", "GRAPH_SERVICE_SNAPSHOT_EDGES", "50000000", "Statements up to which retrieval runs on a graph's snapshot; above, each region is read from the store."),
     Setting("contact", "GRAPH_SERVICE_CONTACT", "", "Mail address or URL that SPARQL endpoints are told in the user agent."),
     Setting("read_timeout_s", "GRAPH_SERVICE_READ_TIMEOUT_S", "30", "Time limit of one read in seconds."),
@@ -80,6 +81,7 @@ class Settings:
     cache_dir: str = ""
     cache_gb: float = 4.0
     trust_snapshots: bool = False
+    memory_gb: float = 1.0
     snapshot_edges: int = 50_000_000
     contact: str = ""
     read_timeout_s: float = 30.0
@@ -107,6 +109,11 @@ class Settings:
     def store_url(self) -> str:
         """The store to open: ``store``, else ``neo4j_uri``, else ``sqlite:///graph.db``."""
         return self.store or self.neo4j_uri or "sqlite:///graph.db"
+
+    @property
+    def memory_bytes(self) -> int:
+        """What all caches may hold in memory together."""
+        return int(self.memory_gb * 2**30)
 
     @property
     def vector_file(self) -> Path:

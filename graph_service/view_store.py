@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from graph_service.errors import InputError, ViewNotFoundError, ViewStaleError
+from graph_service.model.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.model.graph import Int32, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.plain import from_plain, to_plain
@@ -25,13 +24,14 @@ from graph_service.model.view import (
     ViewSpec,
     ViewState,
 )
+from graph_service.retrieve.region import extra_edges_bytes
 from graph_service.scorer_store import ScorerStore
 from graph_service.store.decoding import decodes
 from graph_service.store.lease import is_gone, owner_name
 from graph_service.store.protocol import Record, Records
 from graph_service.views.codec import decode_delta, encode_delta
 from graph_service.views.delta import make_delta
-from graph_service.views.deviation import measure
+from graph_service.views.deviation import BaseMeasure, measure
 from graph_service.views.overlay import lay
 from graph_service.views.prepared import PreparedBase
 from graph_service.views.scorer import COUNTS
@@ -39,7 +39,6 @@ from graph_service.views.trained import TRAINED
 
 KIND = "view"
 MAX_VIEW_NAME = 200
-BASES_KEPT = 4
 ABANDONED_S = 120.0
 """Silence after which a view that another machine was making counts as failed."""
 
@@ -60,16 +59,17 @@ class ViewStore:
 
     Args:
         records: The store's records.
-        cache_size: How many laid views are kept in memory.
+        memory: What the caches share, laid views and what is prepared for them among them.
     """
 
-    def __init__(self, records: Records, /, *, cache_size: int = 32) -> None:
+    def __init__(self, records: Records, /, *, memory: ByteBudget | None = None) -> None:
         self._records = records
-        self._cache: OrderedDict[tuple[tuple[str, str], str], LaidView] = OrderedDict()
-        self._cache_size = cache_size
-        self._bases: OrderedDict[tuple[tuple[str, str], str], PreparedBase] = OrderedDict()
+        shared = memory or ByteBudget()
+        self._cache: ByteCache[tuple[tuple[str, str], str], LaidView] = ByteCache(shared, "views")
+        self._bases: ByteCache[tuple[tuple[str, str], str], PreparedBase] = ByteCache(
+            shared, "bases of views"
+        )
         self.scorers = ScorerStore(records)
-        self._lock = threading.Lock()
 
     def create(
         self,
@@ -107,7 +107,7 @@ class ViewStore:
         laid = self.lay_spec(graph, spec, deadline=deadline)
         if progress is not None:
             progress(0.6)
-        base = self._judging(graph).measure(deadline=deadline)
+        base = self._measured_base(graph, deadline=deadline)
         if progress is not None:
             progress(0.8)
         stored = StoredView(
@@ -228,9 +228,7 @@ class ViewStore:
         laid = self.lay(graph, ViewRef(id=view.id))
         record = self._records.get_record(KIND, _key(view.graph, view.id))
         assert laid is not None
-        whole = replace(
-            view, deviation=measure(graph, laid.overlay, self._judging(graph).measure())
-        )
+        whole = replace(view, deviation=measure(graph, laid.overlay, self._measured_base(graph)))
         if record is not None:
             self._save(whole, record.data)
         return whole
@@ -314,8 +312,7 @@ class ViewStore:
             raise ViewNotFoundError(f"view {view.id} was deleted meanwhile", argument="view")
         delta = decode_delta(graph, record.data)
         laid = LaidView(view.id, view.spec, delta, lay(graph, delta, view_id=view.id), view.report)
-        self._keep(laid, graph)
-        return laid
+        return self._keep(laid, graph)
 
     def lay_spec(
         self,
@@ -333,19 +330,14 @@ class ViewStore:
             cached = self._cached(view_id, graph)
             if cached is not None:
                 return cached
+        scorer = spec.scorer if spec.method is Method.RELATION_REPLACEMENT else COUNTS
+        base = self.prepared(graph, scorer)
         delta, report = make_delta(
-            graph,
-            spec,
-            prepared=self.prepared(
-                graph, spec.scorer if spec.method is Method.RELATION_REPLACEMENT else COUNTS
-            ),
-            question_edges=question_edges,
-            deadline=deadline,
+            graph, spec, prepared=base, question_edges=question_edges, deadline=deadline
         )
+        self._charge(base, scorer)
         laid = LaidView(view_id, spec, delta, lay(graph, delta, view_id=view_id), report)
-        if not spec.scope.of_question:
-            self._keep(laid, graph)
-        return laid
+        return laid if spec.scope.of_question else self._keep(laid, graph)
 
     def judge(self, graph: str, /, *, edges: str) -> str:
         """Returns the name of the scorer that ATS is taken with: the newest trained, or counts."""
@@ -353,7 +345,7 @@ class ViewStore:
         return COUNTS if newest is None else newest.name
 
     def prepared(self, graph: KnowledgeGraph, scorer: str = COUNTS, /) -> PreparedBase:
-        """Returns what the views of a base share, kept for the last few bases and scorers.
+        """Returns what the views of a base share, kept for the bases and scorers used last.
 
         Args:
             graph: The base.
@@ -363,16 +355,15 @@ class ViewStore:
             InputError: The graph has no such scorer.
         """
         key = _numbering(graph), scorer
-        with self._lock:
-            base = self._bases.get(key)
+        base = self._bases.get(key)
         if base is None:
             base = self._prepare(graph, scorer)
-        with self._lock:
-            base = self._bases.setdefault(key, base)
-            self._bases.move_to_end(key)
-            while len(self._bases) > BASES_KEPT:
-                self._bases.popitem(last=False)
-            return base
+            return self._bases.keep(key, base, base.held_bytes())
+        return base
+
+    def _charge(self, base: PreparedBase, scorer: str) -> None:
+        """Charges a base with what it has made of what it was asked for."""
+        self._bases.charge((_numbering(base.graph), scorer), base.held_bytes())
 
     def _prepare(self, graph: KnowledgeGraph, scorer: str) -> PreparedBase:
         if scorer == COUNTS:
@@ -386,22 +377,26 @@ class ViewStore:
             index=index,
         )
 
-    def _judging(self, graph: KnowledgeGraph) -> PreparedBase:
-        return self.prepared(graph, self.judge(graph.name, edges=graph.fingerprints.edges))
+    def _measured_base(
+        self, graph: KnowledgeGraph, /, *, deadline: Deadline | None = None
+    ) -> BaseMeasure:
+        scorer = self.judge(graph.name, edges=graph.fingerprints.edges)
+        base = self.prepared(graph, scorer)
+        found = base.measure(deadline=deadline)
+        self._charge(base, scorer)
+        return found
 
     def _cached(self, view_id: str, graph: KnowledgeGraph) -> LaidView | None:
-        key = _numbering(graph), view_id
-        with self._lock:
-            laid = self._cache.get(key)
-            if laid is not None:
-                self._cache.move_to_end(key)
-            return laid
+        return self._cache.get((_numbering(graph), view_id))
 
-    def _keep(self, laid: LaidView, graph: KnowledgeGraph) -> None:
-        with self._lock:
-            self._cache[_numbering(graph), laid.id] = laid
-            while len(self._cache) > self._cache_size:
-                self._cache.popitem(last=False)
+    def _keep(self, laid: LaidView, graph: KnowledgeGraph) -> LaidView:
+        key = _numbering(graph), laid.id
+        return self._cache.keep(key, laid, _laid_bytes(laid, graph))
+
+
+def _laid_bytes(laid: LaidView, graph: KnowledgeGraph) -> int:
+    """The bytes of a view, with the order of its edges that the first question on it makes."""
+    return held_bytes(laid, shared=(graph,)) + extra_edges_bytes(graph, laid.overlay)
 
 
 def _numbering(graph: KnowledgeGraph) -> tuple[str, str]:

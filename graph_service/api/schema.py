@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
 import strawberry
@@ -25,6 +24,7 @@ from graph_service.api.catalogue import (
     parse_cursor,
     view_type,
 )
+from graph_service.api.document_cache import KeptDocuments
 from graph_service.api.documents import invalidities, read_document
 from graph_service.api.execution import BoundedExecution, Ended
 from graph_service.api.inputs import (
@@ -75,7 +75,6 @@ from graph_service.service import Outcome, Service
 from graph_service.service.many import check_count
 
 MAX_IDS = 200
-CACHED_DOCUMENTS = 200
 MAX_ATTEMPTS = 3
 MAX_MESSAGE = 1_000
 MAX_ERRORS = 100
@@ -462,27 +461,6 @@ class _Schema(strawberry.Schema):
         """Leaves errors to ``execute``."""
 
 
-class _Documents(SchemaExtension):
-    """Reads and checks documents; for the client's own that costs more than answering them."""
-
-    def on_parse(self) -> Iterator[None]:
-        """Refuses a document that costs too much before any rule walks it."""
-        read = _checked_document(self.execution_context.query or "")
-        self.execution_context.graphql_document, self._errors = read
-        yield
-
-    def on_validate(self) -> Iterator[None]:
-        """Says what the rules of GraphQL have against it."""
-        self.execution_context.pre_execution_errors = self._errors
-        yield
-
-
-@lru_cache(maxsize=CACHED_DOCUMENTS)
-def _checked_document(text: str) -> tuple[DocumentNode, list[GraphQLError]]:
-    document = read_document(text)
-    return document, invalidities(document, schema._schema)
-
-
 class _OneOperation(SchemaExtension):
     """Runs the one operation that the client means; a query reads one edition of each graph.
 
@@ -513,10 +491,15 @@ def _make_schema() -> _Schema:
         execution_context_class=BoundedExecution,
         types=[TripletsResultType, PathsResultType, SubgraphResultType],
         extensions=[
-            _Documents,
+            # Reading and checking the client's documents costs more than answering them.
+            lambda: KeptDocuments(read=read_document, check=_invalidities),
             _OneOperation,
         ],
     )
+
+
+def _invalidities(document: DocumentNode) -> list[GraphQLError]:
+    return invalidities(document, schema._schema)
 
 
 schema = _make_schema()

@@ -4,6 +4,8 @@ MiniLM gives a text the same bits wherever it is computed. Other embedders diffe
 by batch, thread count and machine; what was computed first is therefore kept, and every process
 that shares the file reads that one. Where two compute the same text at once, the one that writes
 first is right and the other takes its vector over.
+What passes with a question is kept in a part of the file that holds the last so many texts: what
+clients ask must not make it grow for ever.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -26,6 +29,7 @@ from graph_service.errors import (
     StoreCorruptError,
     StoreUnavailableError,
 )
+from graph_service.model.byte_budget import ByteBudget, ByteCache
 from graph_service.model.graph import Bool
 from graph_service.model.identity import digest
 from graph_service.model.limits import Cut, CutReason, Deadline
@@ -36,12 +40,16 @@ _BUSY_MS = 30_000
 _KEYS_A_QUERY = 500
 _TEXTS_A_STEP = 128
 _MEMORY_BYTES = 96 * 2**20
+_ROW_BYTES = 200
+"""What a vector in memory holds beside its numbers and its text."""
+PASSING_KEPT = 20_000
+"""Vectors in the part of the file for texts that pass."""
 
 
 class VectorFile:
     """One SQLite file of frozen vectors, shared by threads and processes.
 
-    Rows are only ever added. A file or folder that cannot be written is read; ``read_only`` then
+    Rows are only ever added, but for those of passing texts, of which the last are kept. A file or folder that cannot be written is read; ``read_only`` then
     says why, and new vectors live in memory alone.
 
     Attributes:
@@ -67,6 +75,7 @@ class VectorFile:
         self._idle: list[sqlite3.Connection] = []
         self._pid = os.getpid()
         self._closed = False
+        self._has_passing = False
         if self.read_only is None:
             self._prepare()
         self._check()
@@ -77,18 +86,12 @@ class VectorFile:
         if not keys or (self.read_only and not self.path.exists()):
             return found
         with self._connection() as connection:
-            for start in range(0, len(keys), _KEYS_A_QUERY):
-                part = keys[start : start + _KEYS_A_QUERY]
-                marks = ",".join("?" * len(part))
-                rows = connection.execute(
-                    f"SELECT key, vector FROM vector WHERE key IN ({marks})",  # noqa: S608
-                    part,
-                )
-                for key, blob in rows:
-                    found[key] = np.frombuffer(blob, dtype="<f4")
+            _read_part(connection, "vector", keys, found)
+            if self._has_passing:
+                _read_part(connection, "passing", [key for key in keys if key not in found], found)
         return found
 
-    def add(self, keys: Sequence[bytes], vectors: Float32, /) -> Float32:
+    def add(self, keys: Sequence[bytes], vectors: Float32, /, *, passing: bool = False) -> Float32:
         """Keeps vectors, and returns those that hold now.
 
         A key that is there already keeps its vector, and that one is returned.
@@ -96,6 +99,7 @@ class VectorFile:
         Args:
             keys: 16 bytes each, distinct.
             vectors: One a key, float32 [len(keys), d].
+            passing: Whether they are kept among the last ``PASSING_KEPT`` alone.
         """
         if self.read_only or not len(keys):
             return vectors
@@ -106,9 +110,9 @@ class VectorFile:
             with self._connection() as connection:
                 connection.execute("BEGIN IMMEDIATE")
                 try:
-                    before = connection.total_changes
-                    connection.executemany("INSERT OR IGNORE INTO vector VALUES (?, ?)", rows)
-                    written = connection.total_changes - before
+                    written = connection.executemany(_INSERT[passing], rows).rowcount
+                    if passing:
+                        connection.execute(_FORGET, (PASSING_KEPT,))
                     connection.execute("COMMIT")
                 except BaseException:
                     if connection.in_transaction:
@@ -126,11 +130,18 @@ class VectorFile:
         return np.stack([there[key] for key in keys])
 
     def count(self) -> int:
-        """Returns how many vectors the file has."""
+        """Returns how many vectors the file has for good."""
+        return self._count("SELECT count(*) FROM vector")
+
+    def count_passing(self) -> int:
+        """Returns how many vectors of passing texts the file has."""
+        return self._count("SELECT count(*) FROM passing") if self._has_passing else 0
+
+    def _count(self, query: str) -> int:
         if self.read_only and not self.path.exists():
             return 0
         with self._connection() as connection:
-            (found,) = connection.execute("SELECT count(*) FROM vector").fetchone()
+            (found,) = connection.execute(query).fetchone()
         return int(found)
 
     def close(self) -> None:
@@ -164,6 +175,7 @@ class VectorFile:
                     "CREATE TABLE IF NOT EXISTS vector "
                     "(key BLOB NOT NULL PRIMARY KEY, vector BLOB NOT NULL)"
                 )
+                connection.execute(_MAKE_PASSING)
                 connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {_SCHEMA}")
                 connection.execute("COMMIT")
@@ -193,6 +205,24 @@ class VectorFile:
                 f"{self.path} has version {version}; this package reads up to {_SCHEMA}",
                 hint="Update graph-service, or name another file.",
             )
+        self._has_passing = self._find_passing()
+
+    def _find_passing(self) -> bool:
+        """Whether there is a part for passing texts; a file of an earlier version is given one."""
+        with self._connection() as connection:
+            found = connection.execute(
+                "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'passing'"
+            ).fetchone()
+            if found or self.read_only:
+                return bool(found)
+            try:
+                connection.execute(_MAKE_PASSING)
+            except sqlite3.OperationalError as error:
+                if not _cannot_write(error):
+                    raise
+                self.read_only = str(error)
+                return False
+        return True
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -257,6 +287,31 @@ class VectorFile:
         )
 
 
+_MAKE_PASSING = (
+    "CREATE TABLE IF NOT EXISTS passing (number INTEGER PRIMARY KEY AUTOINCREMENT, "
+    "key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)"
+)
+_INSERT = {
+    False: "INSERT OR IGNORE INTO vector VALUES (?, ?)",
+    True: "INSERT OR IGNORE INTO passing (key, vector) VALUES (?, ?)",
+}
+_FORGET = "DELETE FROM passing WHERE number <= (SELECT max(number) FROM passing) - ?"
+
+
+def _read_part(
+    connection: sqlite3.Connection, table: str, keys: Sequence[bytes], found: dict[bytes, Float32]
+) -> None:
+    for start in range(0, len(keys), _KEYS_A_QUERY):
+        part = keys[start : start + _KEYS_A_QUERY]
+        marks = ",".join("?" * len(part))
+        rows = connection.execute(
+            f"SELECT key, vector FROM {table} WHERE key IN ({marks})",  # noqa: S608
+            part,
+        )
+        for key, blob in rows:
+            found[key] = np.frombuffer(blob, dtype="<f4")
+
+
 # Connections that a forked child found: kept so that nothing closes them.
 _INHERITED: list[sqlite3.Connection] = []
 
@@ -304,24 +359,36 @@ class Vectors:
         file: VectorFile | None = None,
         /,
         *,
-        memory_bytes: int = _MEMORY_BYTES,
+        memory: ByteBudget | None = None,
     ) -> None:
-        """Makes the pair; ``memory_bytes`` bounds what is held in memory."""
+        """Makes the pair; ``memory`` bounds what is held in memory, with other caches."""
         self.embedder = embedder
         self.file = file
-        rows = max(2, memory_bytes // (4 * embedder.dimension))
-        self._memory = _Memory(embedder.dimension, rows)
-        self._lock = threading.Lock()
+        self._memory: ByteCache[str, bytes] = ByteCache(
+            memory or ByteBudget(_MEMORY_BYTES), f"vectors of {embedder.name}"
+        )
 
-    def encode(self, texts: Sequence[str], /, *, deadline: Deadline | None = None) -> Float32:
+    def encode(
+        self,
+        texts: Sequence[str],
+        /,
+        *,
+        deadline: Deadline | None = None,
+        passing: Container[str] = (),
+    ) -> Float32:
         """Returns one unit vector a text, float32 [len(texts), dimension].
+
+        Args:
+            texts: Any number.
+            deadline: When to stop.
+            passing: Texts that pass, such as questions: the file keeps the last of them alone.
 
         Raises:
             DeadlineError: The time ran out; what was computed is kept, so that asking again gets
                 further.
             InputError: A text holds a lone surrogate.
         """
-        part = self.encode_some(texts, deadline=deadline)
+        part = self.encode_some(texts, deadline=deadline, passing=passing)
         if part.cut is not None and deadline is not None:
             deadline.check("embedding texts")
         return part.vectors
@@ -333,6 +400,7 @@ class Vectors:
         *,
         max_new: int | None = None,
         deadline: Deadline | None = None,
+        passing: Container[str] = (),
     ) -> PartVectors:
         """Returns the vectors of as many texts as the limits allow, the first ones first.
 
@@ -340,6 +408,7 @@ class Vectors:
             texts: Most important first: they are computed in this order.
             max_new: How many distinct texts may be computed.
             deadline: When to stop; at least one step of 128 texts is computed unless it is past.
+            passing: Texts that the file keeps among the last alone.
         """
         distinct = list(dict.fromkeys(texts))
         vectors, missing = self._look_up(distinct)
@@ -347,7 +416,7 @@ class Vectors:
         done = 0
         while done < len(wanted) and not (deadline is not None and deadline.passed()):
             step = wanted[done : done + _TEXTS_A_STEP]
-            vectors[step] = self._compute([distinct[i] for i in step])
+            vectors[step] = self._compute([distinct[i] for i in step], passing)
             done += len(step)
         known = np.ones(len(distinct), dtype=np.bool_)
         known[missing[done:]] = False
@@ -392,8 +461,12 @@ class Vectors:
     def _look_up(self, texts: list[str]) -> tuple[Float32, list[int]]:
         """Returns vectors, and the numbers of the texts that have none, ascending."""
         vectors = np.zeros((len(texts), self.embedder.dimension), dtype=np.float32)
-        with self._lock:
-            missing = self._memory.read(texts, vectors)
+        held = self._memory.get_all(texts)
+        there_now = [number for number, row in enumerate(held) if row is not None]
+        if there_now:
+            rows = b"".join([row for row in held if row is not None])
+            vectors[there_now] = np.frombuffer(rows, dtype="<f4").reshape(len(there_now), -1)
+        missing = [number for number, row in enumerate(held) if row is None]
         if not missing or self.file is None:
             return vectors, missing
         keys = [self._key(texts[i]) for i in missing]
@@ -415,16 +488,36 @@ class Vectors:
                 )
             vectors[number] = vector
             found.append(number)
-        with self._lock:
-            self._memory.add([texts[i] for i in found], vectors[found])
+        self._hold([texts[i] for i in found], vectors[found])
         return vectors, absent
 
-    def _compute(self, texts: list[str]) -> Float32:
+    def _compute(self, texts: list[str], passing: Container[str]) -> Float32:
         vectors = self.embedder.encode(texts)
         if self.file is not None:
-            vectors = self.file.add([self._key(text) for text in texts], vectors)
-        with self._lock:
-            return self._memory.add(texts, vectors)
+            pass_by = [text in passing for text in texts]
+            for part in (True, False):
+                places = [place for place, passes in enumerate(pass_by) if passes is part]
+                if places:
+                    keys = [self._key(texts[place]) for place in places]
+                    vectors[places] = self.file.add(keys, vectors[places], passing=part)
+        return self._hold(texts, vectors)
+
+    def _hold(self, texts: list[str], vectors: Float32) -> Float32:
+        """Keeps vectors of distinct texts in memory, and returns those that hold.
+
+        Where another thread was first its vector holds, so that one process has one vector a text
+        even when no file settles it.
+        """
+        if not texts:
+            return vectors
+        rows = np.ascontiguousarray(vectors, dtype="<f4")
+        held = self._memory.keep_all(
+            [
+                (text, row.tobytes(), row.nbytes + sys.getsizeof(text) + _ROW_BYTES)
+                for text, row in zip(texts, rows, strict=True)
+            ]
+        )
+        return np.frombuffer(b"".join(held), dtype="<f4").reshape(rows.shape)
 
     def _key(self, text: str) -> bytes:
         name = self.embedder.name
@@ -436,77 +529,21 @@ class Vectors:
             raise InputError(f"a text to embed holds a lone surrogate: {text[:80]!r}") from error
 
 
-def open_vectors(embedder: Embedder, path: Path | str | None = None, /) -> Vectors:
+def open_vectors(
+    embedder: Embedder,
+    path: Path | str | None = None,
+    /,
+    *,
+    memory: ByteBudget | None = None,
+) -> Vectors:
     """Returns an embedder with the file that keeps its vectors (in memory alone without one).
+
+    Args:
+        embedder: Computes what is missing.
+        path: The file.
+        memory: What caches in memory share.
 
     Raises:
         StoreError: The file is damaged, newer, or locked.
     """
-    return Vectors(embedder, VectorFile(path) if path is not None else None)
-
-
-class _Memory:
-    """The vectors used last, in two matrices: the recent half and the half before.
-
-    A text that is used moves to the recent half; when that is full, the other half is dropped.
-    That keeps what is in use, without a list to be mended on every look-up.
-    """
-
-    def __init__(self, dimension: int, rows: int) -> None:
-        self._dimension = dimension
-        self._half = max(1, rows // 2)
-        self._recent: dict[str, int] = {}
-        self._older: dict[str, int] = {}
-        self._recent_rows = np.zeros((0, dimension), dtype=np.float32)
-        self._older_rows = self._recent_rows
-
-    def read(self, texts: Sequence[str], into: Float32) -> list[int]:
-        """Copies the vectors there are, and returns the numbers of the others."""
-        missing: list[int] = []
-        recent, recent_from, older, older_from = [], [], [], []
-        for number, text in enumerate(texts):
-            row = self._recent.get(text)
-            if row is not None:
-                recent.append(number)
-                recent_from.append(row)
-                continue
-            row = self._older.get(text)
-            if row is None:
-                missing.append(number)
-            else:
-                older.append(number)
-                older_from.append(row)
-        if recent:
-            into[recent] = self._recent_rows[recent_from]
-        if older:
-            into[older] = self._older_rows[older_from]
-            self.add([texts[i] for i in older], into[older])
-        return missing
-
-    def add(self, texts: Sequence[str], vectors: Float32) -> Float32:
-        """Keeps vectors of distinct texts, and returns those that hold.
-
-        Where another thread was first its vector holds, so that one process has one vector a text
-        even when no file settles it.
-        """
-        result = vectors
-        for number, text in enumerate(texts):
-            row = self._recent.get(text)
-            if row is not None:
-                if result is vectors:
-                    result = vectors.copy()
-                result[number] = self._recent_rows[row]
-                continue
-            if len(self._recent) >= self._half:
-                self._older, self._older_rows = self._recent, self._recent_rows
-                self._recent = {}
-                self._recent_rows = np.zeros((0, self._dimension), dtype=np.float32)
-            row = len(self._recent)
-            if row == len(self._recent_rows):
-                size = min(self._half, max(256, 2 * row))
-                grown = np.zeros((size, self._dimension), dtype=np.float32)
-                grown[:row] = self._recent_rows
-                self._recent_rows = grown
-            self._recent_rows[row] = result[number]
-            self._recent[text] = row
-        return result
+    return Vectors(embedder, VectorFile(path) if path is not None else None, memory=memory)

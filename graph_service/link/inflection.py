@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, product
 
+_LONGEST_WORD = 60
+"""No longer word is inflected, or kept."""
 _MAX_FORMS_A_CASE = 48
 _LEAST_STEM = 2
 
@@ -148,7 +150,9 @@ def _nominatives(words: Sequence[str]) -> Iterator[str]:
     written = " ".join(words)
     seen = {written}
     for case in range(len(_CASES)):
-        choices = [_of_case(word, case) for word in words]
+        choices = [
+            _of_case(word, case) if len(word) <= _LONGEST_WORD else (word,) for word in words
+        ]
         for form in islice(product(*choices), _MAX_FORMS_A_CASE):
             name = " ".join(form)
             if name not in seen:

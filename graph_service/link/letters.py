@@ -75,8 +75,7 @@ def signatures(texts: Sequence[str], /) -> Signatures:
     joined = "\n".join(texts)
     if joined.count("\n") != len(texts) - 1:
         joined = "\n".join(text.replace("\n", " ") for text in texts)
-    # Not through the cache of ``fold``, which is for words.
-    folded = fold.__wrapped__(joined) + "\n"
+    folded = fold(joined) + "\n"
     codes = np.frombuffer(folded.encode("utf-32-le"), dtype="<u4")
     ends = np.flatnonzero(codes == 10)
     starts = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1] + 1])

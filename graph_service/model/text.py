@@ -32,18 +32,28 @@ _ACCENT = re.compile(r"[\u0300-\u036f]")
 _SPECIAL = str.maketrans({"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})
 
 
-@lru_cache(maxsize=65536)
+_KEPT_CHARACTERS = 100
+"""Only texts up to this length are kept by the caches here: they count their entries, not bytes."""
+
+
 def fold(text: str, /) -> str:
     """Returns text in NFKC, case folded, without accents.
 
     >>> fold("Zwölf"), fold("Łódź"), fold("ＡＢＣ")
     ('zwolf', 'lodz', 'abc')
     """
+    return _kept_fold(text) if len(text) <= _KEPT_CHARACTERS else _fold(text)
+
+
+def _fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", text).casefold().translate(_SPECIAL)
     plain = _ACCENT.sub("", unicodedata.normalize("NFD", folded))
     return unicodedata.normalize("NFC", plain)
+
+
+_kept_fold = lru_cache(maxsize=65536)(_fold)
 
 
 def words(text: str, /) -> list[str]:
@@ -55,12 +65,18 @@ def words(text: str, /) -> list[str]:
     return list(_folded_words(text))
 
 
-@lru_cache(maxsize=8192)
 def _folded_words(text: str) -> tuple[str, ...]:
+    return _kept_words(text) if len(text) <= _KEPT_CHARACTERS else _words_of(text)
+
+
+def _words_of(text: str) -> tuple[str, ...]:
     # A name is indexed under its words and as a whole, and languages share many names.
     if text.isascii():
         return tuple(_ASCII_WORD.findall(text.lower()))
     return tuple([found.group() for found in _words(fold(text))])
+
+
+_kept_words = lru_cache(maxsize=8192)(_words_of)
 
 
 def is_unspaced(word: str, /) -> bool:

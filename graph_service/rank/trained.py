@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graph_service.errors import InputError
+from graph_service.model.byte_budget import held_bytes
 from graph_service.model.ranking import (
     Bool,
     Float32,
@@ -25,6 +26,8 @@ from graph_service.rank.words import Vocabulary
 NETWORK_LIKENESS = 8
 """Power of the cosine by which corrections are taken over, in one direction alone."""
 _MOST_KEPT = 10_000
+_ROW_BYTES = 600
+"""What a row holds beside its numbers: its text, and three arrays' headers."""
 """Relations of which is kept what scores take from them: some 40 MB."""
 _Row = tuple[Float64, np.float64, Float64]
 
@@ -95,6 +98,13 @@ class RelationSides:
     def __init__(self, weights: RankerWeights, /) -> None:
         self.weights = weights
         self._rows: dict[str, _Row] = {}
+        self._own_bytes = held_bytes(weights)
+
+    def held_bytes(self) -> int:
+        """Returns the bytes of the weights, and of what was made of relations so far."""
+        rows = self._rows
+        a_row = next((first.nbytes + last.nbytes for first, _, last in rows.values()), 0)
+        return self._own_bytes + len(rows) * (a_row + _ROW_BYTES)
 
     def of(self, relations: Sequence[SignedRelation], encoder: TextEncoder, /) -> RelationSide:
         """Returns what questions are scored by, for these relations: one at least."""

@@ -283,6 +283,12 @@ def _extra_edges(graph: KnowledgeGraph, overlay: Overlay) -> tuple[Adjacency, Ad
     return known
 
 
+def extra_edges_bytes(graph: KnowledgeGraph, overlay: Overlay, /) -> int:
+    """Returns the bytes of the order that is made of an overlay's edges: by head, and by tail."""
+    nodes = graph.node_count + len(overlay.new_nodes) + 1
+    return 2 * (8 * nodes + 4 * len(overlay.head)) if len(overlay.head) else 0
+
+
 def _by_end(ends: Int32, node_count: int) -> Adjacency:
     indptr = np.zeros(node_count + 1, dtype=np.int64)
     np.cumsum(np.bincount(ends, minlength=node_count), out=indptr[1:])

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
 
 import numpy as np
 
 from graph_service import __version__
 from graph_service.errors import InputError
+from graph_service.model.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import Fingerprints
 from graph_service.model.pageviews import LongTailLevel, PageViews
@@ -19,8 +19,6 @@ from graph_service.sampling import LevelCounts, SampleSpec, draw_entities
 from graph_service.store.page_views import RECORD_KIND, PageViewTable, read_page_views
 from graph_service.store.protocol import GraphInfo, Store
 from graph_service.triples import TripleMaker
-
-_TABLES_KEPT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +53,19 @@ class Sample:
 class LongTail:
     """Reads page views and draws samples. Safe to use from several threads."""
 
-    def __init__(self, store: Store, /) -> None:
+    def __init__(self, store: Store, /, *, memory: ByteBudget) -> None:
         self._store = store
-        self._tables: OrderedDict[tuple[str, str], PageViewTable] = OrderedDict()
-        self._lock = Lock()
+        self._tables: ByteCache[tuple[str, str], PageViewTable] = ByteCache(memory, "page views")
 
     def table(self, graph: str, /) -> PageViewTable:
         """Returns the page views of a graph; each state of them is read once."""
         records = self._store.list_records(RECORD_KIND, graph=graph)
         key = (graph, records[0].updated_at if records else "")
-        with self._lock:
-            if key in self._tables:
-                self._tables.move_to_end(key)
-                return self._tables[key]
+        held = self._tables.get(key)
+        if held is not None:
+            return held
         table = read_page_views(self._store, graph)
-        with self._lock:
-            self._tables[key] = table
-            while len(self._tables) > _TABLES_KEPT:
-                self._tables.popitem(last=False)
-        return table
+        return self._tables.keep(key, table, held_bytes(table))
 
     def sample(
         self,

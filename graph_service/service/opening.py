@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from graph_service.embed import Embedder, Vectors, open_embedder, open_vectors
+from graph_service.model.byte_budget import ByteBudget
 from graph_service.service.service import Service
 from graph_service.settings import Settings, read_settings
 from graph_service.store import open_store
@@ -33,6 +34,8 @@ def open_service(
     if store is None or isinstance(store, str):
         store = open_configured_store(chosen, store)
 
+    memory = ByteBudget(chosen.memory_bytes)
+
     def vectors() -> Vectors:
         return open_vectors(
             embedder
@@ -43,9 +46,10 @@ def open_service(
                 api_key=chosen.model_key or None,
             ),
             chosen.vector_file,
+            memory=memory,
         )
 
-    return Service(store, vectors=vectors, settings=chosen)
+    return Service(store, vectors=vectors, settings=chosen, memory=memory)
 
 
 def open_configured_store(settings: Settings, url: str | None = None, /) -> Store:

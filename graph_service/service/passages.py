@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -19,6 +18,7 @@ from graph_service.embed.cosines import cosine
 from graph_service.embed.protocol import Float32
 from graph_service.errors import InputError
 from graph_service.link import link_title
+from graph_service.model.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.model.graph import Bool, Int64, KnowledgeGraph
 from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
@@ -33,9 +33,6 @@ from graph_service.store.passages import (
 )
 from graph_service.store.protocol import GraphInfo, Store
 from graph_service.triples import entity_name
-
-KEPT_BYTES = 2**30
-"""Vectors of passages that are kept in memory at most."""
 
 _DIGITS = 5
 
@@ -60,11 +57,12 @@ class EmbeddingProgress:
 class PassageSearch:
     """Searches the passages of a store. Safe to use from several threads."""
 
-    def __init__(self, store: Store, /, *, vectors: Callable[[], Vectors]) -> None:
+    def __init__(
+        self, store: Store, /, *, vectors: Callable[[], Vectors], memory: ByteBudget
+    ) -> None:
         self._store = store
         self._vectors = vectors
-        self._kept: OrderedDict[tuple[int, str], _SetVectors] = OrderedDict()
-        self._lock = Lock()
+        self._kept: ByteCache[tuple[int, str], _SetVectors] = ByteCache(memory, "passages")
         self._reading = Lock()
 
     def search(
@@ -190,7 +188,7 @@ class PassageSearch:
         cuts: list[Cut],
     ) -> dict[PassagePlace, float]:
         """Returns the cosines of the best passages and of those that are wanted anyway."""
-        vector = self._vectors().encode([query], deadline=deadline)[0]
+        vector = self._vectors().encode([query], deadline=deadline, passing=(query,))[0]
         found: dict[PassagePlace, float] = {}
         known = total = 0
         for one in sets:
@@ -213,19 +211,16 @@ class PassageSearch:
     def _set_vectors(self, one: PassageSet, deadline: Deadline) -> _SetVectors:
         vectors = self._vectors()
         key = (one.number, one.fingerprint)
-        with self._lock:
-            held = self._kept.get(key)
-            if held is not None:
-                self._kept.move_to_end(key)
-                return held
+        held = self._kept.get(key)
+        if held is not None:
+            return held
         # One at a time: two that compute the same vectors would only hinder each other.
         with self._reading:
-            with self._lock:
-                held = self._kept.get(key)
+            held = self._kept.get(key)
             if held is None:
                 held = self._read_vectors(one.number, vectors, deadline)
                 if held.known.all():
-                    self._keep(key, held)
+                    self._kept.keep(key, held, held_bytes(held))
         return held
 
     def _read_vectors(self, number: int, vectors: Vectors, deadline: Deadline) -> _SetVectors:
@@ -241,14 +236,6 @@ class PassageSearch:
             np.concatenate([empty, *parts]),
             np.concatenate([np.zeros(0, dtype=np.bool_), *known]),
         )
-
-    def _keep(self, key: tuple[int, str], held: _SetVectors) -> None:
-        with self._lock:
-            self._kept[key] = held
-            size = sum(one.vectors.nbytes for one in self._kept.values())
-            while size > KEPT_BYTES and len(self._kept) > 1:
-                _, oldest = self._kept.popitem(last=False)
-                size -= oldest.vectors.nbytes
 
     def _labels(
         self, info: GraphInfo, ids: Sequence[str], languages: Sequence[str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -42,6 +42,7 @@ from graph_service.retrieve.region import extract_region
 from graph_service.retrieve.types import IsInstance, instances_of
 from graph_service.service.linking import Linking, OpenGraph, QuestionLinker
 from graph_service.service.lookup import find_relations, require_base
+from graph_service.service.passing import EVERY_TEXT, TextsOfAClient
 from graph_service.service.question_vector import read_vector, vector_hash
 from graph_service.service.shaping import base_ids, detailed, fit_budget, make_items, with_id
 from graph_service.settings import Settings
@@ -161,6 +162,9 @@ class Retriever:
                     argument="question_vector",
                 )
             question_vector = read_vector(request.question_vector, vectors.embedder)
+        passing: Container[str] = TextsOfAClient(request.question)
+        if request.view is not None and request.view.spec and request.view.spec.changes:
+            passing = EVERY_TEXT
         watch.stage("embedder")
         selection: Selection | None = None
         if len(linking.seeds):
@@ -172,7 +176,7 @@ class Retriever:
                 mentions=linking.mentions,
                 overlay=overlay,
                 preset=preset,
-                encode=partial(vectors.encode, deadline=deadline),
+                encode=partial(vectors.encode, deadline=deadline, passing=passing),
                 languages=request.languages,
                 relation_filter=_relation_filter(base, laid, request),
                 ranks=ranks,
@@ -180,7 +184,7 @@ class Retriever:
                 prove=request.prove,
                 deadline=deadline,
                 region=ground.region,
-                ranker=self._ranker(preset, vectors, deadline),
+                ranker=self._ranker(preset, vectors, deadline, passing),
                 head_relations=ground.head_relations,
                 is_instance=is_instance,
                 question_vector=question_vector,
@@ -259,7 +263,7 @@ class Retriever:
             )
         )
         if texts:
-            self._vectors().encode(list(texts), deadline=deadline)
+            self._vectors().encode(list(texts), deadline=deadline, passing=texts)
 
     def preset(self, request: RetrieveRequest, /) -> Preset:
         """Returns all parameters of a request; raises ``InputError`` past the settings' limits."""
@@ -296,12 +300,12 @@ class Retriever:
         return replace(preset, relations=replace(preset.relations, ranker=ranker))
 
     def _ranker(
-        self, preset: Preset, vectors: Vectors, deadline: Deadline
+        self, preset: Preset, vectors: Vectors, deadline: Deadline, passing: Container[str]
     ) -> RelationRanker | None:
         """Returns who ranks relations, where the preset ranks them."""
         if preset.relations is None:
             return None
-        encode = partial(vectors.encode, deadline=deadline)
+        encode = partial(vectors.encode, deadline=deadline, passing=passing)
         encoding = Encoding(vectors.embedder.name, encode)
         return self._rankers.open(preset.relations.ranker, encoding)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from graph_service.embed import Vectors
 from graph_service.errors import GraphNotFoundError, InputError
+from graph_service.model.byte_budget import ByteBudget
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.pageviews import PageViews
@@ -80,6 +81,7 @@ class Service:
         store: An open store; closed with the service.
         vectors: Text vectors; opened at first use where it is a function.
         settings: Limits and names.
+        memory: What all caches share; one of the settings' size where it is not given.
 
     Attributes:
         rankers: Trained rankers of relations, which preset ``ltgen`` ranks by.
@@ -92,15 +94,17 @@ class Service:
         *,
         vectors: Vectors | Callable[[], Vectors],
         settings: Settings,
+        memory: ByteBudget | None = None,
     ) -> None:
         self.store = store
         self.settings = settings
+        self.memory = memory or ByteBudget(settings.memory_bytes)
         self._vectors = vectors
         self._graphs: OrderedDict[tuple[str, str], KnowledgeGraph] = OrderedDict()
         self._building: dict[tuple[str, str], Lock] = {}
-        self._views = ViewStore(store)
+        self._views = ViewStore(store, memory=self.memory)
         self._view_jobs = ViewJobs(self._views)
-        self.rankers = RankerStore(store)
+        self.rankers = RankerStore(store, memory=self.memory)
         self._retriever = Retriever(
             store,
             views=self._views,
@@ -108,9 +112,9 @@ class Service:
             vectors=lambda: self.vectors,
             settings=settings,
         )
-        self._lexicons = Lexicons(store)
-        self._long_tail = LongTail(store)
-        self._passages = PassageSearch(store, vectors=lambda: self.vectors)
+        self._lexicons = Lexicons(store, memory=self.memory)
+        self._long_tail = LongTail(store, memory=self.memory)
+        self._passages = PassageSearch(store, vectors=lambda: self.vectors, memory=self.memory)
         self._graphs_lock = Lock()
         self._vectors_lock = Lock()
         self._of_thread = ReadingOfThread()

@@ -7,15 +7,14 @@ other, so linking and picking are the same functions as on a whole snapshot.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import replace
-from threading import Lock
 
 import numpy as np
 
 from graph_service.link.forms import other_forms
 from graph_service.link.lexicon import Lexicon, RelationNames, tell_of_whole
 from graph_service.link.question import find_runs, may_be_name, read_atoms, writes_capitals
+from graph_service.model.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
@@ -34,7 +33,6 @@ from graph_service.store.protocol import GraphInfo, SearchHit, Store
 from graph_service.store.region_graph import RegionGraph, read_region_graph
 
 _NAME_WORDS = 16
-_EDITIONS_KNOWN = 8
 _SAME_NAME = 50
 """Entities of one name that are told apart."""
 _NAMED_EDGES = 20_000
@@ -43,12 +41,11 @@ _ARTICLE = "the "
 
 
 class Lexicons:
-    """What the linker knows of graphs whose arrays are not in memory, the latest editions kept."""
+    """What the linker knows of graphs whose arrays are not in memory, those used last kept."""
 
-    def __init__(self, store: Store, /) -> None:
+    def __init__(self, store: Store, /, *, memory: ByteBudget) -> None:
         self._store = store
-        self._known: OrderedDict[tuple[str, str], Lexicon] = OrderedDict()
-        self._lock = Lock()
+        self._known: ByteCache[tuple[str, str], Lexicon] = ByteCache(memory, "lexicons")
 
     def of(self, info: GraphInfo, /) -> Lexicon:
         """Returns the lexicon of a graph, read from the store at its first question.
@@ -56,8 +53,7 @@ class Lexicons:
         It knows no misspelt names: those take all labels at once.
         """
         key = (info.edition, info.fingerprints.content)
-        with self._lock:
-            lexicon = self._known.get(key)
+        lexicon = self._known.get(key)
         if lexicon is None:
             relations = self._store.relations(info.edition)
             labels: dict[str, list[str]] = {}
@@ -66,11 +62,7 @@ class Lexicons:
                     labels.setdefault(language, []).append(label)
             names = RelationNames.build(labels, (relation.id for relation in relations))
             lexicon = Lexicon(names, misspelt=False)
-        with self._lock:
-            self._known[key] = lexicon
-            self._known.move_to_end(key)
-            while len(self._known) > _EDITIONS_KNOWN:
-                self._known.popitem(last=False)
+            return self._known.keep(key, lexicon, held_bytes(lexicon))
         return lexicon
 
 

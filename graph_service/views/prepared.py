@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from graph_service.model.byte_budget import held_bytes
 from graph_service.model.graph import Int32, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.views.deviation import BaseMeasure
@@ -46,6 +47,11 @@ class PreparedBase:
         self._quality = quality
         self._measure: BaseMeasure | None = None
         self._least: Int32 | None = None
+
+    def held_bytes(self) -> int:
+        """Returns the bytes of what was made so far, without the graph; waits for nothing."""
+        parts = (self._index, self._scorer, self._quality, self._measure, self._least)
+        return held_bytes(*parts, shared=(self.graph,))
 
     @property
     def index(self) -> PairIndex:

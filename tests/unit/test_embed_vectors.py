@@ -12,11 +12,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from graph_service.embed import VectorFile, Vectors, open_vectors
-from graph_service.embed.vectors import _Memory
+from graph_service.embed import vectors as vectors_module
 from graph_service.errors import (
     DeadlineError,
     InputError,
@@ -24,6 +22,7 @@ from graph_service.errors import (
     StoreCorruptError,
     StoreUnavailableError,
 )
+from graph_service.model.byte_budget import ByteBudget
 from graph_service.model.limits import CutReason, Deadline
 
 
@@ -285,25 +284,60 @@ def test_surrogates_and_closed_files(tmp_path: Path) -> None:
         vectors.encode(["a"])
 
 
-@given(st.lists(st.lists(st.integers(0, 40), max_size=12, unique=True), max_size=30))
-def test_memory_forgets_but_never_mixes(calls: list[list[int]]) -> None:
-    """Any row it gives is the one that was put in, and it holds at most its rows."""
-    memory = _Memory(2, 10)
-    for call in calls:
-        texts = [str(i) for i in call]
-        found = np.full((len(texts), 2), -1.0, dtype=np.float32)
-        missing = memory.read(texts, found)
-        for place, i in enumerate(call):
-            if place not in missing:
-                assert found[place].tolist() == [i, i]
-        rows = np.array([[call[m]] * 2 for m in missing], dtype=np.float32).reshape(-1, 2)
-        memory.add([texts[m] for m in missing], rows)
-        assert len(memory._recent) + len(memory._older) <= 10
-
-
 def test_memory_keeps_what_is_in_use() -> None:
     embedder = Counting()
-    vectors = Vectors(embedder, memory_bytes=4 * 8 * 100)
+    vectors = Vectors(embedder, memory=ByteBudget(70_000))
     for i in range(500):
         vectors.encode(["often", f"once {i}"])
     assert embedder.computed.count("often") == 1
+
+
+def test_memory_is_bounded_by_the_bytes_of_texts_too() -> None:
+    budget = ByteBudget(1_000_000)
+    vectors = Vectors(Counting(), memory=budget)
+    for i in range(40):
+        vectors.encode([f"{i} " + "x" * 100_000])
+        assert sum(budget.used().values()) <= 1_000_000
+    assert vectors.known(["39 " + "x" * 100_000, "0 " + "x" * 100_000]).tolist() == [True, False]
+
+
+def test_texts_that_pass_are_kept_among_the_last_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of questions would grow for ever; what a graph's texts are stays."""
+    monkeypatch.setattr(vectors_module, "PASSING_KEPT", 3)
+    path = tmp_path / "v.db"
+    with open_vectors(Counting(), path) as vectors:
+        first = vectors.encode(["graph text", "question 0"], passing=["question 0"])
+        assert vectors.file is not None
+        assert (vectors.file.count(), vectors.file.count_passing()) == (1, 1)
+        for i in range(1, 9):
+            vectors.encode([f"question {i}", "graph text"], passing={f"question {i}"})
+        assert (vectors.file.count(), vectors.file.count_passing()) == (1, 3)
+    later = Counting(seed=5)
+    with open_vectors(later, path) as vectors:
+        assert vectors.encode(["graph text"]).tolist() == first[:1].tolist()
+        vectors.encode(["question 8", "question 6"])
+        assert later.computed == []
+        vectors.encode(["question 0"], passing=["question 0"])
+        assert later.computed == ["question 0"]
+
+
+def test_a_file_of_an_earlier_version_is_given_its_part_for_passing_texts(tmp_path: Path) -> None:
+    path = tmp_path / "v.db"
+    with open_vectors(Counting(), path) as vectors:
+        vectors.encode(["a"])
+    old = sqlite3.connect(path)
+    old.execute("DROP TABLE passing")
+    old.commit()
+    old.close()
+    with VectorFile(path, read_only=True) as file:
+        read = Vectors(Counting(seed=3), file)
+        assert read.known(["a"]).all()
+        read.encode(["question"], passing=["question"])
+        assert file.count_passing() == 0
+    with open_vectors(Counting(seed=3), path) as vectors:
+        assert vectors.known(["a"]).all()
+        vectors.encode(["question"], passing=["question"])
+        assert vectors.file is not None
+        assert (vectors.file.count(), vectors.file.count_passing()) == (1, 1)

@@ -16,6 +16,7 @@ from graph_service.errors import (
     ViewNotFoundError,
     ViewStaleError,
 )
+from graph_service.model.byte_budget import ByteBudget
 from graph_service.model.request import ViewRef
 from graph_service.model.statement import Entity, Rank
 from graph_service.model.values import EntityValue, StringValue
@@ -384,7 +385,9 @@ def test_a_base_is_indexed_once_for_all_its_views(
 
 def test_a_laid_view_is_kept_and_the_oldest_goes(own_service: Service) -> None:
     arrays = own_service.arrays(own_service.graph())
-    views = ViewStore(own_service.store, cache_size=2)
+    memory = ByteBudget()
+    ViewStore(own_service.store, memory=memory).lay_spec(arrays, DELETED)
+    views = ViewStore(own_service.store, memory=ByteBudget(int(2.5 * memory.used()["views"])))
     first = views.lay_spec(arrays, DELETED)
     assert views.lay_spec(arrays, DELETED) is first
     for seed in (6, 7):
