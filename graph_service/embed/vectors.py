@@ -462,11 +462,13 @@ class Vectors:
         """Returns vectors, and the numbers of the texts that have none, ascending."""
         vectors = np.zeros((len(texts), self.embedder.dimension), dtype=np.float32)
         held = self._memory.get_all(texts)
-        there_now = [number for number, row in enumerate(held) if row is not None]
-        if there_now:
-            rows = b"".join([row for row in held if row is not None])
-            vectors[there_now] = np.frombuffer(rows, dtype="<f4").reshape(len(there_now), -1)
         missing = [number for number, row in enumerate(held) if row is None]
+        rows = np.frombuffer(b"".join(filter(None, held)), dtype="<f4")
+        if not missing:
+            return rows.reshape(vectors.shape).copy(), missing
+        here = np.ones(len(texts), dtype=np.bool_)
+        here[missing] = False
+        vectors[here] = rows.reshape(-1, self.embedder.dimension)
         if not missing or self.file is None:
             return vectors, missing
         keys = [self._key(texts[i]) for i in missing]

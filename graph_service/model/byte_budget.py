@@ -70,18 +70,14 @@ class ByteBudget:
 
     def get(self, name: str, keys: Iterable[Hashable], /) -> list[Any]:
         """Returns the value of each key, None where there is none; all count as just used."""
-        found: list[Any] = []
+        places = [(name, key) for key in keys]
         with self._lock:
-            entries = self._entries
-            for key in keys:
-                place = (name, key)
-                entry = entries.get(place)
-                if entry is None:
-                    found.append(None)
-                else:
-                    entries.move_to_end(place)
-                    found.append(entry.value)
-        return found
+            entries = list(map(self._entries.get, places))
+            used = self._entries.move_to_end
+            for place, entry in zip(places, entries, strict=True):
+                if entry is not None:
+                    used(place)
+        return [None if entry is None else entry.value for entry in entries]
 
     def keep(self, name: str, items: Sequence[tuple[Hashable, Any, int]], /) -> list[Any]:
         """Keeps ``(key, value, bytes)`` and returns the values that hold now.
