@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 
-from graphql import DocumentNode, Token
+from graphql import DocumentNode, GraphQLError, Token
 from strawberry.extensions import SchemaExtension
 
 from graph_service.model.byte_budget import ByteCache
@@ -23,11 +23,18 @@ class KeptDocuments(SchemaExtension):
 
     Args:
         read: Makes a document of its text; Strawberry's own way where it is not given.
+        check: Says what is wrong with a document; Strawberry's own way where it is not given.
     """
 
-    def __init__(self, *, read: Callable[[str], DocumentNode] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        read: Callable[[str], DocumentNode] | None = None,
+        check: Callable[[DocumentNode], list[GraphQLError]] | None = None,
+    ) -> None:
         super().__init__()
         self._read = read
+        self._check = check
         self._known: DocumentNode | None = None
 
     @property
@@ -50,6 +57,8 @@ class KeptDocuments(SchemaExtension):
         context = self.execution_context
         if self._known is not None:
             context.pre_execution_errors = []
+        elif self._check is not None and context.graphql_document is not None:
+            context.pre_execution_errors = self._check(context.graphql_document)
         yield
         document, query = context.graphql_document, context.query
         if self._known is not None or document is None or query is None:
