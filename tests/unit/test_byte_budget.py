@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from graphql import parse
+from graphql import DocumentNode, parse
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_service import Service
+from graph_service.api import document_cache
 from graph_service.api.document_cache import unlink_tokens
 from graph_service.api.schema import execute
 from graph_service.model.byte_budget import ENTRY_BYTES, ByteBudget, ByteCache, held_bytes
@@ -175,22 +176,19 @@ def test_documents_of_clients_stay_within_the_budget(demo_service: Service) -> N
 def test_a_document_is_read_and_checked_once(
     demo_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import strawberry.schema.schema as schema
+    read: list[object] = []
 
-    parsed: list[str] = []
-    checked: list[object] = []
-    parse_, validate = schema.parse, schema.validate_document
-    monkeypatch.setattr(
-        schema, "parse", lambda text, **o: (parsed.append(text), parse_(text, **o))[1]
-    )
-    monkeypatch.setattr(
-        schema, "validate_document", lambda *a: (checked.append(a), validate(*a))[1]
-    )
+    def counted(document: DocumentNode) -> int:
+        read.append(document)
+        return unlink_tokens(document)
+
+    monkeypatch.setattr(document_cache, "unlink_tokens", counted)
     query = "{ graphs { name edition } }  # read once"
     first = execute(demo_service, query)
     assert "errors" not in first
     assert execute(demo_service, query) == first
-    assert (parsed, len(checked)) == ([query], 1)
+    assert len(read) == 1
+    assert demo_service.memory.get("documents", [query]) == read
 
 
 def test_views_are_charged_what_they_hold_and_go_by_bytes(own_service: Service) -> None:
