@@ -161,12 +161,12 @@ def test_documents_of_clients_stay_within_the_budget(demo_service: Service) -> N
         demo_service.store,
         vectors=demo_service.vectors,
         settings=demo_service.settings,
-        memory=ByteBudget(3_000_000),
+        memory=ByteBudget(1_000_000),
     )
     for i in range(12):
-        response = execute(service, f"{{graphs{{name}}}} # {i} " + "x" * 300_000)
+        response = execute(service, f"{{graphs{{name}}}} # {i} " + "x" * 90_000)
         assert "errors" not in response
-        assert 0 < service.memory.used()["documents"] <= 3_000_000
+        assert 0 < service.memory.used()["documents"] <= 1_000_000
     # A document that does not hold is not kept, however long its errors are.
     held = service.memory.used()
     assert "errors" in execute(service, "{" + "none " * 100 + "}")
