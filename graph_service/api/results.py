@@ -222,7 +222,8 @@ class ResultType:
     @strawberry.field(description="Figures of the region before and after PageRank cut it (O3).")
     def region(self) -> JSON | None:
         """Figures of the region."""
-        return to_plain(self.result.region)
+        plain: JSON | None = to_plain(self.result.region)
+        return plain
 
     @strawberry.field
     def provenance(self) -> ProvenanceType:
