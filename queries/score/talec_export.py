@@ -62,13 +62,13 @@ def tuning_records(
             (told,) = load_score_prompt("talec-shot").render(
                 title=label.title,
                 description=one_line(label.description),
-                reason=one_line(reason) or "-",
+                reason=one_line(reason),
                 verdict=f"[[{PRESENT if case.human[label.name] else ABSENT}]]",
             )
             content = told.content
             if not reason.strip():
                 content = "\n".join(
-                    line for line in content.splitlines() if not line.startswith("Judgement: ")
+                    line for line in content.splitlines() if not line.startswith("Judgement:")
                 )
             found.append(TuningRecord((*asked, Message(told.role, content))))
     return tuple(found)

@@ -59,3 +59,15 @@ def test_a_statement_that_a_view_changes_keeps_its_qualifiers(
     assert row["change"]["kind"] == "VALUE_CHANGED"
     # Q7 has no label, and is called by its id.
     assert row["statement"] == {"qualifiers": [{"valueText": "Q7"}], "references": []}
+
+
+def test_the_error_of_one_question_of_many_carries_its_hint(demo_service: Service) -> None:
+    document = """query($i: [RetrieveInput!]!) { retrieveMany(strategy: PATHS, inputs: $i) {
+        error { code argument hint } } }"""
+    given = [{"question": "Who?", "itemIds": ["Q999999999"]}]
+    (only,) = execute(demo_service, document, {"i": given})["data"]["retrieveMany"]
+    assert only["error"] == {
+        "code": "BAD_INPUT",
+        "argument": "itemIds",
+        "hint": "Look for it by name: graph-service search NAME --graph demo",
+    }

@@ -73,11 +73,17 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In a process of its own, puts the mutant's tests in order, and no others."""
+    """In a process of its own, puts the mutant's tests in order, and no others.
+
+    Where a test's id holds a value that the mutant changes, all cases of that test count.
+    """
     if ALONE in os.environ:
         wanted: list[str] = json.loads(Path(os.environ[ALONE]).read_text())["tests"]
         by_id = {item.nodeid: item for item in items}
-        items[:] = [by_id[test] for test in wanted if test in by_id]
+        changed = {test.split("[")[0] for test in wanted if test not in by_id}
+        others = [item for item in items if item.nodeid.split("[")[0] in changed]
+        chosen = [by_id[test] for test in wanted if test in by_id]
+        items[:] = list(dict.fromkeys([*others, *chosen]))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -88,7 +94,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
         limits = dict(zip(given["tests"], given["limits"], strict=True))
         with open(os.environ[STATUS], "w") as status:
             items = session.items
-            _run(session, items, [limits[item.nodeid] for item in items], status)
+            longest = max(limits.values())
+            _run(session, items, [limits.get(item.nodeid, longest) for item in items], status)
         os._exit(0)
     jobs: list[Job] = pickle.loads(Path(os.environ[JOBS]).read_bytes())
     hunt = _Hunt(session)
@@ -164,6 +171,9 @@ class _Hunt:
             if not found or not ran.test or len(unsteady) >= _UNSTEADY_MOST:
                 break
             again = [pair for pair in tests if pair[0] == ran.test]
+            if not again:
+                # Only the mutant has a test of this id.
+                break
             if self._run_forked(None, again).outcome == "survived":
                 break
             unsteady.append(ran.test)
