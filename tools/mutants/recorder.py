@@ -16,6 +16,7 @@ import pytest
 from coverage import Coverage
 
 from .profile import load_profile
+from .sources import hash_source
 
 _ROOT = Path.cwd()
 _AREA = Path(os.environ["MUTANTS_AREA"])
@@ -134,6 +135,7 @@ def pytest_sessionfinish(exitstatus: int) -> None:
             "failed": sorted(of_file & _failed),
             "lines": lines[file],
             "imported": imported,
+            "sources": {path: hash_source(_ROOT / path) for path in imported},
         }
         partial = Path(out).with_suffix(".partial")
         partial.write_text(json.dumps(record, default=sorted), encoding="utf-8")

@@ -1,7 +1,7 @@
 """Which tests run which lines: the tests of each area, recorded with coverage.py.
 
-What was recorded of a test file is kept until that file, the tests' own modules or the area's
-sources change. A fixture that several tests share counts as run by each of them.
+What was recorded of a test file is kept until that file, the tests' own modules or a source that
+the file's tests run change. A fixture that several tests share counts as run by each of them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .draw import AREAS, Mutant
+from .sources import hash_source
 
 TESTS = {
     "retrieve": [
@@ -154,12 +155,12 @@ def record(
     kept: dict[str, dict[str, Path]] = {}
     runs: list[tuple[str, list[str]]] = []
     for area, copy in copies.items():
-        shared = _hash([*_matching(copy, _SHARED), *_matching(copy, [f"{AREAS[area]}/**/*.py"])])
+        shared = _hash(_matching(copy, _SHARED))
         kept[area] = {
             path: cache / f"{area}-{_hash([copy / path])}-{shared}-{path.replace('/', '+')}.json"
             for path in test_files(copy, area)
         }
-        stale = [path for path, file in kept[area].items() if not file.is_file()]
+        stale = [path for path, file in kept[area].items() if not _holds(copy, file)]
         runs += [(area, stale[at :: -(-len(stale) // FILES_OF_A_RUN)])
                  for at in range(-(-len(stale) // FILES_OF_A_RUN))]  # fmt: skip
     with ThreadPoolExecutor(workers) as pool:
@@ -168,7 +169,15 @@ def record(
                 lambda run: _run(copies[run[0]], run[0], run[1], kept[run[0]], environment), runs
             )
         )
-    return {area: _read(files.values()) for area, files in kept.items()}
+    return {area: _read(copies[area], files.values()) for area, files in kept.items()}
+
+
+def _holds(copy: Path, file: Path) -> bool:
+    """Whether the sources that a record's tests run are as they were."""
+    if not file.is_file():
+        return False
+    record = json.loads(file.read_text(encoding="utf-8"))
+    return all(record["sources"][path] == hash_source(copy / path) for path in record["lines"])
 
 
 def _run(
@@ -201,7 +210,7 @@ def _run(
         raise RuntimeError(f"{lacking} could not be recorded: {output[-3000:]}")
 
 
-def _read(files: Iterable[Path]) -> Recorded:
+def _read(copy: Path, files: Iterable[Path]) -> Recorded:
     whole = Recorded()
     for file in files:
         record = json.loads(file.read_text(encoding="utf-8"))
@@ -212,7 +221,8 @@ def _read(files: Iterable[Path]) -> Recorded:
             for line, tests in lines.items():
                 by_line.setdefault(int(line), set()).update(tests)
         for path, imported in record["imported"].items():
-            whole.imported.setdefault(path, set()).update(imported)
+            if record["sources"][path] == hash_source(copy / path):
+                whole.imported.setdefault(path, set()).update(imported)
     return whole
 
 
