@@ -232,6 +232,7 @@ def environment_of(checkout: Path) -> dict[str, str]:
     return {
         "GRAPH_SERVICE_TEST_DATA": str(data),
         **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }
