@@ -96,7 +96,7 @@ class Recorded:
         by_line = self.lines.get(mutant.path, {})
         wanted = range(mutant.first, mutant.last + 1)
         found = set().union(*(by_line.get(line, ()) for line in wanted))
-        if not found and self.is_imported(mutant):
+        if self.is_imported(mutant) and not (mutant.outer and found):
             # What an import sets up may show in any test, as a type does in the printed schema.
             found = set(self.seconds)
         return sorted(found, key=self._rank)
