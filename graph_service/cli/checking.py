@@ -110,6 +110,8 @@ def load_table(path: Path, store: Store, graph: str, labels: Path | None, /) -> 
             columns=("head", "relation", "tail"),
             header=False,
             label_files=() if labels is None else (labels,),
+            # Measures count on names without a statement: to tell them apart is the work.
+            entities_from_labels=True,
             strict=True,
         ),
     )

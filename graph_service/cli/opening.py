@@ -221,7 +221,12 @@ def questions_of(options: argparse.Namespace, /) -> list[AskedQuestion]:
     from queries.datasets.cases import QuestionFormat, format_of
     from queries.generate.answer import search_text
 
-    cases = cases_of_file(options.questions, options, language=options.question_language)
+    try:
+        cases = cases_of_file(options.questions, options, language=options.question_language)
+    except InputError as error:
+        # The readers know a file; here it came by this option.
+        error.argument = "questions" if error.argument == "file" else error.argument
+        raise
     # Who writes lines of their own names entities to have them taken; a published file names
     # those that are right, and finding them is a part of what is measured.
     own = format_of(options.questions, options.question_format) is QuestionFormat.LINES

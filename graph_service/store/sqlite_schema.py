@@ -54,7 +54,9 @@ def _add_passages(connection: sqlite3.Connection) -> None:
 
 
 def _add_conflicts_and_names(connection: sqlite3.Connection) -> None:
-    connection.execute("ALTER TABLE editions ADD COLUMN conflicting INTEGER NOT NULL DEFAULT 0")
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(editions)").fetchall()}
+    if "conflicting" not in columns:
+        connection.execute("ALTER TABLE editions ADD COLUMN conflicting INTEGER NOT NULL DEFAULT 0")
     # An unfinished load has the tables of before; the same command begins it anew.
     connection.execute(
         """UPDATE editions SET state = 'dropping', token = NULL, lease_expires = 0

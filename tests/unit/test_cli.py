@@ -117,11 +117,12 @@ def test_the_option_comes_before_the_environment(cli: Cli, monkeypatch: pytest.M
 
 
 def test_each_setting_is_read_from_its_variable() -> None:
-    texts = {"str": "x", "int": "7", "float": "1.5"}
+    texts = {"str": "x", "int": "7", "float": "1.5", "bool": "yes"}
+    values = {"str": "x", "int": 7, "float": 1.5, "bool": True}
     kinds = {row.name: Settings.__annotations__[row.name] for row in SETTINGS}
     read = read_settings({row.variable: texts[kinds[row.name]] for row in SETTINGS})
     for name, kind in kinds.items():
-        assert str(getattr(read, name)) == texts[kind]
+        assert getattr(read, name) == values[kind]
     assert len(kinds) == len(Settings.__annotations__)
     assert read_settings({}) == Settings(), "the table's defaults are the class's"
     for variable, text in (
@@ -130,6 +131,7 @@ def test_each_setting_is_read_from_its_variable() -> None:
         ("GRAPH_SERVICE_READ_TIMEOUT_S", "nan"),
         ("GRAPH_SERVICE_CACHE_GB", "-1"),
         ("GRAPH_SERVICE_MAX_ITEMS", "1.5"),
+        ("GRAPH_SERVICE_TRUST_SNAPSHOTS", "true"),
     ):
         with pytest.raises(InputError, match=variable):
             read_settings({variable: text})
@@ -618,7 +620,7 @@ def test_xml_that_is_no_rdf_is_said(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_text('<?xml version="1.0"?>\n<all><one><a/><b/></one></all>\n')
     done = cli("load", "a.xml", "--graph", "x", "--quiet", "--json")
     assert done.code == 2
-    assert "not RDF/XML: elements without a namespace" in done.json["error"]["message"]
+    assert "is XML that begins with <all>" in done.json["error"]["message"]
 
 
 # Answers and scores

@@ -27,6 +27,7 @@ class Entails:
     """Entails where the premise is one of some texts; keeps what it was asked."""
 
     name = "by hand"
+    notes = ()
 
     def __init__(self, *premises: str) -> None:
         self._premises = premises
