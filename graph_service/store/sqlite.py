@@ -279,7 +279,7 @@ class SqliteStore:
     ) -> Neighbourhood:
         """Returns the region around some entities; see ``GraphReader.neighbourhood``."""
         number = self._edition(edition)
-        with self._database.reading(deadline) as connection:
+        with self._database.reading(deadline) as connection, decoding("a region"):
             return read_neighbourhood(
                 connection,
                 number,
