@@ -57,7 +57,6 @@ _BY_SUFFIX = {
     ".txt": Format.TSV,
     ".csv": Format.CSV,
 }
-_RDF_NAMESPACE = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _WEB_PAGE = re.compile(rb"<(?:!doctype\s+html|html)\b", re.I)
 _TERM = rb'(?:<[^<>\n]*>|_:[^\s<>"]+|"(?:[^"\\\n]|\\.)*"(?:@[^\s.]+|\^\^<[^<>\n]*>)?)'
 _STATEMENT_LINE = re.compile(
@@ -122,18 +121,7 @@ def recognise_source(source: ByteSource, /) -> Format:
     if b"\x00" in start[:4096] and hint is None:
         raise _unknown(source.name)
     xml = xml_kind(start)
-    if _WEB_PAGE.match(start) or xml == "html":
-        raise _refused(
-            source.name,
-            "is a web page (HTML), which holds no statements that can be read",
-            "Download the file that the page leads to; a page in its place often says why that "
-            "failed.",
-        )
-    if xml == "mediawiki":
-        return Format.MEDIAWIKI_XML
-    if xml == "rdf":
-        return Format.RDF_XML
-    found = _rdf_format(head, hint, complete=complete)
+    found = _xml_format(start, xml, source.name) or _rdf_format(head, hint, complete=complete)
     if found is not None:
         return found
     if xml is not None or start[:5].lower() == b"<?xml":
@@ -148,6 +136,22 @@ def recognise_source(source: ByteSource, /) -> Format:
     if hint is not None and hint not in _ONLY_BY_CONTENT:
         return hint
     raise _unknown(source.name)
+
+
+def _xml_format(start: bytes, kind: str | None, name: str) -> Format | None:
+    """Returns the format of XML that is read, by its ``xml_kind``; None of any other text.
+
+    Raises:
+        InputError: It is a web page.
+    """
+    if _WEB_PAGE.match(start) or kind == "html":
+        raise _refused(
+            name,
+            "is a web page (HTML), which holds no statements that can be read",
+            "Download the file that the page leads to; a page in its place often says why that "
+            "failed.",
+        )
+    return {"mediawiki": Format.MEDIAWIKI_XML, "rdf": Format.RDF_XML}.get(kind or "")
 
 
 def looks_like_prose(source: ByteSource, found: Format, /) -> bool:
