@@ -9,7 +9,7 @@ from typing import Any
 
 from graph_service.errors import InputError, SetupError
 from graph_service.store.encoded import encode_statements
-from graph_service.store.worker_pool import WorkerDiedError, WorkerPool, default_worker_count
+from graph_service.worker_pool import WorkerDiedError, WorkerPool, default_worker_count
 from loaders.formats import Format
 from loaders.items import Parsed
 from loaders.options import LoadOptions

@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 
 from graph_service.errors import InputError
-from graph_service.model.plain import to_plain
 from graph_service.model.request import ViewRef
 from graph_service.model.result import Strategy, Triple
+from graph_service.model.serialise import to_plain
 from graph_service.model.view import ChangeKind, Method, ViewSpec
 from queries.datasets.gold import GoldQuestion
 from queries.generate.answer import Answer, Setting, answer, changes_of

@@ -22,7 +22,7 @@ from neo4j_server import Neo4jMissing, Neo4jServer, lease_server
 
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.statement import Entity
-from graph_service.retrieve.solver import PcstFast, load_pcst_fast
+from graph_service.retrieve.tree.solver import PcstFast, load_pcst_fast
 from graph_service.store import open_store
 from graph_service.store.protocol import Store
 

@@ -24,8 +24,8 @@ from graph_service.model.identity import (
     sum_hashes,
 )
 from graph_service.model.statement import Rank
-from graph_service.model.text import normalise_name
 from graph_service.model.values import EntityValue, Value, encode_value
+from graph_service.text.fold import normalise_name
 
 Triple = tuple[str, str, str | Value]
 

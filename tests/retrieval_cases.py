@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from graph_service import Service
-from graph_service.model.plain import to_plain
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import RetrievalResult, ScoredPath, Strategy
+from graph_service.model.serialise import to_plain
 from graph_service.model.view import Method, ViewSpec
 
 FOLDER = Path(__file__).parent / "golden" / "retrieval"

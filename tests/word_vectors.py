@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from graph_service.model.text import words
+from graph_service.text.fold import words
 
 LENGTH = 48
 

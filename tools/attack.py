@@ -339,7 +339,7 @@ def rewiring_around_a_star(target: Target) -> str:
 
 STUCK = """
 import time
-from graph_service.store.sqlite import SqliteStore
+from graph_service.store.sqlite.store import SqliteStore
 SqliteStore.entities = lambda *_: time.sleep(600)
 """
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from graphql import DocumentNode, GraphQLError, Token
 from strawberry.extensions import SchemaExtension
 
-from graph_service.model.byte_budget import ByteCache
+from graph_service.byte_budget import ByteCache
 
 _TOKEN_BYTES = 500
 """What a token holds with the part of the document that is made of it (measured: 360)."""

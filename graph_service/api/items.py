@@ -21,7 +21,6 @@ from graph_service.model.result import (
     TripleChange,
 )
 from graph_service.model.statement import Entity, Rank, Reference, Snak, Statement
-from graph_service.model.text import relation_words
 from graph_service.model.values import (
     Coordinates,
     EntityValue,
@@ -38,8 +37,9 @@ from graph_service.model.values import (
 )
 from graph_service.model.view import ChangeKind
 from graph_service.service.lookup import read_id
+from graph_service.service.triples import entity_name
 from graph_service.store.names import graph_of
-from graph_service.triples import entity_name
+from graph_service.text.fold import relation_words
 
 Context = Info[OperationContext, None]
 

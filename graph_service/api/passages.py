@@ -9,7 +9,7 @@ from graph_service.api.items import ItemType, item_type
 from graph_service.api.loading import OperationContext
 from graph_service.api.results import CutType
 from graph_service.model.passage import PassageRanking, PassagesResult, ScoredPassage
-from graph_service.model.plain import to_plain
+from graph_service.model.serialise import to_plain
 from graph_service.store.passages import PassageSet
 
 strawberry.enum(PassageRanking, description="By what passages are found.")

@@ -18,7 +18,6 @@ from graph_service.api.items import (
     statement_type,
 )
 from graph_service.api.loading import OperationContext
-from graph_service.model.plain import to_plain
 from graph_service.model.render import TextFormat, result_columns, result_text
 from graph_service.model.result import (
     LinkedEntity,
@@ -31,6 +30,7 @@ from graph_service.model.result import (
     SubgraphResult,
     TripletsResult,
 )
+from graph_service.model.serialise import to_plain
 from graph_service.service import Comparison
 
 

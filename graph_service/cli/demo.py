@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graph_service.cli.answering import answer_lines
-from graph_service.cli.chat_model import chat_model
+from graph_service.cli.answer.answering import answer_lines
+from graph_service.cli.answer.chat_model import chat_model
+from graph_service.cli.ask.reading import result_lines
 from graph_service.cli.output import Output
-from graph_service.cli.reading import result_lines
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.render import citation

@@ -34,7 +34,7 @@ class Output:
         if self.as_json:
             import orjson
 
-            from graph_service.model.plain import to_plain
+            from graph_service.model.serialise import to_plain
 
             print(orjson.dumps(to_plain(item)).decode())
 

@@ -8,23 +8,23 @@ from importlib import import_module
 from typing import Any
 
 from graph_service import __version__
-from graph_service.cli.answer_options import (
+from graph_service.cli.answer.answer_options import (
     add_answer_options,
     add_prompt_options,
     add_question_options,
 )
 from graph_service.cli.arguments import Parser, examples
-from graph_service.cli.endpoint_options import add_endpoint_options
+from graph_service.cli.ask.retrieve_options import add_retrieval_options, add_retrieve
+from graph_service.cli.doctor.measuring import add_bench
 from graph_service.cli.examples import EXAMPLES
-from graph_service.cli.export_options import add_backup, add_export
-from graph_service.cli.load_options import add_filter_options, add_reading_options
-from graph_service.cli.longtail_options import add_pageviews, add_passages, add_sample
-from graph_service.cli.measuring import add_bench
-from graph_service.cli.rank_options import add_rank, add_step_options
-from graph_service.cli.retrieve_options import add_retrieval_options, add_retrieve
-from graph_service.cli.score_options import add_score
-from graph_service.cli.scorer_options import add_scorer
-from graph_service.cli.view_options import add_compare, add_view_options
+from graph_service.cli.graph.endpoint_options import add_endpoint_options
+from graph_service.cli.graph.export_options import add_backup, add_export
+from graph_service.cli.graph.load_options import add_filter_options, add_reading_options
+from graph_service.cli.graph.longtail_options import add_pageviews, add_passages, add_sample
+from graph_service.cli.rank.rank_options import add_rank, add_step_options
+from graph_service.cli.score.score_options import add_score
+from graph_service.cli.view.scorer_options import add_scorer
+from graph_service.cli.view.view_options import add_compare, add_view_options
 
 
 def _verb(name: str) -> Callable[..., int]:
@@ -70,47 +70,60 @@ def make_parser() -> argparse.ArgumentParser:
         verb.set_defaults(run=_verb(run))
         return verb
 
-    _add_load(add("load", "loading:load", "load a file or folder into a graph", store))
-    graphs = add("graphs", "loading:graphs", "list graphs, or delete one", store)
+    _add_load(add("load", "graph.loading:load", "load a file or folder into a graph", store))
+    graphs = add("graphs", "graph.loading:graphs", "list graphs, or delete one", store)
     graphs.add_argument("action", nargs="?", choices=["list", "delete"], default="list",
                         help="what to do (list)")  # fmt: skip
     graphs.add_argument("name", nargs="?", metavar="NAME", help="the graph to delete, with its "
                         "views, passages and page views")  # fmt: skip
     graphs.add_argument("--yes", action="store_true", help="delete without asking")
-    add_export(add("export", "exporting:export", "write a graph or a view to a file", graph))
-    add_backup(add("backup", "exporting:backup", "copy a store's file while it is in use", store))
-    add("verify", "verifying:verify", "check that a store holds what its fingerprints claim", graph)
-    search = add("search", "reading:search", "find entities by name", graph)
+    add_export(add("export", "graph.exporting:export", "write a graph or a view to a file", graph))
+    add_backup(
+        add("backup", "graph.exporting:backup", "copy a store's file while it is in use", store)
+    )
+    add(
+        "verify",
+        "doctor.verifying:verify",
+        "check that a store holds what its fingerprints claim",
+        graph,
+    )
+    search = add("search", "ask.reading:search", "find entities by name", graph)
     search.add_argument("query", metavar="NAME", help="a name, or words of one")
     search.add_argument("--language", action="append", default=[], metavar="CODE",
                         help="only names in this language; may be repeated")  # fmt: skip
     search.add_argument("--limit", type=int, default=10, metavar="N", help="entities at most (10)")
-    item = add("item", "reading:item", "show an entity and its statements", graph)
+    item = add("item", "ask.reading:item", "show an entity and its statements", graph)
     item.add_argument("id", metavar="ID", help="Q42, an IRI, or a short form such as dbr:Rome")
     item.add_argument("--view", metavar="V", help="a view: its name or id, or METHOD:LEVEL:SEED")
     item.add_argument("--relation", metavar="ID", help="only this relation")
     _add_label_language(item)
     item.add_argument("--limit", type=int, default=100, metavar="N",
                       help="statements at most (100)")  # fmt: skip
-    add_passages(add("passages", "passages:passages", "load, search, list or delete passages of "
+    add_passages(add("passages", "graph.passages:passages", "load, search, list or delete passages of "
                      "text beside a graph", graph))  # fmt: skip
-    add_pageviews(add("pageviews", "pageviews:pageviews", "load, fetch, show or delete the page "
+    add_pageviews(add("pageviews", "graph.pageviews:pageviews", "load, fetch, show or delete the page "
                       "views of entities", graph))  # fmt: skip
     add_sample(
-        add("sample", "sampling:sample", "draw long-tail entities with their triples", graph)
+        add("sample", "graph.sampling:sample", "draw long-tail entities with their triples", graph)
     )
-    add_retrieve(add("retrieve", "retrieving:retrieve", "get triplets, paths or a subgraph", graph))
-    view = add("view", "views:view", "make, list, show, compare or delete views", graph)
+    add_retrieve(
+        add("retrieve", "ask.retrieving:retrieve", "get triplets, paths or a subgraph", graph)
+    )
+    view = add("view", "view.views:view", "make, list, show, compare or delete views", graph)
     add_view_options(view)
-    add_compare(add("compare", "comparing:compare", "one question on the base and on views of it, "
+    add_compare(add("compare", "ask.comparing:compare", "one question on the base and on views of it, "
                     "side by side", graph))  # fmt: skip
-    add_scorer(add("scorer", "scorers:scorer", "train, list or delete scorers of triples", graph))
-    answer = add("answer", "answering:answer", "answer questions with citations", graph)
+    add_scorer(
+        add("scorer", "view.scorers:scorer", "train, list or delete scorers of triples", graph)
+    )
+    answer = add("answer", "answer.answering:answer", "answer questions with citations", graph)
     add_retrieval_options(answer)
     add_answer_options(answer)
     add_step_options(answer, own=True)
-    add_prompt_options(add("prompt", "prompting:prompt", "list the prompts, or show one", common))
-    add_question_options(add("questions", "question_files:questions", "look into a question file",
+    add_prompt_options(
+        add("prompt", "answer.prompting:prompt", "list the prompts, or show one", common)
+    )
+    add_question_options(add("questions", "answer.question_files:questions", "look into a question file",
                              store))  # fmt: skip
     score = verbs.add_parser("score", help="score answers", description="score answers",
                              epilog=examples(EXAMPLES["score"]))  # fmt: skip
@@ -121,16 +134,18 @@ def make_parser() -> argparse.ArgumentParser:
     add_rank(rank, _verb, common, graph)
     serve = add("serve", "serving:serve", "serve GraphQL over HTTP", graph)
     _add_serve(serve)
-    doctor = add("doctor", "checking:doctor", "check the installation", graph)
+    doctor = add("doctor", "doctor.checking:doctor", "check the installation", graph)
     doctor.add_argument("--settings", action="store_true", help="list all settings")
-    add_bench(add("bench", "measuring:bench", "measure speed, or the quality of retrieval", common))
+    add_bench(
+        add("bench", "doctor.measuring:bench", "measure speed, or the quality of retrieval", common)
+    )
     demo = add("demo", "demo:demo", "the whole line on the slice that ships with it", common)
     demo.add_argument("--keep", metavar="FILE", help="keep the demo's store in this file")
     demo.add_argument("--random-seeds", type=int, default=10, metavar="N",
                       help="how many random seeds (10)")  # fmt: skip
     demo.add_argument("--model", metavar="NAME", help="answer by this chat model")
     demo.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible endpoint")
-    model = add("model", "checking:model", "fetch or check the embedder's weights", common)
+    model = add("model", "doctor.checking:model", "fetch or check the embedder's weights", common)
     model.add_argument("action", choices=["fetch", "check"], help="fetch them from the network "
                        "once, or check those that are there")  # fmt: skip
     model.add_argument("--to", metavar="FOLDER", help="where to put them")

@@ -18,7 +18,6 @@ from graph_service.client.types import (
 from graph_service.errors import GraphServiceError
 from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut, CutReason
-from graph_service.model.plain import from_plain
 from graph_service.model.result import (
     EntityRef,
     LinkedEntity,
@@ -40,6 +39,7 @@ from graph_service.model.result import (
     TripleChange,
     TripletsResult,
 )
+from graph_service.model.serialise import from_plain
 from graph_service.model.statement import Rank, Reference, Snak
 from graph_service.model.values import (
     Coordinates,

@@ -14,7 +14,7 @@ import orjson
 
 from graph_service.embed.protocol import Float32
 from graph_service.errors import InputError, LimitError, SetupError
-from graph_service.model.retry import RetryPolicy, retry_after_s
+from graph_service.http.retry import RetryPolicy, retry_after_s
 
 if TYPE_CHECKING:
     import openai

@@ -22,6 +22,7 @@ from typing import Self
 
 import numpy as np
 
+from graph_service.byte_budget import ByteBudget, ByteCache
 from graph_service.embed.protocol import Connected, Embedder, Float32, Recomputed
 from graph_service.errors import (
     InputError,
@@ -29,7 +30,6 @@ from graph_service.errors import (
     StoreCorruptError,
     StoreUnavailableError,
 )
-from graph_service.model.byte_budget import ByteBudget, ByteCache
 from graph_service.model.graph import Bool
 from graph_service.model.identity import digest
 from graph_service.model.limits import Cut, CutReason, Deadline

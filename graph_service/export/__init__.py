@@ -5,7 +5,7 @@ from __future__ import annotations
 from graph_service.export.content import ExportedGraph, exported_graph
 from graph_service.export.report import ExportReport, LeftOut
 from graph_service.export.run import ExportFormat, export
-from graph_service.network import to_networkx
+from graph_service.export.to_networkx import to_networkx
 
 __all__ = [
     "ExportFormat",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graph_service.artifacts.views import ViewStore
 from graph_service.errors import StoreCorruptError
 from graph_service.model.graph import RANKS, KnowledgeGraph
 from graph_service.model.request import ViewRef
@@ -18,7 +19,6 @@ from graph_service.model.values import EntityValue, Value, stored_value
 from graph_service.model.view import Overlay
 from graph_service.service import Service
 from graph_service.store.protocol import GraphInfo, GraphReader
-from graph_service.view_store import ViewStore
 
 STATEMENTS_A_CHUNK = 5_000
 EXPORTED_PREFIX = "exported-"

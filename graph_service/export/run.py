@@ -195,7 +195,7 @@ def _load_commands(out: str, labels: str | None, tsv: TsvWriter | None) -> tuple
 
 
 def _import_commands(exported: ExportedGraph, out: str) -> tuple[str, ...]:
-    from graph_service.store.neo4j_csv import import_arguments
+    from graph_service.store.neo4j.bulk_csv import import_arguments
 
     arguments = import_arguments(Path(out).absolute())
     return (
@@ -207,7 +207,7 @@ def _import_commands(exported: ExportedGraph, out: str) -> tuple[str, ...]:
 def _write_neo4j(
     exported: ExportedGraph, out: str, fingerprinter: Fingerprinter
 ) -> tuple[int, int]:
-    from graph_service.store.neo4j_csv import Neo4jCsvWriter
+    from graph_service.store.neo4j.bulk_csv import Neo4jCsvWriter
 
     entities = statements = 0
     with replaced_folder(Path(out)) as folder, Neo4jCsvWriter(folder, exported.info) as writer:
@@ -293,7 +293,7 @@ def replaced_folder(out: Path, /) -> Iterator[Path]:
     Raises:
         InputError: ``out`` is there and is no folder of an earlier export.
     """
-    from graph_service.store.neo4j_csv import NODE_FILES, STATEMENTS_FILE
+    from graph_service.store.neo4j.bulk_csv import NODE_FILES, STATEMENTS_FILE
 
     names = {name for name, _ in NODE_FILES.values()} | {STATEMENTS_FILE}
     if out.is_dir() and {path.name for path in out.iterdir()} - names:

@@ -20,7 +20,7 @@ from graph_service.link.function_words import (
 from graph_service.link.question import is_content
 from graph_service.link.reading import Reading
 from graph_service.link.spans import Span
-from graph_service.model.function_words import FUNCTION_WORDS
+from graph_service.text.function_words import FUNCTION_WORDS
 
 _PART_WEIGHT = 0.5
 _HYPHENS = "-‐‑"

@@ -14,8 +14,8 @@ from graph_service.link.question import is_content
 from graph_service.link.reading import Reading
 from graph_service.link.spans import Certainty, Span
 from graph_service.model.graph import Adjacency, Bool, Int32, Int64, labels_of
-from graph_service.model.text import normalise_name
 from graph_service.model.values import Time, display_value, stored_value
+from graph_service.text.fold import normalise_name
 
 # Bounds on work, far beyond any real question or name.
 _MAX_HOMONYMS = 1_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph_service.model.text import fold
+from graph_service.text.fold import fold
 
 _GERMAN = """
     ist sind wer wann warum welche welcher welches welchem und oder im vom zur zum mit auf ein eine

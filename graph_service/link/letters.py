@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graph_service.model.graph import Int32, Int64
-from graph_service.model.text import fold
+from graph_service.text.fold import fold
 
 Uint32 = npt.NDArray[np.uint32]
 Uint64 = npt.NDArray[np.uint64]

@@ -13,7 +13,7 @@ import numpy as np
 from graph_service.link.function_words import COMMON_NOUNS
 from graph_service.link.misspelt import ExactLabels, SpellingIndex
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph
-from graph_service.model.text import normalise_name, relation_words
+from graph_service.text.fold import normalise_name, relation_words
 
 # A bound on work, far beyond the relations of a real graph in two languages.
 _MAX_RELATION_LABELS = 50_000

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from graph_service.link.letters import Uint64, Vocabulary, bit_count, signatures
 from graph_service.model.graph import Int32, KnowledgeGraph, LabelColumn
-from graph_service.model.text import normalise_name
+from graph_service.text.fold import normalise_name
 
 MAX_LABELS = 2_000_000
 _BLOCK = 100_000

@@ -8,8 +8,8 @@ from graph_service.link.lexicon import degrees_of
 from graph_service.link.question import is_content, join_atoms
 from graph_service.link.reading import Reading
 from graph_service.link.spans import Certainty
-from graph_service.model.function_words import FUNCTION_WORDS
 from graph_service.model.graph import Int32, labels_of
+from graph_service.text.function_words import FUNCTION_WORDS
 
 
 class Judge:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph_service.model.function_words import FUNCTION_WORDS
-from graph_service.model.text import fold, index_tokens, word_spans, words
+from graph_service.text.fold import fold, index_tokens, word_spans, words
+from graph_service.text.function_words import FUNCTION_WORDS
 
 # Bounds on work, far beyond any real question or name.
 _MAX_RUNS = 250_000

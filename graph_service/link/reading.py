@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from graph_service.link.lexicon import Lexicon, lexicon_of
 from graph_service.link.question import Atom, find_runs, is_content, read_atoms, writes_capitals
-from graph_service.model.function_words import FUNCTION_WORDS
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.view import Overlay
+from graph_service.text.function_words import FUNCTION_WORDS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ from graph_service.link.question import is_content, join_atoms
 from graph_service.link.reading import Reading
 from graph_service.link.spans import Certainty, Span, without_overlaps
 from graph_service.model.graph import NodeKind
-from graph_service.model.text import normalise_name
+from graph_service.text.fold import normalise_name
 
 _CONFIDENCE_A_SLIP = 0.8
 # Bounds on work, far beyond any real question or name.

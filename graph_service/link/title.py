@@ -12,7 +12,7 @@ from graph_service.link.question import read_atoms
 from graph_service.link.reading import read
 from graph_service.link.spans import Certainty, Span
 from graph_service.model.graph import KnowledgeGraph, NodeKind
-from graph_service.model.text import normalise_name
+from graph_service.text.fold import normalise_name
 
 _QUALIFIED = re.compile(r"(.*\S)\s*\(([^()]+)\)\s*")
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graph_service.errors import InputError
-from graph_service.model.text import name_of_id, relation_words
+from graph_service.text.fold import name_of_id, relation_words
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

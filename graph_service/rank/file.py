@@ -19,7 +19,7 @@ import numpy as np
 
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
-from graph_service.rank.network import Network
+from graph_service.rank.neural_head import Network
 from graph_service.rank.prototypes import Prototypes
 from graph_service.rank.trained import RankerWeights
 from graph_service.rank.words import Vocabulary

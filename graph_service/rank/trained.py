@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from graph_service.byte_budget import held_bytes
 from graph_service.errors import InputError
-from graph_service.model.byte_budget import held_bytes
 from graph_service.model.ranking import (
     Bool,
     Float32,
@@ -19,7 +19,7 @@ from graph_service.model.ranking import (
     TextEncoder,
     in_order,
 )
-from graph_service.rank.network import Network
+from graph_service.rank.neural_head import Network
 from graph_service.rank.prototypes import Discriminants, Prototypes
 from graph_service.rank.words import Vocabulary
 

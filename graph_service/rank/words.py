@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from graph_service.model.text import words
+from graph_service.text.fold import words
 
 Int32 = npt.NDArray[np.int32]
 

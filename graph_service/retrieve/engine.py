@@ -21,20 +21,20 @@ from graph_service.model.ranking import RelationRanker
 from graph_service.model.region import Region
 from graph_service.model.result import Strategy
 from graph_service.model.view import Overlay
-from graph_service.retrieve.by_prizes import by_prizes
-from graph_service.retrieve.by_relations import by_relations
-from graph_service.retrieve.by_sequences import by_sequences, without_mentions
+from graph_service.retrieve.context import Call, Clock, Encode, Encoder, Selection
 from graph_service.retrieve.kinds import HeadRelations, question_words, relations_in
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.languages import said_once, with_editions
 from graph_service.retrieve.origin import with_origins
-from graph_service.retrieve.pagerank import personalised_pagerank, prune
-from graph_service.retrieve.parallel import last_of_parallel
-from graph_service.retrieve.picking import Call, Clock, Encode, Encoder, Selection
 from graph_service.retrieve.preset import Preset
-from graph_service.retrieve.region import extract_region, prizeable
-from graph_service.retrieve.stats import region_stats
-from graph_service.retrieve.types import IsInstance, of_types
+from graph_service.retrieve.prizes.strategy import by_prizes
+from graph_service.retrieve.region.class_filter import IsInstance, of_types
+from graph_service.retrieve.region.cut import extract_region, prizeable
+from graph_service.retrieve.region.pagerank import personalised_pagerank, prune
+from graph_service.retrieve.region.simple_graph import last_of_parallel
+from graph_service.retrieve.region.stats import region_stats
+from graph_service.retrieve.relations.strategy import by_relations
+from graph_service.retrieve.sequences.strategy import by_sequences, without_mentions
 
 _STATS_WEDGES = 50_000
 """Bound of counting triangles under the default presets; ``okgqa`` reports clustering always (O3)."""

@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from graph_service.model.graph import Float64, Int32, Int64, KnowledgeGraph
 from graph_service.model.region import Region
-from graph_service.model.text import fold
-from graph_service.retrieve.prizes import SIMILARITY_DIGITS
-from graph_service.retrieve.region import gather
+from graph_service.retrieve.region.cut import gather
+from graph_service.retrieve.similarity import SIMILARITY_DIGITS
+from graph_service.text.fold import fold
 
 Vectors = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]

@@ -9,9 +9,9 @@ import numpy as np
 
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph, labels_of
 from graph_service.model.limits import Deadline
-from graph_service.model.text import relation_words
 from graph_service.model.values import EntityValue, display_value, stored_value
 from graph_service.model.view import Overlay
+from graph_service.text.fold import relation_words
 
 _BLOCK = 1 << 10
 """Labels read between two looks at the deadline."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from graph_service.model.graph import Int64
 from graph_service.model.region import Region
-from graph_service.retrieve.picking import Selection
+from graph_service.retrieve.context import Selection
 
 
 def with_origins(selection: Selection, region: Region, /) -> Selection:

@@ -16,7 +16,7 @@ import numpy as np
 from graph_service.errors import InputError
 from graph_service.model.graph import Int64, KnowledgeGraph
 from graph_service.model.identity import digest, keyed_hashes
-from graph_service.retrieve.region import gather
+from graph_service.retrieve.region.cut import gather
 from graph_service.views.draw import below
 
 _DRAWN = 1024

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from graph_service.artifacts.scorers import EntityTexts
 from graph_service.embed import Vectors
 from graph_service.model.graph import KnowledgeGraph, labels_of
-from graph_service.model.text import name_of_id
-from graph_service.scorer_store import EntityTexts
+from graph_service.text.fold import name_of_id
 
 MAX_TEXTS = 100_000
 """Entities whose texts are embedded; of more, those with most edges."""

@@ -15,8 +15,8 @@ from graph_service.model.result import EntityRef, LinkedEntity
 from graph_service.retrieve.preset import RelationRules
 from graph_service.service.ablation import stand_ins
 from graph_service.service.lookup import read_id
+from graph_service.service.triples import TripleMaker
 from graph_service.store.protocol import GraphInfo, Store
-from graph_service.triples import TripleMaker
 
 
 @dataclass(frozen=True, slots=True, eq=False)

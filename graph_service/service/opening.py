@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from graph_service.byte_budget import ByteBudget
 from graph_service.embed import Embedder, Vectors, open_embedder, open_vectors
-from graph_service.model.byte_budget import ByteBudget
 from graph_service.service.service import Service
 from graph_service.settings import Settings, read_settings
 from graph_service.store import open_store

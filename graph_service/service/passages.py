@@ -13,16 +13,17 @@ import numpy as np
 import orjson
 
 from graph_service import __version__
+from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.embed import Vectors
 from graph_service.embed.cosines import cosine
 from graph_service.embed.protocol import Float32
 from graph_service.errors import InputError
 from graph_service.link import link_title
-from graph_service.model.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.model.graph import Bool, Int64, KnowledgeGraph
 from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.passage import PassageRanking, PassagesResult, ScoredPassage
+from graph_service.service.triples import entity_name
 from graph_service.store.passages import (
     MATCH_LIMIT,
     PassagePlace,
@@ -32,7 +33,6 @@ from graph_service.store.passages import (
     word_scores,
 )
 from graph_service.store.protocol import GraphInfo, Store
-from graph_service.triples import entity_name
 
 _DIGITS = 5
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph_service.model.text import fold, words
+from graph_service.text.fold import fold, words
 
 
 class TextsOfAClient:

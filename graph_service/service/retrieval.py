@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 import graph_service
+from graph_service.artifacts.rankers import RankerStore
+from graph_service.artifacts.views import LaidView, ViewStore
 from graph_service.embed import Vectors
 from graph_service.errors import InputError
 from graph_service.model.graph import RANK_CODES, Int32
@@ -33,22 +35,20 @@ from graph_service.model.result import (
     TripletsResult,
 )
 from graph_service.model.statement import Rank
-from graph_service.ranker_store import RankerStore
+from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import question_texts, run
 from graph_service.retrieve.kinds import HeadRelations
-from graph_service.retrieve.picking import Selection
 from graph_service.retrieve.preset import Preset, resolve_preset
-from graph_service.retrieve.region import extract_region
-from graph_service.retrieve.types import IsInstance, instances_of
+from graph_service.retrieve.region.class_filter import IsInstance, instances_of
+from graph_service.retrieve.region.cut import extract_region
 from graph_service.service.linking import Linking, OpenGraph, QuestionLinker
 from graph_service.service.lookup import find_relations, require_base
 from graph_service.service.passing import EVERY_TEXT, TextsOfAClient
 from graph_service.service.question_vector import read_vector, vector_hash
 from graph_service.service.shaping import base_ids, detailed, fit_budget, make_items, with_id
+from graph_service.service.triples import TripleMaker
 from graph_service.settings import Settings
 from graph_service.store.protocol import GraphInfo, Store
-from graph_service.triples import TripleMaker
-from graph_service.view_store import LaidView, ViewStore
 
 NEIGHBOURHOOD = "neighbourhood"
 DEFAULT_RANKS = (Rank.PREFERRED, Rank.NORMAL)

@@ -9,13 +9,17 @@ from dataclasses import replace
 from functools import partial
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
+from graph_service.artifacts.rankers import RankerStore
+from graph_service.artifacts.scorers import StoredScorer
+from graph_service.artifacts.view_jobs import ViewJobs
+from graph_service.artifacts.views import LaidView, ViewStore
+from graph_service.byte_budget import ByteBudget
 from graph_service.embed import Vectors
 from graph_service.errors import GraphNotFoundError, InputError
-from graph_service.model.byte_budget import ByteBudget
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.pageviews import PageViews
@@ -24,10 +28,7 @@ from graph_service.model.request import RetrieveRequest, ViewRef, check_language
 from graph_service.model.result import RetrievalResult, SubgraphResult
 from graph_service.model.statement import Statement
 from graph_service.model.view import StoredView, ViewSpec, ViewState
-from graph_service.network import to_networkx
-from graph_service.ranker_store import RankerStore
 from graph_service.sampling import SampleSpec
-from graph_service.scorer_store import StoredScorer
 from graph_service.service.entity_texts import entity_texts
 from graph_service.service.linking import OpenGraph
 from graph_service.service.longtail import LongTail, Sample
@@ -57,18 +58,13 @@ from graph_service.service.shown import (
     compared,
 )
 from graph_service.service.store_route import Lexicons, read_from_store
+from graph_service.service.triples import ShownEdge, TripleMaker
 from graph_service.settings import Settings
 from graph_service.store.page_views import delete_page_views
 from graph_service.store.passages import PassageSet
 from graph_service.store.protocol import EntityLookup, GraphInfo, SearchHit, Store
-from graph_service.triples import ShownEdge, TripleMaker
-from graph_service.view_jobs import ViewJobs
-from graph_service.view_store import LaidView, ViewStore
-from graph_service.views.describe import describe_change, differences
-from graph_service.views.trained import TrainedScorer
-
-if TYPE_CHECKING:
-    import networkx
+from graph_service.views.measure.describe import describe_change, differences
+from graph_service.views.scorer.trained import TrainedScorer
 
 SNAPSHOTS_KEPT = 4
 MAX_COMPARED = 10
@@ -193,24 +189,6 @@ class Service:
                     self._graphs.popitem(last=False)
                 self._building.pop(key, None)
         return graph
-
-    def to_networkx(
-        self,
-        *,
-        graph: str | None = None,
-        view: ViewRef | None = None,
-        languages: Sequence[str] = ("en",),
-    ) -> networkx.MultiDiGraph[str]:
-        """Returns a graph, or a view of it, as networkx's directed multigraph.
-
-        An edge goes from head to value, has its statement's id as key, and ``relation``,
-        ``relation_label`` and ``rank``; see ``graph_service.network.to_networkx``.
-        """
-        base = self._open(graph)
-        if view is not None:
-            require_base(base.info)
-        laid = self._views.lay(base.arrays, view, deadline=self._deadline())
-        return to_networkx(base.arrays, laid.overlay if laid else None, languages=languages)
 
     def delete_graph(self, name: str, /) -> None:
         """Deletes a graph with its views, passages and page views, or what a first load left.

@@ -11,7 +11,6 @@ import orjson
 from graph_service.embed import Embedder
 from graph_service.model.identity import digest
 from graph_service.model.limits import Cut, CutReason
-from graph_service.model.plain import to_plain
 from graph_service.model.render import TextFormat, item_text
 from graph_service.model.result import (
     Prizes,
@@ -22,11 +21,12 @@ from graph_service.model.result import (
     Strategy,
     Tokens,
 )
+from graph_service.model.serialise import to_plain
 from graph_service.model.statement import Statement
 from graph_service.model.values import EntityValue
 from graph_service.model.view import ChangeKind
-from graph_service.retrieve.picking import Selection
-from graph_service.triples import TripleMaker, with_details
+from graph_service.retrieve.context import Selection
+from graph_service.service.triples import TripleMaker, with_details
 
 Items = tuple[ScoredTriple, ...] | tuple[ScoredPath, ...]
 ResultT = TypeVar("ResultT", bound=RetrievalResult)

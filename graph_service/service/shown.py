@@ -11,8 +11,8 @@ from graph_service.model.result import RetrievalResult
 from graph_service.model.statement import Statement
 from graph_service.model.view import ChangeKind, Overlay
 from graph_service.service.shaping import statement_changes
-from graph_service.triples import ShownEdge
-from graph_service.views.describe import Difference
+from graph_service.service.triples import ShownEdge
+from graph_service.views.measure.describe import Difference
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, stored_value
 from graph_service.retrieve.preset import MAX_EDGES
-from graph_service.retrieve.types import IsInstance
+from graph_service.retrieve.region.class_filter import IsInstance
 from graph_service.store.protocol import GraphInfo, Neighbourhood, Store
 
 _AT_ONCE = 500

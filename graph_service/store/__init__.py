@@ -44,7 +44,7 @@ def open_store(
         InputError: The address is none of these, or a file to be read is not there.
         StoreError: The store does not answer or is damaged.
     """
-    from graph_service.store.snapshot_cache import DEFAULT_CACHE_BYTES
+    from graph_service.store.snapshot.cache import DEFAULT_CACHE_BYTES
 
     if snapshot_cache_bytes is None:
         snapshot_cache_bytes = DEFAULT_CACHE_BYTES
@@ -56,7 +56,7 @@ def open_store(
                 f"expected sqlite:///FILE (or sqlite:////FILE from the root), got {url!r}",
                 argument="store",
             )
-        from graph_service.store.sqlite import open_sqlite
+        from graph_service.store.sqlite.store import open_sqlite
 
         return open_sqlite(
             path,
@@ -66,7 +66,7 @@ def open_store(
             trust_snapshots=trust_snapshots,
         )
     if scheme in NEO4J_SCHEMES:
-        from graph_service.store.neo4j import open_neo4j
+        from graph_service.store.neo4j.store import open_neo4j
 
         return open_neo4j(
             url,

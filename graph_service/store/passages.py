@@ -23,8 +23,8 @@ from graph_service.errors import InputError, KeyCollisionError
 from graph_service.model.identity import check_text, digest, key64
 from graph_service.model.limits import Deadline
 from graph_service.model.passage import Passage
-from graph_service.model.text import index_tokens, query_tokens
 from graph_service.store.search import MAX_QUERY_CHARACTERS, MAX_TOKEN_CHARACTERS
+from graph_service.text.fold import index_tokens, query_tokens
 
 MATCH_LIMIT = 5_000
 """Most passages that are ranked by words for one query."""

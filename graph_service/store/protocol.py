@@ -1,6 +1,6 @@
 """The three protocols of a store, and the plain data that passes through them.
 
-Two implementations: a local file (``sqlite.py``) and Neo4j (``neo4j.py``). One contract suite
+Two implementations: a local file (``sqlite/``) and Neo4j (``neo4j/``). One contract suite
 (``tests/contract``) holds both to this text. No query language passes through, and every error
 of a driver arrives as one of ``graph_service.errors``.
 

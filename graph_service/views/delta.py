@@ -17,14 +17,14 @@ from graph_service.model.view import (
     ViewSpec,
     empty_delta,
 )
-from graph_service.views.custom import apply_changes, withhold
 from graph_service.views.draw import Stream, below, edges_asked, smallest
+from graph_service.views.methods.custom import apply_changes, withhold
+from graph_service.views.methods.replacement import new_relations
+from graph_service.views.methods.rewiring import Outside, new_tails, rewirable
 from graph_service.views.pairs import PairIndex, contains
 from graph_service.views.prepared import PreparedBase
-from graph_service.views.replacement import new_relations
-from graph_service.views.rewiring import Outside, new_tails, rewirable
 from graph_service.views.scope import scope_edges
-from graph_service.views.swapping import pair_edges, swap_with_replacement
+from graph_service.views.swapping.method import pair_edges, swap_with_replacement
 
 _SWAPPED_IN_TWOS = "edges are swapped in twos, and {0} was asked: {1} changed"
 

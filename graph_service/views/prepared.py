@@ -8,13 +8,13 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from graph_service.model.byte_budget import held_bytes
+from graph_service.byte_budget import held_bytes
 from graph_service.model.graph import Int32, KnowledgeGraph
 from graph_service.model.limits import Deadline
-from graph_service.views.deviation import BaseMeasure
+from graph_service.views.measure.deviation import BaseMeasure
 from graph_service.views.pairs import PairIndex
-from graph_service.views.scorer import CountScorer, TripleScorer, least_likely
-from graph_service.views.scorer_trial import ScorerQuality, judge_counts
+from graph_service.views.scorer.counting import CountScorer, TripleScorer, least_likely
+from graph_service.views.scorer.trial import ScorerQuality, judge_counts
 
 _UNKNOWN = -1
 _WAIT_S = 0.05

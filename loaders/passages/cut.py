@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from graph_service.errors import InputError
 from graph_service.model.passage import MAX_PASSAGE_WORDS
-from graph_service.model.sentences import split_sentences
+from graph_service.text.sentences import split_sentences
 
 _UNSPACED = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"

@@ -16,8 +16,8 @@ from graph_service.errors import InputError
 from graph_service.model.identity import check_text
 from graph_service.model.statement import Entity, Snak, make_statement
 from graph_service.model.values import EntityValue, Value
-from graph_service.store.neo4j_driver import Connection
-from graph_service.store.neo4j_properties import property_values
+from graph_service.store.neo4j.driver import Connection
+from graph_service.store.neo4j.properties import property_values
 from loaders.items import Parsed, Reject
 from loaders.options import LoadOptions
 from loaders.property_graph.mapping import OTHERS, GraphMapping, NodeMapping, RelationshipMapping

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from graph_service.errors import InputError
 from graph_service.model.identity import normalise_statement_guid
-from graph_service.model.plain import from_plain
 from graph_service.model.result import Triple
+from graph_service.model.serialise import from_plain
 from queries.datasets.biokalma import read_biokalma
 from queries.datasets.case import Case, distinct
 from queries.datasets.okgqa import read_okgqa

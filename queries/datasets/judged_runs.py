@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
-from graph_service.model.plain import from_plain
+from graph_service.model.serialise import from_plain
 from queries.datasets.records import Record, read_records
 from queries.score.agreement import RatedCase, Rating
 from queries.score.entailment_score import EntailmentRow

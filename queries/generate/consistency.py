@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from graph_service.model.text import index_tokens
+from graph_service.text.fold import index_tokens
 
 
 def most_agreed(answers: Sequence[str], /) -> int:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from graph_service.errors import InputError
 from graph_service.model.passage import Passage, PassagesResult, make_passage
-from graph_service.model.text import index_tokens
+from graph_service.text.fold import index_tokens
 from queries.datasets.records import Record, read_records
 from queries.generate.citations import one_line
 

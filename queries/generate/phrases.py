@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graph_service.model.text import relation_words
+from graph_service.text.fold import relation_words
 from queries.generate.citations import one_line
 
 

@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from graph_service.errors import InputError
-from graph_service.model.plain import to_plain
 from graph_service.model.request import ViewRef
 from graph_service.model.result import Triple, triples_of
+from graph_service.model.serialise import to_plain
 from queries.datasets.case import Case
 from queries.datasets.cases import gold_of
 from queries.generate.ablation import Swapped, swap_graphs

@@ -20,8 +20,8 @@ import orjson
 
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
-from graph_service.model.plain import to_plain
 from graph_service.model.result import Triple
+from graph_service.model.serialise import to_plain
 from queries.generate.citations import one_line
 from queries.llm import Message, Rendered
 

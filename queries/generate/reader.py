@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graph_service.model.result import Triple
-from graph_service.model.sentences import sentence_spans
+from graph_service.text.sentences import sentence_spans
 from queries.generate.citations import Citation, Sentence, one_line, print_citation
 
 # Brackets of other scripts count as brackets; one character for one, so positions stay.

@@ -11,7 +11,6 @@ import orjson
 
 from graph_service.errors import InputError
 from graph_service.model.passage import Passage
-from graph_service.model.plain import from_plain, to_plain
 from graph_service.model.result import (
     PathsResult,
     RetrievalResult,
@@ -20,6 +19,7 @@ from graph_service.model.result import (
     Triple,
     TripletsResult,
 )
+from graph_service.model.serialise import from_plain, to_plain
 from queries.generate.asking import Exchange
 from queries.generate.citations import Sentence
 from queries.llm import Message, Usage

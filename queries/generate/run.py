@@ -20,7 +20,7 @@ import orjson
 
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
-from graph_service.model.plain import to_plain
+from graph_service.model.serialise import to_plain
 from queries.datasets.case import Case
 from queries.generate.record import Answer, resume_answers
 from queries.llm import ReplyCache, Usage

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from graph_service.model.passage import Passage
 from graph_service.model.render import result_text
 from graph_service.model.result import PathsResult, RetrievalResult, Triple
-from graph_service.model.sentences import sentence_spans
+from graph_service.text.sentences import sentence_spans
 from queries.generate.asking import Asked, Exchange, UnreadableReply, ask, usage_of
 from queries.generate.citations import Sentence, one_line
 from queries.generate.consistency import most_agreed

@@ -19,8 +19,8 @@ from graph_service.model.result import (
     Triple,
     triples_of,
 )
-from graph_service.model.text import relation_words
 from graph_service.model.values import GREGORIAN, NoValue, SomeValue, StringValue, Time
+from graph_service.text.fold import relation_words
 from queries.generate.citations import NOT_AVAILABLE, Sentence, one_line
 from queries.generate.phrases import relation_phrase
 from queries.generate.reader import CitationReader, render_citations

@@ -13,7 +13,7 @@ for one request that got no usable reply: it becomes a recorded failure of that 
 
 from __future__ import annotations
 
-from graph_service.model.retry import RetryPolicy, retry_after_s
+from graph_service.http.retry import RetryPolicy, retry_after_s
 from queries.llm.cache import CachedChat, ReplyCache, open_cache
 from queries.llm.chat import (
     ChatModel,

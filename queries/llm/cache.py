@@ -24,7 +24,7 @@ from graph_service.errors import (
     StoreError,
     StoreUnavailableError,
 )
-from graph_service.model.plain import from_plain, to_plain
+from graph_service.model.serialise import from_plain, to_plain
 from queries.llm.chat import (
     ChatModel,
     JsonForm,

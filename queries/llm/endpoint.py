@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from graph_service.errors import InputError, LimitError, SetupError
-from graph_service.model.retry import RetryPolicy, retry_after_s
+from graph_service.http.retry import RetryPolicy, retry_after_s
 from queries.llm.chat import (
     JsonForm,
     Message,

@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 
 from graph_service.errors import InputError
-from graph_service.model.plain import from_plain, to_plain
+from graph_service.model.serialise import from_plain, to_plain
 from queries.llm.chat import ChatModel, JsonForm, Message, Reply
 from queries.llm.request import ChatRequest
 

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from graph_service.model.identity import digest
-from graph_service.model.plain import to_plain
+from graph_service.model.serialise import to_plain
 from queries.llm.chat import ChatModel, JsonForm, Message, Reply, label_of
 
 

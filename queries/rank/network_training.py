@@ -8,7 +8,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from graph_service.model.ranking import Float32, Float64, Int64
-from graph_service.rank.network import WORDS_DROPPED, Network, length, word_weights
+from graph_service.rank.neural_head import WORDS_DROPPED, Network, length, word_weights
 from graph_service.rank.words import Int32
 
 WIDTH = 256

@@ -17,8 +17,8 @@ from typing import Any
 
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
-from graph_service.model.sentences import split_sentences
-from graph_service.model.text import index_tokens
+from graph_service.text.fold import index_tokens
+from graph_service.text.sentences import split_sentences
 from queries.datasets.records import unreadable
 
 CITED_ANSWERS = "cited-answers"

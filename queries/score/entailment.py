@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from graph_service.model.result import Triple
-from graph_service.model.text import words
+from graph_service.text.fold import words
 from queries.generate.citations import one_line
 from queries.llm import Usage
 from queries.score.judge import Judge, ask, read_choice

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
-from graph_service.model.text import index_tokens, query_tokens
+from graph_service.text.fold import index_tokens, query_tokens
 
 _K1 = 1.2
 _B = 0.75

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from graph_service.model.sentences import split_sentences
+from graph_service.text.sentences import split_sentences
 from queries.generate.citations import one_line
 from queries.llm import Usage
 from queries.score.case import TextCase

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
-from graph_service.model.text import WORD_PATTERN, fold, is_unspaced
+from graph_service.text.fold import WORD_PATTERN, fold, is_unspaced
 
 _ARTICLES = frozenset(("a", "an", "the"))
 _MONTHS = [

@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 
 from graph_service.errors import InputError
-from graph_service.model.plain import from_plain, to_plain
+from graph_service.model.serialise import from_plain, to_plain
 from queries.generate.citations import one_line
 from queries.score.metric import Score
 

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 import orjson
 
 from graph_service.errors import InputError
-from graph_service.model.plain import from_plain, to_plain
+from graph_service.model.serialise import from_plain, to_plain
 from queries.score.report import Row
 
 RowType = TypeVar("RowType", bound=Row)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from graph_service.errors import InputError
-from graph_service.model.plain import to_plain
+from graph_service.model.serialise import to_plain
 from queries.generate.answer import Answer
 from queries.score.citation import (
     SCORE_NAMES,

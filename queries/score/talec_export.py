@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from graph_service.model.plain import to_plain
+from graph_service.model.serialise import to_plain
 from queries.generate.citations import one_line
 from queries.llm import Message
 from queries.score.case import TextCase

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graph_service.errors import InputError
-from graph_service.model.plain import from_plain
+from graph_service.model.serialise import from_plain
 from queries.datasets.records import Record, read_records
 from queries.score.metric import Score
 from queries.score.talec import TalecRow

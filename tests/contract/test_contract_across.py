@@ -11,7 +11,7 @@ from graphs import load_graph, sample_entities, sample_statements
 
 from graph_service.model.statement import Entity, Rank
 from graph_service.store.protocol import GraphInfo, Store
-from graph_service.store.snapshot_file import arrays_of
+from graph_service.store.snapshot.file import arrays_of
 
 pytestmark = pytest.mark.neo4j
 

@@ -21,8 +21,8 @@ PROGRAM = """
 import json, os, signal, sys
 from pathlib import Path
 from graph_service.store import open_store
-from graph_service.store.neo4j_passages import Neo4jPassages, Neo4jPassageSession
-from graph_service.store.sqlite_passages import SqlitePassages, SqlitePassageSession
+from graph_service.store.neo4j.passages import Neo4jPassages, Neo4jPassageSession
+from graph_service.store.sqlite.passages import SqlitePassages, SqlitePassageSession
 from loaders.passages.load import PassageOptions, load_passages
 
 class Linker:

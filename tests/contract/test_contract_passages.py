@@ -19,8 +19,8 @@ from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
 from graph_service.model.passage import Passage, make_passage
 from graph_service.store import open_store, passages
-from graph_service.store.neo4j_driver import Connection
-from graph_service.store.neo4j_schema import SCHEMA_VERSION, ensure_schema
+from graph_service.store.neo4j.driver import Connection
+from graph_service.store.neo4j.schema import SCHEMA_VERSION, ensure_schema
 from graph_service.store.passages import (
     PassagePlace,
     choose_terms,

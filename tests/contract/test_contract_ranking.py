@@ -11,6 +11,7 @@ from graphs import load_graph
 from word_vectors import CountingWords, WordVectors
 
 from graph_service import Service, open_service
+from graph_service.artifacts.rankers import KIND
 from graph_service.errors import InputError, StoreCorruptError
 from graph_service.model.ranking import SignedRelation
 from graph_service.model.request import RetrieveRequest, ViewRef
@@ -19,7 +20,6 @@ from graph_service.model.statement import Entity, EntityKind, Statement, make_st
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.model.view import Method, ViewSpec
 from graph_service.rank import RankerWeights
-from graph_service.ranker_store import KIND
 from graph_service.settings import Settings
 from graph_service.store.protocol import Record, Store
 from queries.rank.training import Example, train_ranker

@@ -16,10 +16,10 @@ from graph_service.model.graph import NodeKind
 from graph_service.model.identity import key64
 from graph_service.model.limits import CutReason, Deadline
 from graph_service.model.statement import Entity, EntityKind, Rank, make_statement
-from graph_service.model.text import normalise_name
 from graph_service.model.values import EntityValue, NoValue, SomeValue, StringValue, encode_value
 from graph_service.store.protocol import Record, Store
-from graph_service.store.snapshot import build_snapshot
+from graph_service.store.snapshot.build import build_snapshot
+from graph_service.text.fold import normalise_name
 
 # --- entities and statements ---------------------------------------------------------------
 
@@ -216,7 +216,7 @@ def test_scans_are_in_order_of_keys(store: Store, graph_name: str) -> None:
 
 def assert_same_graph(first: object, second: object) -> None:
     """Compares every array of two graphs."""
-    from graph_service.store.snapshot_file import arrays_of
+    from graph_service.store.snapshot.file import arrays_of
 
     one, two = arrays_of(first), arrays_of(second)  # type: ignore[arg-type]
     assert one.keys() == two.keys()

@@ -19,10 +19,10 @@ from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Strategy
 from graph_service.model.statement import Entity, EntityKind, Rank, Statement, make_statement
 from graph_service.model.values import EntityValue, Quantity, StringValue, Value
-from graph_service.retrieve.region import extract_region, region_of_graph
+from graph_service.retrieve.region.cut import extract_region, region_of_graph
 from graph_service.settings import Settings
 from graph_service.store.protocol import GraphInfo, Store
-from graph_service.store.region_graph import read_region_graph
+from graph_service.store.snapshot.region_graph import read_region_graph
 
 
 def drawn(seed: int) -> list[Statement]:

@@ -10,6 +10,8 @@ import neo4j
 import pytest
 from graphs import load_graph, sample_entities, sample_statements
 
+from graph_service.artifacts.views import ViewStore
+from graph_service.doctor.verification import Verified, verify_store
 from graph_service.errors import StoreCorruptError
 from graph_service.export import export, exported_graph
 from graph_service.model.passage import make_passage
@@ -17,8 +19,6 @@ from graph_service.model.view import Method, ViewSpec
 from graph_service.service import open_service
 from graph_service.settings import Settings
 from graph_service.store.protocol import Batch, Store
-from graph_service.verification import Verified, verify_store
-from graph_service.view_store import ViewStore
 from graph_service.views.codec import encode_delta
 
 Damage = Callable[..., None]

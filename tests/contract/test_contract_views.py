@@ -10,7 +10,7 @@ from graphs import load_graph
 
 from graph_service import Service, open_service
 from graph_service.errors import InputError, ViewStaleError
-from graph_service.materialise import materialise
+from graph_service.export.materialise import materialise
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy
 from graph_service.model.statement import (

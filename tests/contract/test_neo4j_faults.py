@@ -18,7 +18,7 @@ from graph_service.errors import (
 )
 from graph_service.model.statement import make_statement
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.store.neo4j import Neo4jStore, open_neo4j
+from graph_service.store.neo4j.store import Neo4jStore, open_neo4j
 from graph_service.store.protocol import Batch
 
 pytestmark = pytest.mark.neo4j

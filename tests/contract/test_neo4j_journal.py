@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_service.store.neo4j_journal import (
+from graph_service.store.neo4j.journal import (
     CREATED,
     DOCUMENT_ROW,
     ENTITY_ROW,

@@ -19,10 +19,11 @@ from graph_service.errors import DeadlineError, KeyCollisionError, StoreUnavaila
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.store import neo4j_editions, neo4j_load
-from graph_service.store.neo4j import Neo4jStore, open_neo4j
-from graph_service.store.neo4j_driver import Connection
-from graph_service.store.neo4j_schema import STATEMENT_TYPE, type_name
+from graph_service.store.neo4j.driver import Connection
+from graph_service.store.neo4j.schema import STATEMENT_TYPE, type_name
+from graph_service.store.neo4j.store import Neo4jStore, open_neo4j
+from graph_service.store.neo4j.store import editions as neo4j_editions
+from graph_service.store.neo4j.store import load as neo4j_load
 from graph_service.store.protocol import Batch, GraphInfo
 
 pytestmark = pytest.mark.neo4j
@@ -322,7 +323,7 @@ def test_two_statement_ids_of_one_key_are_an_error(
 ) -> None:
     """Design.md, Identity: a collision is a hard error."""
     monkeypatch.setattr(
-        "graph_service.store.neo4j_rows.key64", lambda id_: 5 if id_ in "ab" else hash(id_) >> 8
+        "graph_service.store.neo4j.rows.key64", lambda id_: 5 if id_ in "ab" else hash(id_) >> 8
     )
     with own_store.begin_load(name, owner="o", source="s") as load:
         for id_ in "ab":
@@ -336,7 +337,7 @@ def test_two_statement_ids_of_one_key_are_an_error(
 def test_two_entity_ids_of_one_key_are_an_error(
     own_store: Neo4jStore, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_service.store.neo4j_rows.key64", lambda id_: len(id_))
+    monkeypatch.setattr("graph_service.store.neo4j.rows.key64", lambda id_: len(id_))
     with own_store.begin_load(name, owner="o", source="s") as load:
         with pytest.raises(KeyCollisionError):
             load.write(Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"), id="abc")]))

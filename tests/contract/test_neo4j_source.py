@@ -23,7 +23,7 @@ from graph_service.model.values import (
 )
 from graph_service.settings import SETTINGS
 from graph_service.store import open_store
-from graph_service.store.neo4j_driver import Connection
+from graph_service.store.neo4j.driver import Connection
 from graph_service.store.protocol import Store
 from loaders.load import load
 from loaders.options import LoadOptions, LoadReport

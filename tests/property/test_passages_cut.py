@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_service.errors import InputError
-from graph_service.model.sentences import split_sentences
+from graph_service.text.sentences import split_sentences
 from loaders.passages.cut import Cutter, count_words, cut
 
 WORDS = st.sampled_from(

@@ -12,10 +12,10 @@ from steiner_program import best_worth
 
 from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
-from graph_service.retrieve.bound import bound_of
-from graph_service.retrieve.reduction import reduce_problem
-from graph_service.retrieve.solver import PcstFast, grow, solve
-from graph_service.retrieve.subgraph import best_subgraph
+from graph_service.retrieve.prizes.subgraph import best_subgraph
+from graph_service.retrieve.tree.bound import bound_of
+from graph_service.retrieve.tree.reduction import reduce_problem
+from graph_service.retrieve.tree.solver import PcstFast, grow, solve
 
 Prizes = npt.NDArray[np.float64]
 

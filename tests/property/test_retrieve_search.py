@@ -15,14 +15,14 @@ from retrieve_samples import multigraphs, prizes, region_of
 
 from graph_service.model.limits import CutReason, Deadline
 from graph_service.model.region import Region
-from graph_service.retrieve import solver
-from graph_service.retrieve.cardinality import best_of_size
-from graph_service.retrieve.parallel import last_of_parallel
-from graph_service.retrieve.paths import best_first_paths
-from graph_service.retrieve.solver import PcstFast
-from graph_service.retrieve.steiner import EXACT_WORK
-from graph_service.retrieve.subgraph import FoundSubgraph, best_subgraph
-from graph_service.retrieve.triplets import best_triplets
+from graph_service.retrieve.prizes.paths import best_first_paths
+from graph_service.retrieve.prizes.subgraph import FoundSubgraph, best_subgraph
+from graph_service.retrieve.prizes.triplets import best_triplets
+from graph_service.retrieve.region.simple_graph import last_of_parallel
+from graph_service.retrieve.tree import solver
+from graph_service.retrieve.tree.cardinality import best_of_size
+from graph_service.retrieve.tree.search import EXACT_WORK
+from graph_service.retrieve.tree.solver import PcstFast
 
 Prizes = npt.NDArray[np.float64]
 Walked = tuple[int, tuple[int, ...]]

@@ -17,12 +17,18 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.model.view import Change, Method, ViewDelta, ViewSpec, empty_delta
-from graph_service.views import deviation
 from graph_service.views.delta import make_delta
-from graph_service.views.deviation import BaseMeasure, Deviation, likeness, mean_clustering, measure
+from graph_service.views.measure import deviation
+from graph_service.views.measure.deviation import (
+    BaseMeasure,
+    Deviation,
+    likeness,
+    mean_clustering,
+    measure,
+)
 from graph_service.views.overlay import lay
 from graph_service.views.pairs import PairIndex
-from graph_service.views.scorer import CountScorer
+from graph_service.views.scorer.counting import CountScorer
 
 DRAWN = [
     Method.RELATION_SWAPPING,

@@ -29,10 +29,10 @@ from graph_service.model.view import (
 )
 from graph_service.views.delta import make_delta
 from graph_service.views.draw import edges_asked
+from graph_service.views.methods.rewiring import Outside, rewirable
 from graph_service.views.overlay import lay
 from graph_service.views.pairs import PairIndex
-from graph_service.views.rewiring import Outside, rewirable
-from graph_service.views.scorer import CountScorer
+from graph_service.views.scorer.counting import CountScorer
 
 TESTS = Path(__file__).resolve().parent.parent
 DRAWN = [

@@ -12,7 +12,7 @@ from graph_service.model.view import Method, ViewSpec
 from graph_service.views.delta import make_delta
 from graph_service.views.draw import Stream, ascending
 from graph_service.views.pairs import PairIndex
-from graph_service.views.swapping import pair_edges
+from graph_service.views.swapping.method import pair_edges
 
 MANY, PAIRS = 12, 12
 

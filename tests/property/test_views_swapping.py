@@ -15,9 +15,9 @@ from graph_service.model.limits import Deadline
 from graph_service.model.view import Method, ViewSpec
 from graph_service.views.delta import make_delta
 from graph_service.views.draw import Stream, ascending, smallest
-from graph_service.views.pairing import Pairing
 from graph_service.views.pairs import PairIndex, Sieve, contains
-from graph_service.views.swapping import PairSequence, pair_edges
+from graph_service.views.swapping.method import PairSequence, pair_edges
+from graph_service.views.swapping.pairing import Pairing
 
 
 def paired(graph: KnowledgeGraph, seed: int) -> PairSequence:
@@ -96,7 +96,7 @@ def test_shared_cells_never_let_a_taken_triple_pass(monkeypatch):
     """O10: where the table is smaller than the triples, it may only refuse too much."""
     rng = random.Random(3)
     graph = drawn(rng, edges=200, nodes=12, relations=5)
-    monkeypatch.setattr("graph_service.views.pairing.MAX_CELLS", 64)
+    monkeypatch.setattr("graph_service.views.swapping.pairing.MAX_CELLS", 64)
     index = PairIndex.build(graph)
     scope = np.flatnonzero(index.eligible).astype(np.int32)
     assert not Pairing(graph, scope, index).exact

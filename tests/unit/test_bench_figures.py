@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from graph_service.bench.figures import Measured, figure, notes, spread, table_rows, timed
+from benchmarks.figures import Measured, figure, notes, spread, table_rows, timed
 
 
 def test_figure_is_the_median_the_95th_percentile_and_the_ratio() -> None:

@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_link import build_graph
 
-from graph_service.bench.linking import measure_linking
-from graph_service.bench.linking_sets import (
+from benchmarks.linking import measure_linking
+from benchmarks.linking_sets import (
     Gold,
     LinkingData,
     LinkingQuestion,
     LinkingSet,
     stands_in,
 )
-from graph_service.bench.namesakes import ask_for_namesakes
-from graph_service.bench.slips import misspell
+from benchmarks.namesakes import ask_for_namesakes
+from benchmarks.slips import misspell
 from graph_service.cli import main
 from graph_service.errors import InputError
 from graph_service.link.misspelt import edit_distance
-from graph_service.model.text import normalise_name
+from graph_service.text.fold import normalise_name
 
 PEOPLE = {
     "Q1": {"name": "Ada Byrons", "qid": "Q1", "father": "George Byrons", "date_of_birth": ""},

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graph_service.bench.chains import Chains, triples_of, twin_of, twin_triple
-from graph_service.bench.quality import bootstrap_interval, choose_questions
-from graph_service.bench.question_sets import ChainQuestion, read_questions
+from benchmarks.chains import Chains, triples_of, twin_of, twin_triple
+from benchmarks.quality import bootstrap_interval, choose_questions
+from benchmarks.question_sets import ChainQuestion, read_questions
 from graph_service.cli import main
 from graph_service.errors import InputError
 from graph_service.model.graph import KnowledgeGraph

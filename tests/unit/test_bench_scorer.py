@@ -10,8 +10,8 @@ import pytest
 
 from graph_service.cli import main
 from graph_service.settings import SETTINGS, Settings
-from graph_service.views import scorer_training
-from graph_service.views.factorisation import Objective, Training
+from graph_service.views.scorer.counting import training as scorer_training
+from graph_service.views.scorer.factorisation import Objective, Training
 
 QUICK = (
     Training(dimension=8, epochs=6),
@@ -25,7 +25,7 @@ def bench(monkeypatch: pytest.MonkeyPatch, capsys, demo_settings: Settings, tmp_
         monkeypatch.delenv(row.variable, raising=False)
     monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
     monkeypatch.setattr(scorer_training, "training_for", lambda entities: QUICK)
-    monkeypatch.setattr("graph_service.bench.scorer.TIMED", 1_000)
+    monkeypatch.setattr("benchmarks.scorer.TIMED", 1_000)
 
     def run(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()

@@ -15,19 +15,19 @@ import numpy as np
 import pytest
 from neo4j_server import Neo4jServer
 
+from benchmarks import codex, dumps, neo4j_loads, scaling, trees
+from benchmarks.codex import Codex, fixed_entities, fixed_questions, read_rows
+from benchmarks.figures import Measured
+from benchmarks.speed import SpeedReport, chosen_members, measure_speed
+from benchmarks.speed_cases import MEMBERS, Member
 from graph_service import open_service
-from graph_service.bench import codex, dumps, neo4j_loads, scaling, trees
-from graph_service.bench.codex import Codex, fixed_entities, fixed_questions, read_rows
-from graph_service.bench.figures import Measured
-from graph_service.bench.members import MEMBERS, Member
-from graph_service.bench.speed import SpeedReport, chosen_members, measure_speed
 from graph_service.cli import main
 from graph_service.errors import InputError, SetupError
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.model.plain import to_plain
+from graph_service.model.serialise import to_plain
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue
-from graph_service.retrieve.solver import SolverReport
+from graph_service.retrieve.tree.solver import SolverReport
 from graph_service.settings import Settings, read_settings
 from graph_service.store import open_store
 from graph_service.store.protocol import Batch, Store

@@ -19,10 +19,10 @@ from graph_service import Service
 from graph_service.api import document_cache
 from graph_service.api.document_cache import unlink_tokens
 from graph_service.api.schema import execute
-from graph_service.model.byte_budget import ENTRY_BYTES, ByteBudget, ByteCache, held_bytes
+from graph_service.artifacts.views import ViewStore
+from graph_service.byte_budget import ENTRY_BYTES, ByteBudget, ByteCache, held_bytes
 from graph_service.model.view import Method, ViewSpec
 from graph_service.settings import read_settings
-from graph_service.view_store import ViewStore
 
 STEPS = st.lists(
     st.tuples(

@@ -247,7 +247,7 @@ def test_exit_codes_by_who_can_act(
     def failing(*arguments: object) -> int:
         raise raised
 
-    monkeypatch.setattr("graph_service.cli.reading.search", failing)
+    monkeypatch.setattr("graph_service.cli.ask.reading.search", failing)
     assert cli("search", "x").code == code
 
 

@@ -24,7 +24,7 @@ from openai_stand_in import Scripted, by_rule, error, ok, stand_in, with_faults
 from served import served
 
 from graph_service import open_service
-from graph_service.cli.answer_options import SETTINGS
+from graph_service.cli.answer.answer_options import SETTINGS
 from graph_service.cli.parser import make_parser
 from queries.datasets.cases import read_question_file
 from queries.datasets.demo_set import demo_questions

@@ -12,7 +12,7 @@ from cli_runs import Cli
 from demo_graph import copy_store
 from openai_stand_in import Scripted, StandIn, by_rule, ok, stand_in
 
-from graph_service.model.plain import to_plain
+from graph_service.model.serialise import to_plain
 from queries.datasets.demo_set import demo_questions
 from queries.score.criteria import load_criteria
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from graph_service.cli.figure import points_of
+from graph_service.cli.view.figure import points_of
 from queries.datasets import demo_set
 
 SWEEP = ("view", "sweep", "--methods", "rs,ed", "--levels", "0.1,0.5", "--random-seeds", "0-1")

@@ -26,15 +26,15 @@ from graph_service.model.result import Strategy
 from graph_service.model.values import MonolingualText
 from graph_service.model.view import Change, Method, Overlay, Sampling, Scope, ViewSpec
 from graph_service.rank import EmbeddingRanker
-from graph_service.retrieve import stats
 from graph_service.retrieve.engine import run
 from graph_service.retrieve.preset import resolve_preset
-from graph_service.retrieve.solver import solve
-from graph_service.retrieve.stats import region_stats
-from graph_service.retrieve.types import instances_of
+from graph_service.retrieve.region.class_filter import instances_of
+from graph_service.retrieve.region.cut import stats
+from graph_service.retrieve.region.stats import region_stats
+from graph_service.retrieve.tree.solver import solve
 from graph_service.views.delta import make_delta
-from graph_service.views.deviation import BaseMeasure, measure
-from graph_service.views.impact import GoldCase, impact
+from graph_service.views.measure.deviation import BaseMeasure, measure
+from graph_service.views.measure.impact import GoldCase, impact
 from graph_service.views.overlay import lay
 from graph_service.views.prepared import PreparedBase
 

@@ -18,9 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graph_service
-from graph_service import doctor
 from graph_service.cli import main
-from graph_service.doctor import Check, State
+from graph_service.doctor.checks import Check, State
+from graph_service.doctor.checks import checks as doctor
 from graph_service.embed import weights
 from graph_service.embed.minilm import MiniLM
 from graph_service.embed.vectors import VectorFile
@@ -28,7 +28,7 @@ from graph_service.embed.weights import ModelFile
 from graph_service.errors import InputError, ModelFileError
 from graph_service.model.statement import make_statement
 from graph_service.model.values import EntityValue
-from graph_service.retrieve.solver import SolverReport, Tree
+from graph_service.retrieve.tree.solver import SolverReport, Tree
 from graph_service.settings import SETTINGS, Settings, read_settings
 from graph_service.store import open_store
 from graph_service.store.protocol import Batch
@@ -272,7 +272,8 @@ def test_a_wrong_pcst_fast_is_said_with_the_command_and_ours_serves(
     """Trap 1: the wheel under numpy 2."""
     reason = "pcst_fast fails its known case; ours serves. Mend it with: pip install x"
     monkeypatch.setattr(
-        "graph_service.retrieve.solver.solver_report", lambda: SolverReport("own", reason, False)
+        "graph_service.retrieve.tree.solver.solver_report",
+        lambda: SolverReport("own", reason, False),
     )
     check = doctor.check_solver()
     assert check.state is State.WARN
@@ -283,7 +284,7 @@ def test_a_wrong_pcst_fast_is_said_with_the_command_and_ours_serves(
 def test_a_wrong_solver_of_ours_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     first = np.zeros(3, dtype=np.int64)
     monkeypatch.setattr(
-        "graph_service.retrieve.solver.solve",
+        "graph_service.retrieve.tree.solver.solve",
         lambda *_, **__: Tree(first, first, 0.0, True, "own"),
     )
     assert doctor.check_solver().state is State.FAIL

@@ -12,7 +12,7 @@ from openai_stand_in import Scripted, embeddings, error, stand_in, vector_of
 from graph_service.embed import open_embedder, open_vectors
 from graph_service.embed.endpoint import EndpointEmbedder
 from graph_service.errors import InputError, LimitError, SetupError
-from graph_service.model.retry import RetryPolicy
+from graph_service.http.retry import RetryPolicy
 
 _opened: list[EndpointEmbedder] = []
 

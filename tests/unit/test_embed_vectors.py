@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from graph_service.byte_budget import ByteBudget
 from graph_service.embed import VectorFile, Vectors, open_vectors
 from graph_service.embed import vectors as vectors_module
 from graph_service.errors import (
@@ -22,7 +23,6 @@ from graph_service.errors import (
     StoreCorruptError,
     StoreUnavailableError,
 )
-from graph_service.model.byte_budget import ByteBudget
 from graph_service.model.limits import CutReason, Deadline
 
 

@@ -14,7 +14,7 @@ from graph_service import Service
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.result import ScoredPath, Status, Strategy
 from graph_service.retrieve.origin import origins
-from graph_service.retrieve.region import extract_region
+from graph_service.retrieve.region.cut import extract_region
 
 
 @pytest.fixture

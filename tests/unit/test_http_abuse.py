@@ -25,7 +25,7 @@ HEAD = b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/
 WHOLE = HEAD + b"Content-Length: %d\r\n\r\n" % len(QUERY) + QUERY
 STUCK = """
 import time
-from graph_service.store.sqlite import SqliteStore
+from graph_service.store.sqlite.store import SqliteStore
 SqliteStore.entities = lambda *_: time.sleep(600)
 import graph_service.api.app
 graph_service.api.app.PING_TIMEOUT_S = 0.3

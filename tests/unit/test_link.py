@@ -21,9 +21,9 @@ from graph_service.model.graph import (
     StringTable,
 )
 from graph_service.model.identity import Fingerprints, key64
-from graph_service.model.text import normalise_name
 from graph_service.model.values import EntityValue, StringValue, Time, Value, encode_value
 from graph_service.model.view import Overlay
+from graph_service.text.fold import normalise_name
 
 Names = dict[str, Sequence[str]]
 """Entity id to its label and aliases; ``de:Name`` is a label in another language."""

@@ -12,7 +12,7 @@ from test_link import Names, build_graph, ids
 from graph_service.link import inflection, link
 from graph_service.link.inflection import base_forms, singular
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.model.text import fold
+from graph_service.text.fold import fold
 
 NAMES: Names = {
     "Q1": ["ru:Александр Пушкин", "Пушкин"],

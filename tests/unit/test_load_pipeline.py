@@ -21,7 +21,7 @@ from graph_service.errors import InputError, StoreError
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.store import open_store
 from graph_service.store.protocol import Batch, GraphInfo, LoadSession, Store
-from graph_service.store.sqlite_load import SqliteLoadSession
+from graph_service.store.sqlite.load import SqliteLoadSession
 from loaders.load import load
 from loaders.options import LoadOptions, Progress
 from loaders.progress import ProgressBar

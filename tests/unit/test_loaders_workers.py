@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_service import worker_pool
 from graph_service.errors import SetupError
 from graph_service.model.statement import Rank, Reference, Snak, Statement, make_statement
 from graph_service.model.values import EntityValue, Quantity, StringValue, Time
-from graph_service.store import open_store, worker_pool
+from graph_service.store import open_store
 from graph_service.store.encoded import EncodedStatements, encode_statements, join_statements
 from graph_service.store.protocol import Batch, Store
 from loaders import workers

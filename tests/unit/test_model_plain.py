@@ -15,7 +15,6 @@ from strategies import entities, references, snaks, statements, texts, values
 from graph_service.errors import InputError
 from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut, CutReason
-from graph_service.model.plain import from_plain, to_plain
 from graph_service.model.region import RegionStats
 from graph_service.model.result import (
     EntityRef,
@@ -36,6 +35,7 @@ from graph_service.model.result import (
     TripleChange,
     TripletsResult,
 )
+from graph_service.model.serialise import from_plain, to_plain
 from graph_service.model.statement import Entity, Rank, Snak, Statement
 from graph_service.model.values import EntityValue
 from graph_service.model.view import ChangeKind, ViewReport

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_service.model.sentences import sentence_spans, split_sentences
+from graph_service.text.sentences import sentence_spans, split_sentences
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from graph_service.model.values import (
 )
 from graph_service.settings import SETTINGS
 from graph_service.store import open_store
-from graph_service.store.neo4j_properties import XSD, property_values
+from graph_service.store.neo4j.properties import XSD, property_values
 from loaders.load import load
 from loaders.options import LoadOptions
 from loaders.property_graph.mapping import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from query_samples import triple
 
-from graph_service.cli.answer_options import FORMATS
+from graph_service.cli.answer.answer_options import FORMATS
 from graph_service.errors import InputError
 from queries.datasets.case import Case, both_wordings
 from queries.datasets.cases import QuestionFormat, gold_of, read_question_file, recognise

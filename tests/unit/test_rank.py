@@ -18,7 +18,7 @@ from graph_service.model.ranking import Encoding, SignedRelation, in_order
 from graph_service.rank import trained as trained_module
 from graph_service.rank.embedding import EmbeddingRanker
 from graph_service.rank.file import read_ranker, write_ranker
-from graph_service.rank.network import Network
+from graph_service.rank.neural_head import Network
 from graph_service.rank.prototypes import LIKENESS, OPPOSITE, PULL, SCALE
 from graph_service.rank.trained import RankerWeights, RelationSides, TrainedRanker
 from graph_service.rank.words import NAME, Vocabulary

@@ -11,9 +11,9 @@ import pytest
 from steiner_program import best_worth
 
 from graph_service.model.limits import Deadline
-from graph_service.retrieve.bound import PROOF_WORK, bound_of
-from graph_service.retrieve.reduction import reduce_problem
-from graph_service.retrieve.solver import solve
+from graph_service.retrieve.tree.bound import PROOF_WORK, bound_of
+from graph_service.retrieve.tree.reduction import reduce_problem
+from graph_service.retrieve.tree.solver import solve
 
 # Random seeds of problems of 25 to 60 nodes that the exact solver is done with at once.
 DENSE = (14, 24, 60, 71, 86, 107, 117, 126, 131)

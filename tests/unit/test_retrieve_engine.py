@@ -18,13 +18,13 @@ from graph_service.model.result import Strategy
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import Quantity, SomeValue, StringValue, Time, encode_value
 from graph_service.model.view import Overlay
-from graph_service.retrieve.by_sequences import without_mentions
+from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import run
 from graph_service.retrieve.labels import Labels
-from graph_service.retrieve.picking import Selection
 from graph_service.retrieve.preset import resolve_preset
-from graph_service.retrieve.region import extract_region
-from graph_service.retrieve.wording import from_start
+from graph_service.retrieve.region.cut import extract_region
+from graph_service.retrieve.sequences.strategy import without_mentions
+from graph_service.retrieve.sequences.wording import from_start
 
 GraphMaker = Callable[..., KnowledgeGraph]
 PROPERTIES = {

@@ -14,7 +14,7 @@ from graph_service.model.identity import key64
 from graph_service.model.limits import CutReason
 from graph_service.model.values import MonolingualText, Value, decode_value
 from graph_service.retrieve.languages import said_once, with_editions
-from graph_service.retrieve.region import extract_region
+from graph_service.retrieve.region.cut import extract_region
 
 NAMES = [f"E{number}" for number in range(8)]
 TEXTS = [MonolingualText(text, tag) for text in ("a", "b") for tag in ("en", "en-GB", "fr", "mul")]

@@ -13,7 +13,7 @@ from retrieve_samples import region_of
 
 from graph_service.model.limits import CutReason
 from graph_service.model.region import Region
-from graph_service.retrieve.nearest import nearest_walks
+from graph_service.retrieve.sequences.nearest import nearest_walks
 
 Triples = list[tuple[int, int]]
 

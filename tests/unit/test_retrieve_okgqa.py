@@ -21,8 +21,8 @@ from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import RetrievalResult, ScoredTriple, Strategy
 from graph_service.model.statement import Entity, EntityKind
 from graph_service.model.values import EntityValue
+from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import run
-from graph_service.retrieve.picking import Selection
 from graph_service.retrieve.preset import resolve_preset
 from graph_service.settings import Settings
 

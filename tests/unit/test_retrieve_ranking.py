@@ -11,11 +11,11 @@ from graph_service.errors import DeadlineError, InputError
 from graph_service.model.limits import CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.model.result import Strategy
-from graph_service.retrieve.pagerank import personalised_pagerank, prune
 from graph_service.retrieve.preset import resolve_preset
-from graph_service.retrieve.prizes import cosines, rank_prizes
-from graph_service.retrieve.stats import region_stats
-from graph_service.retrieve.triplets import best_triplets
+from graph_service.retrieve.prizes.triplets import best_triplets
+from graph_service.retrieve.region.pagerank import personalised_pagerank, prune
+from graph_service.retrieve.region.stats import region_stats
+from graph_service.retrieve.similarity import cosines, rank_prizes
 
 
 def random_region(nodes: int, edges: int, seed: int) -> Region:

@@ -16,7 +16,7 @@ from graph_service.model.region import Region
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, SomeValue, StringValue, encode_value
 from graph_service.model.view import Overlay
-from graph_service.retrieve.region import extract_region, induced, prizeable
+from graph_service.retrieve.region.cut import extract_region, induced, prizeable
 
 
 def overlay_of(

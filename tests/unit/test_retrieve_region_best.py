@@ -12,7 +12,7 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import key64
 from graph_service.model.statement import Rank
 from graph_service.model.view import Overlay
-from graph_service.retrieve.region import extract_region
+from graph_service.retrieve.region.cut import extract_region
 
 IDS = ("one", "two", "three", "four")
 

@@ -21,8 +21,8 @@ from graph_service.model.statement import Entity, EntityKind, Statement, make_st
 from graph_service.model.values import EntityValue, StringValue, Value
 from graph_service.model.view import Overlay
 from graph_service.rank import EmbeddingRanker
+from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import run
-from graph_service.retrieve.picking import Selection
 from graph_service.retrieve.preset import RelationRules, resolve_preset
 
 GraphMaker = Callable[..., KnowledgeGraph]

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_service.model.function_words import content_words
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.retrieve.kinds import (
     KINDS,
@@ -19,8 +18,9 @@ from graph_service.retrieve.kinds import (
     relations_in,
     spoken_kinds,
 )
-from graph_service.retrieve.region import extract_region
-from graph_service.retrieve.wording import SequenceScorer, Steps, Wording
+from graph_service.retrieve.region.cut import extract_region
+from graph_service.retrieve.sequences.wording import SequenceScorer, Steps, Wording
+from graph_service.text.function_words import content_words
 
 GraphMaker = Callable[..., KnowledgeGraph]
 NAMES = {0: "written by", 1: "release year", 2: "spouse"}

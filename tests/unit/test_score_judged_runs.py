@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graph_service.errors import InputError
-from graph_service.model.plain import to_plain
+from graph_service.model.serialise import to_plain
 from queries.datasets.judged_runs import ratings_of_runs
 from queries.score.agreement import RatedCase, agreement
 from queries.score.entailment import Judgement

@@ -312,7 +312,7 @@ def test_two_runs_side_by_side_show_what_changed_t6() -> None:
 
 
 def test_runs_are_read_back_the_last_row_of_an_id_counts(tmp_path: Path) -> None:
-    from graph_service.model.plain import to_plain
+    from graph_service.model.serialise import to_plain
 
     file = tmp_path / "run.jsonl"
     rows = [ROWS[4], replace(ROWS[0], id="e")]

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from graph_builder import build_graph
 
-from graph_service.bench.scorer import Triples, relation_thresholds, threshold
+from benchmarks.scorer import Triples, relation_thresholds, threshold
 from graph_service.errors import DeadlineError, InputError, StoreCorruptError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
-from graph_service.views import scorer_training, trained
-from graph_service.views.factorisation import (
+from graph_service.views.pairs import PairIndex
+from graph_service.views.scorer.counting import CountScorer, trained
+from graph_service.views.scorer.counting import training as scorer_training
+from graph_service.views.scorer.factorisation import (
     _PRIOR,
     Factors,
     Objective,
@@ -22,11 +24,10 @@ from graph_service.views.factorisation import (
     Training,
     _to_gradient,
 )
-from graph_service.views.pairs import PairIndex
-from graph_service.views.scorer import CountScorer
-from graph_service.views.scorer_file import decode_scorer, encode_scorer
-from graph_service.views.scorer_training import train
-from graph_service.views.scorer_trial import (
+from graph_service.views.scorer.file import decode_scorer, encode_scorer
+from graph_service.views.scorer.trained import Learned, TrainedScorer
+from graph_service.views.scorer.training import train
+from graph_service.views.scorer.trial import (
     LEAST_EDGES,
     Trial,
     auc,
@@ -34,7 +35,6 @@ from graph_service.views.scorer_trial import (
     make_trial,
     quality_of,
 )
-from graph_service.views.trained import Learned, TrainedScorer
 
 SMALL = (
     Training(dimension=12, epochs=30, penalty=0.02),
@@ -212,7 +212,7 @@ def test_folding_keeps_the_weighted_sum_of_both_ways(monkeypatch: pytest.MonkeyP
 
 def test_a_sample_of_entities_trains_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a graph past ``MAX_COMPARED``."""
-    monkeypatch.setattr("graph_service.views.factorisation.MAX_COMPARED", 10)
+    monkeypatch.setattr("graph_service.views.scorer.factorisation.MAX_COMPARED", 10)
     graph = towns()
     how = tuple(replace(one, sampled=20) for one in SMALL)
     result = train(graph, index=PairIndex.build(graph), text=None, trainings=how)

@@ -9,23 +9,24 @@ import pytest
 from demo_graph import ARNOLD, EUNICE, MARIA, MOTHER, SPOUSE, copy_store, request
 from graphs import load_graph
 
-from graph_service import Service, open_service, view_store
+from graph_service import Service, open_service
+from graph_service.artifacts import views as view_store
+from graph_service.artifacts.views import ViewStore
+from graph_service.byte_budget import ByteBudget
 from graph_service.errors import (
     GraphNotFoundError,
     InputError,
     ViewNotFoundError,
     ViewStaleError,
 )
-from graph_service.model.byte_budget import ByteBudget
 from graph_service.model.request import ViewRef
 from graph_service.model.statement import Entity, Rank
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.model.view import Change, ChangeKind, Method, ViewSpec
 from graph_service.settings import Settings
 from graph_service.store.protocol import GraphInfo
-from graph_service.view_store import ViewStore
-from graph_service.views import scorer
 from graph_service.views.pairs import PairIndex
+from graph_service.views.scorer.counting import counting as scorer
 
 DELETED = ViewSpec(Method.EDGE_DELETION, level=0.2, random_seed=5)
 REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.2, random_seed=5)

@@ -15,9 +15,9 @@ from graphs import load_graph, sample_entities, sample_statements
 
 from graph_service.errors import StoreCorruptError
 from graph_service.store.protocol import GraphInfo
-from graph_service.store.snapshot_cache import SnapshotCache
-from graph_service.store.snapshot_file import arrays_of, open_snapshot, verify_snapshot
-from graph_service.store.sqlite import SqliteStore, open_sqlite
+from graph_service.store.snapshot.cache import SnapshotCache
+from graph_service.store.snapshot.file import arrays_of, open_snapshot, verify_snapshot
+from graph_service.store.sqlite.store import SqliteStore, open_sqlite
 
 TESTS = Path(__file__).resolve().parent.parent
 
@@ -112,7 +112,7 @@ def test_a_file_changed_while_it_is_mapped_is_made_right_in_place(path: Path) ->
         import numpy as np
         from graph_service.service import open_service
         from graph_service.settings import Settings
-        from graph_service.store.snapshot_file import arrays_of
+        from graph_service.store.snapshot.file import arrays_of
         with open_service(settings=Settings(store="sqlite:///" + sys.argv[1])) as service:
             info = service.graph()
             graph = service.arrays(info)

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from graph_service import worker_pool
 from graph_service.model.statement import Entity, make_statement
 from graph_service.model.values import EntityValue
-from graph_service.store import open_store, sqlite_finish, worker_pool
+from graph_service.store import open_store
 from graph_service.store.protocol import Batch, GraphInfo
-from graph_service.store.sqlite_names import names_of_rows
+from graph_service.store.sqlite.names import names_of_rows
+from graph_service.store.sqlite.store import finish as sqlite_finish
 
 BATCH = Batch(
     entities=[

@@ -17,8 +17,8 @@ from graphs import load_graph
 
 from graph_service.errors import SchemaVersionError, StoreError, StoreUnavailableError
 from graph_service.store import open_store
-from graph_service.store.frozen import FrozenDatabase, is_frozen
-from graph_service.store.sqlite import open_sqlite
+from graph_service.store.sqlite.frozen import FrozenDatabase, is_frozen
+from graph_service.store.sqlite.store import open_sqlite
 
 ROW = ("Q1", "P1", "Q2")
 

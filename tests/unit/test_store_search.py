@@ -11,7 +11,6 @@ from strategies import entities
 
 from graph_service.errors import InputError
 from graph_service.model.statement import Entity, EntityKind
-from graph_service.model.text import index_tokens, query_tokens
 from graph_service.store.search import (
     exact_term,
     indexed_names,
@@ -20,6 +19,7 @@ from graph_service.store.search import (
     rank_hits,
 )
 from graph_service.store.terms import is_outdated, merge_terms, replace_terms
+from graph_service.text.fold import index_tokens, query_tokens
 
 RANKED = [
     Entity("Q9", labels={"fr": "Paris"}),

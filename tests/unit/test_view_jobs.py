@@ -11,13 +11,14 @@ from dataclasses import replace
 import pytest
 from demo_graph import request
 
-from graph_service import Service, open_service, view_store
+from graph_service import Service, open_service
+from graph_service.artifacts import views as view_store
+from graph_service.artifacts.view_jobs import ViewJobs
+from graph_service.artifacts.views import ViewStore
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
 from graph_service.model.view import Method, StoredView, ViewSpec, ViewState
 from graph_service.store.lease import owner_name
-from graph_service.view_jobs import ViewJobs
-from graph_service.view_store import ViewStore
 
 DELETED = ViewSpec(Method.EDGE_DELETION, level=0.2, random_seed=5)
 REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.2, random_seed=5)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from graph_service.errors import InputError
-from graph_service.store.worker_pool import WorkerDiedError, WorkerPool
+from graph_service.worker_pool import WorkerDiedError, WorkerPool
 
 
 class Fails:

@@ -1,0 +1,473 @@
+"""Views in a store: made, listed, shown, compared with their base, deleted, and laid over it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from graph_service.artifacts.scorers import ScorerStore
+from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
+from graph_service.errors import InputError, ViewNotFoundError, ViewStaleError
+from graph_service.model.graph import Int32, KnowledgeGraph
+from graph_service.model.limits import Deadline
+from graph_service.model.request import ViewRef
+from graph_service.model.serialise import from_plain, to_plain
+from graph_service.model.view import (
+    Deviation,
+    Method,
+    Overlay,
+    StoredView,
+    ViewDelta,
+    ViewReport,
+    ViewSpec,
+    ViewState,
+)
+from graph_service.retrieve.region.cut import extra_edges_bytes
+from graph_service.store.decoding import decodes
+from graph_service.store.lease import is_gone, owner_name
+from graph_service.store.protocol import Record, Records
+from graph_service.views.codec import decode_delta, encode_delta
+from graph_service.views.delta import make_delta
+from graph_service.views.measure.deviation import BaseMeasure, measure
+from graph_service.views.overlay import lay
+from graph_service.views.prepared import PreparedBase
+from graph_service.views.scorer.counting import COUNTS
+from graph_service.views.scorer.trained import TRAINED
+
+KIND = "view"
+MAX_VIEW_NAME = 200
+ABANDONED_S = 120.0
+"""Silence after which a view that another machine was making counts as failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaidView:
+    """A view ready to be queried."""
+
+    id: str
+    spec: ViewSpec
+    delta: ViewDelta
+    overlay: Overlay
+    report: ViewReport
+
+
+class ViewStore:
+    """Makes views and keeps them as records of a store.
+
+    Args:
+        records: The store's records.
+        memory: What the caches share, laid views and what is prepared for them among them.
+    """
+
+    def __init__(self, records: Records, /, *, memory: ByteBudget | None = None) -> None:
+        self._records = records
+        shared = memory or ByteBudget()
+        self._cache: ByteCache[tuple[tuple[str, str], str], LaidView] = ByteCache(shared, "views")
+        self._bases: ByteCache[tuple[tuple[str, str], str], PreparedBase] = ByteCache(
+            shared, "bases of views"
+        )
+        self.scorers = ScorerStore(records)
+
+    def create(
+        self,
+        graph: KnowledgeGraph,
+        spec: ViewSpec,
+        /,
+        *,
+        name: str | None = None,
+        note: str = "",
+        deadline: Deadline | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> StoredView:
+        """Makes a view, measures how far it is from its base, and stores it.
+
+        The same specification again gives the same view. A name or note then given replaces the
+        one it had. A name that only a stale view has may be given to a new one.
+
+        Args:
+            graph: The base.
+            spec: What is asked.
+            name: A person's name for it.
+            note: Anything a person wants to remember.
+            deadline: When to give up; nothing is stored then.
+            progress: Told the share of the work done.
+
+        Raises:
+            InputError: The specification does not hold, depends on a question, or the name is
+                taken by another view of the graph.
+        """
+        edges = graph.fingerprints.edges
+        spec = self.settle(spec, graph=graph.name, edges=edges)
+        known = self.known(graph.name, spec, edges=edges, name=name, note=note)
+        if known is not None and known.state is ViewState.DONE:
+            return self.measured(graph, known)
+        laid = self.lay_spec(graph, spec, deadline=deadline)
+        if progress is not None:
+            progress(0.6)
+        base = self._measured_base(graph, deadline=deadline)
+        if progress is not None:
+            progress(0.8)
+        stored = StoredView(
+            id=laid.id,
+            name=name or (known.name if known else None),
+            graph=graph.name,
+            edges=edges,
+            spec=spec,
+            report=laid.report,
+            note=note or (known.note if known else ""),
+            created_at=_now(),
+            deviation=measure(graph, laid.overlay, base, deadline=deadline),
+        )
+        if progress is not None:
+            progress(1.0)
+        self._save(stored, encode_delta(graph, laid.delta))
+        return stored
+
+    def settle(self, spec: ViewSpec, /, *, graph: str, edges: str) -> ViewSpec:
+        """Returns a specification that names its scorer in full, where it says ``trained``.
+
+        Raises:
+            InputError: The graph, as it is, has no trained scorer.
+        """
+        if spec.scorer != TRAINED:
+            return spec
+        return replace(spec, scorer=self.scorers.get(graph, TRAINED, edges=edges).name)
+
+    def known(
+        self,
+        graph: str,
+        spec: ViewSpec,
+        /,
+        *,
+        edges: str,
+        name: str | None = None,
+        note: str = "",
+    ) -> StoredView | None:
+        """Returns the stored view of a specification, with a name and note if they are given.
+
+        Raises:
+            InputError: The specification can't be stored, or the name is another view's.
+        """
+        spec.validate()
+        if spec.scope.of_question:
+            raise InputError(
+                "a view in the scope of a question can't be stored; give its spec inline",
+                argument="scope",
+            )
+        if name is not None and not 0 < len(name) <= MAX_VIEW_NAME:
+            raise InputError(
+                f"a view's name has 1 to {MAX_VIEW_NAME} characters, got {len(name)}",
+                argument="name",
+            )
+        if name is not None and not (name.strip() and name.isprintable()):
+            raise InputError(
+                f"a view's name is of characters that can be seen, got {name!r}", argument="name"
+            )
+        view_id = spec.identity(edges)
+        if name is not None:
+            for other in self.list(graph, edges=edges):
+                if other.name == name and other.id != view_id and not other.stale:
+                    raise InputError(
+                        f"graph {graph!r} has another view named {name!r} ({other.id})",
+                        argument="name",
+                        hint="Choose another name, or delete that view first.",
+                    )
+        record = self._records.get_record(KIND, _key(graph, view_id))
+        if record is None:
+            return None
+        stored = _stored(record, edges)
+        renamed = replace(stored, name=name or stored.name, note=note or stored.note)
+        if renamed != stored:
+            self._save(renamed, record.data)
+        return renamed
+
+    def begin(
+        self, graph: str, spec: ViewSpec, /, *, edges: str, name: str | None, note: str
+    ) -> StoredView:
+        """Stores that a view is being made; ``create`` replaces that by the view."""
+        spec = self.settle(spec, graph=graph, edges=edges)
+        known = self.known(graph, spec, edges=edges, name=name, note=note)
+        begun = StoredView(
+            id=spec.identity(edges),
+            name=name or (known.name if known else None),
+            graph=graph,
+            edges=edges,
+            spec=spec,
+            report=ViewReport(0, spec.level, None, {}),
+            note=note or (known.note if known else ""),
+            created_at=_now(),
+            state=ViewState.RUNNING,
+            progress=0.0,
+        )
+        self._save(begun, b"")
+        return begun
+
+    def update(self, view: StoredView, /, **changes: Any) -> bool:
+        """Notes how far the making of a view has come; False if it is no longer being made."""
+        record = self._records.get_record(KIND, _key(view.graph, view.id))
+        if record is None or record.json["state"] != ViewState.RUNNING:
+            return False
+        self._save(replace(_stored(record, view.edges), **changes), b"")
+        return True
+
+    def _save(self, view: StoredView, data: bytes) -> None:
+        key = _key(view.graph, view.id)
+        self._records.save_record(Record(KIND, key, view.graph, _fields(view), data))
+
+    def measured(self, graph: KnowledgeGraph, view: StoredView, /) -> StoredView:
+        """Returns a view with its deviation by the scorer of now, measured and stored if need be."""
+        if view.stale or view.state is not ViewState.DONE:
+            return view
+        if view.deviation is not None and view.deviation.scorer == self.judge(
+            graph.name, edges=view.edges
+        ):
+            return view
+        laid = self.lay(graph, ViewRef(id=view.id))
+        record = self._records.get_record(KIND, _key(view.graph, view.id))
+        assert laid is not None
+        whole = replace(view, deviation=measure(graph, laid.overlay, self._measured_base(graph)))
+        if record is not None:
+            self._save(whole, record.data)
+        return whole
+
+    def list(self, graph: str, /, *, edges: str) -> list[StoredView]:
+        """Returns the views of a graph by creation, then id.
+
+        Args:
+            graph: Name of the graph.
+            edges: Its ``edges`` fingerprint now, from which ``stale`` is told.
+        """
+        records = self._records.list_records(KIND, graph=graph)
+        views = [_stored(record, edges) for record in records]
+        return sorted(views, key=lambda view: (view.created_at, view.id))
+
+    def get(self, graph: str, reference: str, /, *, edges: str) -> StoredView:
+        """Returns a view of a graph by id or name.
+
+        Raises:
+            ViewNotFoundError: There is none; names those there are.
+        """
+        record = self._records.get_record(KIND, _key(graph, reference))
+        if record is not None:
+            return _stored(record, edges)
+        views = self.list(graph, edges=edges)
+        named = [view for view in views if view.name == reference]
+        if named:
+            # A name may stand for a stale view too; the one of today's base comes first.
+            return min(named, key=lambda view: (view.stale, view.created_at, view.id))
+        known = ", ".join(view.name or view.id for view in views[:10]) or "none"
+        raise ViewNotFoundError(
+            f"graph {graph!r} has no view {reference!r}; it has: {known}", argument="view"
+        )
+
+    def delete(self, graph: str, reference: str, /, *, edges: str) -> str:
+        """Deletes a view and returns its id; raises ``ViewNotFoundError`` if there is none."""
+        view = self.get(graph, reference, edges=edges)
+        self._records.delete_record(KIND, _key(graph, view.id))
+        return view.id
+
+    def lay(
+        self,
+        graph: KnowledgeGraph,
+        reference: ViewRef | None,
+        /,
+        *,
+        question_edges: Int32 | None = None,
+        deadline: Deadline | None = None,
+    ) -> LaidView | None:
+        """Returns the view of a reference laid over its base; None for the base itself.
+
+        Raises:
+            ViewNotFoundError: No such stored view.
+            ViewStaleError: The base has changed since the view was made.
+        """
+        if reference is None:
+            return None
+        reference.validate()
+        if reference.spec is not None:
+            return self.lay_spec(
+                graph, reference.spec, question_edges=question_edges, deadline=deadline
+            )
+        name = reference.id if reference.id is not None else reference.name
+        assert name is not None
+        view = self.get(graph.name, name, edges=graph.fingerprints.edges)
+        if view.stale:
+            raise ViewStaleError(
+                f"view {view.name or view.id} was made for edges {view.edges[:12]}, and graph "
+                f"{graph.name!r} now has {graph.fingerprints.edges[:12]}",
+                argument="view",
+                hint=f"Make it anew: graph-service view create --graph {graph.name} "
+                f"--from-view {view.id}",
+            )
+        if view.state is not ViewState.DONE:
+            raise _unfinished(view)
+        cached = self._cached(view.id, graph)
+        if cached is not None:
+            return cached
+        record = self._records.get_record(KIND, _key(graph.name, view.id))
+        if record is None:
+            raise ViewNotFoundError(f"view {view.id} was deleted meanwhile", argument="view")
+        delta = decode_delta(graph, record.data)
+        laid = LaidView(view.id, view.spec, delta, lay(graph, delta, view_id=view.id), view.report)
+        return self._keep(laid, graph)
+
+    def lay_spec(
+        self,
+        graph: KnowledgeGraph,
+        spec: ViewSpec,
+        /,
+        *,
+        question_edges: Int32 | None = None,
+        deadline: Deadline | None = None,
+    ) -> LaidView:
+        """Returns the view of a specification laid over its base, without storing it."""
+        spec = self.settle(spec, graph=graph.name, edges=graph.fingerprints.edges)
+        view_id = spec.identity(graph.fingerprints.edges)
+        if not spec.scope.of_question:
+            cached = self._cached(view_id, graph)
+            if cached is not None:
+                return cached
+        scorer = spec.scorer if spec.method is Method.RELATION_REPLACEMENT else COUNTS
+        base = self.prepared(graph, scorer)
+        delta, report = make_delta(
+            graph, spec, prepared=base, question_edges=question_edges, deadline=deadline
+        )
+        self._charge(base, scorer)
+        laid = LaidView(view_id, spec, delta, lay(graph, delta, view_id=view_id), report)
+        return laid if spec.scope.of_question else self._keep(laid, graph)
+
+    def judge(self, graph: str, /, *, edges: str) -> str:
+        """Returns the name of the scorer that ATS is taken with: the newest trained, or counts."""
+        newest = self.scorers.newest(graph, edges=edges)
+        return COUNTS if newest is None else newest.name
+
+    def prepared(self, graph: KnowledgeGraph, scorer: str = COUNTS, /) -> PreparedBase:
+        """Returns what the views of a base share, kept for the bases and scorers used last.
+
+        Args:
+            graph: The base.
+            scorer: Name of the scorer: ``counts`` or a trained one.
+
+        Raises:
+            InputError: The graph has no such scorer.
+        """
+        key = _numbering(graph), scorer
+        base = self._bases.get(key)
+        if base is None:
+            base = self._prepare(graph, scorer)
+            return self._bases.keep(key, base, base.held_bytes())
+        return base
+
+    def _charge(self, base: PreparedBase, scorer: str) -> None:
+        """Charges a base with what it has made of what it was asked for."""
+        self._bases.charge((_numbering(base.graph), scorer), base.held_bytes())
+
+    def _prepare(self, graph: KnowledgeGraph, scorer: str) -> PreparedBase:
+        if scorer == COUNTS:
+            return PreparedBase(graph)
+        index = self.prepared(graph).index
+        stored = self.scorers.get(graph.name, scorer, edges=graph.fingerprints.edges)
+        return PreparedBase(
+            graph,
+            scorer=self.scorers.open(graph, scorer, index=index),
+            quality=stored.quality,
+            index=index,
+        )
+
+    def _measured_base(
+        self, graph: KnowledgeGraph, /, *, deadline: Deadline | None = None
+    ) -> BaseMeasure:
+        scorer = self.judge(graph.name, edges=graph.fingerprints.edges)
+        base = self.prepared(graph, scorer)
+        found = base.measure(deadline=deadline)
+        self._charge(base, scorer)
+        return found
+
+    def _cached(self, view_id: str, graph: KnowledgeGraph) -> LaidView | None:
+        return self._cache.get((_numbering(graph), view_id))
+
+    def _keep(self, laid: LaidView, graph: KnowledgeGraph) -> LaidView:
+        key = _numbering(graph), laid.id
+        return self._cache.keep(key, laid, _laid_bytes(laid, graph))
+
+
+def _laid_bytes(laid: LaidView, graph: KnowledgeGraph) -> int:
+    """The bytes of a view, with the order of its edges that the first question on it makes."""
+    return held_bytes(laid, shared=(graph,)) + extra_edges_bytes(graph, laid.overlay)
+
+
+def _numbering(graph: KnowledgeGraph) -> tuple[str, str]:
+    """What a graph's numbers follow from: entities that only have labels take numbers too."""
+    return graph.fingerprints.edges, graph.fingerprints.content
+
+
+def _unfinished(view: StoredView) -> InputError:
+    shown = view.name or view.id
+    if view.state is ViewState.RUNNING:
+        return InputError(
+            f"view {shown} is still being made ({view.progress:.0%})",
+            argument="view",
+            hint="Ask again when its state is done.",
+        )
+    reason = f": {view.error}" if view.error else ""
+    return InputError(
+        f"the making of view {shown} was {view.state.value}{reason}"
+        if view.state is ViewState.CANCELLED
+        else f"the making of view {shown} has failed{reason}",
+        argument="view",
+        hint=f"Make it anew: graph-service view create --graph {view.graph} --from-view {view.id}",
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _key(graph: str, view_id: str) -> str:
+    # A view's id says what it is of which statements; two graphs may hold the same ones.
+    return f"{graph}/{view_id}"
+
+
+def _fields(view: StoredView) -> dict[str, Any]:
+    return {
+        "name": view.name,
+        "edges": view.edges,
+        "spec": view.spec.to_json(),
+        "report": to_plain(view.report),
+        "note": view.note,
+        "created_at": view.created_at,
+        "state": view.state.value,
+        "progress": view.progress,
+        "deviation": to_plain(view.deviation),
+        "error": view.error,
+        "beat": time.time(),
+        "maker": owner_name(),
+    }
+
+
+@decodes("a view")
+def _stored(record: Record, edges: str) -> StoredView:
+    fields: Mapping[str, Any] = record.json
+    state, error = ViewState(fields["state"]), str(fields.get("error", ""))
+    silent = time.time() - fields.get("beat", 0.0) > ABANDONED_S
+    if state is ViewState.RUNNING and (silent or is_gone(fields.get("maker", ""))):
+        state, error = ViewState.FAILED, "the process that made it has gone"
+    deviation = fields["deviation"]
+    return StoredView(
+        id=record.key.rpartition("/")[2],
+        name=fields["name"],
+        graph=record.graph,
+        edges=fields["edges"],
+        spec=ViewSpec.from_json(fields["spec"]),
+        report=from_plain(ViewReport, fields["report"]),
+        note=fields["note"],
+        created_at=fields["created_at"],
+        state=state,
+        progress=fields["progress"],
+        deviation=None if deviation is None else from_plain(Deviation, deviation),
+        stale=fields["edges"] != edges,
+        error=error,
+    )

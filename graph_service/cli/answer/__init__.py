@@ -1,0 +1,1 @@
+"""The verbs answer, prompt and questions."""

@@ -1,0 +1,336 @@
+"""answer."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from graph_service.artifacts.rankers import EMBEDDING
+from graph_service.cli.answer.chat_model import chat_model
+from graph_service.cli.opening import cases_of_file, open_from, settings_of, view_ref
+from graph_service.cli.output import Output
+from graph_service.cli.rank.relation_ranking import (
+    is_of_api,
+    preset_of,
+    ranks_relations,
+    step_limits,
+    strategy_of,
+)
+from graph_service.client import Client
+from graph_service.errors import InputError
+from graph_service.settings import Settings
+from queries.datasets.case import Case
+from queries.datasets.cases import has_gold
+from queries.generate.answer import Answer, Request
+from queries.generate.passages import GraphPassages, PassageFinder, read_passages
+from queries.generate.plan import Plan, Source, answer_case, estimate, gold_sets
+from queries.generate.run import AnswerFile, Progress, run_cases
+from queries.generate.setting import RECIPES, Generation, Join, Setting, default_generation
+from queries.generate.verbalise import VERBALISER
+from queries.llm import (
+    CachedChat,
+    ChatModel,
+    ReplyCache,
+    TokenMeter,
+    open_cache,
+)
+from queries.lock import one_writer
+from queries.rank.steps import MAX_ENTITIES, RelationRetriever
+from queries.retriever import Retriever
+
+_LINE_EVERY_S = 10.0
+
+
+def answer(options: argparse.Namespace, output: Output, /) -> int:
+    """Answers one question or many, with citations."""
+    with one_writer(options.out):
+        return _answer(options, output)
+
+
+def _answer(options: argparse.Namespace, output: Output) -> int:
+    cases = cases_of(options)
+    many = options.questions is not None
+    bare = 0
+    if options.knowledge == Source.GOLD and RECIPES[Setting(options.setting)].facts:
+        with_gold = [case for case in cases if has_gold(case)]
+        # Where none has one, the first of them says what is missing.
+        bare = len(cases) - len(with_gold) if with_gold else 0
+        cases = with_gold or cases
+    out = AnswerFile(Path(options.out), retry_failed=options.retry_failed) if options.out else None
+    pending = out.pending(cases) if out else cases
+    skipped = len(cases) - len(pending)
+    answers: list[Answer] = []
+    failed = 0
+    with (
+        contextlib.ExitStack() as stack,
+        _client(options, output) as client,
+        _replies(options, settings_of(options)) as replies,
+    ):
+        retriever, ranking = stack.enter_context(_retriever(options, client, replies))
+        plan = replace(_plan(options, cases, client), ranking=ranking)
+        if out is not None:
+            out.require(plan.to_parameters(replies.model.name if replies.model else VERBALISER))
+        asks = many and pending and replies.model is not None and not options.replay
+        if options.estimate or asks:
+            by_model = options.relation_ranker == "model"
+            expected = estimate(
+                pending,
+                plan,
+                retriever=_unranked(options, client) if by_model else retriever,
+                ranked_entities=(options.tag_entities or MAX_ENTITIES) if by_model else 0,
+            )
+            output.note(expected.text())
+            if options.estimate:
+                output.object(expected)
+                return 0
+        run = run_cases(
+            pending,
+            lambda case: answer_case(case, plan, retriever=retriever, model=replies.model),
+            out=out,
+            cache=replies.cache,
+            concurrency=options.concurrency,
+            progress=_Teller(replies) if many else None,
+        )
+        for item in run:
+            failed += item.failure is not None
+            answers.append(item)
+            if many:
+                output.line(f"# {item.question_id}: {item.question}")
+            for line in answer_lines(item):
+                output.line(line)
+    if out is not None:
+        out.put_in_order(cases)
+    if options.question is not None and answers:
+        output.object(answers[0])
+    else:
+        output.object(
+            {"answers": answers, "skipped": skipped, "failed": failed, "without_gold": bare}
+        )
+    if bare:
+        output.note(f"{bare} questions have no gold set in their file, and were not asked")
+    lost = out.failed_among(cases) if out is not None else failed
+    if skipped:
+        before = f", {lost - failed} failed (--retry-failed asks them again)" * (lost > failed)
+        output.note(f"{skipped} questions were answered in {options.out} before{before}")
+    return 1 if lost else 0
+
+
+@contextlib.contextmanager
+def _client(options: argparse.Namespace, output: Output) -> Iterator[Client]:
+    """Opens the store that the options name, or reaches the server that they name."""
+    if options.server:
+        if options.store:
+            raise InputError("give --store or --server, not both", argument="server")
+        with Client.connect(options.server, api_key=settings_of(options).api_key) as client:
+            output.note(f"server {options.server}")
+            yield client
+        return
+    with open_from(options, output) as service:
+        yield Client.over(service)
+
+
+def cases_of(options: argparse.Namespace, /) -> Sequence[Case]:
+    """Returns the question given, or those of a file."""
+    if (options.question is None) == (options.questions is None):
+        raise InputError("give either a question or --questions FILE", argument="question")
+    if options.question is not None:
+        return [Case("1", options.question)]
+    return cases_of_file(options.questions, options, language=options.language)
+
+
+@dataclass(frozen=True, slots=True)
+class _Replies:
+    """Who answers: the model, what it counts, and where its replies are kept."""
+
+    model: ChatModel | None
+    cache: ReplyCache | None
+
+    @property
+    def from_cache(self) -> str:
+        """How many requests were asked and how many were kept, in words."""
+        if not isinstance(self.model, CachedChat):
+            return ""
+        return f", {self.model.asked} requests asked, {self.model.given} kept before"
+
+
+@contextlib.contextmanager
+def _replies(options: argparse.Namespace, settings: Settings) -> Iterator[_Replies]:
+    """Opens the model and its cache; in a replay the cache alone."""
+    if options.replay:
+        if options.cache or options.model_url:
+            raise InputError(
+                "--replay asks no endpoint and keeps nothing: give neither --cache nor --model-url",
+                argument="replay",
+            )
+        with open_cache(options.replay, must_exist=True) as cache:
+            if cache.is_empty():
+                raise InputError(
+                    f"{options.replay} keeps nothing of any run: there is nothing to replay",
+                    argument="replay",
+                )
+            name = options.model or settings.model_name
+            models = cache.models()
+            if not name and len(models) > 1:
+                raise InputError(
+                    f"{options.replay} holds replies of {', '.join(models)}; say which: --model",
+                    argument="model",
+                )
+            name = name or (models[0] if models else "")
+            yield _Replies(CachedChat(cache, name) if name else None, cache)
+        return
+    model = chat_model(options, settings, meter=TokenMeter(limit=options.token_limit))
+    path = options.cache
+    if path is None and model is not None and options.out:
+        path = f"{options.out}.replies.db"
+    if path is None:
+        yield _Replies(model, None)
+        return
+    with open_cache(path) as cache:
+        if model is not None:
+            model = CachedChat(cache, model.name, inner=model, retry_failed=options.retry_failed)
+        yield _Replies(model, cache)
+
+
+@contextlib.contextmanager
+def _retriever(
+    options: argparse.Namespace, client: Client, replies: _Replies
+) -> Iterator[tuple[Retriever, Mapping[str, Any]]]:
+    """Opens what fetches knowledge, and returns it with what is written down of it."""
+    if not ranks_relations(options):
+        yield client, {}
+        return
+    limits, name = step_limits(options), options.relation_ranker or EMBEDDING
+    if options.knowledge != "retrieved":
+        raise InputError(
+            "relations are ranked in a retrieval: give no other --knowledge",
+            argument="relation_ranker",
+        )
+    if is_of_api(name):
+        steps = RelationRetriever(client, name, limits=limits)
+        yield steps, steps.parameters()
+        return
+    from graph_service.cli.rank.ranking import open_ranker
+
+    def model() -> ChatModel:
+        if replies.model is None:
+            raise InputError("--relation-ranker model needs --model NAME", argument="model")
+        return replies.model
+
+    with open_ranker(name, settings_of(options), model) as ranker:
+        steps = RelationRetriever(client, ranker, limits=limits)
+        yield steps, steps.parameters()
+
+
+def _unranked(options: argparse.Namespace, client: Client) -> Retriever:
+    """What an estimate fetches by where a model would rank: as much, and no model is asked."""
+    return RelationRetriever(client, limits=step_limits(options))
+
+
+def _plan(options: argparse.Namespace, cases: Sequence[Case], client: Client) -> Plan:
+    setting, source = Setting(options.setting), Source(options.knowledge)
+    view = view_ref(options.view)
+    if options.right_share != 1.0 and source is not Source.GOLD:
+        raise InputError("--right-share needs --knowledge gold", argument="right_share")
+    gold = {}
+    if source is Source.GOLD and RECIPES[setting].facts:
+        gold = gold_sets(
+            cases,
+            client,
+            graph=options.graph,
+            view=view,
+            right_share=options.right_share,
+            random_seed=options.swap_seed,
+        )
+    return Plan(
+        setting=setting,
+        generation=_generation(options, setting),
+        request=Request(
+            strategy_of(options),
+            options.graph,
+            view,
+            tuple(options.entity),
+            preset_of(options),
+            options.limit,
+        ),
+        source=source,
+        gold=gold,
+        passages=_passages(options, client),
+        given_entities=options.given_entities,
+        right_share=options.right_share,
+        swap_seed=options.swap_seed,
+    )
+
+
+def _generation(options: argparse.Namespace, setting: Setting) -> Generation:
+    chosen = {
+        "max_tokens": options.max_tokens,
+        "random_seed": options.random_seed,
+        "samples": options.samples,
+        "join": Join(options.join) if options.join else None,
+        "steps": options.steps,
+        "passages": options.passage_count,
+    }
+    given = {name: value for name, value in chosen.items() if value is not None}
+    drawn = replace(default_generation(setting), **given)
+    if options.temperature is None:
+        return drawn
+    if options.temperature == "none":
+        return replace(drawn, temperature=None)
+    try:
+        return replace(drawn, temperature=float(options.temperature))
+    except ValueError as error:
+        raise InputError(
+            f"--temperature is a number or none, got {options.temperature!r}",
+            argument="temperature",
+        ) from error
+
+
+def _passages(options: argparse.Namespace, client: Client) -> PassageFinder | None:
+    if options.passages is None:
+        return None
+    if options.passages == "graph":
+        return GraphPassages(client, graph=options.graph)
+    return read_passages(options.passages)
+
+
+class _Teller:
+    """Tells the progress on stderr: in place on a terminal, else a line now and then."""
+
+    def __init__(self, replies: _Replies) -> None:
+        self._replies = replies
+        self._in_place = sys.stderr.isatty()
+        self._last = time.monotonic()
+
+    def __call__(self, progress: Progress) -> None:
+        text = progress.text() + self._replies.from_cache
+        last = progress.done == progress.total
+        if self._in_place:
+            print(f"\r{text}", end="\n" if last else "", file=sys.stderr, flush=True)
+        elif last or time.monotonic() - self._last >= _LINE_EVERY_S:
+            self._last = time.monotonic()
+            print(text, file=sys.stderr, flush=True)
+
+
+def answer_lines(item: Answer, /) -> list[str]:
+    """Returns an answer as lines for a person; invented citations are marked."""
+    if item.failure is not None:
+        return [f"no answer: {item.failure}", f"({item.model})"]
+    lines = item.text.splitlines()
+    unmatched = [
+        citation.raw
+        for sentence in item.sentences
+        for citation in sentence.citations
+        if not citation.statement_ids
+    ]
+    lines.extend(f"  not in what was given: {raw}" for raw in unmatched)
+    lines.append(f"({item.model})")
+    return lines
+
+
+__all__ = ["answer", "answer_lines"]

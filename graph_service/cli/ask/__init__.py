@@ -1,0 +1,1 @@
+"""The verbs search, item, retrieve and compare."""

@@ -1,0 +1,80 @@
+"""compare: one question on the base and on views of it, side by side."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+
+from graph_service.cli.answer.answering import answer_lines
+from graph_service.cli.answer.chat_model import chat_model
+from graph_service.cli.opening import open_from, settings_of, view_ref
+from graph_service.cli.output import Output
+from graph_service.client import Client
+from graph_service.model.render import path_line, triple_line
+from graph_service.model.result import ScoredPath, ScoredTriple, Status, Strategy
+from graph_service.model.view import ChangeKind
+from queries.generate.answer import Answer, answer
+
+BASE = "base"
+_ABSENT = "-"
+_COLUMNS = 110
+
+
+def compare(options: argparse.Namespace, output: Output, /) -> int:
+    """Prints the place of everything retrieved on each side, and each side's answer."""
+    model = chat_model(options, settings_of(options))
+    sides = {BASE: None, **{name: view_ref(name) for name in options.views}}
+    with open_from(options, output) as service, service.one_reading():
+        client = Client.over(service)
+        answers = {
+            name: answer(
+                options.question,
+                retriever=client,
+                model=model,
+                strategy=Strategy(options.strategy),
+                graph=options.graph,
+                view=view,
+                entity_ids=tuple(options.entity),
+                preset=options.preset,
+                limit=options.limit,
+            )
+            for name, view in sides.items()
+        }
+    output.object({"answers": [{"view": name, "answer": one} for name, one in answers.items()]})
+    output.line(options.question)
+    output.line()
+    output.table(_places(answers))
+    output.line()
+    width = max(map(len, answers))
+    for name, one in answers.items():
+        # The last line is the model's name, which all have in common.
+        lines = answer_lines(one)[:-1] or ["(nothing was retrieved)"]
+        if one.result is not None and one.result.status is Status.LOW_CONFIDENCE:
+            lines.append("(no relation there is much like the question)")
+        shown = [part for line in lines for part in textwrap.wrap(line, _COLUMNS - width)]
+        for place, line in enumerate(shown):
+            output.line(f"{'' if place else name:{width}}  {line}")
+    output.line(f"({answers[BASE].model})")
+    return 0 if all(one.failure is None for one in answers.values()) else 1
+
+
+def _places(answers: dict[str, Answer]) -> list[list[str]]:
+    """Rows of all that was retrieved, in words, with its place on each side; * what views made."""
+    found: dict[str, list[str]] = {}
+    for column, one in enumerate(answers.values()):
+        items: list[ScoredTriple | ScoredPath] = [*one.result.items] if one.result else []
+        for place, item in enumerate(items, 1):
+            if isinstance(item, ScoredPath):
+                words = path_line(item.steps)
+                changes = [step.change for step in item.steps]
+            else:
+                words, changes = triple_line(item.triple), [item.change]
+            cells = found.setdefault(words, [_ABSENT] * len(answers))
+            # Several statements of one triple: the first place counts.
+            if cells[column] == _ABSENT:
+                made = any(change.kind is not ChangeKind.UNCHANGED for change in changes)
+                cells[column] = f"{place}{'*' * made}"
+    return [
+        [*answers, "place of what was retrieved; * as the view made it"],
+        *([*cells, words] for words, cells in found.items()),
+    ]

@@ -1,0 +1,181 @@
+"""search, item; and how a result reads."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+
+from graph_service.cli.ask.explaining import explain_lines, item_lines
+from graph_service.cli.graph.pageviews import views_line
+from graph_service.cli.opening import open_from, view_ref
+from graph_service.cli.output import Output
+from graph_service.errors import InputError
+from graph_service.model.render import citation, path_line, triple_line
+from graph_service.model.result import (
+    RetrievalResult,
+    ScoredPath,
+    ScoredTriple,
+    Status,
+    SubgraphResult,
+    TripleChange,
+)
+from graph_service.model.statement import Entity, Snak
+from graph_service.model.values import EntityValue, Quantity, display_value
+from graph_service.model.view import ChangeKind
+from graph_service.service import Service
+
+
+def search(options: argparse.Namespace, output: Output, /) -> int:
+    """Finds entities by name."""
+    with open_from(options, output) as service, service.one_reading():
+        hits = service.search(
+            options.query, graph=options.graph, languages=options.language, limit=options.limit
+        )
+        output.object({"hits": hits})
+        for hit in hits:
+            label = hit.entity.labels.get("en", hit.matched)
+            note = f" ({hit.matched})" if hit.matched != label else ""
+            text = hit.entity.descriptions.get("en", "")
+            output.line(f"{_named(hit.entity.id, label)}{note}{'  -  ' + text if text else ''}")
+        if not hits:
+            output.line("nothing found")
+            if options.query in service.entities([options.query], graph=options.graph).found:
+                output.line(f"it is an id, though: graph-service item {options.query}")
+    return 0
+
+
+def item(options: argparse.Namespace, output: Output, /) -> int:
+    """Shows an entity and its statements."""
+    languages = tuple(options.language) or ("en",)
+    with open_from(options, output) as service, service.one_reading():
+        lookup = service.entities([options.id], graph=options.graph, argument="id")
+        if lookup.missing:
+            name = service.graph(options.graph).name
+            raise InputError(
+                f"graph {name} has no entity {options.id!r}",
+                argument="id",
+                hint=f"Look for it by name: graph-service search NAME --graph {name}",
+            )
+        entity = lookup.found[options.id]
+        statements = service.statements_of(
+            options.id,
+            graph=options.graph,
+            view=view_ref(options.view),
+            relation_ids=[options.relation] if options.relation else [],
+            languages=languages,
+            # One more, to know whether that is all; what is out of bounds is refused as it is.
+            limit=options.limit + (1 <= options.limit < service.settings.max_items),
+        )
+        is_cut = len(statements) > options.limit
+        statements = statements[: options.limit]
+        views = service.page_views([options.id], graph=options.graph).get(options.id)
+        output.object({"entity": entity, "statements": statements, "page_views": views})
+        output.line(_named(entity.id, _label(entity, languages) or entity.id))
+        if "en" in entity.descriptions:
+            output.line(f"  {entity.descriptions['en']}")
+        if views is not None:
+            output.line(f"  {views_line(views)}")
+        snaks = [snak for shown in statements for snak in shown.statement.qualifiers]
+        names = names_in(snaks, service, options.graph, languages)
+        for shown in statements:
+            triple = shown.edge.triple
+            rank = "" if triple.rank.value == "normal" else f"  ({triple.rank.value})"
+            output.line(
+                f"  {triple.relation.label}: {triple.value_label}{rank}"
+                f"{_changed(shown.edge.change)}"
+            )
+            for snak in shown.statement.qualifiers:
+                value = display_value(snak.value, lambda id_: names.get(id_, id_))
+                output.line(f"      {names.get(snak.relation, snak.relation)}: {value}")
+        if is_cut:
+            output.line("  ... and more; --limit shows more")
+    return 0
+
+
+def _label(entity: Entity, languages: Sequence[str]) -> str | None:
+    codes = (*languages, "en", "mul", *sorted(entity.labels))
+    return next((entity.labels[code] for code in codes if code in entity.labels), None)
+
+
+def names_in(
+    snaks: Iterable[Snak], service: Service, graph: str | None, languages: Sequence[str]
+) -> dict[str, str]:
+    """Returns the labels of what qualifiers name, by id; those without one are absent."""
+    ids: set[str] = set()
+    for snak in snaks:
+        ids.add(snak.relation)
+        match snak.value:
+            case EntityValue(id=id_) | Quantity(unit=str(id_)):
+                ids.add(id_)
+    if not ids:
+        return {}
+    found = service.entities(sorted(ids), graph=graph).found
+    labels = {id_: _label(entity, languages) for id_, entity in found.items()}
+    return {id_: label for id_, label in labels.items() if label}
+
+
+def _named(id_: str, label: str) -> str:
+    """Returns an id and its label; once where a source has names for ids."""
+    return id_ if id_ == label else f"{id_}  {label}"
+
+
+def result_lines(
+    result: RetrievalResult, /, *, explain: Mapping[str, str] | None = None
+) -> list[str]:
+    """Returns a result as lines for a person.
+
+    Args:
+        result: Of any strategy.
+        explain: Labels of what its qualifiers name, by id, where all there is to it is to be said.
+    """
+    lines = []
+    for linked in result.linked:
+        others = ", ".join(f"{ref.label} ({ref.id})" for ref in linked.alternatives[:3])
+        swapped = linked.swapped_for
+        named = f'"{linked.mention}" is ' if linked.mention else ""
+        lines.append(
+            f"{named}{linked.entity.label} ({linked.entity.id})"
+            + (f"; not {others}" if others else "")
+            + (f"; swapped for {swapped.label} ({swapped.id})" if swapped else "")
+        )
+    if result.status is not Status.OK:
+        lines.append(
+            {
+                Status.NO_ENTITY_LINKED: "no entity of the graph is named in the question",
+                Status.LOW_CONFIDENCE: "no relation here is much like the question; nearest to it:",
+                Status.NOTHING_RELEVANT: "nothing in the graph bears on the question",
+            }[result.status]
+        )
+    entries: list[ScoredTriple | ScoredPath] = [*result.items]
+    for number, entry in enumerate(entries, 1):
+        if isinstance(entry, ScoredPath):
+            lines.append(f"{number:3}. {entry.score:8.4f}  {path_line(entry.steps)}")
+            lines.extend(
+                f"{'':15}{citation([step.triple])}{_changed(step.change)}" for step in entry.steps
+            )
+        else:
+            lines.append(
+                f"{number:3}. {entry.score:8.4f}  {triple_line(entry.triple)}"
+                f"  [{entry.triple.head.id}]{_changed(entry.change)}"
+            )
+        if explain is not None:
+            lines.extend(item_lines(entry, result, explain))
+    if isinstance(result, SubgraphResult) and result.objective is not None:
+        gap = f", gap at most {result.gap:.1%}" if result.gap is not None else ""
+        lines.append(f"     objective {result.objective:.4f}{gap}")
+    lines.extend(
+        f"     cut: {cut.what} by {cut.reason.value} {cut.limit:g}, kept {cut.kept}"
+        + (f" of {cut.total}" if cut.total is not None else "")
+        for cut in result.truncated
+    )
+    return lines if explain is None else [*lines, *explain_lines(result)]
+
+
+def _changed(change: TripleChange) -> str:
+    if change.kind is ChangeKind.UNCHANGED:
+        return ""
+    if change.base is None:
+        return "  <- added by the view"
+    if change.kind is ChangeKind.RELATION_CHANGED:
+        return f"  <- relation was {change.base.relation.label}"
+    return f"  <- value was {change.base.value_label}"

@@ -1,0 +1,131 @@
+"""retrieve: triplets, paths or a subgraph for one question or many."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+import orjson
+
+from graph_service.cli.ask.explaining import snaks_of
+from graph_service.cli.ask.reading import names_in, result_lines
+from graph_service.cli.opening import AskedQuestion, open_from, questions_of, request_of
+from graph_service.cli.output import Output, counted, error_fields
+from graph_service.errors import GraphServiceError, InputError
+from graph_service.model.render import TextFormat, result_text
+from graph_service.model.result import RetrievalResult
+from graph_service.model.serialise import to_plain
+from graph_service.service import Outcome, Service
+
+EXIT_SOME_FAILED = 3
+
+
+def retrieve(options: argparse.Namespace, output: Output, /) -> int:
+    """Gets triplets, paths or a subgraph for one question or many."""
+    questions = questions_of(options)
+    if options.out and options.questions is None:
+        raise InputError("--out takes the results of --questions FILE", argument="out")
+    with_details = bool(output.as_json or options.explain or options.out)
+    with open_from(options, output) as service:
+        if options.questions is not None:
+            return _retrieve_many(options, output, service, questions, with_details)
+        (asked,) = questions
+        result = service.retrieve(request_of(options, asked.question, details=with_details))
+        output.object(result)
+        _show(options, output, service, result)
+    return 0
+
+
+def _retrieve_many(
+    options: argparse.Namespace,
+    output: Output,
+    service: Service,
+    questions: Sequence[AskedQuestion],
+    with_details: bool,
+) -> int:
+    records: list[dict[str, Any]] = []
+    failed = 0
+    most = service.settings.max_questions
+    with _lines(options.out) as lines:
+        for start in range(0, len(questions), most):
+            part = questions[start : start + most]
+            requests = [
+                request_of(options, asked.question, details=with_details, **asked.options)
+                for asked in part
+            ]
+            for asked, outcome in zip(part, service.retrieve_many(requests), strict=True):
+                failed += isinstance(outcome, GraphServiceError)
+                if lines is not None:
+                    record = orjson.dumps(to_plain(_record(asked, outcome))).decode()
+                    print(record, file=lines, flush=True)
+                elif output.as_json:
+                    records.append(_record(asked, outcome))
+                else:
+                    _show_outcome(options, output, service, asked, outcome)
+    if lines is None:
+        output.object({"results": records})
+    elif options.out != "-":
+        output.object({"questions": len(questions), "failed": failed})
+        output.line(f"{counted(len(questions), 'question')}, {failed} failed: {options.out}")
+    if failed:
+        output.note(f"{failed} of {counted(len(questions), 'question')} failed")
+    return EXIT_SOME_FAILED if failed else 0
+
+
+@contextmanager
+def _lines(path: str | None) -> Iterator[TextIO | None]:
+    """Opens where JSON lines go: a file, or - for stdout."""
+    if path is None or path == "-":
+        yield None if path is None else sys.stdout
+        return
+    from graph_service.export.run import is_database
+
+    if is_database(Path(path)):
+        raise InputError(
+            f"{path} is a database, which the results would take the place of", argument="out"
+        )
+    try:
+        file = Path(path).open("w", encoding="utf-8")  # noqa: SIM115
+    except OSError as error:
+        raise InputError(f"can't write {path}: {error.strerror}", argument="out") from error
+    with file:
+        yield file
+
+
+def _record(asked: AskedQuestion, outcome: Outcome) -> dict[str, Any]:
+    if isinstance(outcome, GraphServiceError):
+        return {"id": asked.id, "error": error_fields(outcome)}
+    return {"id": asked.id, "result": outcome}
+
+
+def _show_outcome(
+    options: argparse.Namespace,
+    output: Output,
+    service: Service,
+    asked: AskedQuestion,
+    outcome: Outcome,
+) -> None:
+    if not options.text:
+        output.line(f"# {asked.id}: {asked.question}")
+    if isinstance(outcome, GraphServiceError):
+        output.note(f"error: question {asked.id}: {outcome}")
+        return
+    _show(options, output, service, outcome)
+
+
+def _show(
+    options: argparse.Namespace, output: Output, service: Service, result: RetrievalResult
+) -> None:
+    if options.text:
+        output.line(result_text(result, text_format=TextFormat(options.text)))
+        return
+    names = None
+    if options.explain:
+        languages = tuple(options.language) or ("en",)
+        names = names_in(snaks_of(result), service, options.graph, languages)
+    for line in result_lines(result, explain=names):
+        output.line(line)

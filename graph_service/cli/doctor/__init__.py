@@ -1,0 +1,1 @@
+"""The verbs doctor, verify, model and bench."""

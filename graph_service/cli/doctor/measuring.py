@@ -1,0 +1,193 @@
+"""bench: speed beside references, and the quality of retrieval and linking on published questions."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graph_service.cli.output import Output
+from graph_service.errors import InputError
+
+if TYPE_CHECKING:
+    from benchmarks.quality import QualityReport
+    from graph_service.service import Service
+
+_GRAPH = "bench"
+
+
+def add_bench(bench: argparse.ArgumentParser) -> None:
+    """Adds the options of ``bench``."""
+    bench.add_argument("what", choices=["speed", "quality", "linking", "scorer"])
+    bench.add_argument("--out", metavar="FILE", help="write the figures as JSON")
+    speed = bench.add_argument_group("speed, linking, scorer")
+    speed.add_argument(
+        "--data", metavar="FOLDER", help="folder that holds codex/, conceptnet_li2016/ or biokalma/"
+    )
+    speed.add_argument("--only", action="append", default=[], metavar="NAME",
+                       help="only this measurement; may be repeated")  # fmt: skip
+    speed.add_argument("--neo4j", metavar="URL",
+                       help="a server that loads into Neo4j are measured on")  # fmt: skip
+    quality = bench.add_argument_group("quality, linking")
+    quality.add_argument("--format", metavar="NAME",
+                         help="of the questions: pathquestion, worldcup, metaqa or chains")  # fmt: skip
+    quality.add_argument("--graph-file", metavar="FILE", help="the graph, as a table of triples")
+    quality.add_argument("--questions", metavar="FILE", help="the questions, packed or not")
+    quality.add_argument("--sample", type=int, metavar="N", help="only so many questions")
+    quality.add_argument("--random-seed", type=int, default=0, metavar="S",
+                         help="of that sample (0)")  # fmt: skip
+    quality.add_argument(
+        "--preset", default="default", metavar="P", help="of the retrieval (default)"
+    )
+    quality.add_argument("--misses", type=int, default=5, metavar="N", help="wrong ones shown (5)")
+
+
+def bench(options: argparse.Namespace, output: Output, /) -> int:
+    """Measures what was asked for and returns the exit code."""
+    out = Path(options.out) if options.out else None
+    if out is not None and not out.absolute().parent.is_dir():
+        raise InputError(f"there is no folder {out.absolute().parent}", argument="out")
+    if options.what == "quality":
+        return quality(options, output, out)
+    if options.what == "linking":
+        from graph_service.cli.doctor.linking import linking
+
+        return linking(options, output, out)
+    if options.what == "scorer":
+        from graph_service.cli.view.scorers import measure
+
+        return measure(options, output, out)
+    if not options.data:
+        raise InputError(
+            "bench speed needs --data FOLDER, the folder that holds codex/", argument="data"
+        )
+    from graph_service.cli.doctor.checking import bench as speed
+
+    return speed(options, output)
+
+
+def quality(options: argparse.Namespace, output: Output, out: Path | None, /) -> int:
+    """Asks retrieval the questions of a published set and prints what it finds."""
+    import orjson
+
+    from benchmarks.quality import measure_quality
+    from benchmarks.question_sets import read_questions
+    from graph_service.model.serialise import to_plain
+
+    for name in ("format", "graph_file", "questions"):
+        if not getattr(options, name):
+            raise InputError(
+                f"bench quality needs --{name.replace('_', '-')}",
+                argument=name,
+                hint="For example: graph-service bench quality --format metaqa --graph-file kb.txt"
+                " --questions qa_dev.txt",
+            )
+    if options.sample is not None and options.sample < 1:
+        raise InputError(f"--sample must be at least 1, got {options.sample}", argument="sample")
+    questions = read_questions(Path(options.questions), format_name=options.format)
+    graph_file = Path(options.graph_file)
+    if not graph_file.is_file():
+        raise InputError(f"there is no file {graph_file}", argument="graph_file")
+
+    def progress(done: int, total: int) -> None:
+        if done % 250 == 0 or done == total:
+            output.note(f"{done:,} of {total:,} questions")
+
+    with _loaded(graph_file) as service:
+        report = measure_quality(
+            service,
+            questions,
+            graph=_GRAPH,
+            preset=options.preset,
+            sample=options.sample,
+            random_seed=options.random_seed,
+            misses=max(options.misses, 0),
+            progress=progress,
+        )
+    plain = {
+        "format": options.format,
+        "graph_file": graph_file.name,
+        "questions_file": Path(options.questions).name,
+        "random_seed": options.random_seed,
+        **to_plain(report),
+    }
+    if out is not None:
+        out.write_bytes(orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    output.object(plain)
+    _show(report, output)
+    if out is not None:
+        output.line(f"written to {out}")
+    return 0
+
+
+@contextmanager
+def _loaded(table: Path) -> Iterator[Service]:
+    """Yields a service over a temporary store that holds a table of triples."""
+    from graph_service.service import open_service
+    from graph_service.settings import read_settings
+    from loaders.load import load
+    from loaders.options import LoadOptions
+
+    with tempfile.TemporaryDirectory(prefix="graph-service-bench-") as folder:
+        settings = replace(
+            read_settings(),
+            store=f"sqlite:///{Path(folder) / 'bench.db'}",
+            graph=_GRAPH,
+            cache_dir=folder,
+            vectors=read_settings().vectors or str(Path(folder) / "vectors.db"),
+        )
+        with open_service(settings=settings) as service:
+            load(
+                table,
+                store=service.store,
+                graph=_GRAPH,
+                replace=True,
+                options=LoadOptions(
+                    format="tsv",
+                    columns=("head", "relation", "tail"),
+                    header=False,
+                    strict=True,
+                ),
+            )
+            yield service
+
+
+def _show(report: QualityReport, output: Output) -> None:
+    output.line(
+        f"{report.questions:,} questions of {report.sampled:,} with a simple chain"
+        f" ({report.not_simple:,} others left out), {report.chains:,} distinct chains"
+    )
+    candidates = "-" if report.candidates is None else f"{report.candidates:.0f}"
+    statuses = ", ".join(f"{name} {count:,}" for name, count in report.statuses.items())
+    output.line(
+        f"preset {report.preset}, {report.embedder}; start linked {report.linked:.3f};"
+        f" median of {candidates} candidates; {statuses}"
+    )
+    output.line(f"paths: median {report.median_ms:.1f} ms, 95 % {report.p95_ms:.1f} ms a call")
+    output.line()
+    rows = [["figure", "value", "95 % interval", "random", "shortest first", "questions"]]
+    for name, score in report.scores.items():
+        rows.append(
+            [
+                name,
+                _number(score.value),
+                f"{_number(score.low)} - {_number(score.high)}",
+                _number(score.random),
+                _number(score.shortest),
+                f"{score.questions:,}",
+            ]
+        )
+    output.table(rows)
+    for miss in report.misses:
+        output.line()
+        output.line(miss.question)
+        output.line(f"  gold  {miss.gold}")
+        output.line(f"  got   {miss.got}")
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

@@ -1,0 +1,36 @@
+"""verify."""
+
+from __future__ import annotations
+
+import argparse
+
+from graph_service.cli.opening import require_file, settings_of
+from graph_service.cli.output import Output
+from graph_service.doctor.verification import verify_store
+from graph_service.service import open_configured_store
+
+EXIT_DAMAGED = 5
+
+
+def verify(options: argparse.Namespace, output: Output, /) -> int:
+    """Checks that a store holds what its fingerprints claim; 5 where it does not."""
+    settings = settings_of(options)
+    require_file(settings.store_url)
+    found = []
+    with open_configured_store(settings) as store:
+        output.note(f"store {store.url}")
+        for item in verify_store(
+            store, graph=options.graph, progress=lambda what: output.note(f"reading {what}")
+        ):
+            found.append(item)
+            place = f"{item.graph}: {item.part}" if item.graph else item.part
+            output.line(f"{'FAULT' if item.fault else 'whole'}  {place}"
+                        + (f": {item.fault}" if item.fault else ""))  # fmt: skip
+            if item.fix:
+                output.line(f"       -> {item.fix}")
+    faults = sum(1 for item in found if item.fault)
+    output.object({"whole": not faults, "parts": found})
+    output.line(
+        f"{len(found)} parts, {faults} damaged" if faults else f"{len(found)} parts, all whole"
+    )
+    return EXIT_DAMAGED if faults else 0

@@ -1,0 +1,1 @@
+"""The verbs load, graphs, export, backup, passages, pageviews and sample."""

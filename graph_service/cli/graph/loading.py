@@ -1,0 +1,160 @@
+"""load, graphs."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from dataclasses import asdict, dataclass
+
+from graph_service.cli.gc_tuning import rare_collection
+from graph_service.cli.graph.endpoint_options import endpoint_options_of
+from graph_service.cli.graph.load_options import load_options_of
+from graph_service.cli.graph.neo4j_source import neo4j_source_of
+from graph_service.cli.opening import open_from, store_to_fill
+from graph_service.cli.output import Output, counted
+from graph_service.errors import GraphNotFoundError, InputError
+from graph_service.service import Service
+from graph_service.store.names import graph_of
+from graph_service.store.page_views import read_page_views
+
+
+def load(options: argparse.Namespace, output: Output, /) -> int:
+    """Loads a source into a graph; 3 where anything was rejected."""
+    from loaders.load import load as run_load
+    from loaders.progress import ProgressBar
+    from loaders.sparql.options import is_endpoint_source
+
+    source, neo4j = neo4j_source_of(options)
+    load_options = load_options_of(
+        options,
+        walks=is_endpoint_source(source),
+        endpoint=endpoint_options_of(options),
+        neo4j=neo4j,
+    )
+    stop = threading.Event()
+    previous = signal.signal(signal.SIGINT, lambda *_: stop.set())
+    try:
+        with (
+            rare_collection(),
+            store_to_fill(options, output) as store,
+            ProgressBar(shown=False if options.quiet else None) as bar,
+        ):
+            report = run_load(
+                source,
+                store=store,
+                graph=options.graph,
+                replace=options.replace,
+                options=load_options,
+                progress=bar,
+                stop=stop,
+            )
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    output.object(report.to_json())
+    for line in report.lines():
+        output.line(line)
+    return report.exit_code
+
+
+def graphs(options: argparse.Namespace, output: Output, /) -> int:
+    """Lists graphs, or deletes one."""
+    with open_from(options, output) as service:
+        if options.action == "delete":
+            _delete(service, options, output)
+            return 0
+        known = service.graphs()
+        unfinished = service.store.unfinished_loads()
+        output.object({"graphs": known, "unfinished": unfinished})
+        if not known:
+            output.line("no graphs yet; load one: graph-service load SOURCE --graph NAME")
+        else:
+            rows = [["graph", "edition", "entities", "statements", "published", "source"]]
+            rows.extend(
+                [
+                    info.name,
+                    info.edition,
+                    f"{info.counts.entities:,}",
+                    f"{info.counts.statements:,}",
+                    info.published_at,
+                    info.source,
+                ]
+                for info in known
+            )
+            output.table(rows)
+        for info in known:
+            for reason, number in sorted(info.report.get("incomplete", {}).items()):
+                output.line(f"NOT COMPLETE: {info.edition}: {number:,} {reason}")
+        for started in unfinished:
+            output.line(
+                f"unfinished: {started.edition} from {started.source}, {started.statements:,} "
+                f"statements so far, begun {started.started_at} by {started.owner}"
+            )
+    return 0
+
+
+def _delete(service: Service, options: argparse.Namespace, output: Output) -> None:
+    if not options.name:
+        raise InputError("name the graph to delete", argument="name")
+    name: str = options.name
+    contents = _contents(service, name)
+    words = f" with {contents.words()}"
+    if not options.yes:
+        if output.as_json or not sys.stdin.isatty():
+            raise InputError(f"this would delete graph {name}{words}", hint="Say --yes.")
+        if input(f"Delete graph {name}{words}? Type its name: ").strip() != name:
+            output.line("nothing deleted")
+            return
+    service.delete_graph(name)
+    output.object({"deleted": name, **asdict(contents)})
+    output.line(f"deleted graph {name}{words}")
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """How much goes with a graph; ``page_views`` counts entities."""
+
+    statements: int
+    views: int = 0
+    passages: int = 0
+    page_views: int = 0
+
+    def words(self) -> str:
+        """Returns all of it in words; what there is none of is left out, but for statements.
+
+        >>> Contents(1156, views=1).words()
+        '1,156 statements and 1 view'
+        >>> Contents(1, passages=2, page_views=1).words()
+        '1 statement, 2 passages and the page views of 1 entity'
+        """
+        parts = [counted(self.statements, "statement")]
+        if self.views:
+            parts.append(counted(self.views, "view"))
+        if self.passages:
+            parts.append(counted(self.passages, "passage"))
+        if self.page_views:
+            parts.append(f"the page views of {counted(self.page_views, 'entity', 'entities')}")
+        *first, last = parts
+        return f"{', '.join(first)} and {last}" if first else last
+
+
+def _contents(service: Service, name: str) -> Contents:
+    """Returns what goes with a graph, or with a first load that was not finished.
+
+    Raises:
+        GraphNotFoundError: There is neither.
+    """
+    begun = [load for load in service.store.unfinished_loads() if graph_of(load.edition) == name]
+    try:
+        info = service.graph(name)
+    except GraphNotFoundError:
+        if not begun:
+            raise
+        return Contents(sum(load.statements for load in begun))
+    return Contents(
+        statements=info.counts.statements,
+        views=len(service.list_views(graph=name)),
+        passages=sum(one.passages for one in service.passage_sets(graph=name)),
+        page_views=len(read_page_views(service.store, name).keys),
+    )

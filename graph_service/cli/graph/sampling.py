@@ -1,0 +1,72 @@
+"""sample: long-tail entities with their triples, as JSON lines."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+import orjson
+
+from graph_service.cli.opening import open_from
+from graph_service.cli.output import Output
+from graph_service.errors import InputError
+from graph_service.model.pageviews import LongTailLevel
+from graph_service.model.serialise import to_plain
+from graph_service.sampling import DEFAULT_RELATIONS, SampleSpec, read_relations
+from graph_service.service.longtail import Sample
+
+
+def sample(options: argparse.Namespace, output: Output, /) -> int:
+    """Draws long-tail entities with their triples."""
+    path = Path(options.drop_relations) if options.drop_relations else DEFAULT_RELATIONS
+    dropped = read_relations(path)
+    if options.print_dropped:
+        text = path.read_text(encoding="utf-8-sig")
+        output.object({"list": text})
+        output.line(text.rstrip("\n"))
+        return 0
+    spec = SampleSpec(
+        levels=tuple(LongTailLevel(level) for level in options.level) or tuple(LongTailLevel),
+        per_level=options.per_level,
+        random_seed=options.random_seed,
+        min_triples=options.min_triples,
+        max_triples=options.max_triples,
+        non_informative=dropped,
+    )
+    with open_from(options, output) as service:
+        drawn = service.sample(
+            spec, graph=options.graph, languages=tuple(options.language) or ("en",)
+        )
+    if options.out:
+        _write(Path(options.out), drawn)
+        output.object({"out": options.out, "entities": len(drawn.items), "counts": drawn.counts})
+    elif output.as_json:
+        output.object({"items": drawn.items, "counts": drawn.counts})
+    else:
+        for line in _lines(drawn):
+            output.line(line.decode())
+    for level, counts in drawn.counts.items():
+        output.note(
+            f"level {level.value}: {counts.drawn} drawn of {counts.entities} entities; "
+            f"{counts.tried} tried, {counts.too_few} had fewer than {spec.min_triples} triples, "
+            f"{counts.too_many} more than {spec.max_triples}"
+        )
+    return 0
+
+
+def _lines(drawn: Sample) -> list[bytes]:
+    return [orjson.dumps(to_plain(item)) for item in drawn.items]
+
+
+def _write(path: Path, drawn: Sample) -> None:
+    """Writes all lines at once, so that nobody reads half a sample."""
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        with os.fdopen(descriptor, "wb") as file:
+            file.writelines(line + b"\n" for line in _lines(drawn))
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except OSError as error:
+        raise InputError(f"can't write {path}: {error.strerror}", argument="out") from error

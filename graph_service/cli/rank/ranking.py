@@ -1,0 +1,297 @@
+"""rank: train, measure and keep rankers of relations, and rank those of a question's entities."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from graph_service.cli.opening import open_from, view_ref
+from graph_service.cli.output import Output
+from graph_service.cli.rank.relation_ranking import is_of_api, step_limits
+from graph_service.cli.score.judge_model import judges
+from graph_service.client import Client
+from graph_service.embed import open_embedder, open_vectors
+from graph_service.errors import InputError
+from graph_service.model.ranking import Encoding, RelationRanker, TextEncoder
+from graph_service.rank.embedding import EmbeddingRanker
+from graph_service.rank.file import read_ranker, write_ranker
+from graph_service.rank.trained import TrainedRanker
+from graph_service.service import Service
+from graph_service.settings import Settings, read_settings
+from queries.datasets.simple_questions import ids_in, read_labels, read_relation_questions
+from queries.llm import ChatModel
+from queries.rank.measure import (
+    RankingReport,
+    candidates_of,
+    measure_kept_out,
+    measure_ranking,
+)
+from queries.rank.prompted import PromptedRanker
+from queries.rank.steps import RELATIONS_KEPT, EntityRelations, RelationRetriever
+from queries.rank.training import Example, train_ranker
+
+_STEP = 1024
+_QUIET_S = 5.0
+
+
+@contextlib.contextmanager
+def open_encoder(settings: Settings, /) -> Iterator[TextEncoder]:
+    """Opens the embedder of the settings, with the file that keeps its vectors."""
+    embedder = open_embedder(
+        settings.embedder,
+        model_dir=settings.model_dir or None,
+        base_url=settings.embedder_url or None,
+        api_key=settings.model_key or None,
+    )
+    with open_vectors(embedder, settings.vector_file) as vectors:
+        yield Encoding(vectors.embedder.name, vectors.encode)
+
+
+@contextlib.contextmanager
+def open_ranker(
+    name: str, settings: Settings, model: Callable[[], ChatModel], /
+) -> Iterator[RelationRanker]:
+    """Opens the ranker that is named: ``embedding``, ``model``, or a trained one's file.
+
+    Raises:
+        InputError: The file is no ranker's, or was trained with another embedder.
+    """
+    if name == "model":
+        yield PromptedRanker(model())
+        return
+    weights = None if name == "embedding" else read_ranker(name)
+    with open_encoder(settings) as encoder:
+        yield EmbeddingRanker(encoder) if weights is None else TrainedRanker(weights, encoder)
+
+
+def train(options: argparse.Namespace, output: Output, /) -> int:
+    """Trains a ranker and writes its file."""
+    started = time.monotonic()
+    _require_folder(options.out)
+    (examples,) = _read([options.file], options.labels, output)
+    with open_encoder(read_settings()) as encoder:
+        _embed(examples, encoder, output)
+        weights = train_ranker(examples, encoder, random_seed=options.random_seed)
+    seconds = round(time.monotonic() - started, 1)
+    write_ranker(options.out, replace(weights, notes={**weights.notes, "seconds": seconds}))
+    output.object(
+        {
+            "out": options.out,
+            "data": weights.data,
+            "embedder": weights.embedder,
+            "relations": len(weights.relations),
+            **weights.notes,
+            "seconds": seconds,
+        }
+    )
+    output.line(
+        f"{options.out}: {len(weights.relations)} signed relations, {len(examples):,} questions "
+        f"(hash {weights.data}), {seconds:g} s"
+    )
+    return 0
+
+
+def measure(options: argparse.Namespace, output: Output, /) -> int:
+    """Measures recall at k of a ranker, or of rankers trained without a part of the relations."""
+    ks = tuple(sorted(set(options.k))) or (1, 5)
+    if ks[0] < 1:
+        raise InputError(f"recall is taken at 1 or more, got {ks[0]}", argument="k")
+    if options.train:
+        return _measure_kept_out(options, output, ks)
+    examples, *others = _read([options.file, *options.also], options.labels, output)
+    if options.ranker == "model":
+        raise InputError("measure takes embedding or a ranker's file", argument="ranker")
+    candidates = candidates_of([*examples, *(each for other in others for each in other)])
+    with open_ranker(options.ranker, read_settings(), _no_model) as ranker:
+        report = measure_ranking(ranker, examples, candidates, ks=ks)
+    output.object(_plain(report))
+    for line in report.lines():
+        output.line(line)
+    return 0
+
+
+def _measure_kept_out(options: argparse.Namespace, output: Output, ks: tuple[int, ...]) -> int:
+    if options.ranker != "embedding" or options.also:
+        raise InputError(
+            "--train trains the rankers that are measured: give neither --ranker nor --also",
+            argument="train",
+        )
+    if options.folds < 2:
+        raise InputError(f"two parts at least are needed, got {options.folds}", argument="folds")
+    valid, trained = _read([options.file, options.train], options.labels, output)
+    with open_encoder(read_settings()) as encoder:
+        _embed([*trained, *valid], encoder, output)
+        report = measure_kept_out(
+            trained,
+            valid,
+            encoder,
+            EmbeddingRanker(encoder),
+            folds=options.folds,
+            ks=ks,
+            random_seed=options.random_seed,
+        )
+    output.object(
+        {
+            "folds": [
+                {
+                    "relations": fold.relations,
+                    "unseen": _plain(fold.unseen),
+                    "seen": _plain(fold.seen),
+                    "embedding": _plain(fold.embedding),
+                }
+                for fold in report.folds
+            ],
+            "mean": {
+                part: {str(k): report.mean(part, k) for k in ks}
+                for part in ("unseen", "seen", "embedding")
+            },
+        }
+    )
+    for line in report.lines():
+        output.line(line)
+    return 0
+
+
+def add(options: argparse.Namespace, output: Output, /) -> int:
+    """Puts a trained ranker into the store."""
+    weights = read_ranker(options.file)
+    with open_from(options, output) as service:
+        stored = service.rankers.add(weights)
+    output.object({"ranker": stored, "name": stored.name})
+    output.line(f"ranker {stored.name}: {stored.relations} relations, on {stored.embedder}")
+    output.line("a retrieval ranks by it with --preset ltgen --relation-ranker trained")
+    return 0
+
+
+def list_(options: argparse.Namespace, output: Output, /) -> int:
+    """Lists the trained rankers of the store."""
+    with open_from(options, output) as service:
+        found = service.rankers.list()
+    output.object({"rankers": [{"name": stored.name, "ranker": stored} for stored in found]})
+    if not found:
+        output.line("no trained ranker; put one into the store: graph-service rank add FILE")
+        return 0
+    rows = [["name", "relations", "data", "embedder", "added"]]
+    rows += [
+        [each.name, str(each.relations), each.data[:8], each.embedder, each.created_at]
+        for each in found
+    ]
+    output.table(rows)
+    return 0
+
+
+def delete(options: argparse.Namespace, output: Output, /) -> int:
+    """Deletes a trained ranker from the store."""
+    with open_from(options, output) as service:
+        name = service.rankers.delete(options.name)
+    output.object({"deleted": name})
+    output.line(f"deleted ranker {name}")
+    return 0
+
+
+def relations(options: argparse.Namespace, output: Output, /) -> int:
+    """Tags a question's entities and prints their relations, best first."""
+    with (
+        open_from(options, output) as service,
+        judges(options) as judge,
+        _ranker_of(service, options.relation_ranker, lambda: judge().model) as ranker,
+    ):
+        limits = step_limits(options)
+        _, found = RelationRetriever(Client.over(service), ranker, limits=limits).rank(
+            options.question,
+            graph=options.graph,
+            view=view_ref(options.view),
+            entity_ids=tuple(options.entity),
+        )
+    most = limits.relations_per_entity or RELATIONS_KEPT
+    output.object({"ranker": ranker.name, "entities": [_entity(each, most) for each in found]})
+    output.line(f"ranked by {ranker.name}")
+    if not found:
+        output.line("no entity of the graph was tagged")
+    for each in found:
+        entity = each.entity
+        output.line(f"{entity.entity.id} {entity.entity.label} (confidence {entity.score:.2f})")
+        for number, item in enumerate(each.ranked[:most], 1):
+            score = "" if item.score is None else f"  {item.score:.3f}"
+            # A source without ids has the name for one.
+            named = item.relation.words != item.relation.id
+            shown = f"{item.relation.key} {item.relation.words}" if named else item.relation.key
+            output.line(f"  {number}. {shown}{score}")
+    return 0
+
+
+@contextlib.contextmanager
+def _ranker_of(
+    service: Service, name: str, model: Callable[[], ChatModel]
+) -> Iterator[RelationRanker]:
+    """Opens the ranker that is named, those of the service's store included."""
+    if not is_of_api(name):
+        with open_ranker(name, service.settings, model) as ranker:
+            yield ranker
+        return
+    vectors = service.vectors
+    yield service.rankers.open(name, Encoding(vectors.embedder.name, vectors.encode))
+
+
+def _require_folder(path: str) -> None:
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise InputError(f"there is no folder {folder}", argument="out")
+
+
+def _embed(examples: Sequence[Example], encoder: TextEncoder, output: Output) -> None:
+    """Computes the vectors of all questions, telling how far it is; kept ones take no time."""
+    texts = list(dict.fromkeys(each.question for each in examples))
+    last = time.monotonic()
+    for start in range(0, len(texts), _STEP):
+        encoder.encode(texts[start : start + _STEP])
+        if time.monotonic() - last > _QUIET_S:
+            last = time.monotonic()
+            output.note(f"{min(start + _STEP, len(texts)):,} of {len(texts):,} questions embedded")
+
+
+def _read(paths: Sequence[str], labels: Sequence[str], output: Output) -> list[tuple[Example, ...]]:
+    for path in [*paths, *labels]:
+        if not Path(path).is_file():
+            raise InputError(f"there is no file {path}", argument="file")
+    wanted = set().union(*(ids_in(path) for path in paths))
+    named = read_labels(labels, wanted)
+    found = [read_relation_questions(path, labels=named) for path in paths]
+    nameless = sorted(
+        {each.relation.id for part in found for each in part if not each.relation.label}
+    )
+    if nameless:
+        shown = ", ".join(nameless[:5]) + (", ..." if len(nameless) > 5 else "")
+        output.note(f"{len(nameless)} relations have no name, and are ranked by their id: {shown}")
+    return found
+
+
+def _no_model() -> ChatModel:
+    raise InputError("no model ranks here", argument="ranker")
+
+
+def _plain(report: RankingReport) -> dict[str, object]:
+    return {
+        "ranker": report.ranker,
+        "candidates": report.candidates,
+        "recall": {str(k): score for k, score in report.recall.items()},
+    }
+
+
+def _entity(each: EntityRelations, most: int) -> dict[str, object]:
+    return {
+        "entity": each.entity.entity,
+        "confidence": each.entity.score,
+        "relations": [
+            {
+                "relation": item.relation.key,
+                "label": item.relation.words,
+                "score": item.score,
+            }
+            for item in each.ranked[:most]
+        ],
+    }

@@ -1,0 +1,240 @@
+"""score: geval, spread, side-by-side, talec, compare, lint, export."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+from graph_service.cli.output import Output
+from graph_service.cli.score.judge_model import judges
+from graph_service.cli.score.score_cases import file_of, run_cases, show, text_cases
+from graph_service.errors import InputError
+from queries.datasets.scored import read_text_cases, read_texts_by_id
+from queries.score.case import TextCase
+from queries.score.criteria import lint_criteria, load_criteria
+from queries.score.geval import (
+    PRESETS,
+    GEval,
+    GEvalRow,
+    Preset,
+    Weighting,
+    can_be_rated,
+    geval_report,
+    rate_text,
+)
+from queries.score.report import over_runs, read_report_groups, read_report_scores
+from queries.score.report import side_by_side as beside
+from queries.score.rubric import load_rubric
+from queries.score.talec import Division, Method, Talec, TalecRow, judge_text
+from queries.score.talec_export import tuning_records
+from queries.score.talec_report import (
+    assign_splits,
+    shot_notes,
+    talec_report,
+)
+from queries.score.talec_runs import compare_runs, read_run
+
+
+def preset_of(options: argparse.Namespace, /) -> Preset:
+    """Returns the preset with what the options change.
+
+    Raises:
+        InputError: A number is out of range, or there is no such quality.
+    """
+    preset = PRESETS[options.preset]
+    if options.quality:
+        for name in options.quality:
+            load_rubric(name)
+        material = {
+            name: PRESETS[options.preset].material.get(name, "") for name in options.quality
+        }
+        preset = replace(preset, qualities=tuple(options.quality), material=material)
+    if options.weighting:
+        preset = replace(preset, weighting=Weighting(options.weighting))
+    if options.scale:
+        found = re.fullmatch(r"(\d+)-(\d+)", options.scale)
+        if found is None or int(found[1]) >= int(found[2]):
+            raise InputError(f"a scale such as 1-5 was expected, got {options.scale!r}",
+                             argument="scale")  # fmt: skip
+        preset = replace(preset, low=int(found[1]), high=int(found[2]))
+    for name in ("runs", "samples"):
+        value = getattr(options, name)
+        if value is not None:
+            if value < 1:
+                raise InputError(f"at least 1 was expected, got {value}", argument=name)
+            preset = replace(preset, **{name: value})
+    if options.temperature is not None:
+        preset = replace(preset, temperature=options.temperature)
+    return preset
+
+
+def geval(options: argparse.Namespace, output: Output, /) -> int:
+    """Rates texts on qualities, one at a time (K8, O9)."""
+    preset = preset_of(options)
+    cases = text_cases(options, file_of(options), needs=("question",))
+    if options.context:
+        contexts = read_texts_by_id(options.context, "context")
+        cases = tuple(
+            replace(case, context="\n\n".join(contexts.get(case.id, ()))) for case in cases
+        )
+    if cases and not any(can_be_rated(case, preset) for case in cases):
+        needed = " or ".join(sorted(set(preset.material.values())))
+        raise InputError(
+            f"none of the {len(cases)} texts has the {needed} that it would be rated against",
+            argument="context",
+            hint="Give contexts with --context FILE, by the ids of the texts.",
+        )
+    with judges(options) as judge:
+        by = GEval(judge(), preset)
+        rows = run_cases(
+            options,
+            output,
+            cases,
+            lambda case: rate_text(case, by=by),
+            GEvalRow,
+            f"geval by {by.label}",
+            lambda case: case.id,
+        )
+    return show(geval_report(rows, preset, rated_by=by.label), output, rows)
+
+
+def spread(options: argparse.Namespace, output: Output, /) -> int:
+    """Gives mean and deviation of every score over several runs' reports (O9)."""
+    scores = [read_report_scores(path) for path in options.reports]
+    names = [name for name in scores[0] if all(name in found for found in scores)]
+    if not names:
+        raise InputError("the reports have no score in common", argument="reports")
+    left_out = [name for name in dict.fromkeys(chain(*scores)) if name not in names]
+    if left_out:
+        output.note(f"left out, not in every report: {', '.join(left_out)}")
+    spreads = {name: over_runs([found[name] for found in scores]) for name in names}
+    output.object({"runs": len(scores), "scores": spreads, "left_out": left_out})
+    width = max(len(name) for name in names)
+    for name, found in spreads.items():
+        output.line(f"{name:<{width}}  {found.text()}")
+    return 0
+
+
+def side_by_side(options: argparse.Namespace, output: Output, /) -> int:
+    """Puts the scores of each kind of question beside one another (K10)."""
+    read = [read_report_groups(path, options.by) for path in options.reports]
+    groups = list(dict.fromkeys(chain(*read)))
+    table = beside(read)
+    output.object({"by": options.by, "groups": groups, "scores": table})
+    output.table(
+        [
+            ["score", *groups],
+            *(
+                [name, *(row[group].text() if group in row else "" for group in groups)]
+                for name, row in table.items()
+            ),
+        ]
+    )
+    return 0
+
+
+def talec(options: argparse.Namespace, output: Output, /) -> int:
+    """Judges texts by criteria (T1 to T7)."""
+    criteria = load_criteria(options.criteria)
+    cases: Sequence[TextCase] = text_cases(options, file_of(options))
+    if options.split_shares:
+        cases = assign_splits(
+            cases, shares=_shares(options.split_shares), random_seed=options.split_seed
+        )
+    cases = _of_splits(cases, options.split)
+    with judges(options) as judge:
+        by = Talec(judge(), criteria, Division(options.by), Method(options.method))
+        rows = run_cases(
+            options,
+            output,
+            cases,
+            lambda case: judge_text(case, by=by),
+            TalecRow,
+            f"talec by {by.label}",
+            lambda case: case.id,
+        )
+    # What people say may have been added or mended since a case was judged.
+    rows = tuple(
+        replace(row, human=case.human, split=case.split)
+        for row, case in zip(rows, cases, strict=True)
+    )
+    notes = shot_notes(cases, criteria)
+    return show(talec_report(rows, criteria, judged_by=by.label, notes=notes), output, rows)
+
+
+def _shares(text: str) -> tuple[float, float, float]:
+    parts = text.split(",")
+    if len(parts) != 3 or not all(part.strip().isdigit() for part in parts):
+        raise InputError(
+            f"three whole numbers such as 20,40,40 were expected, got {text!r}",
+            argument="split_shares",
+        )
+    if sum(map(int, parts)) != 100:
+        raise InputError(
+            f"shares in per cent that sum to 100 were expected, got {text!r}",
+            argument="split_shares",
+        )
+    first, second, third = (int(part) / 100 for part in parts)
+    return first, second, third
+
+
+def _of_splits(cases: Sequence[TextCase], splits: Sequence[str]) -> Sequence[TextCase]:
+    if not splits:
+        return cases
+    kept = [case for case in cases if case.split in splits]
+    if not kept:
+        raise InputError(
+            f"no case is in {' or '.join(splits)}",
+            argument="split",
+            hint="Give cases a split, or draw one: --split-shares 20,40,40",
+        )
+    return kept
+
+
+def compare(options: argparse.Namespace, output: Output, /) -> int:
+    """Puts two runs of talec side by side (T6)."""
+    for path in (options.first, options.second):
+        if not Path(path).is_file():
+            raise InputError(f"there is no file {path}", argument="run")
+    compared = compare_runs(
+        read_run(options.first), read_run(options.second), load_criteria(options.criteria).classes
+    )
+    output.object(compared)
+    for line in compared.lines():
+        output.line(line)
+    return 0
+
+
+def lint(options: argparse.Namespace, output: Output, /) -> int:
+    """Checks a file of criteria and its shots (T1, T4)."""
+    criteria = load_criteria(options.criteria)
+    found = lint_criteria(criteria)
+    output.object({"criteria": criteria.label, "warnings": found})
+    for warning in found:
+        output.line(f"{criteria.source}, line {warning.line}, {warning.label}: {warning.words}")
+    shots = sum(len(label.shots) for label in criteria.labels)
+    output.line(
+        f"{criteria.label}: {len(criteria.labels)} labels, {shots} shots, {len(criteria.rules)} "
+        f"rules, {len(found)} warnings"
+    )
+    return 0
+
+
+def export(options: argparse.Namespace, output: Output, /) -> int:
+    """Writes labelled texts as fine-tuning records (T8)."""
+    criteria = load_criteria(options.criteria)
+    cases = _of_splits(read_text_cases(file_of(options)), options.split)
+    records = tuning_records(criteria, cases)
+    try:
+        Path(options.out).write_text(
+            "".join(record.to_json() + "\n" for record in records), encoding="utf-8"
+        )
+    except OSError as error:
+        raise InputError(f"can't write {options.out}: {error.strerror}", argument="out") from error
+    output.object({"records": len(records), "out": options.out})
+    output.line(f"{len(records)} records in {options.out}")
+    return 0

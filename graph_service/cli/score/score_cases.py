@@ -1,0 +1,209 @@
+"""What all verbs of score share: the files they take, and cases scored one by one and kept."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import orjson
+
+from graph_service.cli.output import Output
+from graph_service.errors import InputError
+from graph_service.model.serialise import to_plain
+from queries.datasets.demo_set import demo_questions
+from queries.datasets.gold import GoldQuestion, read_gold_questions
+from queries.datasets.scored import read_text_cases
+from queries.generate.answer import Answer
+from queries.lock import one_writer
+from queries.score.case import TextCase
+from queries.score.report import Groups, Report, Row, is_whole
+from queries.score.rows import RowFile, score_cases
+
+RowType = TypeVar("RowType", bound=Row)
+Case = TypeVar("Case")
+
+QUIET_S = 2.0
+
+
+def file_of(options: argparse.Namespace, /) -> Path:
+    """Returns the file that is scored; raises ``InputError`` where there is none."""
+    path = Path(options.file)
+    if not path.is_file():
+        raise InputError(f"there is no file {path}", argument="file")
+    return path
+
+
+def files_of(options: argparse.Namespace, /) -> tuple[Path, ...]:
+    """Returns the files that are compared; raises ``InputError`` where one is missing or twice."""
+    paths = tuple(Path(name) for name in options.file)
+    for number, path in enumerate(paths):
+        if not path.is_file():
+            raise InputError(f"there is no file {path}", argument="file")
+        if path in paths[:number]:
+            raise InputError(f"{path} is given twice", argument="file")
+    return paths
+
+
+def gold_of(options: argparse.Namespace, /) -> tuple[GoldQuestion, ...]:
+    """Returns the gold questions of the options, by default those that ship with the package."""
+    return read_gold_questions(options.gold) if options.gold else demo_questions()
+
+
+def gold_for(
+    answers: Sequence[Answer], options: argparse.Namespace, output: Output, /
+) -> tuple[GoldQuestion, ...]:
+    """Returns the gold questions that answers are scored against, and says which these are.
+
+    Without ``--gold`` those that ship with the package, where the answers are to them; else none.
+
+    Raises:
+        InputError: There is no answer, or none is to a question of ``--gold``.
+    """
+    if not answers:
+        raise InputError(
+            f"{options.file} holds no answer; what `answer --out` wrote was expected",
+            argument="file",
+        )
+    gold = gold_of(options)
+    questions = {question.id: question.question for question in gold}
+    same = [item for item in answers if questions.get(item.question_id) == item.question]
+    if options.gold:
+        if not any(item.question_id in questions for item in answers):
+            raise InputError(
+                f"none of the {len(answers)} answers is to a question of {options.gold}: they "
+                f"have ids such as {answers[0].question_id!r}, and it has {gold[0].id!r}",
+                argument="gold",
+                hint="Give the questions that were answered.",
+            )
+        return gold
+    if not same:
+        output.note(
+            "no gold questions: correctness alone is scored. Minimum sets come with --gold FILE"
+        )
+        return ()
+    output.note("gold: the 50 questions that ship with the package (--gold names others)")
+    return gold
+
+
+def groups_by_id(options: argparse.Namespace, /) -> Callable[[str], Groups]:
+    """Returns what a question's answers are grouped by: its kind in the gold questions."""
+    kinds = {question.id: question.kind for question in gold_of(options)}
+    return lambda id_: Groups(kind=kinds.get(id_, ""))
+
+
+def show(report: Report, output: Output, rows: Sequence[Row], /) -> int:
+    """Prints a report; returns 1 where cases, or parts of them, failed, else 0."""
+    output.object({**report.to_plain(), "rows": rows})
+    for line in report.lines():
+        output.line(line)
+    return 1 if report.failures or not all(is_whole(row) for row in rows) else 0
+
+
+def show_several(reports: Sequence[tuple[str, Report, Sequence[Row]]], output: Output, /) -> int:
+    """Prints the reports of several files that are compared; returns 1 where anything failed."""
+    output.object(
+        {
+            "files": [
+                {"file": name, **found.to_plain(), "rows": rows} for name, found, rows in reports
+            ]
+        }
+    )
+    for name, report, _ in reports:
+        output.line(name)
+        for line in report.lines():
+            output.line("  " + line)
+    whole = all(not found.failures and all(map(is_whole, rows)) for _, found, rows in reports)
+    return 0 if whole else 1
+
+
+def write_rows(path: str | None, rows: Iterable[Any], /) -> None:
+    """Writes rows as JSON lines where a file is named; raises ``InputError`` where it can't."""
+    if path is None:
+        return
+    try:
+        Path(path).write_bytes(b"".join(orjson.dumps(to_plain(row)) + b"\n" for row in rows))
+    except OSError as error:
+        raise InputError(f"can't write {path}: {error.strerror}", argument="out") from error
+
+
+def check_concurrency(options: argparse.Namespace, /) -> None:
+    """Raises ``InputError`` where fewer than one case at once is asked for."""
+    if options.concurrency < 1:
+        raise InputError(
+            f"concurrency must be at least 1, got {options.concurrency}", argument="concurrency"
+        )
+
+
+def run_cases(
+    options: argparse.Namespace,
+    output: Output,
+    cases: Sequence[Case],
+    score: Callable[[Case], RowType],
+    kind: type[RowType],
+    basis: str,
+    id_of: Callable[[Case], str],
+    /,
+) -> tuple[RowType, ...]:
+    """Returns one row a case, kept in ``--out`` and gone on with from there.
+
+    Prints the progress on stderr, with the tokens so far.
+    """
+    check_concurrency(options)
+    with one_writer(options.out):
+        return _run_cases(options, output, cases, score, kind, basis, id_of)
+
+
+def _run_cases(
+    options: argparse.Namespace,
+    output: Output,
+    cases: Sequence[Case],
+    score: Callable[[Case], RowType],
+    kind: type[RowType],
+    basis: str,
+    id_of: Callable[[Case], str],
+) -> tuple[RowType, ...]:
+    file = RowFile(Path(options.out) if options.out else None, kind, basis)
+    tokens = 0
+    last = time.monotonic()
+
+    def tell(done: int, total: int, row: RowType) -> None:
+        nonlocal tokens, last
+        usage = getattr(row, "usage", None)
+        tokens += usage.total if usage is not None else 0
+        if done == total or time.monotonic() - last >= QUIET_S:
+            last = time.monotonic()
+            output.note(f"{done} of {total} cases, {tokens} tokens so far")
+
+    before = sum(id_of(case) in file.rows for case in cases)
+    if before:
+        output.note(f"{before} cases were scored in {options.out} before")
+    return score_cases(
+        cases,
+        score,
+        file,
+        id_of=id_of,
+        again=lambda row: options.retry_failed and not is_whole(row),
+        concurrency=options.concurrency,
+        progress=tell,
+    )
+
+
+def text_cases(
+    options: argparse.Namespace, path: Path, /, *, needs: Sequence[str] = ()
+) -> tuple[TextCase, ...]:
+    """Returns the texts of a file that are to be judged, with the kinds of their questions.
+
+    Args:
+        options: Name the gold questions.
+        path: The file.
+        needs: Fields that each text must have.
+    """
+    groups = groups_by_id(options)
+    return tuple(
+        case if case.groups != Groups() else replace(case, groups=groups(case.id))
+        for case in read_text_cases(path, needs=needs)
+    )

@@ -1,0 +1,1 @@
+"""The verbs view and scorer."""

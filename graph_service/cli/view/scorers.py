@@ -1,0 +1,159 @@
+"""scorer train, list, delete: scorers of triples, trained on a graph."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from graph_service.artifacts.scorers import StoredScorer
+from graph_service.cli.opening import open_from
+from graph_service.cli.output import Output
+from graph_service.errors import InputError
+from graph_service.service import Service
+from graph_service.views.scorer.trial import ScorerQuality
+
+NOTED_EVERY_S = 5.0
+
+
+def scorer(options: argparse.Namespace, output: Output, /) -> int:
+    """Trains, lists or deletes scorers."""
+    if options.name and options.action != "delete":
+        raise InputError(f"scorer {options.action} takes no name", argument="name")
+    if options.random_seed < 0:
+        raise InputError(
+            f"random seed must be at least 0, got {options.random_seed}", argument="random_seed"
+        )
+    with open_from(options, output) as service:
+        if options.action == "train":
+            _train(service, options, output)
+        elif options.action == "list":
+            _list(service, options, output)
+        else:
+            _delete(service, options, output)
+    return 0
+
+
+def _train(service: Service, options: argparse.Namespace, output: Output) -> None:
+    noted = time.monotonic()
+
+    def say(stage: str, share: float) -> None:
+        nonlocal noted
+        if time.monotonic() - noted > NOTED_EVERY_S:
+            noted = time.monotonic()
+            output.note(f"{stage}: {share:.0%}")
+
+    stored = service.train_scorer(
+        graph=options.graph,
+        text=not options.no_text,
+        random_seed=options.random_seed,
+        progress=say,
+    )
+    output.object({"scorer": stored})
+    with_text = f", texts of {stored.described:,} entities by {stored.embedder}"
+    output.line(f"scorer {stored.name} of graph {stored.graph}, edges {stored.edges[:16]}")
+    output.line(
+        f"  trained in {stored.seconds:.1f} s{with_text if stored.described else ', without texts'}"
+    )
+    _print_quality(stored, output)
+    output.line("ATS is taken with it from now on; replacement too with --scorer trained")
+
+
+def _print_quality(stored: StoredScorer, output: Output) -> None:
+    output.line(
+        f"  on {stored.quality.held_out:,} held-out edges, beside as many of each kind wrong"
+    )
+    rows = [["", "accuracy", "calibration error", "AUC: relation", "any tail", "like tail"]]
+    for name, quality in (("trained", stored.quality), ("counts", stored.counts)):
+        rows.append([f"  {name}", *_figures(quality)])
+    output.table(rows)
+
+
+def _figures(quality: ScorerQuality) -> list[str]:
+    return [
+        f"{figure:.3f}"
+        for figure in (
+            quality.accuracy,
+            quality.calibration_error,
+            quality.auc_relation,
+            quality.auc_tail,
+            quality.auc_like_tail,
+        )
+    ]
+
+
+def _list(service: Service, options: argparse.Namespace, output: Output) -> None:
+    scorers = service.list_scorers(graph=options.graph)
+    output.object({"scorers": scorers})
+    if not scorers:
+        output.line("no trained scorer; views use counts. Train one: graph-service scorer train")
+        return
+    rows = [["name", "accuracy", "calibration error", "counts", "texts", "made", ""]]
+    rows += [
+        [
+            stored.name,
+            f"{stored.quality.accuracy:.3f}",
+            f"{stored.quality.calibration_error:.3f}",
+            f"{stored.counts.accuracy:.3f}",
+            f"{stored.described:,}",
+            stored.created_at,
+            "stale" if stored.stale else "",
+        ]
+        for stored in scorers
+    ]
+    output.table(rows)
+
+
+def _delete(service: Service, options: argparse.Namespace, output: Output) -> None:
+    if not options.name:
+        raise InputError("name the scorer to delete, as scorer list shows it", argument="name")
+    name = service.delete_scorer(options.name, graph=options.graph)
+    output.object({"deleted": name})
+    output.line(f"deleted scorer {name}")
+
+
+def measure(options: argparse.Namespace, output: Output, out: Path | None, /) -> int:
+    """Trains scorers on published triples and prints what they are worth beside counts."""
+    import orjson
+
+    from benchmarks.scorer import measure_scorer
+    from graph_service.cli.doctor.checking import load_table
+    from graph_service.model.serialise import to_plain
+    from graph_service.service import open_service
+    from graph_service.settings import read_settings
+
+    if not options.data:
+        raise InputError(
+            "bench scorer needs --data FOLDER, which holds codex/ or conceptnet_li2016/",
+            argument="data",
+        )
+    with tempfile.TemporaryDirectory(prefix="graph-service-bench-") as folder:
+        settings = replace(
+            read_settings(),
+            store=f"sqlite:///{Path(folder) / 'bench.db'}",
+            graph="",
+            cache_dir=folder,
+            vectors=read_settings().vectors or str(Path(folder) / "vectors.db"),
+        )
+        with open_service(settings=settings) as service:
+            report = measure_scorer(
+                Path(options.data), Path(folder), service, load=load_table, progress=output.note
+            )
+    plain = to_plain(report)
+    if out is not None:
+        out.write_bytes(orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    output.object(plain)
+    rows = [["figure", "trained", "counts", "bar"]]
+    rows += [
+        [
+            figure.name,
+            f"{figure.trained:.3f}",
+            "-" if figure.counts is None else f"{figure.counts:.3f}",
+            f"{figure.unit or 'at least'} {figure.bar:g}",
+        ]
+        for figure in report.figures
+    ]
+    output.table(rows)
+    return 0

@@ -1,0 +1,318 @@
+"""view sweep and view impact: many views measured, and what a view breaks of some questions."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from graph_service.cli.opening import view_ref
+from graph_service.cli.output import Output
+from graph_service.cli.view.figure import draw_deviation
+from graph_service.errors import InputError
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.request import ViewRef
+from graph_service.model.serialise import to_plain
+from graph_service.model.view import Sampling, StoredView, ViewSpec, parse_method
+from graph_service.service import Service
+from graph_service.service.triples import TripleMaker
+from graph_service.views.measure.impact import CaseImpact, GoldCase, Share, impact
+
+MAX_RANDOM_SEEDS = 1_000
+NOTED_EVERY_S = 2.0
+
+
+def draw(options: argparse.Namespace, output: Output, /) -> None:
+    """Draws the figure of a sweep that was written to a file."""
+    if not options.view or not options.out:
+        raise InputError(
+            "name the sweep's file and the figure: view figure SWEEP --out FIGURE.svg",
+            argument="out",
+        )
+    source, path = Path(options.view), Path(options.out)
+    if path.suffix.lower() != ".svg":
+        raise InputError(f"a figure is an .svg file, got {options.out}", argument="out")
+    if not source.is_file():
+        raise InputError(f"there is no file {source}", argument="view")
+    rows = read_rows(source)
+    if not rows:
+        raise InputError(f"{source} holds no line of a sweep", argument="view")
+    scorers = sorted({str(row["scorer"]) for row in rows})
+    graphs = sorted({str(row["graph"]) for row in rows})
+    seeds = len({row["random_seed"] for row in rows})
+    title = (
+        f"{', '.join(graphs)}: {seeds} random seed{'s' * (seeds != 1)}, ATS by {', '.join(scorers)}"
+    )
+    path.write_text(draw_deviation(rows, title=title), encoding="utf-8")
+    output.object({"figure": str(path), "views": len(rows)})
+    output.line(f"{path}: {len(rows)} views")
+
+
+def sweep(service: Service, options: argparse.Namespace, output: Output, /) -> None:
+    """Makes and stores a view of each method, level and random seed; writes one JSON line each.
+
+    A run that was stopped goes on where it was: lines that are there, of the graph as it is, are
+    kept, and half a line at the end is written anew.
+    """
+    specs = [service.settle_view(spec, graph=options.graph) for spec in _grid(options)]
+    path = Path(options.out) if options.out else None
+    info = service.graph(options.graph)
+    edges = info.fingerprints.edges
+    done = _done(path, edges) if path else {}
+    scorer = service.ats_scorer(graph=info.name)
+    others = sorted({str(row["scorer"]) for row in done.values()} - {scorer})
+    if others:
+        raise InputError(
+            f"{path} was measured with scorer {others[0]}, and ATS is now taken with {scorer}",
+            argument="out",
+            hint="Name another file, so that one sweep has one scorer.",
+        )
+    left = [spec for spec in specs if spec.identity(edges) not in done]
+    if len(left) < len(specs):
+        output.note(f"{len(specs) - len(left)} of {len(specs)} views are in {path} already")
+    began = noted = time.monotonic()
+    lines = [done[spec.identity(edges)] for spec in specs if spec.identity(edges) in done]
+    for number, spec in enumerate(left, 1):
+        stored = service.create_view(spec, graph=info.name)
+        row = _row(stored)
+        lines.append(row)
+        if path:
+            with path.open("ab") as file:
+                file.write(orjson.dumps(row) + b"\n")
+        elif not output.as_json:
+            output.line(orjson.dumps(row).decode())
+        now = time.monotonic()
+        if now - noted > NOTED_EVERY_S or number == len(left):
+            noted = now
+            rest = (now - began) / number * (len(left) - number)
+            output.note(f"{number} of {len(left)} views made, {rest:.0f} s to go")
+    output.object({"views": lines})
+    output.line(_summary(lines)) if path else None
+
+
+def _grid(options: argparse.Namespace) -> list[ViewSpec]:
+    methods = [parse_method(name) for name in _words(options.methods)]
+    levels = [_number(word) for word in _words(options.levels)]
+    found = [
+        ViewSpec(
+            method=method,
+            level=level,
+            random_seed=seed,
+            sampling=Sampling(options.sampling),
+            scorer=options.scorer,
+        )
+        for method in methods
+        for level in levels
+        for seed in _seeds(options.random_seeds)
+    ]
+    for spec in found:
+        spec.validate()
+    if not found:
+        raise InputError("the sweep names no view", argument="methods")
+    return found
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _number(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise InputError(f"a level is a number, got {word!r}", argument="levels") from None
+
+
+def _seeds(text: str) -> list[int]:
+    """Returns the random seeds of ``0,3,7`` or ``0-4``."""
+    found: list[int] = []
+    for word in _words(text):
+        first, dash, last = word.partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()):
+            raise InputError(
+                f"random seeds are numbers or ranges such as 0-4, got {word!r}",
+                argument="random-seeds",
+            )
+        end = int(last) if dash else int(first)
+        if end < int(first):
+            raise InputError(
+                f"a range of random seeds begins with the smaller one, got {word!r}; "
+                f"{last}-{first} may be meant",
+                argument="random-seeds",
+            )
+        if end - int(first) >= MAX_RANDOM_SEEDS:
+            raise InputError(
+                f"at most {MAX_RANDOM_SEEDS} random seeds, got {word!r}", argument="random-seeds"
+            )
+        found.extend(range(int(first), end + 1))
+    return list(dict.fromkeys(found))
+
+
+def _row(stored: StoredView) -> dict[str, Any]:
+    report, found = stored.report, stored.deviation
+    return {
+        "view": stored.id,
+        "graph": stored.graph,
+        "edges": stored.edges,
+        "method": stored.spec.method.value,
+        "level": stored.spec.level,
+        "random_seed": stored.spec.random_seed,
+        "level_reached": report.level_reached,
+        "changed": sum(report.counts.values()),
+        "unavoidable": report.unavoidable,
+        **(to_plain(found) if found else {}),
+    }
+
+
+def _done(path: Path, edges: str) -> dict[str, dict[str, Any]]:
+    """Rows of an earlier run by view; half a line at the end is cut off."""
+    if not path.exists():
+        return {}
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        path.write_bytes(whole)
+    return {row["view"]: row for row in read_rows(path) if row["edges"] == edges}
+
+
+def read_rows(path: Path, /) -> list[dict[str, Any]]:
+    """Returns the lines of a sweep's file; raises ``InputError`` naming one that is none."""
+    found: list[dict[str, Any]] = []
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        try:
+            row = orjson.loads(line)
+            if row["edges"] and row["view"] and row["method"]:
+                found.append(row)
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise InputError(
+                f"{path}:{number} is no line of a sweep: {error}",
+                argument="out",
+                hint="Name another file.",
+            ) from error
+    return found
+
+
+def _summary(rows: list[dict[str, Any]]) -> str:
+    """Mean deviation by method and level, one line each."""
+    groups: dict[tuple[str, float], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["method"], row["level"]), []).append(row)
+    lines = [f"{'method':<21} {'level':>6} {'reached':>8} {'ats':>7} {'sc2d':>7} {'sd2':>7}"]
+    for (method, level), members in groups.items():
+        means = [
+            sum(row[name] or 0.0 for row in members) / len(members)
+            for name in ("level_reached", "ats", "sc2d", "sd2")
+        ]
+        lines.append(
+            f"{method:<21} {level:>6.3g} {means[0]:>8.4f} "
+            + " ".join(f"{mean:>7.4f}" for mean in means[1:])
+        )
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Example:
+    """A question that a view breaks, for people."""
+
+    id: str
+    question: str
+    broken: tuple[str, ...]
+    paths_broken: bool | None
+    steps_base: int | None
+    steps_view: int | None
+
+
+def show_impact(service: Service, options: argparse.Namespace, output: Output, /) -> None:
+    """Prints the share of a question set's gold triples, paths and answers that a view breaks."""
+    from queries.datasets.gold import read_gold_questions
+
+    if not options.view or not options.questions:
+        raise InputError("name a view and a file: view impact VIEW QUESTIONS", argument="questions")
+    reference = view_ref(options.view)
+    assert isinstance(reference, ViewRef)
+    graph, laid = service.lay_view(reference, graph=options.graph)
+    questions = [one for one in read_gold_questions(options.questions) if not one.lacking]
+    cases, unknown = [], 0
+    for question in questions:
+        sets = [_edges(graph, ids) for ids in question.minimum_sets]
+        nodes = [
+            [graph.find_node(id_) for id_ in ids]
+            for ids in (question.entity_ids, question.answer_ids)
+        ]
+        unknown += (None in sets) + sum(None in found for found in nodes)
+        entities, answers = (tuple(n for n in found if n is not None) for found in nodes)
+        whole = tuple(edges for edges in sets if edges)
+        cases.append(GoldCase(question.id, entities, whole, answers))
+    found = impact(graph, laid.overlay, cases)
+    if not unknown and not any(share.of for share in (found.triples, found.paths, found.answers)):
+        raise InputError(
+            f"no question of {options.questions} has gold that a view could break",
+            argument="questions",
+            hint="Give each question statement_ids (its gold triples), or entity_ids and "
+            "answer_ids.",
+        )
+    maker = TripleMaker(graph, None, ("en",))
+    texts = {question.id: question.question for question in questions}
+    examples = [
+        _Example(
+            one.id,
+            texts[one.id],
+            tuple(_words_of(maker, graph, one)),
+            one.paths_broken,
+            one.steps_base,
+            one.steps_view,
+        )
+        for one in found.cases
+        if one.broken_edges or one.paths_broken or one.answer_broken
+    ][: options.limit]
+    output.object(
+        {
+            "view": laid.id,
+            "questions": len(cases),
+            "triples": _share(found.triples),
+            "paths": _share(found.paths),
+            "answers": _share(found.answers),
+            "unknown": unknown,
+            "examples": examples,
+        }
+    )
+    for name, share, fields in (
+        ("gold triples", found.triples, "statement_ids"),
+        ("paths", found.paths, "statement_ids"),
+        ("answers", found.answers, "entity_ids and answer_ids"),
+    ):
+        if share.share is None:
+            output.line(f"{name:<13} no question gives any that the graph has (fields: {fields})")
+        else:
+            output.line(f"{name:<13} {share.broken} of {share.of} broken ({share.share:.1%})")
+    if unknown:
+        output.line(f"{unknown} sets or lists of the questions name what the graph lacks")
+    for example in examples:
+        output.line(f"{example.id}: {example.question}")
+        for words in example.broken:
+            output.line(f"  lost {words}")
+        if example.steps_base is not None and example.steps_view != example.steps_base:
+            now = "none" if example.steps_view is None else str(example.steps_view)
+            output.line(f"  answer: {example.steps_base} steps away on the base, {now} on the view")
+
+
+def _share(share: Share) -> dict[str, Any]:
+    return {"broken": share.broken, "of": share.of, "share": share.share}
+
+
+def _edges(graph: KnowledgeGraph, ids: tuple[str, ...]) -> tuple[int, ...] | None:
+    """Edges of statements, empty where none is named, None where the graph lacks one."""
+    edges = [graph.find_edge(id_) for id_ in ids]
+    known = tuple(edge for edge in edges if edge is not None)
+    return known if len(known) == len(edges) else None
+
+
+def _words_of(maker: TripleMaker, graph: KnowledgeGraph, one: CaseImpact) -> Iterator[str]:
+    for edge in one.broken_edges:
+        head, rel, tail = (int(ends[edge]) for ends in (graph.head, graph.rel, graph.tail))
+        yield (f"{maker.node_label(head)} | {maker.relation_label(rel)} | {maker.node_label(tail)}")

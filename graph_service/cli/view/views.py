@@ -1,0 +1,228 @@
+"""view create, list, show, diff, cancel, delete, materialise.
+
+``view sweep``, ``view figure`` and ``view impact`` are in ``sweeping``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from graph_service.cli.opening import open_from, view_ref
+from graph_service.cli.output import Output
+from graph_service.cli.view.sweeping import draw, show_impact, sweep
+from graph_service.errors import InputError
+from graph_service.model.request import ViewRef
+from graph_service.model.view import (
+    Method,
+    Sampling,
+    Scope,
+    StoredView,
+    ViewSpec,
+    ViewState,
+    parse_method,
+)
+from graph_service.service import Service
+from graph_service.service.lookup import read_id
+from graph_service.views.measure.describe import describe_deviation, describe_report
+from graph_service.views.methods.changes_file import read_changes
+
+SILENT_S = 1.0
+
+
+def view(options: argparse.Namespace, output: Output, /) -> int:
+    """Makes, lists, shows, compares or deletes views."""
+    actions = {
+        "create": _create,
+        "list": _list,
+        "show": _show,
+        "diff": _diff,
+        "cancel": _cancel,
+        "delete": _delete,
+        "sweep": sweep,
+        "impact": show_impact,
+        "materialise": _materialise,
+    }
+    if options.action == "figure":
+        draw(options, output)
+        return 0
+    with open_from(options, output) as service:
+        actions[options.action](service, options, output)
+    return 0
+
+
+def _create(service: Service, options: argparse.Namespace, output: Output) -> None:
+    if options.view:
+        raise InputError(
+            f"a view is made of a base graph, not of a view ({options.view!r})",
+            argument="view",
+            hint="For a name: --name NAME. For the same specification on the graph as it is now: "
+            "--from-view VIEW.",
+        )
+    began = time.monotonic()
+
+    def say(share: float) -> None:
+        if time.monotonic() - began > SILENT_S:
+            output.note(f"{share:.0%} done")
+
+    if options.name and _stored_name(options.name) is None:
+        raise InputError(
+            f"a view named {options.name!r} could not be told from a specification given inline",
+            argument="name",
+            hint="Choose a name without colons.",
+        )
+    name, note = options.name, options.note
+    if options.from_view:
+        source = service.get_view(options.from_view, graph=options.graph)
+        if source.stale:
+            # What made the base change made nobody forget what the view was called.
+            name, note = name or source.name, note or source.note
+    stored = service.create_view(
+        _spec(service, options), graph=options.graph, name=name, note=note, progress=say
+    )
+    output.object({"view": stored})
+    _print_view(stored, output)
+
+
+def _stored_name(text: str) -> str | None:
+    """Returns the name that a reader's ``--view`` would look up; None where it would not."""
+    try:
+        reference = view_ref(text)
+    except InputError:
+        return None
+    return reference.id if reference is not None else None
+
+
+def _spec(service: Service, options: argparse.Namespace) -> ViewSpec:
+    given = [options.method, options.changes, options.from_view]
+    if sum(item is not None for item in given) != 1:
+        raise InputError("give one of --method, --from FILE or --from-view VIEW", argument="method")
+    if options.from_view:
+        return service.get_view(options.from_view, graph=options.graph).spec
+    if options.changes:
+        return ViewSpec(method=Method.CUSTOM, changes=read_changes(Path(options.changes)))
+    return ViewSpec(
+        method=parse_method(options.method),
+        level=options.level,
+        count=options.count,
+        random_seed=options.random_seed,
+        sampling=Sampling(options.sampling),
+        scope=Scope(
+            relation_ids=tuple(read_id(id_) for id_ in options.relation),
+            around_ids=tuple(read_id(id_) for id_ in options.around),
+            hops=options.hops,
+        ),
+        statement_ids=tuple(options.statement),
+        scorer=options.scorer,
+    )
+
+
+def _list(service: Service, options: argparse.Namespace, output: Output) -> None:
+    views = service.list_views(graph=options.graph)
+    output.object({"views": views})
+    if not views:
+        output.line("no views; make one: graph-service view create --method rr --level 0.3")
+        return
+    rows = [["id", "name", "method", "level", "seed", "ats", "sc2d", "sd2", "made", ""]]
+    for stored in views:
+        level = stored.report.level_reached
+        rows.append(
+            [
+                stored.id,
+                stored.name or "",
+                stored.spec.method.value,
+                f"{level:.3f}" if level is not None else "",
+                str(stored.spec.random_seed),
+                *_three(stored),
+                stored.created_at,
+                "stale" if stored.stale else _state(stored),
+            ]
+        )
+    output.table(rows)
+
+
+def _named(options: argparse.Namespace) -> str:
+    if not options.view:
+        raise InputError("name a view", argument="view")
+    return str(options.view)
+
+
+def _show(service: Service, options: argparse.Namespace, output: Output) -> None:
+    stored = service.measured_view(_named(options), graph=options.graph)
+    output.object({"view": stored})
+    _print_view(stored, output)
+
+
+def _cancel(service: Service, options: argparse.Namespace, output: Output) -> None:
+    stored = service.cancel_view(_named(options), graph=options.graph)
+    output.object({"view": stored})
+    output.line(f"view {stored.id} is {stored.state.value}")
+
+
+def _three(stored: StoredView) -> list[str]:
+    found = stored.deviation
+    return [f"{x:.3f}" for x in (found.ats, found.sc2d, found.sd2)] if found else ["", "", ""]
+
+
+def _state(stored: StoredView) -> str:
+    if stored.state is ViewState.DONE:
+        return ""
+    if stored.state is ViewState.RUNNING:
+        return f"{stored.state.value} {stored.progress:.0%}"
+    return stored.state.value
+
+
+def _diff(service: Service, options: argparse.Namespace, output: Output) -> None:
+    reference = view_ref(_named(options))
+    assert isinstance(reference, ViewRef)
+    if not 1 <= options.limit <= service.settings.max_items:
+        raise InputError(
+            f"--limit must be 1 to {service.settings.max_items}, got {options.limit}",
+            argument="limit",
+        )
+    changes, total = service.diff_view(reference, graph=options.graph, first=options.limit)
+    output.object({"changes": changes, "total": total})
+    for change in changes:
+        output.line(change.words)
+    if total > len(changes):
+        output.line(f"... and {total - len(changes)} more; --limit shows more")
+
+
+def _delete(service: Service, options: argparse.Namespace, output: Output) -> None:
+    id_ = service.delete_view(_named(options), graph=options.graph)
+    output.object({"deleted": id_})
+    output.line(f"deleted view {id_}")
+
+
+def _materialise(service: Service, options: argparse.Namespace, output: Output) -> None:
+    from graph_service.export.materialise import materialise
+
+    reference = view_ref(_named(options))
+    assert isinstance(reference, ViewRef)
+    noted = time.monotonic()
+
+    def say(written: int, total: int) -> None:
+        nonlocal noted
+        if time.monotonic() - noted > SILENT_S:
+            noted = time.monotonic()
+            output.note(f"{written:,} of {total:,} statements written")
+
+    info = materialise(service, reference, graph=options.graph, name=options.to, progress=say)
+    output.object({"graph": info})
+    output.line(f"graph {info.name}: {info.counts.statements:,} statements, {info.source}")
+    output.line(f"remove it with: graph-service graphs delete {info.name}")
+
+
+def _print_view(stored: StoredView, output: Output) -> None:
+    output.line(f"view {stored.id}" + (f"  {stored.name}" if stored.name else ""))
+    output.line(f"  graph {stored.graph}, edges {stored.edges[:16]}{' (stale)' * stored.stale}")
+    output.line(f"  spec {stored.spec.to_json()}")
+    if stored.state is not ViewState.DONE:
+        output.line(f"  {_state(stored)}{': ' * bool(stored.error)}{stored.error}")
+    else:
+        output.line(f"  {describe_report(stored.report)}")
+    if stored.deviation:
+        output.line(f"  {describe_deviation(stored.deviation)}")
+    if stored.note:
+        output.line(f"  note: {stored.note}")

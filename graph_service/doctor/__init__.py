@@ -1,0 +1,1 @@
+"""Whether an installation works, and whether a store still holds what it claims."""

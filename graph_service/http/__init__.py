@@ -1,0 +1,1 @@
+"""What all HTTP clients of the project share."""

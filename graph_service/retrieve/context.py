@@ -1,0 +1,255 @@
+"""What one retrieval shares between its stages, and what it picks in the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from graph_service.model.graph import Float64, Int64
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.region import Region, RegionStats
+from graph_service.model.result import ScorePart, Strategy
+from graph_service.retrieve.kinds import HeadRelations
+from graph_service.retrieve.labels import Labels
+from graph_service.retrieve.preset import Preset
+from graph_service.retrieve.prizes.subgraph import at_least, best_subgraph
+from graph_service.retrieve.prizes.triplets import triple_totals
+
+Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class PickedEdge:
+    """A statement that was picked.
+
+    Attributes:
+        edge: Global edge number (an overlay's from the base's edge count on).
+        score: Its total.
+        head_prize, edge_prize, tail_prize: The parts of it.
+        origin: The question's entity that it hangs on, a global node number.
+    """
+
+    edge: int
+    score: float
+    head_prize: float
+    edge_prize: float
+    tail_prize: float
+    origin: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class PickedPath:
+    """A path that was picked: global edge numbers, and whether each was walked tail to head.
+
+    Attributes:
+        parts: Of the score.
+        origin: The question's entity that it hangs on, a global node number.
+    """
+
+    edges: tuple[int, ...]
+    reversed: tuple[bool, ...]
+    score: float
+    parts: tuple[ScorePart, ...] = ()
+    origin: int = -1
+
+
+ItemT = TypeVar("ItemT", PickedEdge, PickedPath)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What one retrieval picked.
+
+    Attributes:
+        region_before, region_after: Figures of the region, before and after PageRank's cut.
+        triples: For triplets best first; for a subgraph its statements, best first.
+        paths: For paths, best first.
+        objective, gap, solver: For a subgraph.
+        relevance: How much the best that was found bears on the question: the score of the best
+            relation sequence, at most 1; None where the preset does not say.
+        confident: Whether that is enough to say that it does (``Preset.min_relevance``).
+        cuts: What limits left out.
+        timings_ms: Milliseconds by stage.
+        stands_for: By global edge number the statements, of the region, that one stands for: they
+            say the same in another language.
+    """
+
+    region_before: RegionStats
+    region_after: RegionStats
+    triples: tuple[PickedEdge, ...] = ()
+    paths: tuple[PickedPath, ...] = ()
+    objective: float | None = None
+    gap: float | None = None
+    solver: str | None = None
+    relevance: float | None = None
+    confident: bool = True
+    cuts: tuple[Cut, ...] = ()
+    timings_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
+    stands_for: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+
+
+NO_STATS = RegionStats(0, 0, 0.0, None, 0.0)
+
+
+class Clock:
+    """Milliseconds by stage, each booked when it ends."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, float] = {}
+        self._at = time.perf_counter()
+
+    def stage(self, name: str, /) -> None:
+        """Books the time since the last stage ended."""
+        now = time.perf_counter()
+        self.stages[name] = self.stages.get(name, 0.0) + 1000 * (now - self._at)
+        self._at = now
+
+
+class Encoder:
+    """Texts to vectors, each text asked for once in a retrieval.
+
+    Args:
+        encode: Texts to unit vectors.
+        question_vector: The question's unit vector, where the caller gave one, float32 [d].
+    """
+
+    def __init__(
+        self, encode: Encode, /, *, question_vector: npt.NDArray[np.float32] | None = None
+    ) -> None:
+        self._encode = encode
+        self._question_vector = question_vector
+        self._known: dict[str, npt.NDArray[np.float32]] = {}
+
+    def __call__(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
+        """Returns the vectors of some texts, float32 [len(texts), d]."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, self._encode(new), strict=True))
+        return np.array([self._known[text] for text in texts], dtype=np.float32)
+
+    def question(self, text: str, /) -> npt.NDArray[np.float32]:
+        """Returns what texts are compared with: the caller's own vector, else that of ``text``."""
+        return self([text])[0] if self._question_vector is None else self._question_vector
+
+    def both(
+        self, text: str, texts: Sequence[str], /
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Returns ``question`` of a text and the vectors of others, embedded in one batch."""
+        if self._question_vector is not None:
+            return self._question_vector, self(texts)
+        vectors = self([text, *texts])
+        return vectors[0], vectors[1:]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """What the stages of one retrieval share."""
+
+    strategy: Strategy
+    preset: Preset
+    region: Region
+    labels: Labels
+    head_relations: HeadRelations
+    encode: Encoder
+    min_score: float | None
+    prove: bool
+    deadline: Deadline
+    clock: Clock
+
+
+def pick_edges(
+    call: Call, edges: Int64, node_prizes: Float64, edge_prizes: Float64
+) -> tuple[tuple[PickedEdge, ...], tuple[Cut, ...]]:
+    """Returns some local edges as picked, in their order, and what a least score cut."""
+    return over(call, _picked(call.region, edges, node_prizes, edge_prizes))
+
+
+def pick_subgraph(
+    call: Call,
+    node_prizes: Float64,
+    edge_prizes: Float64,
+    like: Float64,
+    priority: Int64 | None,
+    cuts: tuple[Cut, ...],
+) -> Selection:
+    """Returns the tree over some prizes, its statements best first (O7).
+
+    Args:
+        call: The retrieval.
+        node_prizes: Of local nodes, float64 [n].
+        edge_prizes: Of local edges, float64 [m].
+        like: Tells statements of equal total apart, float64 [m].
+        priority: Order in which a limited tree grows, and that comes before ``like``; int64 [m].
+        cuts: What was left out before.
+    """
+    region, preset = call.region, call.preset
+    found = best_subgraph(
+        region,
+        node_prizes=node_prizes,
+        edge_prizes=edge_prizes,
+        edge_cost=preset.edge_cost,
+        limit=preset.limit,
+        priority=priority,
+        prove=call.prove,
+        deadline=call.deadline,
+    )
+    if call.min_score is not None:
+        found = at_least(
+            region,
+            found,
+            node_prizes=node_prizes,
+            edge_prizes=edge_prizes,
+            edge_cost=preset.edge_cost,
+            min_score=call.min_score,
+        )
+    total = triple_totals(region, nodes=node_prizes, edges=edge_prizes)
+    edges = found.edges
+    first = np.zeros(len(edges)) if priority is None else priority[edges]
+    order = edges[np.lexsort((region.edge_keys[edges], -like[edges], first, -total[edges]))]
+    picked = _picked(region, order, node_prizes, edge_prizes)
+    return Selection(
+        NO_STATS,
+        NO_STATS,
+        triples=picked,
+        objective=found.objective,
+        gap=found.gap,
+        solver=found.solver,
+        cuts=(*cuts, *found.cuts),
+    )
+
+
+def limited(call: Call, found: int, /, *, total: int | None = None) -> tuple[Cut, ...]:
+    """Returns what the preset's limit cut of the items found, and of all, where that is known."""
+    limit = call.preset.limit
+    return (Cut("items", CutReason.LIMIT, limit, limit, total),) if found > limit else ()
+
+
+def over(call: Call, items: Sequence[ItemT]) -> tuple[tuple[ItemT, ...], tuple[Cut, ...]]:
+    """Returns the items of at least the least score asked for, and what that cut."""
+    if call.min_score is None:
+        return tuple(items), ()
+    kept = tuple(item for item in items if item.score >= call.min_score)
+    if len(kept) == len(items):
+        return kept, ()
+    return kept, (Cut("items", CutReason.MIN_SCORE, call.min_score, len(kept), len(items)),)
+
+
+def _picked(
+    region: Region, edges: Int64, node_prizes: Float64, edge_prizes: Float64
+) -> tuple[PickedEdge, ...]:
+    total = triple_totals(region, nodes=node_prizes, edges=edge_prizes)
+    return tuple(
+        PickedEdge(
+            edge=int(region.edges[edge]),
+            score=round(float(total[edge]), 9),
+            head_prize=float(node_prizes[region.head[edge]]),
+            edge_prize=float(edge_prizes[edge]),
+            tail_prize=float(node_prizes[region.tail[edge]]),
+        )
+        for edge in edges.tolist()
+    )

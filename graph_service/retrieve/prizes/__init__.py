@@ -1,0 +1,1 @@
+"""Retrieval by prizes, as OKGQA has it: triplets, paths and subgraphs."""

@@ -1,0 +1,1 @@
+"""The region of a question: cut out of a graph, ranked by PageRank, filtered and measured."""

@@ -1,0 +1,128 @@
+"""Keeping, of a region, the entities of some types (a filter that a caller may ask for).
+
+One rule: besides the question's own entities only instances of the types stay, or of their
+subclasses, and a literal stays with the entity that it is said of. A statement is there where
+both its ends are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
+from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Uint8
+from graph_service.model.limits import Deadline
+from graph_service.model.region import Region
+from graph_service.model.view import Overlay
+from graph_service.retrieve.region.cut import gather, induced
+
+IsInstance = Callable[[Int64], Bool]
+"""Which of some entities, global numbers, are of the types asked for."""
+
+
+def of_types(region: Region, is_instance: IsInstance, /) -> Region:
+    """Returns the part of a region that the rule above leaves."""
+    entities = np.flatnonzero(~region.literal)
+    keep = np.zeros(region.node_count, dtype=bool)
+    keep[entities] = is_instance(region.nodes[entities].astype(np.int64))
+    keep[region.seeds] = True
+    said = region.literal[region.tail]
+    keep[region.tail[said]] = keep[region.head[said]]
+    return induced(region, keep)
+
+
+def instances_of(
+    graph: KnowledgeGraph,
+    overlay: Overlay | None,
+    types: Sequence[int],
+    /,
+    *,
+    ranks: Sequence[int] = (0, 1),
+    deadline: Deadline | None = None,
+) -> IsInstance:
+    """Returns what tells the instances of some types, or of their subclasses, at any depth.
+
+    Args:
+        graph: The base.
+        overlay: The view, where one is asked for; its edges decide.
+        types: Classes, global numbers.
+        ranks: ``RANK_CODES`` of the statements that are edges.
+        deadline: Raises ``DeadlineError`` when past.
+    """
+    classes = _with_subclasses(graph, overlay, types, ranks, deadline or Deadline.none())
+    instance_of = _relations(graph, overlay, INSTANCE_RELATIONS)
+
+    def is_instance(entities: Int64) -> Bool:
+        found = np.zeros(len(entities), dtype=bool)
+        place = np.flatnonzero(entities < graph.entity_count)
+        edges, owner = gather(graph.out_edges, entities[place])
+        holds = _is_of(graph.rel[edges], instance_of)
+        edges, owner = edges[holds], owner[holds]
+        holds = _is_of(graph.rank[edges], ranks) & np.isin(graph.tail[edges], classes)
+        if overlay is not None:
+            holds &= ~overlay.gone[edges]
+        found[place[owner[holds]]] = True
+        if overlay is not None:
+            holds = _is_of(overlay.rel, instance_of)
+            holds &= _is_of(overlay.rank, ranks) & np.isin(overlay.tail, classes)
+            found |= np.isin(entities, overlay.head[holds])
+        return found
+
+    return is_instance
+
+
+_SUBCLASS_EDGES: WeakKeyDictionary[KnowledgeGraph, Int64] = WeakKeyDictionary()
+
+
+def _with_subclasses(
+    graph: KnowledgeGraph,
+    overlay: Overlay | None,
+    types: Sequence[int],
+    ranks: Sequence[int],
+    deadline: Deadline,
+) -> Int64:
+    """Returns classes and all below them, ascending; a circle of subclasses ends."""
+    relations = _relations(graph, overlay, SUBCLASS_RELATIONS)
+    edges = _SUBCLASS_EDGES.get(graph)
+    if edges is None:
+        # All edges are looked at once: a class may have millions of instances beside its few
+        # subclasses.
+        edges = np.flatnonzero(_is_of(graph.rel, relations))
+        _SUBCLASS_EDGES[graph] = edges
+    edges = edges[_is_of(graph.rank[edges], ranks)]
+    if overlay is not None:
+        edges = edges[~overlay.gone[edges]]
+    lower, upper = graph.head[edges].astype(np.int64), graph.tail[edges].astype(np.int64)
+    if overlay is not None:
+        extra = _is_of(overlay.rel, relations) & _is_of(overlay.rank, ranks)
+        lower = np.concatenate((lower, overlay.head[extra]))
+        upper = np.concatenate((upper, overlay.tail[extra]))
+    classes = np.unique(np.array(types, dtype=np.int64))
+    frontier = classes
+    while len(frontier):
+        deadline.check("looking for subclasses")
+        frontier = np.setdiff1d(lower[np.isin(upper, frontier)], classes)
+        classes = np.union1d(classes, frontier)
+    return classes
+
+
+def _relations(
+    graph: KnowledgeGraph, overlay: Overlay | None, ids: frozenset[str]
+) -> tuple[int, ...]:
+    """Returns the numbers of those of some relations that the graph or the view has."""
+    found = [graph.find_relation(id_) for id_ in ids]
+    if overlay is not None:
+        new = enumerate(overlay.new_relations, graph.relation_count)
+        found += [number for number, id_ in new if id_ in ids]
+    return tuple(number for number in found if number is not None)
+
+
+def _is_of(column: Int32 | Uint8, values: Sequence[int]) -> Bool:
+    """Returns which numbers of a column are among a few; faster than ``isin`` for so few."""
+    found = np.zeros(len(column), dtype=bool)
+    for value in values:
+        found |= column == value
+    return found

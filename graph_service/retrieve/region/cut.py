@@ -1,0 +1,401 @@
+"""Cutting the region of a question out of a graph, or of a view of it (row O3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from graph_service.errors import InputError
+from graph_service.model.graph import Adjacency, Bool, Int32, Int64, KnowledgeGraph, NodeKind, Uint8
+from graph_service.model.identity import key64
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.region import Region
+from graph_service.model.values import EntityValue, NoValue, SomeValue, decode_value
+from graph_service.model.view import Overlay
+from graph_service.sorting import TABLE, distinct, stable_order
+
+
+@dataclass(frozen=True, slots=True)
+class _EdgeFilter:
+    ranks: tuple[int, ...]
+    best_only: bool
+    include: Int32 | None
+    exclude: Int32 | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Edges:
+    """Columns of some edges: number, key, head, relation and tail, global."""
+
+    numbers: Int64
+    keys: Int64
+    head: Int32
+    rel: Int32
+    tail: Int32
+
+
+def extract_region(
+    graph: KnowledgeGraph,
+    seeds: Sequence[int] | Int32,
+    /,
+    *,
+    hops: int,
+    max_edges: int,
+    hub_degree: int | None = None,
+    overlay: Overlay | None = None,
+    ranks: Sequence[int] = (0, 1),
+    best_only: bool = False,
+    relation_filter: tuple[Int32 | None, Int32 | None] | None = None,
+    deadline: Deadline | None = None,
+) -> Region:
+    """Returns the edges within some steps of some entities, walked both ways.
+
+    A literal, and an entity of more than ``hub_degree`` edges in the base, is reached and not
+    walked through; a seed always is. Of more than ``max_edges`` edges those of fewer hops, then
+    of smaller key, stay. What the region costs depends on its own size, not on the graph's.
+
+    Args:
+        graph: The base.
+        seeds: Entities of the question, global numbers, without repeats.
+        hops: Steps, at least 1.
+        max_edges: Most edges.
+        hub_degree: See above; None for no such rule.
+        overlay: The view, where one is asked for.
+        ranks: ``RANK_CODES`` of the statements that are edges.
+        best_only: Keep only an entity's best-ranked statements of a relation.
+        relation_filter: Relations to keep and relations to leave out, int32; None for no filter.
+        deadline: Raises ``DeadlineError`` when past.
+
+    Raises:
+        InputError: There are no seeds, or one is no entity of the graph or view.
+    """
+    deadline = deadline or Deadline.none()
+    include, exclude = relation_filter or (None, None)
+    edges = _EdgeFilter(tuple(ranks), best_only, include, exclude)
+    total_nodes = graph.node_count + (len(overlay.new_nodes) if overlay else 0)
+    start = np.asarray(seeds, dtype=np.int64)
+    if not len(start):
+        raise InputError("a region needs at least one entity", argument="entity_ids")
+    if start.min() < 0 or start.max() >= total_nodes or _is_literal(graph, overlay, start).any():
+        raise InputError("a seed is no entity of the graph", argument="entity_ids")
+    # calloc: pages of nodes that are never reached are never touched.
+    seen = np.zeros(total_nodes, dtype=bool)
+    reached = [np.unique(start)]
+    seen[reached[0]] = True
+    frontier = reached[0]
+    found: list[_Edges] = []
+    kept, cuts, hubs = 0, [], 0
+    for hop in range(hops):
+        deadline.check("walking the graph")
+        if hop:
+            frontier = frontier[~_is_literal(graph, overlay, frontier)]
+            if hub_degree is not None:
+                hub = _degrees(graph, frontier) > hub_degree
+                hubs += int(hub.sum())
+                frontier = frontier[~hub]
+        new = _incident(graph, overlay, frontier, edges)
+        if found:
+            new = _without(new, [part.numbers for part in found])
+        if kept + len(new) > max_edges:
+            cuts.append(Cut("edges", CutReason.LIMIT, max_edges, max_edges, kept + len(new)))
+            if overlay is not None:  # The base's own edges are numbered in order of their keys.
+                new = new[np.argsort(_edge_keys(graph, overlay, new), kind="stable")]
+            new = new[: max_edges - kept]
+        kept += len(new)
+        edges_found = _columns(graph, overlay, new)
+        found.append(edges_found)
+        ends = distinct(np.concatenate((edges_found.head, edges_found.tail)))
+        frontier = ends[~seen[ends]]
+        seen[frontier] = True
+        reached.append(frontier)
+        if not len(frontier) or kept >= max_edges:
+            break
+    if hubs and hub_degree is not None:
+        cuts.append(Cut("hubs", CutReason.HUB, hub_degree, 0, hubs))
+    return _assemble(graph, overlay, start, reached, found, tuple(cuts))
+
+
+def region_of_graph(
+    graph: KnowledgeGraph,
+    seeds: Sequence[int] | Int32,
+    /,
+    *,
+    hops: Mapping[int, int],
+    degrees: Mapping[int, int],
+    cuts: Sequence[Cut] = (),
+) -> Region:
+    """Returns all edges of a graph as a region: one that a store read, as arrays of its own.
+
+    Args:
+        graph: The region's statements and no others.
+        seeds: Entities of the question, without repeats.
+        hops: Steps from the nearest seed of each entity of the region.
+        degrees: Degree of each in the whole graph, both directions.
+        cuts: What the store left out.
+    """
+    entities = np.array(sorted(hops), dtype=np.int64)
+    nodes = np.concatenate((entities, np.arange(graph.entity_count, graph.node_count)))
+    steps = np.zeros(graph.node_count, dtype=np.uint8)
+    steps[entities] = [hops[node] for node in entities.tolist()]
+    literal = graph.tail >= graph.entity_count
+    steps[graph.tail[literal]] = steps[graph.head[literal]] + 1
+    degree = np.ones(graph.node_count, dtype=np.int64)
+    degree[entities] = [degrees[node] for node in entities.tolist()]
+    return Region(
+        nodes=nodes.astype(np.int32),
+        node_keys=_node_keys(graph, None, nodes),
+        hops=steps[nodes],
+        literal=nodes >= graph.entity_count,
+        degrees=degree[nodes],
+        seeds=np.searchsorted(nodes, np.asarray(seeds, dtype=np.int64)).astype(np.int32),
+        edges=np.arange(graph.edge_count, dtype=np.int64),
+        edge_keys=np.asarray(graph.statement_keys),
+        head=_local(nodes, graph.head),
+        tail=_local(nodes, graph.tail),
+        rel=np.asarray(graph.rel),
+        cuts=tuple(cuts),
+    )
+
+
+def induced(region: Region, keep: Bool, /, *, cuts: Sequence[Cut] = ()) -> Region:
+    """Returns the part of a region on some of its nodes; seeds must be among them.
+
+    Args:
+        region: The region.
+        keep: Nodes that stay, bool [n].
+        cuts: Put after the region's own.
+    """
+    edges = keep[region.head] & keep[region.tail]
+    number = np.cumsum(keep, dtype=np.int32) - np.int32(1)
+    return Region(
+        nodes=region.nodes[keep],
+        node_keys=region.node_keys[keep],
+        hops=region.hops[keep],
+        literal=region.literal[keep],
+        degrees=region.degrees[keep],
+        seeds=number[region.seeds].astype(np.int32),
+        edges=region.edges[edges],
+        edge_keys=region.edge_keys[edges],
+        head=number[region.head[edges]].astype(np.int32),
+        tail=number[region.tail[edges]].astype(np.int32),
+        rel=region.rel[edges],
+        cuts=(*region.cuts, *cuts),
+    )
+
+
+def with_cuts(region: Region, cuts: Sequence[Cut], /) -> Region:
+    """Returns the region with further cuts noted."""
+    return replace(region, cuts=(*region.cuts, *cuts))
+
+
+def _assemble(
+    graph: KnowledgeGraph,
+    overlay: Overlay | None,
+    start: Int64,
+    reached: list[Int64],
+    found: list[_Edges],
+    cuts: tuple[Cut, ...],
+) -> Region:
+    nodes = np.concatenate(reached)
+    hops = np.repeat(np.arange(len(reached), dtype=np.uint8), [len(part) for part in reached])
+    order = np.argsort(nodes, kind="stable")
+    nodes, hops = nodes[order], hops[order]
+    edge_keys = np.concatenate([part.keys for part in found])
+    # Few ascending runs, which a stable sort merges.
+    order = np.argsort(edge_keys, kind="stable")
+    head = np.concatenate([part.head for part in found])[order]
+    tail = np.concatenate([part.tail for part in found])[order]
+    return Region(
+        nodes=nodes.astype(np.int32),
+        node_keys=_node_keys(graph, overlay, nodes),
+        hops=hops,
+        literal=_is_literal(graph, overlay, nodes),
+        degrees=_degrees(graph, nodes),
+        seeds=np.searchsorted(nodes, start).astype(np.int32),
+        edges=np.concatenate([part.numbers for part in found])[order],
+        edge_keys=edge_keys[order],
+        head=_local(nodes, head),
+        tail=_local(nodes, tail),
+        rel=np.concatenate([part.rel for part in found])[order],
+        cuts=cuts,
+    )
+
+
+def _local(nodes: Int64, ends: Int32) -> Int32:
+    """Returns the place of each end among some nodes, which ascend and hold it."""
+    if len(nodes) and nodes[-1] < TABLE:
+        table = np.empty(int(nodes[-1]) + 1, dtype=np.int32)
+        table[nodes] = np.arange(len(nodes), dtype=np.int32)
+        place: Int32 = table[ends]
+        return place
+    return np.searchsorted(nodes, ends).astype(np.int32)
+
+
+def gather(adjacency: Adjacency, nodes: Int64, /) -> tuple[Int32, Int64]:
+    """Returns the edges of some nodes, one after the other, and for each its place in ``nodes``."""
+    begin = adjacency.indptr[nodes]
+    count = adjacency.indptr[nodes + 1] - begin
+    owner = np.repeat(np.arange(len(nodes)), count)
+    offset = np.cumsum(count) - count
+    return adjacency.edges[np.arange(len(owner)) - offset[owner] + begin[owner]], owner
+
+
+def _incident(
+    graph: KnowledgeGraph, overlay: Overlay | None, nodes: Int64, edges: _EdgeFilter
+) -> Int64:
+    """Returns the edges of some nodes, the base's and then the overlay's, each ascending."""
+    base = nodes[nodes < graph.node_count]
+    found = distinct(
+        np.concatenate((gather(graph.out_edges, base)[0], gather(graph.in_edges, base)[0]))
+    )
+    keep = _passes(edges, graph.rank[found], graph.rel[found])
+    if edges.best_only:
+        keep &= graph.best[found]
+    if overlay is not None:
+        keep &= ~overlay.gone[found]
+    found = found[keep]
+    if overlay is None or not len(overlay.head):
+        return found
+    extra = distinct(
+        np.concatenate([gather(way, nodes)[0] for way in _extra_edges(graph, overlay)])
+    )
+    keep = _passes(edges, overlay.rank[extra], overlay.rel[extra])
+    if edges.best_only:
+        base_edge = overlay.base_edge[extra]
+        changed = base_edge >= 0
+        keep[changed] &= graph.best[base_edge[changed]]
+    return np.concatenate((found, extra[keep] + graph.edge_count))
+
+
+_EXTRA_EDGES: WeakKeyDictionary[Overlay, tuple[Adjacency, Adjacency]] = WeakKeyDictionary()
+
+
+def _extra_edges(graph: KnowledgeGraph, overlay: Overlay) -> tuple[Adjacency, Adjacency]:
+    """Returns the overlay's edges by head and by tail, sorted at the first question on a view."""
+    known = _EXTRA_EDGES.get(overlay)
+    if known is None:
+        count = graph.node_count + len(overlay.new_nodes)
+        known = _by_end(overlay.head, count), _by_end(overlay.tail, count)
+        _EXTRA_EDGES[overlay] = known
+    return known
+
+
+def extra_edges_bytes(graph: KnowledgeGraph, overlay: Overlay, /) -> int:
+    """Returns the bytes of the order that is made of an overlay's edges: by head, and by tail."""
+    nodes = graph.node_count + len(overlay.new_nodes) + 1
+    return 2 * (8 * nodes + 4 * len(overlay.head)) if len(overlay.head) else 0
+
+
+def _by_end(ends: Int32, node_count: int) -> Adjacency:
+    indptr = np.zeros(node_count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(ends, minlength=node_count), out=indptr[1:])
+    return Adjacency(indptr, stable_order(ends).astype(np.int32))
+
+
+def _without(edges: Int64, found: list[Int64]) -> Int64:
+    """Returns the edges that were not found before; both ascend."""
+    before = np.concatenate(found)
+    if not len(before) or not len(edges):
+        return edges
+    if max(edges[-1], before.max()) < TABLE:
+        known = np.zeros(max(int(edges[-1]), int(before.max())) + 1, dtype=bool)
+        known[before] = True
+        return edges[~known[edges]]
+    before.sort()
+    place = np.minimum(np.searchsorted(before, edges), len(before) - 1)
+    fresh: Int64 = edges[before[place] != edges]
+    return fresh
+
+
+def _passes(edges: _EdgeFilter, rank: Uint8, rel: Int32) -> Bool:
+    counts = np.zeros(256, dtype=bool)
+    counts[list(edges.ranks)] = True
+    keep: Bool = counts[rank]
+    if edges.include is not None:
+        keep &= np.isin(rel, edges.include)
+    if edges.exclude is not None and len(edges.exclude):
+        keep &= ~np.isin(rel, edges.exclude)
+    return keep
+
+
+def _columns(graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64) -> _Edges:
+    if overlay is None or not len(overlay.head):
+        return _Edges(
+            edges,
+            graph.statement_keys[edges],
+            graph.head[edges],
+            graph.rel[edges],
+            graph.tail[edges],
+        )
+    is_extra = edges >= graph.edge_count
+    base, extra = edges[~is_extra], edges[is_extra] - graph.edge_count
+    return _Edges(
+        np.concatenate((base, extra + graph.edge_count)),
+        np.concatenate((graph.statement_keys[base], overlay.keys[extra])),
+        np.concatenate((graph.head[base], overlay.head[extra])),
+        np.concatenate((graph.rel[base], overlay.rel[extra])),
+        np.concatenate((graph.tail[base], overlay.tail[extra])),
+    )
+
+
+def _edge_keys(graph: KnowledgeGraph, overlay: Overlay, edges: Int64) -> Int64:
+    keys = np.empty(len(edges), dtype=np.int64)
+    is_extra = edges >= graph.edge_count
+    keys[~is_extra] = graph.statement_keys[edges[~is_extra]]
+    keys[is_extra] = overlay.keys[edges[is_extra] - graph.edge_count]
+    return keys
+
+
+def _degrees(graph: KnowledgeGraph, nodes: Int64) -> Int64:
+    degrees = np.zeros(len(nodes), dtype=np.int64)
+    base = nodes < graph.node_count
+    inner = nodes[base]
+    for adjacency in (graph.out_edges, graph.in_edges):
+        degrees[base] += adjacency.indptr[inner + 1] - adjacency.indptr[inner]
+    return degrees
+
+
+def _is_literal(graph: KnowledgeGraph, overlay: Overlay | None, nodes: Int64) -> Bool:
+    literal: Bool = nodes >= graph.entity_count
+    if overlay is None or not overlay.new_nodes:
+        return literal
+    for place in np.flatnonzero(nodes >= graph.node_count).tolist():
+        value = decode_value(overlay.new_nodes[int(nodes[place]) - graph.node_count])
+        literal[place] = not isinstance(value, EntityValue)
+    return literal
+
+
+def _node_keys(graph: KnowledgeGraph, overlay: Overlay | None, nodes: Int64) -> Int64:
+    keys = np.empty(len(nodes), dtype=np.int64)
+    base = nodes < graph.node_count
+    entity = nodes < graph.entity_count
+    keys[entity] = graph.node_keys[nodes[entity]]
+    # A literal belongs to one statement, whose key is its own.
+    owners = graph.in_edges.edges[graph.in_edges.indptr[nodes[base & ~entity]]]
+    keys[base & ~entity] = graph.statement_keys[owners]
+    for place in np.flatnonzero(~base).tolist():
+        assert overlay is not None
+        number = int(nodes[place])
+        value = decode_value(overlay.new_nodes[number - graph.node_count])
+        if isinstance(value, EntityValue):
+            keys[place] = key64(value.id)
+        else:
+            owner = np.flatnonzero(overlay.tail == number)
+            keys[place] = overlay.keys[owner[0]]
+    return keys
+
+
+def prizeable(graph: KnowledgeGraph, overlay: Overlay | None, region: Region, /) -> Bool:
+    """Returns which nodes may have a prize: all but those whose value is not known, bool [n]."""
+    keep = np.ones(region.node_count, dtype=bool)
+    base = region.nodes < graph.node_count
+    kinds = graph.node_kinds[region.nodes[base]]
+    keep[base] = (kinds != NodeKind.SOMEVALUE) & (kinds != NodeKind.NOVALUE)
+    for place in np.flatnonzero(~base).tolist():
+        assert overlay is not None
+        value = decode_value(overlay.new_nodes[int(region.nodes[place]) - graph.node_count])
+        keep[place] = not isinstance(value, SomeValue | NoValue)
+    return keep

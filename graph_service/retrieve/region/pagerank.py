@@ -1,0 +1,238 @@
+"""Personalised PageRank of a region, and what it keeps (row O3; OKGQA, appendix A.2, eq. 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from graph_service.errors import InputError
+from graph_service.model.graph import Float64, Int32, Int64
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.region import Region
+from graph_service.retrieve.region.cut import induced
+from graph_service.retrieve.region.transition_matrix import AlongWalk, BothWalk, prepare_walk
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PageRank:
+    """The stationary mass of a walk with restarts.
+
+    Attributes:
+        mass: Share of each node, float64 [n]; sums to 1.
+        iterations: Steps taken.
+        change: L1 change of the last step; under the tolerance if it converged.
+    """
+
+    mass: Float64
+    iterations: int
+    change: float
+
+
+def personalised_pagerank(
+    head: Int32,
+    tail: Int32,
+    /,
+    *,
+    node_count: int,
+    seeds: Int32,
+    walk: str = "along",
+    damping: float = 0.85,
+    tolerance: float = 1e-6,
+    max_iterations: int = 100,
+    degrees: Int64 | None = None,
+    hub_damping: float = 0.0,
+    deadline: Deadline | None = None,
+) -> PageRank:
+    """Returns the PageRank of a walk over some edges; see ``prepare_walk`` and ``rank``."""
+    prepared = prepare_walk(
+        head, tail, node_count=node_count, walk=walk, degrees=degrees, hub_damping=hub_damping
+    )
+    return rank(
+        prepared,
+        seeds,
+        damping=damping,
+        tolerance=tolerance,
+        max_iterations=max_iterations,
+        deadline=deadline,
+    )
+
+
+def rank(
+    walk: AlongWalk | BothWalk,
+    seeds: Int32,
+    /,
+    *,
+    damping: float = 0.85,
+    tolerance: float = 1e-6,
+    max_iterations: int = 100,
+    deadline: Deadline | None = None,
+) -> PageRank:
+    """Returns the PageRank of a walk that restarts evenly at the seeds.
+
+    Along edges the walk is taken step by step from the restart distribution, until the L1 norm of
+    a step's change is under ``tolerance`` itself (networkx: n times as much). Both ways the mass
+    is solved for by conjugate gradients, until a step of the walk would change it by less than
+    that. Parallel edges weigh together; the mass of a node without a way out goes back to the
+    restart.
+
+    Args:
+        walk: From ``prepare_walk``.
+        seeds: Where the walk restarts, without repeats.
+        damping: Chance of a further step rather than a restart.
+        tolerance: L1 change under which it stops.
+        max_iterations: Steps at most.
+        deadline: Raises ``DeadlineError`` when past.
+
+    Raises:
+        InputError: There are no seeds.
+        DeadlineError: The time allowed ran out.
+    """
+    if not len(seeds):
+        raise InputError("PageRank needs at least one entity to restart at", argument="entity_ids")
+    restart = np.zeros(walk.node_count)
+    restart[walk.place[seeds]] = 1.0 / len(seeds)
+    deadline = deadline or Deadline.none()
+    if isinstance(walk, AlongWalk):
+        found = _along(walk, restart, damping, tolerance, max_iterations, deadline)
+    else:
+        found = _both(walk, restart, damping, tolerance, max_iterations, deadline)
+    return replace(found, mass=found.mass[walk.place])
+
+
+def _along(
+    walk: AlongWalk,
+    restart: Float64,
+    damping: float,
+    tolerance: float,
+    max_iterations: int,
+    deadline: Deadline,
+) -> PageRank:
+    """Takes the steps of the middle alone; the other nodes follow from it.
+
+    With ``level`` the factor of the restart in a step, a source has ``level * restart`` and an
+    end what the step before had passed on.
+    """
+    middle, sources = walk.middle, walk.sources
+    share = damping * walk.share[:middle]
+    at_middle, at_source, at_end = restart[:middle], restart[middle:sources], restart[sources:]
+    from_sources = walk.outer.sums(damping * walk.share[middle:] * at_source)
+    at_sources = float(at_source.sum())
+    # Levels of the last three steps, the newest first; the walk begins at the restart itself.
+    mass, levels = at_middle.copy(), [1.0, 0.0, 0.0]
+    sent = before_sent = np.zeros(middle)
+    iteration, change = 0, float("inf")
+    while iteration < max_iterations:
+        iteration += 1
+        deadline.check("ranking the region")
+        before_sent, sent = sent, share * mass
+        level = 1.0 - damping * (float(mass.sum()) + levels[0] * at_sources)
+        following = walk.inner.sums(sent)
+        following += level * at_middle
+        following += levels[0] * from_sources[:middle]
+        levels = [level, *levels[:2]]
+        change = float(np.abs(following - mass).sum()) + abs(level - levels[1]) * at_sources
+        mass = following
+        if change >= tolerance and iteration < max_iterations:
+            continue
+        ends = (level - levels[1]) * at_end + (levels[1] - levels[2]) * from_sources[middle:]
+        ends += walk.last.sums(sent - before_sent)
+        change += float(np.abs(ends).sum())
+        if change < tolerance:
+            break
+    whole = np.empty(walk.node_count)
+    whole[:middle] = mass
+    whole[middle:sources] = levels[0] * at_source
+    whole[sources:] = levels[0] * at_end + levels[1] * from_sources[middle:] + walk.last.sums(sent)
+    return PageRank(whole, iteration, change)
+
+
+def _both(
+    walk: BothWalk,
+    restart: Float64,
+    damping: float,
+    tolerance: float,
+    max_iterations: int,
+    deadline: Deadline,
+) -> PageRank:
+    """Solves ``(1 - damping * P) x = restart``; the mass is x over its sum.
+
+    That holds with dead ends too: those are nodes without edges, whose mass only adds to the
+    restart. What the equation is off by is known at each step, and bounds what a step changes.
+    """
+    kept, linked = walk.kept, walk.linked
+    scale, rest_scale = walk.scale[:kept], damping * walk.scale[kept:]
+    root, rest_root = walk.root[:kept], walk.root[kept:]
+    at_rest = restart[kept:linked] / rest_root
+    joined = np.zeros(linked)
+    off = restart[:kept] / root
+    if at_rest.any():
+        joined[kept:] = walk.scale[kept:] * at_rest
+        off += damping * scale * walk.to_kept.sums(joined)
+    solution = np.zeros(kept)
+    direction = off.copy()
+    square = _dot(off, off)
+    rest_factor = rest_scale * walk.scale[kept:]
+    damped = damping * scale
+    iteration = 0
+    alone = float(restart[linked:].sum())
+    enough = tolerance * (alone + (1.0 - alone) / (1.0 - damping))
+    left = _left(off, root)
+    while iteration < max_iterations and left >= enough:
+        iteration += 1
+        deadline.check("ranking the region")
+        np.multiply(scale, direction, out=joined[:kept])
+        np.multiply(rest_factor, walk.to_rest.sums(joined), out=joined[kept:])
+        image = direction - damped * walk.to_kept.sums(joined)
+        length = square / _dot(direction, image)
+        solution += length * direction
+        off -= length * image
+        before, square = square, _dot(off, off)
+        direction *= square / before
+        direction += off
+        left = _left(off, root)
+    whole = restart.copy()
+    whole[:kept] = root * solution
+    np.multiply(scale, solution, out=joined[:kept])
+    whole[kept:linked] = rest_root * (at_rest + rest_scale * walk.to_rest.sums(joined))
+    total = float(whole.sum())
+    return PageRank(whole / total, iteration, left / total)
+
+
+def _left(off: Float64, root: Float64) -> float:
+    """Returns what a step of the walk changes in L1, at most: it keeps the sum of all mass."""
+    return _dot(np.abs(off), root) + abs(_dot(off, root))
+
+
+def _dot(left: Float64, right: Float64) -> float:
+    """Returns the inner product without BLAS, whose threads cost more than they save here."""
+    return float(np.einsum("i,i->", left, right))
+
+
+def prune(
+    region: Region, mass: Float64, /, *, min_mass: float = 1e-5, max_nodes: int | None = None
+) -> Region:
+    """Returns the region on its nodes of most mass; seeds always stay.
+
+    Args:
+        region: The region.
+        mass: PageRank, float64 [n].
+        min_mass: Nodes of less go.
+        max_nodes: Most nodes that stay; ties of mass (to 12 digits) go by key.
+    """
+    keep = mass >= min_mass
+    keep[region.seeds] = True
+    cuts: list[Cut] = []
+    kept = int(keep.sum())
+    if kept < region.node_count:
+        cuts.append(Cut("nodes", CutReason.MASS, min_mass, kept, region.node_count))
+    if max_nodes is not None and kept > max_nodes:
+        is_seed = np.zeros(region.node_count, dtype=bool)
+        is_seed[region.seeds] = True
+        order = np.lexsort((region.node_keys, -np.round(mass, 12), ~is_seed, ~keep))
+        keep[:] = False
+        keep[order[: max(max_nodes, int(is_seed.sum()))]] = True
+        cuts.append(Cut("nodes", CutReason.LIMIT, max_nodes, int(keep.sum()), kept))
+    if not cuts:
+        return region
+    return induced(region, keep, cuts=cuts)

@@ -1,0 +1,1 @@
+"""Retrieval by ranked relations, as LTGen has it."""

@@ -1,0 +1,1 @@
+"""Retrieval by relation sequences: the default presets."""

@@ -1,0 +1,316 @@
+"""A whole graph as CSV files for Neo4j's bulk import, in the layout of ``schema``.
+
+The import makes a database that holds this graph alone, published as edition 0 (editions of
+loads begin at 1); the indexes are made when the store is opened on it first. Pages, which are
+bytes, are written in base 64: a CSV file holds no bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import orjson
+
+from graph_service import __version__
+from graph_service.errors import StoreError
+from graph_service.model.graph import RANKS
+from graph_service.model.identity import Fingerprints, key64
+from graph_service.model.statement import Entity, Statement, entity_content_hash
+from graph_service.model.values import EntityValue
+from graph_service.store.names import now_text
+from graph_service.store.neo4j.journal import (
+    CREATED,
+    DOCUMENT_ROW,
+    ENTITY_ROW,
+    STATEMENT_ROW,
+    JournalBatch,
+    page_bits,
+    pages,
+    places_of,
+    settle,
+)
+from graph_service.store.neo4j.rows import (
+    bare_properties,
+    entity_properties,
+    journal_rows,
+    statement_row,
+    words_of,
+)
+from graph_service.store.neo4j.schema import (
+    MAX_NEW_TYPES,
+    STATEMENT_TYPE,
+    hex_key,
+    relation_iri,
+    type_name,
+)
+from graph_service.store.protocol import GraphInfo
+
+KEYS_KEPT = 500_000
+_ENTITY = ("key:ID", "graph", "id", "long_id", "kind", "terms", "bare:boolean", "redirect",
+           "label", "search")  # fmt: skip
+_LITERAL = (":ID", "value", "label", "type", "text")
+_STATEMENT = (":START_ID", ":END_ID", ":TYPE", "id", "key:long", "relation", "rank",
+              "qualifiers", "references", "context", "batch:int")  # fmt: skip
+_RELATION = (":ID", "key:long", "id", "iri", "own_type", "type", "label")
+_PAGE = ("key:ID", "kind", "places", "rows")
+_SAME_AS = (":ID", "key", "target")
+_GRAPH = (":ID", "name", "current")
+_EDITION = (
+    ":ID", "id", "number:long", "graph", "state", "replace:boolean", "owner", "source", "options",
+    "started_at", "published_at", "sequence:long", "statements:long", "outdated:long", "report",
+    "tool_version", "page_bits:long", "load_counts", "counts", "edges", "content", "untyped:long",
+    "lease_until:long", "relations",
+)  # fmt: skip
+NODE_FILES = {
+    "Entity": ("entities.csv", _ENTITY),
+    "Literal": ("literals.csv", _LITERAL),
+    "Relation": ("relations.csv", _RELATION),
+    "GraphPage": ("pages.csv", _PAGE),
+    "SameAs": ("same_as.csv", _SAME_AS),
+    "Graph": ("graph.csv", _GRAPH),
+    "GraphEdition": ("edition.csv", _EDITION),
+}
+"""Name and header of the file of each label."""
+STATEMENTS_FILE = "statements.csv"
+
+
+class Neo4jCsvWriter:
+    """Writes the files of one graph into a folder that is there and empty.
+
+    Use it as a context manager: entities first, then statements, then ``finish``.
+    """
+
+    def __init__(self, folder: Path, info: GraphInfo, /) -> None:
+        self._info = info
+        self._edition = f"{info.name}@0"
+        self._files = ExitStack()
+        self._out: dict[str, IO[str]] = {}
+        for name, header in (*NODE_FILES.values(), (STATEMENTS_FILE, _STATEMENT)):
+            out = self._files.enter_context((folder / name).open("w", encoding="utf-8", newline=""))
+            out.write(",".join(header) + "\n")
+            self._out[name] = out
+        self._keys: dict[str, int] = {}
+        self._types: dict[str, str] = {}
+        self._own_types: set[str] = set()
+        self._entity_rows = [np.zeros(0, dtype=ENTITY_ROW)]
+        self._statement_rows = [np.zeros(0, dtype=STATEMENT_ROW)]
+        self._same_as = 0
+
+    def __enter__(self) -> Neo4jCsvWriter:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._files.close()
+
+    def entities(self, entities: Sequence[Entity], /) -> None:
+        """Writes some entities; each entity comes once."""
+        out, same_as = self._out["entities.csv"], self._out["same_as.csv"]
+        rows = np.zeros(len(entities), dtype=ENTITY_ROW)
+        keys = [entity.key for entity in entities]
+        bare = [entity == Entity(entity.id) for entity in entities]
+        rows["key"], rows["bare"] = keys, bare
+        if entities:
+            rows["content"] = words_of([entity_content_hash(entity) for entity in entities])
+        self._entity_rows.append(rows)
+        for entity, key, is_bare in zip(entities, keys, bare, strict=True):
+            properties = (
+                bare_properties(entity.id, key, self._edition)
+                if is_bare
+                else entity_properties(entity, key, self._edition)
+            )
+            row = {"key:ID": properties["key"], "bare:boolean": "true" if is_bare else None}
+            out.write(_line(_ENTITY, {**properties, **row}))
+            for other in dict.fromkeys(entity.same_as):
+                self._same_as += 1
+                link = {
+                    ":ID": f"{self._edition}:s{self._same_as}",
+                    "key": f"{self._edition}:{hex_key(key64(other))}",
+                    "target": properties["key"],
+                }
+                same_as.write(_line(_SAME_AS, link))
+
+    def statements(self, statements: Sequence[Statement], /) -> None:
+        """Writes some statements; each comes once."""
+        out, literals = self._out[STATEMENTS_FILE], self._out["literals.csv"]
+        if len(self._keys) > KEYS_KEPT:
+            self._keys.clear()
+        keys, prefix = self._keys, f"{self._edition}:"
+        for item in statements:
+            if item.head not in keys:
+                keys[item.head] = key64(item.head)
+            if type(item.value) is EntityValue and item.value.id not in keys:
+                keys[item.value.id] = key64(item.value.id)
+        rows = [statement_row(item, keys) for item in statements]
+        journal = journal_rows(rows, STATEMENT_ROW)
+        journal["flags"] |= CREATED
+        self._statement_rows.append(journal)
+        written: list[str] = []
+        for row in rows:
+            properties = row.properties
+            end = prefix + hex_key(row.tail)
+            if row.literal is not None:
+                end = f"{prefix}l{hex_key(row.key)}"
+                literals.write(_line(_LITERAL, {":ID": end, **row.literal}))
+            written.append(
+                f"{prefix}{hex_key(row.head)},{end},{self._type(row.relation)},"
+                f"{_cell(properties['id'])},{row.key},{_cell(row.relation)},"
+                f"{RANKS[row.rank_code].value},{_cell(properties.get('qualifiers'))},"
+                f"{_cell(properties.get('references'))},{_cell(properties.get('context'))},1\n"
+            )
+        out.write("".join(written))
+
+    def _type(self, relation: str) -> str:
+        found = self._types.get(relation)
+        if found is None:
+            found = type_name(relation)
+            if found in self._own_types:
+                found = type_name(relation, unique=True)
+            if len(self._own_types) >= MAX_NEW_TYPES:
+                found = STATEMENT_TYPE
+            else:
+                self._own_types.add(found)
+            self._types[relation] = found
+        return found
+
+    @property
+    def relation_ids(self) -> list[str]:
+        """The relations of the statements written so far."""
+        return sorted(self._types, key=key64)
+
+    def finish(self, fingerprints: Fingerprints, relations: Mapping[str, Entity], /) -> None:
+        """Writes what the store keeps of a finished, published edition.
+
+        Args:
+            fingerprints: What the files should come to.
+            relations: Those of ``relation_ids`` that are entities too, for their labels.
+
+        Raises:
+            StoreError: What was written has other fingerprints.
+        """
+        settled = settle(
+            [
+                JournalBatch(
+                    1,
+                    np.concatenate(self._statement_rows),
+                    np.concatenate(self._entity_rows),
+                    np.zeros(0, dtype=DOCUMENT_ROW),
+                    np.zeros(0, dtype=np.int64),
+                )
+            ]
+        )
+        if settled.fingerprints() != fingerprints:
+            raise StoreError(
+                f"what was read of {self._info.edition} is not what was published as it",
+                hint="Check the store: graph-service doctor",
+            )
+        self._write("relations.csv", _RELATION, self._relation_rows(relations))
+        bits = page_bits(len(settled.statements))
+        self._write(
+            "pages.csv",
+            _PAGE,
+            (
+                {
+                    "key:ID": f"{self._edition}:s{number:08x}",
+                    "kind": "s",
+                    "places": base64.b64encode(places_of(page).tobytes()).decode(),
+                    "rows": base64.b64encode(page.tobytes()).decode(),
+                }
+                for number, page in pages(settled.statements, bits)
+            ),
+        )
+        self._write(
+            "pages.csv",
+            _PAGE,
+            (
+                {
+                    "key:ID": f"{self._edition}:e{number:08x}",
+                    "kind": "e",
+                    "rows": base64.b64encode(page.tobytes()).decode(),
+                }
+                for number, page in pages(settled.entities, page_bits(len(settled.entities)))
+            ),
+        )
+        info = self._info
+        self._write(
+            "graph.csv", _GRAPH, [{":ID": "graph", "name": info.name, "current": self._edition}]
+        )
+        self._write(
+            "edition.csv",
+            _EDITION,
+            [
+                {
+                    ":ID": "edition",
+                    "id": self._edition,
+                    "number:long": 0,
+                    "graph": info.name,
+                    "state": "published",
+                    "replace:boolean": "true",
+                    "owner": "bulk import",
+                    "source": info.source,
+                    "options": orjson.dumps(dict(info.options)).decode(),
+                    "started_at": info.published_at,
+                    "published_at": now_text(),
+                    "sequence:long": 1,
+                    "statements:long": len(settled.statements),
+                    "outdated:long": 0,
+                    "report": orjson.dumps(dict(info.report)).decode(),
+                    "tool_version": __version__,
+                    "page_bits:long": bits,
+                    "load_counts": orjson.dumps(asdict(settled.load_counts(0, 0))).decode(),
+                    "counts": orjson.dumps(asdict(settled.counts())).decode(),
+                    "edges": fingerprints.edges,
+                    "content": fingerprints.content,
+                    "untyped:long": sum(t == STATEMENT_TYPE for t in self._types.values()),
+                    "lease_until:long": 0,
+                    "relations": orjson.dumps(list(map(key64, self.relation_ids))).decode(),
+                }
+            ],
+        )
+
+    def _relation_rows(self, relations: Mapping[str, Entity]) -> Iterator[dict[str, Any]]:
+        for relation in self.relation_ids:
+            type_, key = self._types[relation], key64(relation)
+            entity = relations.get(relation, Entity(relation))
+            yield {
+                ":ID": f"r{hex_key(key)}",
+                "key:long": key,
+                "id": relation,
+                "iri": relation_iri(relation),
+                "own_type": None if type_ == STATEMENT_TYPE else type_,
+                "type": type_,
+                "label": entity_properties(entity, key, self._edition).get("label"),
+            }
+
+    def _write(self, name: str, header: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+        self._out[name].writelines(_line(header, row) for row in rows)
+
+
+def import_arguments(folder: Path, database: str = "neo4j", /) -> list[str]:
+    """Returns the arguments of ``neo4j-admin database import full`` for the files of a folder."""
+    nodes = [f"--nodes={label}={folder / name}" for label, (name, _) in NODE_FILES.items()]
+    return [
+        *nodes,
+        f"--relationships={folder / STATEMENTS_FILE}",
+        "--multiline-fields=true",
+        "--overwrite-destination",
+        database,
+    ]
+
+
+def _line(header: Sequence[str], row: Mapping[str, Any]) -> str:
+    return ",".join([_cell(row.get(name)) for name in header]) + "\n"
+
+
+def _cell(value: object) -> str:
+    """Returns a cell: nothing for None, texts in quotes, so that an empty one is a text."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return '"' + value.replace('"', '""') + '"'
+    return str(value)

@@ -1,0 +1,291 @@
+"""Copying and deleting whole editions, in transactions of a bounded size.
+
+One transaction over some hundred thousand relationships runs a small heap out of memory, and so
+does ``DETACH DELETE`` of a hub (trap 23): relationships go first, in counted portions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import neo4j
+import numpy as np
+
+from graph_service.store.neo4j.driver import Connection, one_row, rows_of
+from graph_service.store.neo4j.journal import ENTITY_ROW, STATEMENT_ROW, Rows, unpack
+from graph_service.store.neo4j.schema import hex_key, search_token
+
+PORTION = 10_000
+NODES_A_COPY = 5_000
+
+_DELETE_LITERALS = "FOREACH (x IN CASE WHEN b:Literal THEN [b] ELSE [] END | DELETE x)"
+
+
+def read_pages(connection: Connection, edition: str, /) -> tuple[Rows, Rows]:
+    """Returns the statement rows and the entity rows of a finished edition, by key."""
+    found = connection.read(
+        "MATCH (p:GraphPage) WHERE p.key STARTS WITH $prefix RETURN p.kind, p.rows ORDER BY p.key",
+        prefix=f"{edition}:",
+        what="reading what the graph has",
+    )
+    statements = [unpack(rows, STATEMENT_ROW) for kind, rows in found if kind == "s"]
+    entities = [unpack(rows, ENTITY_ROW) for kind, rows in found if kind == "e"]
+    return (
+        np.concatenate([np.zeros(0, dtype=STATEMENT_ROW), *statements]),
+        np.concatenate([np.zeros(0, dtype=ENTITY_ROW), *entities]),
+    )
+
+
+def copy_edition(
+    connection: Connection,
+    base: str,
+    edition: str,
+    base_rows: Rows,
+    renew: Callable[[neo4j.Transaction], None],
+    /,
+) -> None:
+    """Copies what ``base`` has into ``edition``; goes on where a killed process stopped.
+
+    ``base_rows`` are the ``STATEMENT_ROW`` of the base; ``renew`` renews the lease inside a
+    transaction, or raises.
+    """
+    portions = list(_portions(base_rows))
+
+    def step(tx: neo4j.Transaction) -> bool:
+        renew(tx)
+        row = one_row(
+            tx,
+            "MATCH (e:GraphEdition {id: $edition}) RETURN coalesce(e.copied, 'n:')",
+            {"edition": edition},
+        )
+        cursor: str = row[0] if row else "done"
+        if cursor == "done":
+            return False
+        if cursor.startswith("n:"):
+            following = _copy_nodes(tx, base, edition, cursor[2:])
+        elif cursor.startswith("s:"):
+            following = _copy_spare_names(tx, base, edition, cursor[2:])
+        else:
+            place = int(cursor[2:])
+            if place < len(portions):
+                _copy_statements(tx, base, edition, portions[place])
+                following = f"r:{place + 1}"
+            else:
+                following = "done"
+        rows_of(
+            tx,
+            "MATCH (e:GraphEdition {id: $edition}) SET e.copied = $cursor",
+            {"edition": edition, "cursor": following},
+        )
+        return True
+
+    while connection.transaction(step, what="copying the graph's last state"):
+        pass
+
+
+def _portions(rows: Rows) -> Iterator[list[tuple[int, list[int] | None]]]:
+    """Yields heads with their statement keys (None for all of a head's), in portions."""
+    ordered = rows[np.lexsort((rows["key"], rows["head"]))]
+    heads = ordered["head"]
+    if not len(heads):
+        return
+    starts = np.flatnonzero(np.append(True, heads[1:] != heads[:-1])).tolist()
+    ends = [*starts[1:], len(heads)]
+    portion: list[tuple[int, list[int] | None]] = []
+    size = 0
+    for start, end in zip(starts, ends, strict=True):
+        head = int(heads[start])
+        if end - start > PORTION:
+            for cut in range(start, end, PORTION):
+                yield [(head, ordered["key"][cut : min(cut + PORTION, end)].tolist())]
+            continue
+        if size + end - start > PORTION:
+            yield portion
+            portion, size = [], 0
+        portion.append((head, None))
+        size += end - start
+    if portion:
+        yield portion
+
+
+def _copy_nodes(tx: neo4j.Transaction, base: str, edition: str, after: str) -> str:
+    row = one_row(
+        tx,
+        """MATCH (a:Entity) WHERE a.key > $after AND a.key < $end
+        WITH a ORDER BY a.key LIMIT $limit
+        CREATE (b:Entity) SET b = a {.*, graph: $edition,
+            key: $edition + ':' + right(a.key, 16), batch: null,
+            search: $token + substring(a.search, $cut)}
+        RETURN max(a.key), count(*)""",
+        {
+            "after": after or f"{base}:",
+            "end": f"{base}:g",
+            "limit": NODES_A_COPY,
+            "edition": edition,
+            "token": search_token(edition),
+            "cut": len(search_token(base)),
+        },
+    )
+    if row is None or not row[1]:
+        return "s:"
+    rows_of(
+        tx,
+        """MATCH (a:SameAs) WHERE a.target > $after AND a.target <= $last
+        CREATE (b:SameAs) SET b.key = $edition + ':' + right(a.key, 16),
+            b.target = $edition + ':' + right(a.target, 16)""",
+        {"after": after or f"{base}:", "last": row[0], "edition": edition},
+    )
+    return f"n:{row[0]}"
+
+
+def _copy_spare_names(tx: neo4j.Transaction, base: str, edition: str, after: str) -> str:
+    """Copies names kept aside as entities: the load may bring the statement they wait for."""
+    row = one_row(
+        tx,
+        """MATCH (a:SpareName) WHERE a.key > $after AND a.key < $end
+        WITH a ORDER BY a.key LIMIT $limit
+        CREATE (b:Entity) SET b = a {.*, graph: $edition, spare: null,
+            key: $edition + ':' + right(a.key, 16),
+            search: $token + substring(a.spare, $cut)}
+        RETURN max(a.key), count(*)""",
+        {
+            "after": after or f"{base}:",
+            "end": f"{base}:g",
+            "limit": NODES_A_COPY,
+            "edition": edition,
+            "token": search_token(edition),
+            "cut": len(search_token(base)),
+        },
+    )
+    return "r:0" if row is None or not row[1] else f"s:{row[0]}"
+
+
+def _copy_statements(
+    tx: neo4j.Transaction, base: str, edition: str, portion: list[tuple[int, list[int] | None]]
+) -> None:
+    rows = [
+        {"a": f"{base}:{hex_key(head)}", "b": f"{edition}:{hex_key(head)}", "keys": keys}
+        for head, keys in portion
+    ]
+    parameters = {"rows": rows, "edition": edition}
+    rows_of(
+        tx,
+        """UNWIND $rows AS row MATCH (a:Entity {key: row.a})-[r]->(t:Entity)
+        WHERE row.keys IS NULL OR r.key IN row.keys
+        MATCH (b:Entity {key: row.b}) MATCH (u:Entity {key: $edition + ':' + right(t.key, 16)})
+        CREATE (b)-[q:$(type(r))]->(u) SET q = r {.*, batch: 0}""",
+        parameters,
+    )
+    rows_of(
+        tx,
+        """UNWIND $rows AS row MATCH (a:Entity {key: row.a})-[r]->(t:Literal)
+        WHERE row.keys IS NULL OR r.key IN row.keys
+        MATCH (b:Entity {key: row.b})
+        CREATE (b)-[q:$(type(r))]->(u:Literal) SET q = r {.*, batch: 0}, u = properties(t)""",
+        parameters,
+    )
+
+
+def drop_editions(connection: Connection, /) -> None:
+    """Deletes all editions marked for it; may be broken off and called again."""
+    for (edition,) in connection.read(
+        "MATCH (e:GraphEdition) WHERE e.state = 'dropping' RETURN e.id ORDER BY e.number"
+    ):
+        _drop_relationships(connection, edition)
+        for label, key in (
+            ("Entity", "key"),
+            ("SpareName", "key"),
+            ("SameAs", "target"),
+            ("GraphPage", "key"),
+            ("LoadJournal", "key"),
+        ):
+            _drop_nodes(connection, label, key, edition)
+        connection.write(
+            "MATCH (e:GraphEdition {id: $edition}) WHERE e.state = 'dropping' DELETE e",
+            edition=edition,
+        )
+        # Locked before it is looked at: a load that begins now must not lose it.
+        connection.write(
+            """MATCH (g:Graph {name: $graph}) SET g.touched = timestamp()
+            WITH g WHERE g.current IS NULL
+                AND NOT EXISTS { MATCH (e:GraphEdition {graph: g.name}) } DELETE g""",
+            graph=edition.rpartition("@")[0],
+        )
+
+
+def drop_journal(connection: Connection, edition: str, /) -> None:
+    """Deletes the journal of an edition that is published."""
+    _drop_nodes(connection, "LoadJournal", "key", edition)
+
+
+def _drop_nodes(connection: Connection, label: str, key: str, edition: str) -> None:
+    # Label and property are one of the pairs above, never data.
+    query = (
+        f"MATCH (n:{label}) WHERE n.{key} >= $start AND n.{key} < $end "
+        "WITH n LIMIT $limit DELETE n RETURN count(*)"
+    )
+    # Pages and journals are large, entities small.
+    limit = PORTION if label in ("Entity", "SpareName", "SameAs") else 200
+    while connection.write(
+        query,
+        start=f"{edition}:",
+        end=f"{edition};",
+        limit=limit,
+        what="deleting an old edition",
+    )[0][0]:
+        pass
+
+
+def _drop_relationships(connection: Connection, edition: str) -> None:
+    after = f"{edition}:"
+    while True:
+        rows = connection.read(
+            """MATCH (n:Entity) WHERE n.key > $after AND n.key < $end
+            WITH n ORDER BY n.key LIMIT $limit RETURN n.key, COUNT { (n)-->() }""",
+            after=after,
+            end=f"{edition};",
+            limit=PORTION,
+        )
+        if not rows:
+            return
+        portion: list[str] = []
+        size = 0
+        for key, degree in rows:
+            if size and size + degree > PORTION:
+                _drop_out_edges(connection, portion)
+                portion, size = [], 0
+            if degree:
+                portion.append(key)
+                size += degree
+        if portion:
+            _drop_out_edges(connection, portion)
+        after = rows[-1][0]
+
+
+def _drop_out_edges(connection: Connection, keys: list[str]) -> None:
+    parameters: dict[str, Any] = {"keys": keys, "limit": PORTION}
+    while connection.write(
+        f"""UNWIND $keys AS key MATCH (a:Entity {{key: key}})-[r]->(b)
+        WITH r, b LIMIT $limit DELETE r {_DELETE_LITERALS} RETURN count(*)""",
+        what="deleting an old edition",
+        **parameters,
+    )[0][0]:
+        pass
+
+
+def delete_statements(
+    tx: neo4j.Transaction, edition: str, doomed: dict[int, list[tuple[int, int]]], /
+) -> None:
+    """Deletes relationships by the key of their head and their own key and batch."""
+    rows_of(
+        tx,
+        f"""UNWIND $rows AS row MATCH (a:Entity {{key: row.head}})-[r]->(b)
+        WHERE [r.key, r.batch] IN row.doomed DELETE r {_DELETE_LITERALS}""",
+        {
+            "rows": [
+                {"head": f"{edition}:{hex_key(head)}", "doomed": [list(pair) for pair in pairs]}
+                for head, pairs in doomed.items()
+            ]
+        },
+    )

@@ -1,0 +1,361 @@
+"""What a load writes down of each batch, and what ``finish`` makes of it, in arrays.
+
+Beside the statements, each batch's transaction leaves one ``(:LoadJournal)`` node: for each
+statement 65 bytes of keys and hashes. Duplicates, updates, removals, counts and fingerprints
+then follow from sorting the journal here, without reading the statements again, and without
+an index on statements, which relationships of thousands of types cannot have.
+
+The sorted journal of a finished edition is kept in ``(:GraphPage)`` nodes, cut by the leading
+bits of the key: they lead from a statement's key to its head (``places``), and are the journal of
+what is there already for the next load (``rows``).
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from graph_service.model.identity import Fingerprints, fingerprint
+from graph_service.store.protocol import GraphCounts, LoadCounts
+
+Rows = npt.NDArray[np.void]
+
+STATEMENT_ROW = np.dtype(
+    [
+        ("key", "<i8"),
+        ("head", "<i8"),
+        ("tail", "<i8"),
+        ("relation", "<i8"),
+        ("edge", "<u8", 2),
+        ("content", "<u8", 2),
+        ("flags", "u1"),
+    ]
+)
+"""``tail`` is the statement's own key where its value is no entity (``LITERAL``)."""
+
+ENTITY_ROW = np.dtype([("key", "<i8"), ("content", "<u8", 2), ("bare", "u1")])
+DESCRIBED, BARE, NAMED, NAMED_RELATION, SPARE = range(5)
+"""In ``bare``: an entity that a source describes; one that statements mention; one with names
+alone that has statements (in a batch: may have); a relation in use with names alone; names kept
+aside, since nothing in the edition has their id."""
+
+DOCUMENT_ROW = np.dtype([("head", "<i8"), ("whole", "u1"), ("line", "<i8"), ("content", "<u8", 2)])
+"""An entity record of a batch, ``content`` of its terms (0 where it has none), and whether it is
+the entity's ``whole`` document."""
+
+PLACE_ROW = np.dtype([("key", "<i8"), ("head", "<i8")])
+
+LITERAL = 1
+CREATED = 2
+"""Whether this row's relationship is there; of repeats in one batch only the last one is."""
+
+RANK_SHIFT = 2
+"""The two bits of ``flags`` from there on are the rank's code."""
+
+ROWS_A_PAGE = 1_024
+_OFFSET = np.uint64(2**63)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalBatch:
+    """The journal of one batch; batch 0 is what the base edition has.
+
+    ``lines`` are those of the statements in their source, int64; empty where none is known.
+    """
+
+    number: int
+    statements: Rows
+    entities: Rows
+    documents: Rows
+    lines: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """Statements that a load gave with other content than the one it keeps, one a row.
+
+    Attributes:
+        key, kept_head: Of the statement, and of the one that is kept, int64.
+        batch, line, kept_batch, kept_line: Where both were read, int64; line 0 for none.
+    """
+
+    key: npt.NDArray[np.int64]
+    kept_head: npt.NDArray[np.int64]
+    batch: npt.NDArray[np.int64]
+    line: npt.NDArray[np.int64]
+    kept_batch: npt.NDArray[np.int64]
+    kept_line: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What an edition has once duplicates, updates and removals are resolved.
+
+    Attributes:
+        statements: The statements that stay, in order of their keys, ``STATEMENT_ROW``.
+        entities: Entities in order of their keys, ``ENTITY_ROW``, and names kept aside.
+        doomed: Relationships to delete: ``STATEMENT_ROW``, ``doomed_batches`` their batches.
+        orphans: Keys of bare entities that no statement names any more, int64.
+        clashes: Keys given with different contents, to be checked for different ids, int64.
+        rivals: What the load itself contradicts, and is left out.
+    """
+
+    statements: Rows
+    entities: Rows
+    doomed: Rows
+    doomed_batches: npt.NDArray[np.int64]
+    orphans: npt.NDArray[np.int64]
+    clashes: npt.NDArray[np.int64]
+    rivals: Rivals
+    appended: int
+    updated: int
+    duplicates: int
+    removed: int
+
+    def load_counts(self, outdated: int, conflicting: int, /) -> LoadCounts:
+        """Returns the counts of the load, of which the journal does not have two.
+
+        Args:
+            outdated: Statements of documents that were of a lower revision.
+            conflicting: Statements of documents left out because of another one in this load.
+        """
+        rivals = len(self.rivals.key)
+        written = self.appended - self.updated - self.duplicates - rivals
+        return LoadCounts(
+            written, self.updated, self.duplicates, self.removed, outdated, conflicting + rivals
+        )
+
+    def counts(self) -> GraphCounts:
+        """Returns the sizes of the edition."""
+        bare = self.entities["bare"]
+        spare = int(np.count_nonzero(bare == SPARE))
+        return GraphCounts(
+            entities=len(bare) - spare - int(np.count_nonzero(bare == NAMED_RELATION)),
+            statements=len(self.statements),
+            relations=len(np.unique(self.statements["relation"])),
+            literals=int(np.count_nonzero(self.statements["flags"] & LITERAL)),
+            names=spare,
+        )
+
+    def fingerprints(self) -> Fingerprints:
+        """Returns both fingerprints of the edition."""
+        edges = self.statements["edge"].sum(axis=0, dtype=np.uint64)
+        content = self.statements["content"].sum(axis=0, dtype=np.uint64)
+        entities = self.entities[self.entities["bare"] != SPARE]
+        content = content + entities["content"].sum(axis=0, dtype=np.uint64)
+        return Fingerprints(
+            edges=fingerprint(edges, len(self.statements)),
+            content=fingerprint(content, len(self.statements) + len(entities)),
+        )
+
+
+def settle(batches: Sequence[JournalBatch], /) -> Settled:
+    """Returns what stays of all batches, in order of their numbers.
+
+    Of the rows of a statement's key the load's first one stays, and what earlier loads wrote is
+    updated. A row that a whole document of its head in a later batch replaces does not count. Any
+    other row is a duplicate where its content is the same; else a rival, but for those of a
+    document that a newer one replaces, which are updated. Where no row stays, it is removed.
+    """
+    ordered = sorted(batches, key=lambda batch: batch.number)
+    rows = _joined([batch.statements for batch in ordered], STATEMENT_ROW)
+    sizes = [len(batch.statements) for batch in ordered]
+    numbers = np.repeat(np.array([batch.number for batch in ordered], dtype=np.int64), sizes)
+    lines = np.concatenate(
+        [
+            np.zeros(0, dtype=np.int64),
+            *(
+                batch.lines if len(batch.lines) else np.zeros(size, dtype=np.int64)
+                for batch, size in zip(ordered, sizes, strict=True)
+            ),
+        ]
+    )
+    order = np.argsort(rows["key"], kind="stable")
+    rows, numbers, lines = rows[order], numbers[order], lines[order]
+    first, last = _document_batches(rows["head"], ordered)
+    past, is_own = numbers < last, numbers > 0
+
+    kept, has_own = _kept(rows["key"], is_own, past)
+    is_kept = kept == np.arange(len(rows))
+    same = (rows["content"] == rows["content"][kept]).all(axis=1)
+    rival = ~is_kept & ~same & has_own & is_own & ~(past & (numbers >= first))
+    created = (rows["flags"] & CREATED) != 0
+    stays = is_kept & ~past
+    doomed = ~stays & created
+    # A row that stays and has no relationship of its own stands for the equal one of the base.
+    doomed &= ~((numbers == 0) & np.isin(rows["key"], rows["key"][stays & ~created]))
+    staying = rows[stays].copy()
+    staying["flags"] |= CREATED
+
+    entities = _joined([batch.entities for batch in ordered], ENTITY_ROW)
+    entities = entities[np.argsort(entities["key"], kind="stable")]
+    if len(entities):
+        entities = entities[np.append(entities["key"][1:] != entities["key"][:-1], True)].copy()
+    named = np.union1d(staying["head"], staying["tail"][(staying["flags"] & LITERAL) == 0])
+    is_named = np.isin(entities["key"], named)
+    orphan = (entities["bare"] == BARE) & ~is_named
+    names_alone = entities["bare"] >= NAMED
+    relation = np.isin(entities["key"], staying["relation"])
+    found = np.where(is_named, NAMED, np.where(relation, NAMED_RELATION, SPARE))
+    entities["bare"][names_alone] = found[names_alone]
+    return Settled(
+        statements=staying,
+        entities=entities[~orphan],
+        doomed=rows[doomed],
+        doomed_batches=numbers[doomed],
+        orphans=entities["key"][orphan].copy(),
+        clashes=np.unique(rows["key"][~same]),
+        rivals=Rivals(
+            key=rows["key"][rival].copy(),
+            kept_head=rows["head"][kept[rival]].copy(),
+            batch=numbers[rival],
+            line=lines[rival],
+            kept_batch=numbers[kept[rival]],
+            kept_line=lines[kept[rival]],
+        ),
+        appended=int(np.count_nonzero(is_own)),
+        updated=int(np.count_nonzero(~is_kept & ~same & ~rival)),
+        duplicates=int(np.count_nonzero(~is_kept & same)),
+        removed=int(np.count_nonzero(is_kept & past)),
+    )
+
+
+def _kept(
+    keys: npt.NDArray[np.int64], is_own: npt.NDArray[np.bool_], past: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Returns for each row of sorted keys the place of its key's row that is kept.
+
+    Also whether that is one of the load's. It is the load's first that is not past, else the
+    base's, else the last one.
+    """
+    count = len(keys)
+    if not count:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.bool_)
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    sizes = np.diff(np.append(starts, count))
+    places = np.arange(count, dtype=np.int64)
+    own = np.minimum.reduceat(np.where(is_own & ~past, places, count), starts)
+    base = np.minimum.reduceat(np.where(~is_own & ~past, places, count), starts)
+    kept = np.where(own < count, own, np.where(base < count, base, starts + sizes - 1))
+    return np.repeat(kept, sizes), np.repeat(own < count, sizes)
+
+
+def _document_batches(
+    heads: npt.NDArray[np.int64], batches: Sequence[JournalBatch]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Returns the first and last batch with a whole document of each head; 0 for none."""
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for batch in batches:
+        whole = batch.documents["head"][batch.documents["whole"] != 0].tolist()
+        last.update(dict.fromkeys(whole, batch.number))
+        for head in whole:
+            first.setdefault(head, batch.number)
+    if not last:
+        return np.zeros(len(heads), dtype=np.int64), np.zeros(len(heads), dtype=np.int64)
+    documents = np.array(sorted(last), dtype=np.int64)
+    places = np.searchsorted(documents, heads)
+    places[places == len(documents)] = 0
+    found = documents[places] == heads
+    return tuple(  # type: ignore[return-value]
+        np.where(
+            found, np.array([of[key] for key in documents.tolist()], dtype=np.int64)[places], 0
+        )
+        for of in (first, last)
+    )
+
+
+def _joined(parts: Sequence[Rows], dtype: np.dtype[Any]) -> Rows:
+    return np.concatenate([np.zeros(0, dtype=dtype), *parts])
+
+
+def journal_key(edition: str, batch: int, /) -> str:
+    """Returns the key of a batch's journal."""
+    return f"{edition}:{batch:08d}"
+
+
+def unpack(data: bytes | str | None, dtype: np.dtype[Any], /) -> Rows:
+    """Returns the rows of a stored property; none for a missing one.
+
+    A bulk import, whose files hold no bytes, leaves them in base 64 (``bulk_csv``).
+    """
+    if isinstance(data, str):
+        data = base64.b64decode(data)
+    return np.frombuffer(data or b"", dtype=dtype)
+
+
+def page_bits(count: int, /) -> int:
+    """Returns how many leading bits of the key number the pages of ``count`` rows.
+
+    >>> page_bits(0), page_bits(1024), page_bits(1_000_000)
+    (0, 0, 10)
+    """
+    bits = 0
+    while count > ROWS_A_PAGE << bits:
+        bits += 1
+    return bits
+
+
+def page_of(key: int, bits: int, /) -> int:
+    """Returns the number of the page that a key is on."""
+    return (key + 2**63) >> (64 - bits)
+
+
+def pages(rows: Rows, bits: int, /) -> Iterator[tuple[int, Rows]]:
+    """Yields the pages that are not empty, of rows in order of their keys."""
+    if not len(rows):
+        return
+    if bits == 0:
+        yield 0, rows
+        return
+    numbers = (rows["key"].astype(np.uint64) + _OFFSET) >> np.uint64(64 - bits)
+    starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
+    ends = np.append(starts[1:], len(rows))
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        yield int(numbers[start]), rows[start:end]
+
+
+def places_of(rows: Rows, /) -> Rows:
+    """Returns the ``PLACE_ROW`` of statement rows."""
+    places = np.zeros(len(rows), dtype=PLACE_ROW)
+    places["key"] = rows["key"]
+    places["head"] = rows["head"]
+    return places
+
+
+class BaseContents:
+    """Which statements the base edition has with which content; for leaving out repeats."""
+
+    def __init__(self, rows: Rows, /) -> None:
+        order = np.argsort(rows["key"], kind="stable")
+        self._keys = rows["key"][order].copy()
+        self._contents = rows["content"][order].copy()
+
+    def has(self, keys: npt.NDArray[np.int64], contents: Rows, /) -> npt.NDArray[np.bool_]:
+        """Returns for each statement whether the base has it with the same content, bool."""
+        if not len(self._keys):
+            return np.zeros(len(keys), dtype=np.bool_)
+        places = np.searchsorted(self._keys, keys)
+        places[places == len(self._keys)] = 0
+        same: npt.NDArray[np.bool_] = (self._keys[places] == keys) & (
+            self._contents[places] == contents
+        ).all(axis=1)
+        return same
+
+
+def doomed_by_head(settled: Settled, /) -> Mapping[int, list[tuple[int, int]]]:
+    """Returns the relationships to delete as ``(key, batch)`` by the key of their head."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for head, key, batch in zip(
+        settled.doomed["head"].tolist(),
+        settled.doomed["key"].tolist(),
+        settled.doomed_batches.tolist(),
+        strict=True,
+    ):
+        found.setdefault(head, []).append((key, batch))
+    return found

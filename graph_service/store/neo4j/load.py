@@ -1,0 +1,737 @@
+"""A load into Neo4j: batches in one transaction each, settled at the end from their journal.
+
+Each batch's transaction begins by advancing the load's sequence number, on condition that it is
+the one this session expects and that the lease is still its own. When the reply to a commit is
+lost, the second run finds the number advanced under the batch's own token, and writes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self
+
+import neo4j
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from graph_service import __version__
+from graph_service.errors import InputError, LoadInProgressError, StoreError
+from graph_service.model.identity import Fingerprints
+from graph_service.store.decoding import decodes
+from graph_service.store.hashes import collision
+from graph_service.store.lease import is_gone
+from graph_service.store.names import now_text
+from graph_service.store.neo4j.batch import WRITE_ROWS, BatchWork
+from graph_service.store.neo4j.driver import Connection, in_chunks, one_row, rows_of
+from graph_service.store.neo4j.editions import (
+    copy_edition,
+    delete_statements,
+    drop_editions,
+    drop_journal,
+    read_pages,
+)
+from graph_service.store.neo4j.journal import (
+    DOCUMENT_ROW,
+    ENTITY_ROW,
+    SPARE,
+    STATEMENT_ROW,
+    BaseContents,
+    JournalBatch,
+    Rivals,
+    Rows,
+    Settled,
+    doomed_by_head,
+    page_bits,
+    pages,
+    places_of,
+    settle,
+    unpack,
+)
+from graph_service.store.neo4j.rows import (
+    checked_key,
+)
+from graph_service.store.neo4j.schema import assign_types, hex_key
+from graph_service.store.protocol import Batch, Conflict, GraphCounts, GraphInfo, LoadCounts
+
+KNOWN_IDS = 500_000
+PAGES_A_WRITE = 100
+
+_ADVANCE = """MATCH (e:GraphEdition {id: $edition})
+    SET e.sequence = $sequence + 1, e.last_write = $write, e.checkpoint = $checkpoint,
+        e.statements = e.statements + $statements, e.outdated = e.outdated + $outdated,
+        e.conflicting = coalesce(e.conflicting, 0) + $conflicting,
+        e.lease_until = timestamp() + $lease_ms"""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPlan:
+    """A load whose lease is taken.
+
+    Attributes:
+        base: The edition it begins as a copy of; None for none.
+        token: Names this session; whoever takes the load over gives it another.
+    """
+
+    graph: str
+    edition: str
+    base: str | None
+    token: str
+    lease_ms: int
+    sequence: int
+    checkpoint: str | None
+    max_new_types: int
+
+
+class Neo4jLoadSession:
+    """One load under way. ``Neo4jStore.begin_load`` makes it; see ``LoadSession``."""
+
+    def __init__(self, connection: Connection, plan: LoadPlan) -> None:
+        self._connection = connection
+        self._plan = plan
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._ended = False
+        self._sequence = plan.sequence
+        self._checkpoint: Mapping[str, Any] | None = (
+            orjson.loads(plan.checkpoint) if plan.checkpoint else None
+        )
+        self._known: dict[str, int] = {}
+        self._types: dict[str, str] = {}
+        self._in_doubt: tuple[Batch, str] | None = None
+        self._set_base(np.zeros(0, dtype=STATEMENT_ROW), np.zeros(0, dtype=ENTITY_ROW))
+
+    def copy_base(self) -> None:
+        """Copies what the base edition has, or the rest of it."""
+        base = self._plan.base
+        if base is not None:
+            statements, entities = read_pages(self._connection, base)
+            copy_edition(self._connection, base, self.edition, statements, self._renew)
+            self._set_base(statements, entities)
+
+    def _set_base(self, statements: Rows, entities: Rows) -> None:
+        documents = np.zeros(0, dtype=DOCUMENT_ROW)
+        self._base = JournalBatch(0, statements, entities, documents, np.zeros(0, dtype=np.int64))
+        self._base_contents = BaseContents(statements)
+
+    @property
+    def edition(self) -> str:
+        """The edition being written."""
+        return self._plan.edition
+
+    @property
+    def sequence(self) -> int:
+        """Number of batches already committed."""
+        return self._sequence
+
+    @property
+    def checkpoint(self) -> Mapping[str, Any] | None:
+        """The checkpoint of the last committed batch."""
+        return self._checkpoint
+
+    def write(self, batch: Batch, /, *, checkpoint: Mapping[str, Any] | None = None) -> None:
+        """Writes a batch in one transaction; see ``LoadSession.write``."""
+        with self._lock:
+            self._require_open()
+            if self._in_doubt is not None and self._settle_doubt(batch):
+                return
+            encoded = None if checkpoint is None else orjson.dumps(dict(checkpoint)).decode()
+            work = BatchWork(self._plan.edition, self._sequence + 1, batch, self._known)
+            unnamed = sorted({item.relation for item in batch.statements} - self._types.keys())
+            if unnamed:
+                for relation in unnamed:
+                    checked_key(relation, "a relation id")
+                self._types.update(
+                    assign_types(
+                        self._connection,
+                        unnamed,
+                        self._plan.edition,
+                        max_new_types=self._plan.max_new_types,
+                    )
+                )
+            write = secrets.token_hex(8)
+
+            def once(tx: neo4j.Transaction) -> None:
+                # The lock on the edition holds back whoever might take the load over meanwhile.
+                row = one_row(
+                    tx,
+                    """MATCH (e:GraphEdition {id: $edition}) SET e.touched = timestamp()
+                    RETURN e.sequence, e.last_write, e.token = $token AND e.state = 'loading'""",
+                    {"edition": self._plan.edition, "token": self._plan.token},
+                )
+                if row is not None and row[:2] == [self._sequence + 1, write]:
+                    return
+                if row is None or row[0] != self._sequence or not row[2]:
+                    raise self._lost(tx)
+                work.run(tx, self._types, self._base_contents)
+                rows_of(
+                    tx,
+                    _ADVANCE,
+                    {
+                        "edition": self._plan.edition,
+                        "sequence": self._sequence,
+                        "write": write,
+                        "checkpoint": encoded,
+                        "statements": work.statement_count,
+                        "outdated": work.outdated,
+                        "conflicting": work.conflicting,
+                        "lease_ms": self._plan.lease_ms,
+                    },
+                )
+
+            self._in_doubt = (batch, write)
+            self._connection.transaction(once, what="writing a batch")
+            self._in_doubt = None
+            if len(self._known) + len(work.mentioned) > KNOWN_IDS:
+                self._known.clear()
+            self._known.update(work.mentioned)
+            self._sequence += 1
+            self._checkpoint = None if encoded is None else orjson.loads(encoded)
+
+    def finish(self, *, report: Mapping[str, Any] | None = None) -> LoadCounts:
+        """Settles, indexes, counts; see ``LoadSession.finish``. Doing it again is harmless."""
+        with self._lock:
+            self._require_open()
+            row = self._connection.transaction(self._state, what="finishing a load")
+            state, outdated, conflicting, counts = row
+            if state == "finished":
+                result = LoadCounts(**orjson.loads(counts))
+                if report is not None:
+                    self._save_report(report)
+                return result
+            settled = settle([self._base, *self._read_journal()])
+            self._check_clashes(settled)
+            self._write_conflicts(settled.rivals)
+            self._delete(settled)
+            self._set_names_aside(settled.entities)
+            self._write_pages(settled)
+            relations = np.unique(settled.statements["relation"]).tolist()
+            untyped = self._label_relations(relations)
+            result = settled.load_counts(outdated, conflicting)
+            fields = {
+                "state": "finished",
+                "page_bits": page_bits(len(settled.statements)),
+                "load_counts": orjson.dumps(asdict(result)).decode(),
+                "counts": orjson.dumps(asdict(settled.counts())).decode(),
+                "edges": settled.fingerprints().edges,
+                "content": settled.fingerprints().content,
+                "untyped": untyped,
+                "relations": orjson.dumps(relations).decode(),
+            }
+
+            def conclude(tx: neo4j.Transaction) -> None:
+                self._renew(tx)
+                rows_of(
+                    tx,
+                    "MATCH (e:GraphEdition {id: $edition}) SET e += $fields",
+                    {"edition": self._plan.edition, "fields": fields},
+                )
+
+            self._connection.transaction(conclude, what="finishing a load")
+            self._save_report(report or {})
+            return result
+
+    def conflicts(self) -> Iterator[list[Conflict]]:
+        """Yields what was left out; see ``LoadSession.conflicts``."""
+        prefix, sources, after = f"{self._plan.edition}:", dict[int, str](), ""
+        with self._lock:
+            self._require_open()
+            found = self._connection.read(
+                """MATCH (j:LoadJournal) WHERE j.key STARTS WITH $prefix AND j.batch IS NOT NULL
+                RETURN j.batch, j.source""",
+                prefix=prefix,
+            )
+            sources.update((number, source) for number, source in found)
+        while True:
+            rows = self._connection.read(
+                """MATCH (j:LoadJournal) WHERE j.key STARTS WITH $prefix AND j.key > $after
+                    AND j.conflicts IS NOT NULL
+                RETURN j.key, j.conflicts ORDER BY j.key LIMIT 1""",
+                prefix=prefix,
+                after=after,
+            )
+            if not rows:
+                return
+            after = rows[0][0]
+            yield [
+                Conflict(id_, is_document, sources[batch], line, sources[kept], kept_line)
+                for id_, is_document, batch, line, kept, kept_line in orjson.loads(rows[0][1])
+            ]
+
+    def publish(self) -> GraphInfo:
+        """Makes the edition the graph's current one; see ``LoadSession.publish``.
+
+        The edition before it stays readable until the next publish, for readers that are in the
+        middle of it; the one before that is deleted now.
+        """
+        with self._lock:
+            self._require_open()
+            plan = self._plan
+
+            def flip(tx: neo4j.Transaction) -> None:
+                row = one_row(
+                    tx,
+                    """MATCH (g:Graph {name: $graph}) SET g.touched = timestamp()
+                    WITH g MATCH (e:GraphEdition {id: $edition})
+                    RETURN g.current, e.state, e.token""",
+                    {"graph": plan.graph, "edition": plan.edition},
+                )
+                if row is not None and row[:2] == [plan.edition, "published"]:
+                    return
+                self._renew(tx)
+                if row is None or row[1] != "finished":
+                    raise InputError("publish needs a finished load: call finish() first")
+                rows_of(
+                    tx,
+                    """MATCH (g:Graph {name: $graph}) MATCH (e:GraphEdition {id: $edition})
+                    SET g.previous = g.current, g.current = $edition, e.state = 'published',
+                        e.published_at = $now, e.token = null, e.lease_until = 0
+                    WITH g
+                    MATCH (old:GraphEdition {graph: $graph}) WHERE old.state = 'published'
+                        AND old.id <> g.current AND old.id <> coalesce(g.previous, '')
+                    SET old.state = 'dropping'""",
+                    {"graph": plan.graph, "edition": plan.edition, "now": now_text()},
+                )
+
+            self._connection.transaction(flip, what="publishing a graph")
+            self._ended = True
+            info = graph_info(self._connection, plan.graph)
+            drop_journal(self._connection, plan.edition)
+            drop_editions(self._connection)
+        if info is None:
+            raise StoreError(f"graph {plan.graph!r} was deleted while it was published")
+        return info
+
+    def abort(self) -> None:
+        """Throws the load away; see ``LoadSession.abort``."""
+        with self._lock:
+            self._require_open()
+
+            def mark(tx: neo4j.Transaction) -> None:
+                self._renew(tx)
+                rows_of(
+                    tx,
+                    """MATCH (e:GraphEdition {id: $edition})
+                    SET e.state = 'dropping', e.lease_until = 0""",
+                    {"edition": self._plan.edition},
+                )
+
+            self._connection.transaction(mark, what="aborting a load")
+            self._ended = True
+            drop_editions(self._connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        with self._lock:
+            if self._ended or self._pid != os.getpid():
+                return
+            self._ended = True
+            try:
+                self._connection.write(
+                    """MATCH (e:GraphEdition {id: $edition}) SET e.touched = timestamp()
+                    WITH e WHERE e.token = $token SET e.token = null, e.lease_until = 0""",
+                    edition=self._plan.edition,
+                    token=self._plan.token,
+                    what="giving a lease back",
+                )
+            except StoreError:
+                # The error that ends the block says more; without one this is the news.
+                if error is None:
+                    raise
+
+    def _require_open(self) -> None:
+        if self._pid != os.getpid():
+            raise StoreError("a load belongs to the process that began it")
+        if self._ended:
+            raise StoreError(f"the load of {self._plan.graph!r} has ended; begin another")
+
+    def _settle_doubt(self, batch: Batch) -> bool:
+        """Returns whether this batch went in at an attempt whose outcome could not be read."""
+        rows = self._connection.read(
+            "MATCH (e:GraphEdition {id: $id}) RETURN e.sequence, e.last_write, e.checkpoint",
+            id=self._plan.edition,
+        )
+        # Only now: while the store cannot be asked, the batch stays in doubt.
+        doubtful, self._in_doubt = self._in_doubt, None
+        if doubtful is None or not rows or rows[0][:2] != [self._sequence + 1, doubtful[1]]:
+            return False
+        self._sequence += 1
+        self._checkpoint = orjson.loads(rows[0][2]) if rows[0][2] else None
+        return batch == doubtful[0]
+
+    def _renew(self, tx: neo4j.Transaction) -> None:
+        renewed = one_row(
+            tx,
+            """MATCH (e:GraphEdition {id: $edition}) SET e.touched = timestamp()
+            WITH e WHERE e.token = $token
+            SET e.lease_until = timestamp() + $lease_ms RETURN 1""",
+            {
+                "edition": self._plan.edition,
+                "token": self._plan.token,
+                "lease_ms": self._plan.lease_ms,
+            },
+        )
+        if renewed is None:
+            raise self._lost(tx)
+
+    def _state(self, tx: neo4j.Transaction) -> list[Any]:
+        self._renew(tx)
+        row = one_row(
+            tx,
+            """MATCH (e:GraphEdition {id: $edition})
+            RETURN e.state, e.outdated, coalesce(e.conflicting, 0), e.load_counts""",
+            {"edition": self._plan.edition},
+        )
+        if row is None:
+            raise self._lost(tx)
+        return row
+
+    def _lost(self, tx: neo4j.Transaction) -> StoreError | InputError:
+        row = one_row(
+            tx,
+            """MATCH (e:GraphEdition {id: $edition})
+            RETURN e.token, e.owner, e.source, e.started_at, e.state""",
+            {"edition": self._plan.edition},
+        )
+        if row is not None and row[0] == self._plan.token and row[4] == "finished":
+            return InputError("this load is finished: publish it, or abort it")
+        if row is None or row[0] is None:
+            return LoadInProgressError(
+                f"the lease of the load {self.edition} ran out and the load was ended elsewhere",
+                hint="Run the same command again.",
+            )
+        return LoadInProgressError(
+            f"the load {self.edition} was taken over by {row[1]} (source {row[2]}, begun {row[3]})",
+            hint="Wait for it to end.",
+        )
+
+    def _save_report(self, report: Mapping[str, Any]) -> None:
+        def save(tx: neo4j.Transaction) -> None:
+            self._renew(tx)
+            row = one_row(
+                tx,
+                "MATCH (e:GraphEdition {id: $edition}) RETURN e.untyped",
+                {"edition": self._plan.edition},
+            )
+            fields = dict(report)
+            if row is not None and row[0]:
+                fields["relations_without_own_type"] = row[0]
+            rows_of(
+                tx,
+                "MATCH (e:GraphEdition {id: $edition}) SET e.report = $report",
+                {"edition": self._plan.edition, "report": orjson.dumps(fields).decode()},
+            )
+
+        self._connection.transaction(save, what="finishing a load")
+
+    def _read_journal(self) -> list[JournalBatch]:
+        prefix = f"{self._plan.edition}:"
+        keys = self._connection.read(
+            """MATCH (j:LoadJournal) WHERE j.key STARTS WITH $prefix AND j.batch IS NOT NULL
+            RETURN j.key ORDER BY j.key""",
+            prefix=prefix,
+        )
+        batches = []
+        for portion in in_chunks([row[0] for row in keys], 20):
+            self._connection.transaction(self._renew, what="finishing a load")
+            batches += [
+                JournalBatch(
+                    number,
+                    unpack(statements, STATEMENT_ROW),
+                    unpack(entities, ENTITY_ROW),
+                    unpack(documents, DOCUMENT_ROW),
+                    np.frombuffer(lines or b"", dtype=np.int64),
+                )
+                for number, statements, entities, documents, lines in self._connection.read(
+                    """UNWIND $keys AS key MATCH (j:LoadJournal {key: key})
+                    RETURN j.batch, j.statements, j.entities, j.documents, j.lines""",
+                    keys=list(portion),
+                    what="finishing a load",
+                )
+            ]
+        return batches
+
+    def _check_clashes(self, settled: Settled) -> None:
+        """Raises ``KeyCollisionError`` where a repeated key stands for two different ids."""
+        if not len(settled.clashes):
+            return
+        every = np.concatenate([settled.statements, settled.doomed])
+        every = every[np.isin(every["key"], settled.clashes)]
+        ids: dict[int, str] = {}
+        for start in range(0, len(every), WRITE_ROWS):
+            portion = every[start : start + WRITE_ROWS]
+            for key, id_ in self._statement_ids(portion["key"], portion["head"]):
+                if ids.setdefault(key, id_) != id_:
+                    raise collision(id_, ids[key])
+
+    def _statement_ids(
+        self, keys: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]
+    ) -> list[list[Any]]:
+        """Returns keys and ids of the statements that are there of some keys and heads."""
+        by_head: dict[int, list[int]] = {}
+        for key, head in zip(keys.tolist(), heads.tolist(), strict=True):
+            by_head.setdefault(head, []).append(key)
+        return self._connection.read(
+            """UNWIND $rows AS row MATCH (a:Entity {key: row.head})-[r]->()
+            WHERE r.key IN row.keys RETURN r.key, r.id""",
+            rows=[{"head": self._entity_key(head), "keys": own} for head, own in by_head.items()],
+        )
+
+    def _write_conflicts(self, rivals: Rivals) -> None:
+        """Writes down what is left out, before it is deleted, and only the first time."""
+        for start in range(0, len(rivals.key), WRITE_ROWS):
+            part = slice(start, start + WRITE_ROWS)
+            ids = dict(self._statement_ids(rivals.key[part], rivals.kept_head[part]))
+            columns = (rivals.batch, rivals.line, rivals.kept_batch, rivals.kept_line)
+            conflicts = [
+                (ids.get(key, ""), False, *places)
+                for key, *places in zip(
+                    rivals.key[part].tolist(), *(one[part].tolist() for one in columns), strict=True
+                )
+            ]
+            self._connection.write(
+                "MERGE (j:LoadJournal {key: $key}) ON CREATE SET j.conflicts = $conflicts",
+                key=f"{self._plan.edition}:c{start:012d}",
+                conflicts=orjson.dumps(conflicts).decode(),
+                what="finishing a load",
+            )
+
+    def _delete(self, settled: Settled) -> None:
+        doomed = sorted(doomed_by_head(settled).items())
+        for portion in in_chunks(doomed, 2_000):
+
+            def delete(
+                tx: neo4j.Transaction,
+                portion: Sequence[tuple[int, list[tuple[int, int]]]] = portion,
+            ) -> None:
+                self._renew(tx)
+                delete_statements(tx, self._plan.edition, dict(portion))
+
+            self._connection.transaction(delete, what="finishing a load")
+        for orphans in in_chunks(settled.orphans.tolist(), WRITE_ROWS):
+            self._connection.write(
+                "UNWIND $keys AS key MATCH (n:Entity {key: key}) WHERE n.bare DELETE n",
+                keys=[self._entity_key(key) for key in orphans],
+                what="finishing a load",
+            )
+
+    def _set_names_aside(self, entities: Rows) -> None:
+        """Takes the names of ids without a statement out of the entities, and out of search."""
+        spare = entities["key"][entities["bare"] == SPARE].tolist()
+        for portion in in_chunks(spare, WRITE_ROWS):
+            self._connection.write(
+                """UNWIND $keys AS key MATCH (n:Entity {key: key})
+                SET n:SpareName, n.spare = n.search REMOVE n:Entity, n.search""",
+                keys=[self._entity_key(key) for key in portion],
+                what="finishing a load",
+            )
+
+    def _write_pages(self, settled: Settled) -> None:
+        edition = self._plan.edition
+        bits = page_bits(len(settled.statements))
+        rows: list[dict[str, Any]] = [
+            {
+                "key": f"{edition}:s{number:08x}",
+                "kind": "s",
+                "places": places_of(page).tobytes(),
+                "rows": page.tobytes(),
+            }
+            for number, page in pages(settled.statements, bits)
+        ]
+        rows += [
+            {"key": f"{edition}:e{number:08x}", "kind": "e", "places": None, "rows": page.tobytes()}
+            for number, page in pages(settled.entities, page_bits(len(settled.entities)))
+        ]
+        for portion in in_chunks(rows, PAGES_A_WRITE):
+
+            def save(tx: neo4j.Transaction, portion: Sequence[dict[str, Any]] = portion) -> None:
+                self._renew(tx)
+                rows_of(
+                    tx,
+                    "UNWIND $rows AS row MERGE (p:GraphPage {key: row.key}) SET p = row",
+                    {"rows": list(portion)},
+                )
+
+            self._connection.transaction(save, what="finishing a load")
+
+    def _label_relations(self, keys: list[int]) -> int:
+        """Gives relations the label that this edition has; returns how many have no own type."""
+        untyped = 0
+        for portion in in_chunks(keys, WRITE_ROWS):
+            rows = [{"key": key, "node": self._entity_key(key)} for key in portion]
+            self._connection.write(
+                """UNWIND $rows AS row MATCH (r:Relation {key: row.key})
+                MATCH (n:Entity {key: row.node}) WHERE n.label IS NOT NULL SET r.label = n.label""",
+                rows=rows,
+                what="finishing a load",
+            )
+            untyped += self._connection.read(
+                """UNWIND $rows AS row MATCH (r:Relation {key: row.key})
+                WHERE r.own_type IS NULL RETURN count(r)""",
+                rows=rows,
+            )[0][0]
+        return untyped
+
+    def _entity_key(self, key: int) -> str:
+        return f"{self._plan.edition}:{hex_key(key)}"
+
+
+def begin(
+    connection: Connection,
+    graph: str,
+    /,
+    *,
+    replace: bool,
+    owner: str,
+    source: str,
+    options: Mapping[str, Any],
+    lease_s: float,
+    max_new_types: int,
+) -> LoadPlan:
+    """Takes the lease of a graph; begins a load, or resumes the one left unfinished.
+
+    Raises:
+        LoadInProgressError: Another owner holds the lease.
+    """
+    token = secrets.token_hex(16)
+    encoded = orjson.dumps(dict(options), option=orjson.OPT_SORT_KEYS).decode()
+    lease_ms = int(lease_s * 1000)
+
+    def take(tx: neo4j.Transaction) -> LoadPlan:
+        row = one_row(
+            tx,
+            """MERGE (g:Graph {name: $graph}) SET g.touched = timestamp()
+            RETURN g.current""",
+            {"graph": graph},
+        )
+        current: str | None = row[0] if row else None
+        found = rows_of(
+            tx,
+            """MATCH (e:GraphEdition {graph: $graph}) WHERE e.state IN ['loading', 'finished']
+            SET e.touched = timestamp()
+            RETURN e.id, e.owner, e.source, e.options, e.replace, e.base, e.sequence, e.checkpoint,
+                e.started_at, e.token IS NOT NULL AND e.lease_until > timestamp(), e.token""",
+            {"graph": graph},
+        )
+        for (
+            edition,
+            holder,
+            of_source,
+            of_options,
+            of_replace,
+            base,
+            sequence,
+            checkpoint,
+            started_at,
+            held,
+            of_token,
+        ) in found:
+            if held and holder != owner and of_token != token and not is_gone(holder):
+                raise LoadInProgressError(
+                    f"graph {graph!r} is being loaded by {holder} from {of_source} "
+                    f"(since {started_at})",
+                    hint="Wait for it to end, or stop it.",
+                )
+            same = (of_source, of_options, of_replace) == (source, encoded, replace)
+            if same and base == (None if replace else current):
+                rows_of(
+                    tx,
+                    """MATCH (e:GraphEdition {id: $edition}) SET e.token = $token,
+                    e.owner = $owner, e.lease_until = timestamp() + $lease_ms""",
+                    {"edition": edition, "token": token, "owner": owner, "lease_ms": lease_ms},
+                )
+                return LoadPlan(
+                    graph, edition, base, token, lease_ms, sequence, checkpoint, max_new_types
+                )
+            rows_of(
+                tx,
+                """MATCH (e:GraphEdition {id: $edition})
+                SET e.state = 'dropping', e.token = null, e.lease_until = 0""",
+                {"edition": edition},
+            )
+        number = rows_of(
+            tx,
+            """MATCH (m:GraphServiceMeta {id: 'schema'})
+            SET m.editions = coalesce(m.editions, 0) + 1 RETURN m.editions""",
+            {},
+        )[0][0]
+        edition = f"{graph}@{number}"
+        base = None if replace else current
+        rows_of(
+            tx,
+            "CREATE (e:GraphEdition) SET e = $fields, e.lease_until = timestamp() + $lease_ms",
+            {
+                "lease_ms": lease_ms,
+                "fields": {
+                    "id": edition,
+                    "number": number,
+                    "graph": graph,
+                    "state": "loading",
+                    "base": base,
+                    "replace": replace,
+                    "owner": owner,
+                    "token": token,
+                    "source": source,
+                    "options": encoded,
+                    "started_at": now_text(),
+                    "sequence": 0,
+                    "statements": 0,
+                    "outdated": 0,
+                    "report": "{}",
+                    "tool_version": __version__,
+                },
+            },
+        )
+        return LoadPlan(graph, edition, base, token, lease_ms, 0, None, max_new_types)
+
+    return connection.transaction(take, what="beginning a load")
+
+
+INFO_COLUMNS = """e.graph, e.id, e.counts, e.edges, e.content, e.source, e.published_at, e.options,
+    e.tool_version, e.report"""
+
+
+@decodes("the record of an edition")
+def info_of_row(row: list[Any], /) -> GraphInfo:
+    """Returns the graph of ``INFO_COLUMNS``."""
+    return GraphInfo(
+        name=row[0],
+        edition=row[1],
+        counts=GraphCounts(**orjson.loads(row[2])),
+        fingerprints=Fingerprints(edges=row[3], content=row[4]),
+        source=row[5],
+        published_at=row[6],
+        options=orjson.loads(row[7]),
+        tool_version=row[8],
+        report=orjson.loads(row[9]),
+    )
+
+
+def graph_info(connection: Connection, name: str, /) -> GraphInfo | None:
+    """Returns a published graph, or None; a load under way is not filled in."""
+    rows = connection.read(
+        f"""MATCH (g:Graph {{name: $name}}) MATCH (e:GraphEdition {{id: g.current}})
+        RETURN {INFO_COLUMNS}""",
+        name=name,
+    )
+    return info_of_row(rows[0]) if rows else None
+
+
+def time_text(milliseconds: int, /) -> str:
+    """Returns a moment of the server's clock in ISO 8601, UTC."""
+    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

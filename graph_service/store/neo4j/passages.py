@@ -1,0 +1,504 @@
+"""Passages in Neo4j: a node each, found by a full-text index over our own tokens."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import neo4j
+import numpy as np
+import orjson
+
+from graph_service import __version__
+from graph_service.errors import LoadInProgressError, StoreError
+from graph_service.model.identity import fingerprint, sum_hashes
+from graph_service.model.limits import Deadline
+from graph_service.model.passage import Passage
+from graph_service.store.decoding import decodes
+from graph_service.store.lease import is_gone
+from graph_service.store.names import graph_not_found, now_text
+from graph_service.store.neo4j.driver import Connection, in_chunks, one_row, rows_of
+from graph_service.store.neo4j.schema import PASSAGE_INDEX, hex_key, key_of_hex
+from graph_service.store.passages import (
+    PassageMatch,
+    PassagePlace,
+    PassageSet,
+    WordMatches,
+    check_passages,
+    find_matches,
+    passage_collision,
+    passage_hash,
+    passage_words,
+)
+
+_SCAN_ROWS = 2_000
+_DROPPED_ROWS = 5_000
+# Locked before its token is looked at: whoever takes the load over meanwhile comes before or after.
+_HELD = """MATCH (s:PassageSet {number: $number}) SET s.touched = timestamp()
+    WITH s WHERE s.token = $token"""
+_SET_COLUMNS = """s.number, s.graph, s.source, s.state = 'published', s.passages, s.words, s.linked,
+    s.fingerprint, s.options, s.report, s.owner, s.started_at, s.published_at"""
+_PASSAGE_COLUMNS = "p.id, p.title, p.source, p.text, p.entity"
+
+
+class Neo4jPassages:
+    """The passages of one database; see ``Passages``."""
+
+    def __init__(self, connection: Connection, /) -> None:
+        self._connection = connection
+
+    def begin(
+        self,
+        graph: str,
+        /,
+        *,
+        source: str,
+        options: Mapping[str, Any],
+        owner: str,
+        lease_s: float = 60.0,
+    ) -> Neo4jPassageSession:
+        """Begins a set, or goes on with one; see ``Passages.begin``."""
+        token = secrets.token_hex(16)
+        encoded = orjson.dumps(dict(options), option=orjson.OPT_SORT_KEYS).decode()
+
+        def take(tx: neo4j.Transaction) -> tuple[int, str | None]:
+            # One at a time: the counter's lock is taken before anything is looked at.
+            rows_of(
+                tx, "MATCH (m:GraphServiceMeta {id: 'schema'}) SET m.named_at = timestamp()", {}
+            )
+            known = [
+                name
+                for (name,) in rows_of(
+                    tx, "MATCH (g:Graph) WHERE g.current IS NOT NULL RETURN g.name", {}
+                )
+            ]
+            if graph not in known:
+                raise graph_not_found(graph, known)
+            row = one_row(
+                tx,
+                """MATCH (s:PassageSet {state: 'loading', graph: $graph, source: $source})
+                RETURN s.number, s.options, s.owner, s.lease_until - timestamp(), s.checkpoint,
+                    s.token""",
+                {"graph": graph, "source": source},
+            )
+            if row is not None and row[5] != token:
+                _require_free(row[2], source, row[3], owner)
+                if row[1] != encoded:
+                    rows_of(
+                        tx,
+                        """MATCH (s:PassageSet {number: $number})
+                        SET s.state = 'dropping', s.token = null""",
+                        {"number": row[0]},
+                    )
+                    row = None
+            if row is None:
+                (number,) = rows_of(
+                    tx,
+                    """MATCH (m:GraphServiceMeta {id: 'schema'})
+                    SET m.passage_sets = coalesce(m.passage_sets, 0) + 1 RETURN m.passage_sets""",
+                    {},
+                )[0]
+                rows_of(
+                    tx,
+                    "CREATE (s:PassageSet) SET s = $fields",
+                    {
+                        "fields": {
+                            "number": number,
+                            "graph": graph,
+                            "source": source,
+                            "state": "loading",
+                            "options": encoded,
+                            "started_at": now_text(),
+                            "published_at": "",
+                            "passages": 0,
+                            "words": 0,
+                            "linked": 0,
+                            "fingerprint": "",
+                            "report": "{}",
+                            "tool_version": __version__,
+                        }
+                    },
+                )
+                checkpoint = None
+            else:
+                number, checkpoint = row[0], row[4]
+            rows_of(
+                tx,
+                """MATCH (s:PassageSet {number: $number}) SET s.owner = $owner, s.token = $token,
+                s.lease_until = timestamp() + $lease_ms""",
+                {
+                    "number": number,
+                    "owner": owner,
+                    "token": token,
+                    "lease_ms": int(lease_s * 1000),
+                },
+            )
+            return number, checkpoint
+
+        number, checkpoint = self._connection.transaction(take, what="beginning a load of passages")
+        self.drop_marked()
+        return Neo4jPassageSession(
+            self._connection,
+            self,
+            number,
+            token,
+            lease_s,
+            orjson.loads(checkpoint) if checkpoint else None,
+        )
+
+    def sets(self, *, graph: str | None = None) -> list[PassageSet]:
+        """Returns the sets; see ``Passages.sets``."""
+        rows = self._connection.read(
+            f"""MATCH (s:PassageSet) WHERE s.state <> 'dropping'
+            AND ($graph IS NULL OR s.graph = $graph) RETURN {_SET_COLUMNS} ORDER BY s.number""",
+            graph=graph,
+            what="listing passages",
+        )
+        return [_set_of_row(row) for row in rows]
+
+    def scan(self, number: int, /) -> Iterator[list[Passage]]:
+        """Yields the passages of a set; see ``Passages.scan``."""
+        after = f"{number}:"
+        while True:
+            rows = self._connection.read(
+                f"""MATCH (p:Passage) WHERE p.key > $after AND p.key < $end
+                WITH p ORDER BY p.key LIMIT $limit RETURN p.key, {_PASSAGE_COLUMNS}""",
+                after=after,
+                end=f"{number};",
+                limit=_SCAN_ROWS,
+                what="reading passages",
+            )
+            if rows:
+                yield [Passage(*row[1:]) for row in rows]
+            if len(rows) < _SCAN_ROWS:
+                return
+            after = rows[-1][0]
+
+    def match(
+        self, sets: Sequence[PassageSet], terms: Sequence[str], /, *, deadline: Deadline
+    ) -> WordMatches:
+        """Returns the passages that hold words of a query; see ``Passages.match``."""
+        scope = " ".join(f'"{_set_token(one.number)}"' for one in sets)
+
+        def read(tx: neo4j.Transaction) -> WordMatches:
+            def count(term: str) -> int:
+                row = one_row(
+                    tx,
+                    f"""CALL db.index.fulltext.queryNodes('{PASSAGE_INDEX}', $query) YIELD node
+                    RETURN count(node)""",
+                    {"query": f'+({scope}) +"{term}"'},
+                )
+                return int(row[0]) if row else 0
+
+            def find(chosen: Sequence[str], limit: int) -> list[PassageMatch]:
+                # Quoted, and of letters, digits and marks alone: nothing of Lucene's syntax.
+                wanted = " ".join(f'"{term}"' for term in chosen)
+                rows = rows_of(
+                    tx,
+                    f"""CALL db.index.fulltext.queryNodes('{PASSAGE_INDEX}', $query) YIELD node
+                    WITH node AS p ORDER BY right(p.key, 16), p.set LIMIT $limit
+                    RETURN p.set, p.key, p.search""",
+                    {"query": f"+({scope}) +({wanted})", "limit": limit},
+                )
+                return [
+                    PassageMatch(PassagePlace(number, key_of_hex(key)), words.partition(" ")[2])
+                    for number, key, words in rows
+                ]
+
+            return find_matches(sets, terms, count=count, find=find)
+
+        return self._connection.transaction(
+            read, access="READ", deadline=deadline, what="searching passages"
+        )
+
+    def read(self, places: Sequence[PassagePlace], /) -> dict[PassagePlace, Passage]:
+        """Returns passages by their place; see ``Passages.read``."""
+        rows = self._connection.read(
+            f"""UNWIND $keys AS key MATCH (p:Passage {{key: key}})
+            RETURN p.set, p.key, {_PASSAGE_COLUMNS}""",
+            keys=[_node_key(place.number, place.key) for place in places],
+            what="reading passages",
+        )
+        return {
+            PassagePlace(number, key_of_hex(key)): Passage(*columns)
+            for number, key, *columns in rows
+        }
+
+    def delete(self, graph: str, /, *, source: str | None = None) -> int:
+        """Deletes sets; see ``Passages.delete``."""
+        gone = 0
+
+        def mark(tx: neo4j.Transaction) -> None:
+            nonlocal gone
+            rows = rows_of(
+                tx,
+                """MATCH (s:PassageSet {graph: $graph}) WHERE s.state <> 'dropping'
+                AND ($source IS NULL OR s.source = $source) SET s.touched = timestamp()
+                RETURN s.passages, s.owner, s.source,
+                    CASE WHEN s.token IS NULL THEN 0 ELSE s.lease_until - timestamp() END""",
+                {"graph": graph, "source": source},
+            )
+            for _, owner, held, left in rows:
+                _require_free(owner, held, left, "")
+            mark_passages(tx, graph, source)
+            # A second run, after a lost reply, finds nothing: the first one's answer counts.
+            gone = sum(row[0] for row in rows) or gone
+
+        self._connection.transaction(mark, what="deleting passages")
+        self.drop_marked()
+        return gone
+
+    def drop_marked(self) -> None:
+        """Deletes the sets marked for it, in portions."""
+        rows = self._connection.read(
+            "MATCH (s:PassageSet {state: 'dropping'}) RETURN s.number ORDER BY s.number",
+            what="deleting passages",
+        )
+        for (number,) in rows:
+            while self._connection.write(
+                """MATCH (p:Passage) WHERE p.key >= $start AND p.key < $end
+                WITH p LIMIT $limit DELETE p RETURN count(*)""",
+                start=f"{number}:",
+                end=f"{number};",
+                limit=_DROPPED_ROWS,
+                what="deleting passages",
+            )[0][0]:
+                pass
+            self._connection.write(
+                "MATCH (s:PassageSet {number: $number, state: 'dropping'}) DELETE s",
+                number=number,
+                what="deleting passages",
+            )
+
+
+class Neo4jPassageSession:
+    """One load of passages; ``Neo4jPassages.begin`` makes it. See ``PassageSession``."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        passages: Neo4jPassages,
+        number: int,
+        token: str,
+        lease_s: float,
+        checkpoint: Mapping[str, Any] | None,
+    ) -> None:
+        self._connection = connection
+        self._passages = passages
+        self._number = number
+        self._token = token
+        self._lease_ms = int(lease_s * 1000)
+        self._checkpoint = checkpoint
+        self._ended = False
+
+    @property
+    def number(self) -> int:
+        """The number of the set being written."""
+        return self._number
+
+    @property
+    def checkpoint(self) -> Mapping[str, Any] | None:
+        """What the last ``write`` was given."""
+        return self._checkpoint
+
+    def write(self, passages: Sequence[Passage], /, *, checkpoint: Mapping[str, Any]) -> None:
+        """Writes passages in one transaction; see ``PassageSession.write``."""
+        rows = []
+        for key, item in check_passages(passages).items():
+            words = passage_words(item)
+            rows.append(
+                {
+                    "key": _node_key(self._number, key),
+                    "set": self._number,
+                    "id": item.id,
+                    "title": item.title,
+                    "source": item.source,
+                    "text": item.text,
+                    "entity": item.entity,
+                    "search": " ".join([_set_token(self._number), *words]),
+                    "length": len(words),
+                }
+            )
+        encoded = orjson.dumps(dict(checkpoint)).decode()
+
+        def put(tx: neo4j.Transaction) -> None:
+            self._renew(tx)
+            clash = one_row(
+                tx,
+                """UNWIND $rows AS row MATCH (p:Passage {key: row.key}) WHERE p.id <> row.id
+                RETURN p.id, row.id LIMIT 1""",
+                {"rows": [{"key": row["key"], "id": row["id"]} for row in rows]},
+            )
+            if clash is not None:
+                raise passage_collision(clash[0], clash[1])
+            for portion in in_chunks(rows, 1_000):
+                rows_of(
+                    tx,
+                    """UNWIND $rows AS row MERGE (p:Passage {key: row.key})
+                    ON CREATE SET p = row""",
+                    {"rows": list(portion)},
+                )
+            rows_of(
+                tx,
+                "MATCH (s:PassageSet {number: $number}) SET s.checkpoint = $checkpoint",
+                {"number": self._number, "checkpoint": encoded},
+            )
+
+        self._connection.transaction(put, what="writing passages")
+        self._checkpoint = orjson.loads(encoded)
+
+    def publish(self, *, report: Mapping[str, Any] | None = None) -> PassageSet:
+        """Makes the set visible; see ``PassageSession.publish``."""
+        sums = np.zeros(2, dtype=np.uint64)
+        count = linked = 0
+        for chunk in self._passages.scan(self._number):
+            sums = sums + sum_hashes(b"".join(passage_hash(item) for item in chunk))
+            count += len(chunk)
+            linked += sum(item.entity is not None for item in chunk)
+        (words,) = self._connection.read(
+            """MATCH (p:Passage) WHERE p.key > $start AND p.key < $end
+            RETURN coalesce(sum(p.length), 0)""",
+            start=f"{self._number}:",
+            end=f"{self._number};",
+            what="counting passages",
+        )[0]
+
+        def flip(tx: neo4j.Transaction) -> PassageSet:
+            row = one_row(
+                tx,
+                f"MATCH (s:PassageSet {{number: $number}}) RETURN {_SET_COLUMNS}",
+                {"number": self._number},
+            )
+            if row is not None and row[3]:
+                # A second run, after a lost reply.
+                return _set_of_row(row)
+            self._renew(tx)
+            rows_of(
+                tx,
+                """MATCH (s:PassageSet {number: $number})
+                MATCH (o:PassageSet {graph: s.graph, source: s.source, state: 'published'})
+                SET o.state = 'dropping'""",
+                {"number": self._number},
+            )
+            found = rows_of(
+                tx,
+                f"""MATCH (s:PassageSet {{number: $number}}) SET s += $fields
+                RETURN {_SET_COLUMNS}""",
+                {
+                    "number": self._number,
+                    "fields": {
+                        "state": "published",
+                        "published_at": now_text(),
+                        "token": None,
+                        "checkpoint": None,
+                        "passages": count,
+                        "words": words,
+                        "linked": linked,
+                        "fingerprint": fingerprint(sums, count),
+                        "report": orjson.dumps(dict(report or {})).decode(),
+                    },
+                },
+            )
+            return _set_of_row(found[0])
+
+        published = self._connection.transaction(flip, what="publishing passages")
+        self._ended = True
+        self._passages.drop_marked()
+        return published
+
+    def abort(self) -> None:
+        """Throws the set away."""
+
+        def mark(tx: neo4j.Transaction) -> None:
+            # The token stays, so that a second run, after a lost reply, finds its own.
+            found = rows_of(
+                tx,
+                f"{_HELD} SET s.state = 'dropping' RETURN s.number",
+                {"number": self._number, "token": self._token},
+            )
+            if not found:
+                raise _taken_over()
+
+        self._connection.transaction(mark, what="throwing passages away")
+        self._ended = True
+        self._passages.drop_marked()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        try:
+            self._connection.write(
+                f"{_HELD} SET s.token = null, s.lease_until = 0",
+                number=self._number,
+                token=self._token,
+                what="giving a lease back",
+            )
+        except StoreError:
+            # The error that ends the block says more; without one this is the news.
+            if error is None:
+                raise
+
+    def _renew(self, tx: neo4j.Transaction) -> None:
+        if self._ended:
+            raise StoreError("this load of passages has ended; begin another")
+        found = rows_of(
+            tx,
+            f"""{_HELD} AND s.state = 'loading'
+            SET s.lease_until = timestamp() + $lease_ms RETURN s.number""",
+            {"number": self._number, "token": self._token, "lease_ms": self._lease_ms},
+        )
+        if not found:
+            raise _taken_over()
+
+
+def _taken_over() -> LoadInProgressError:
+    return LoadInProgressError(
+        "this load of passages was taken over or ended elsewhere",
+        hint="Run the same command again.",
+    )
+
+
+def mark_passages(tx: neo4j.Transaction, graph: str, source: str | None = None, /) -> None:
+    """Marks the sets of a graph, or of one source, to be dropped."""
+    rows_of(
+        tx,
+        """MATCH (s:PassageSet {graph: $graph}) WHERE $source IS NULL OR s.source = $source
+        SET s.state = 'dropping', s.token = null""",
+        {"graph": graph, "source": source},
+    )
+
+
+def _require_free(holder: str, source: str, left_ms: float, owner: str) -> None:
+    if left_ms > 0 and holder != owner and not is_gone(holder):
+        raise LoadInProgressError(
+            f"passages of {source} are being loaded by {holder}",
+            hint=f"Wait for it, or try again in {max(1, round(left_ms / 1000))} s.",
+        )
+
+
+def _node_key(number: int, key: int) -> str:
+    return f"{number}:{hex_key(key)}"
+
+
+def _set_token(number: int) -> str:
+    """The token that confines a search to a set; no word holds an @."""
+    return f"@{number}"
+
+
+@decodes("a set of passages")
+def _set_of_row(row: list[Any]) -> PassageSet:
+    values = list(row)
+    values[8], values[9] = orjson.loads(row[8]), orjson.loads(row[9])
+    return PassageSet(*values)

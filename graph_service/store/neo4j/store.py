@@ -1,0 +1,760 @@
+"""The store in Neo4j: reader, records, and the life of its graphs. ``schema`` has the layout."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import neo4j
+from platformdirs import user_cache_path
+
+from graph_service.errors import (
+    InputError,
+    LoadInProgressError,
+    StoreError,
+)
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.identity import check_text, key64
+from graph_service.model.limits import Deadline
+from graph_service.model.statement import Entity, Rank, Statement
+from graph_service.store.decoding import decoding
+from graph_service.store.lease import is_gone
+from graph_service.store.lookup import (
+    by_same_as,
+    follow_redirects,
+    names_of_same,
+    same_as_these,
+)
+from graph_service.store.names import (
+    edition_not_found,
+    graph_not_found,
+    now_text,
+    require_graph_name,
+)
+from graph_service.store.neo4j.driver import (
+    CONNECT_TIMEOUT_S,
+    RETRY_S,
+    Connection,
+    in_chunks,
+    one_row,
+    rows_of,
+)
+from graph_service.store.neo4j.editions import drop_editions
+from graph_service.store.neo4j.inspect import inspect_edition, inspect_server
+from graph_service.store.neo4j.journal import PLACE_ROW, page_of, unpack
+from graph_service.store.neo4j.load import (
+    INFO_COLUMNS,
+    Neo4jLoadSession,
+    begin,
+    info_of_row,
+    time_text,
+)
+from graph_service.store.neo4j.passages import Neo4jPassages, mark_passages
+from graph_service.store.neo4j.region import read_neighbourhood, read_relations
+from graph_service.store.neo4j.rows import (
+    EDGE_COLUMNS,
+    ENTITY_COLUMNS,
+    STATEMENT_COLUMNS,
+    edge_of_row,
+    entity_of_row,
+    statement_of_row,
+)
+from graph_service.store.neo4j.scan import (
+    build_graph,
+    relation_keys,
+    scan_by_head,
+    scan_entities,
+    scan_sorted,
+)
+from graph_service.store.neo4j.schema import (
+    MAX_NEW_TYPES,
+    SEARCH_INDEX,
+    ensure_schema,
+    hex_key,
+    search_token,
+)
+from graph_service.store.protocol import (
+    EdgeRow,
+    EntityLookup,
+    GraphInfo,
+    Inspected,
+    Neighbourhood,
+    Record,
+    SearchHit,
+    UnfinishedLoad,
+)
+from graph_service.store.records import decode_record, encode_fields
+from graph_service.store.search import CANDIDATE_LIMIT, exact_term, query_terms, rank_hits
+from graph_service.store.snapshot.cache import DEFAULT_CACHE_BYTES, SnapshotCache
+
+T = TypeVar("T")
+IDS_A_QUERY = 5_000
+PART_BYTES = 4 * 2**20
+"""Larger records are kept in parts, so that no transaction holds all of one."""
+
+_SEARCH = f"""CALL db.index.fulltext.queryNodes('{SEARCH_INDEX}', $query) YIELD node
+    WITH node AS n ORDER BY n.key LIMIT $limit RETURN {ENTITY_COLUMNS}"""
+_UNFINISHED = """MATCH (e:GraphEdition) WHERE e.state IN ['loading', 'finished']
+    RETURN e.graph, e.id, e.owner, e.source, e.started_at, e.statements, e.lease_until
+    ORDER BY e.number"""
+
+
+class Neo4jStore:
+    """A store in Neo4j. ``open_neo4j`` makes it; see ``Store`` for what it does."""
+
+    def __init__(
+        self, connection: Connection, cache: SnapshotCache, /, *, max_new_types: int
+    ) -> None:
+        self._connection = connection
+        self._cache = cache
+        self._max_new_types = max_new_types
+        self._passages = Neo4jPassages(connection)
+
+    @property
+    def passages(self) -> Neo4jPassages:
+        """The passages beside its graphs."""
+        return self._passages
+
+    @property
+    def url(self) -> str:
+        """Its address, without user name and password."""
+        return self._connection.url
+
+    def graphs(self) -> list[GraphInfo]:
+        """Returns all published graphs; see ``GraphReader.graphs``."""
+        rows, loads = self._connection.transaction(
+            lambda tx: (
+                rows_of(
+                    tx,
+                    f"""MATCH (g:Graph) WHERE g.current IS NOT NULL
+                    MATCH (e:GraphEdition {{id: g.current}}) RETURN {INFO_COLUMNS}""",
+                    {},
+                ),
+                _unfinished(tx),
+            ),
+            access="READ",
+            what="listing graphs",
+        )
+        infos = sorted((info_of_row(row) for row in rows), key=lambda info: info.name)
+        return [replace(info, unfinished=loads.get(info.name)) for info in infos]
+
+    def graph(self, name: str, /) -> GraphInfo:
+        """Returns one graph; see ``GraphReader.graph``."""
+
+        def read(tx: neo4j.Transaction) -> GraphInfo:
+            row = one_row(
+                tx,
+                f"""MATCH (g:Graph {{name: $name}}) MATCH (e:GraphEdition {{id: g.current}})
+                RETURN {INFO_COLUMNS}""",
+                {"name": name},
+            )
+            if row is None:
+                raise graph_not_found(name, _names(tx))
+            return replace(info_of_row(row), unfinished=_unfinished(tx).get(name))
+
+        return self._connection.transaction(read, access="READ", what="reading a graph")
+
+    def unfinished_loads(self) -> list[UnfinishedLoad]:
+        """Returns loads not published, in order of their editions' numbers."""
+        rows = self._connection.read(_UNFINISHED, what="listing loads")
+        return [_unfinished_of_row(row) for row in rows]
+
+    def snapshot(self, info: GraphInfo, /) -> KnowledgeGraph:
+        """Returns the edition as arrays; see ``GraphReader.snapshot``."""
+        return self._cache.get(info, lambda: self.build(info))
+
+    def mend_snapshot(self, info: GraphInfo, /) -> None:
+        """Makes damaged arrays right again; see ``GraphReader.mend_snapshot``."""
+        self._cache.mend(info, lambda: self.build(info))
+
+    def build(self, info: GraphInfo, /) -> KnowledgeGraph:
+        """Returns the edition as arrays in memory, built now, whatever the cache has."""
+        self._require(info.edition)
+        with decoding(f"the statements of {info.edition}"):
+            return build_graph(self._connection, info)
+
+    def verify_snapshot(self, info: GraphInfo, /) -> int | None:
+        """Checks the file of an edition's arrays; see ``GraphReader.verify_snapshot``."""
+        return self._cache.verify(info)
+
+    def inspect(self, info: GraphInfo, /) -> Iterator[Inspected]:
+        """Checks an edition's keys and indexes; see ``GraphReader.inspect``."""
+        return inspect_edition(self._connection, info)
+
+    def inspect_all(self) -> Iterator[Inspected]:
+        """Checks what belongs to no edition; see ``Store.inspect_all``."""
+        return inspect_server(self._connection)
+
+    def scan_entities(self, edition: str, /) -> Iterator[list[Entity]]:
+        """Yields every entity; see ``GraphReader.scan_entities``."""
+        self._require(edition)
+        return scan_entities(self._connection, edition)
+
+    def scan_edges(self, edition: str, /) -> Iterator[list[EdgeRow]]:
+        """Yields every statement; see ``GraphReader.scan_edges``."""
+        self._require(edition)
+        return scan_sorted(self._connection, edition, EDGE_COLUMNS, edge_of_row)
+
+    def scan_statements(
+        self, edition: str, /, *, in_order: bool = True
+    ) -> Iterator[list[Statement]]:
+        """Yields every statement whole; see ``GraphReader.scan_statements``."""
+        self._require(edition)
+        scan = scan_sorted if in_order else scan_by_head
+        return scan(self._connection, edition, STATEMENT_COLUMNS, statement_of_row)
+
+    def entities(self, edition: str, ids: Sequence[str], /) -> EntityLookup:
+        """Returns entities by id; see ``GraphReader.entities``."""
+        wanted = list(dict.fromkeys(ids))
+
+        def read(tx: neo4j.Transaction) -> dict[str, Entity]:
+            found = _entities_by_id(tx, edition, wanted)
+            lost = [id_ for id_ in wanted if id_ not in found]
+            if lost:
+                found.update(_entities_same_as(tx, edition, lost))
+            return follow_redirects(found, lambda targets: _entities_by_id(tx, edition, targets))
+
+        reached = self._read(edition, read, what="reading entities")
+        return EntityLookup(
+            found={id_: reached[id_] for id_ in wanted if id_ in reached},
+            missing=tuple(id_ for id_ in wanted if id_ not in reached),
+        )
+
+    def statements(self, edition: str, ids: Sequence[str], /) -> dict[str, Statement]:
+        """Returns whole statements by id; see ``GraphReader.statements``."""
+        wanted = {key64(id_): id_ for id_ in ids}
+
+        def read(tx: neo4j.Transaction) -> dict[str, Statement]:
+            found: dict[str, Statement] = {}
+            by_head = _heads_of(tx, edition, wanted)
+            for portion in in_chunks(list(by_head.items()), IDS_A_QUERY):
+                rows = rows_of(
+                    tx,
+                    f"""UNWIND $rows AS row MATCH (a:Entity {{key: row.head}})-[r]->(b)
+                    WHERE r.key IN row.keys RETURN {STATEMENT_COLUMNS}""",
+                    {
+                        "rows": [
+                            {"head": f"{edition}:{hex_key(head)}", "keys": keys}
+                            for head, keys in portion
+                        ]
+                    },
+                )
+                found.update((row[1], statement_of_row(row)) for row in rows)
+            return found
+
+        found = self._read(edition, read, what="reading statements")
+        return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
+
+    def statements_of(
+        self,
+        edition: str,
+        head: str,
+        /,
+        *,
+        relation_ids: Sequence[str] = (),
+        limit: int = 1000,
+    ) -> list[Statement]:
+        """Returns the statements that have this head; see ``GraphReader.statements_of``."""
+        if limit < 0:
+            raise InputError(f"limit must be at least 0, got {limit}", argument="limit")
+        rows = self._read(
+            edition,
+            lambda tx: rows_of(
+                tx,
+                f"""MATCH (a:Entity {{key: $head}})-[r]->(b)
+                WHERE $relations IS NULL OR r.relation IN $relations
+                WITH a, r, b ORDER BY r.key LIMIT $limit RETURN {STATEMENT_COLUMNS}""",
+                {
+                    "head": f"{edition}:{hex_key(key64(head))}",
+                    "relations": list(relation_ids) or None,
+                    "limit": limit,
+                },
+            ),
+            what="reading statements",
+        )
+        return [statement_of_row(row) for row in rows]
+
+    def neighbourhood(
+        self,
+        edition: str,
+        ids: Sequence[str],
+        /,
+        *,
+        hops: int = 1,
+        max_edges: int = 10_000,
+        hub_degree: int | None = None,
+        ranks: Sequence[Rank] = (Rank.PREFERRED, Rank.NORMAL),
+        relation_ids: Sequence[str] = (),
+        exclude_relation_ids: Sequence[str] = (),
+        deadline: Deadline | None = None,
+    ) -> Neighbourhood:
+        """Returns the region around some entities; see ``GraphReader.neighbourhood``."""
+        return self._read(
+            edition,
+            lambda tx: read_neighbourhood(
+                tx,
+                edition,
+                ids,
+                hops=hops,
+                max_edges=max_edges,
+                hub_degree=hub_degree,
+                ranks=ranks,
+                relation_ids=relation_ids,
+                exclude_relation_ids=exclude_relation_ids,
+                deadline=deadline or Deadline.none(),
+            ),
+            deadline=deadline,
+            what="reading a neighbourhood",
+        )
+
+    def relations(self, edition: str, /) -> list[Entity]:
+        """Returns the relations of statements; see ``GraphReader.relations``."""
+        self._require(edition)
+        keys = relation_keys(self._connection, edition)
+
+        def read(tx: neo4j.Transaction) -> list[Entity]:
+            rows = rows_of(
+                tx,
+                "UNWIND $keys AS key MATCH (r:Relation {key: key}) RETURN r.id",
+                {"keys": keys},
+            )
+            ids = sorted((row[0] for row in rows), key=key64)
+            found = _entities_by_id(tx, edition, ids)
+            return [found.get(id_, Entity(id_)) for id_ in ids]
+
+        return self._read(edition, read, what="reading the relations")
+
+    def same_entities(self, edition: str, ids: Sequence[str], /) -> list[str]:
+        """Returns the same entities; see ``GraphReader.same_entities``."""
+
+        def read(tx: neo4j.Transaction) -> list[str]:
+            known = _entities_by_id(tx, edition, ids)
+            names = names_of_same(known.values())
+            naming = _entities_naming(tx, edition, names)
+            return same_as_these(known, [*naming, *_entities_by_id(tx, edition, names).values()])
+
+        return self._read(edition, read, what="reading the same entities")
+
+    def relations_of(
+        self, edition: str, ids: Sequence[str], /, *, deadline: Deadline | None = None
+    ) -> dict[str, frozenset[str]]:
+        """Returns the relations of heads; see ``GraphReader.relations_of``."""
+        return self._read(
+            edition,
+            lambda tx: read_relations(tx, edition, ids),
+            deadline=deadline,
+            what="reading the relations of entities",
+        )
+
+    def search(
+        self,
+        edition: str,
+        query: str,
+        /,
+        *,
+        languages: Sequence[str] = (),
+        limit: int = 10,
+        deadline: Deadline | None = None,
+    ) -> list[SearchHit]:
+        """Returns entities by name; see ``GraphReader.search`` and ``store.search``."""
+        terms = query_terms(query)
+
+        def read(tx: neo4j.Transaction) -> list[Entity]:
+            candidates: dict[str, list[Any]] = {}
+            for tokens in ([exact_term(query)], terms) if terms else ():
+                # Quoted, and of letters, digits and marks alone: nothing of Lucene's syntax.
+                wanted = " ".join(f'+"{token}"' for token in (search_token(edition), *tokens))
+                for row in rows_of(tx, _SEARCH, {"query": wanted, "limit": CANDIDATE_LIMIT}):
+                    candidates[row[0]] = row
+            return [entity_of_row(row) for row in candidates.values()]
+
+        found = self._read(edition, read, deadline=deadline, what="searching")
+        return rank_hits(found, query, languages=languages, limit=limit) if terms else []
+
+    def save_record(self, record: Record, /) -> None:
+        """Saves a record; see ``Records.save_record``."""
+        for what, text in (("kind", record.kind), ("key", record.key), ("graph", record.graph)):
+            check_text(text, what=f"a record's {what}")
+        fields: dict[str, Any] = {
+            "id": _record_id(record.kind, record.key),
+            "kind": record.kind,
+            "key": record.key,
+            "graph": record.graph,
+            "json": encode_fields(record),
+            "updated_at": record.updated_at or now_text(),
+        }
+        parts = in_chunks(record.data, PART_BYTES)
+        # Another writer of the same record may sweep these parts away; then they are sent again.
+        for _ in range(5):
+            if self._save(fields, [bytes(part) for part in parts]):
+                return
+        raise StoreError(
+            f"record {record.kind} {record.key[:80]!r} is being written by others all the time"
+        )
+
+    def _save(self, fields: dict[str, Any], parts: list[bytes]) -> bool:
+        version = secrets.token_hex(8)
+        apart = len(parts) > 1
+        for place, data in enumerate(parts if apart else ()):
+            self._connection.write(
+                """MERGE (p:GraphRecordPart {record: $id, version: $version, place: $place})
+                SET p.data = $data""",
+                id=fields["id"],
+                version=version,
+                place=place,
+                data=data,
+                what="saving a record",
+            )
+
+        def flip(tx: neo4j.Transaction) -> bool:
+            rows_of(
+                tx,
+                "MERGE (r:GraphRecord {id: $id}) SET r.version = $version",
+                {"id": fields["id"], "version": version},
+            )
+            found = rows_of(
+                tx,
+                """MATCH (p:GraphRecordPart {record: $id, version: $version})
+                RETURN count(p)""",
+                {"id": fields["id"], "version": version},
+            )[0][0]
+            if found != (len(parts) if apart else 0):
+                tx.rollback()
+                return False
+            rows_of(
+                tx,
+                "MATCH (r:GraphRecord {id: $id}) SET r = $fields",
+                {
+                    "id": fields["id"],
+                    "fields": fields
+                    | {"version": version, "data": None if apart or not parts else parts[0]},
+                },
+            )
+            rows_of(
+                tx,
+                """MATCH (p:GraphRecordPart {record: $id}) WHERE p.version <> $version
+                DELETE p""",
+                {"id": fields["id"], "version": version},
+            )
+            return True
+
+        return self._connection.transaction(flip, what="saving a record")
+
+    def get_record(self, kind: str, key: str, /) -> Record | None:
+        """Returns a record, or None."""
+        id_ = _record_id(kind, key)
+
+        def read(tx: neo4j.Transaction) -> Record | None:
+            row = one_row(
+                tx,
+                """MATCH (r:GraphRecord {id: $id})
+                RETURN r.kind, r.key, r.graph, r.json, r.updated_at, r.data, r.version""",
+                {"id": id_},
+            )
+            if row is None:
+                return None
+            data = bytes(row[5] or b"")
+            if row[5] is None:
+                parts = rows_of(
+                    tx,
+                    """MATCH (p:GraphRecordPart {record: $id, version: $version})
+                    RETURN p.data ORDER BY p.place""",
+                    {"id": id_, "version": row[6]},
+                )
+                data = b"".join(bytes(part) for (part,) in parts)
+            return decode_record(row[0], row[1], row[2], row[3], data, row[4])
+
+        return self._connection.transaction(read, access="READ", what="reading a record")
+
+    def list_records(self, kind: str, /, *, graph: str | None = None) -> list[Record]:
+        """Returns the records of a kind in order of their key, without ``data``."""
+        rows = self._connection.read(
+            """MATCH (r:GraphRecord {kind: $kind}) WHERE $graph IS NULL OR r.graph = $graph
+            RETURN r.kind, r.key, r.graph, r.json, r.updated_at""",
+            kind=kind,
+            graph=graph,
+            what="listing records",
+        )
+        rows.sort(key=lambda row: str(row[1]).encode())
+        return [decode_record(row[0], row[1], row[2], row[3], None, row[4]) for row in rows]
+
+    def delete_record(self, kind: str, key: str, /) -> bool:
+        """Deletes a record; returns whether there was one."""
+        deleted = False
+
+        def delete(tx: neo4j.Transaction) -> None:
+            # A second run, after a lost reply, finds nothing: the first one's answer counts.
+            nonlocal deleted
+            deleted = _delete_records(tx, [_record_id(kind, key)]) > 0 or deleted
+
+        self._connection.transaction(delete, what="deleting a record")
+        return deleted
+
+    def begin_load(
+        self,
+        graph: str,
+        /,
+        *,
+        replace: bool = False,
+        owner: str,
+        source: str,
+        options: Mapping[str, Any] | None = None,
+        lease_s: float = 60.0,
+    ) -> Neo4jLoadSession:
+        """Begins or resumes a load; see ``Store.begin_load``."""
+        require_graph_name(graph)
+        plan = begin(
+            self._connection,
+            graph,
+            replace=replace,
+            owner=owner,
+            source=source,
+            options=options or {},
+            lease_s=lease_s,
+            max_new_types=self._max_new_types,
+        )
+        drop_editions(self._connection)
+        session = Neo4jLoadSession(self._connection, plan)
+        try:
+            session.copy_base()
+        except BaseException as error:
+            session.__exit__(type(error), error, error.__traceback__)
+            raise
+        return session
+
+    def delete_graph(self, name: str, /) -> None:
+        """Deletes a graph, its editions and its records; see ``Store.delete_graph``."""
+        marked = False
+
+        def mark(tx: neo4j.Transaction) -> None:
+            nonlocal marked
+            rows_of(tx, "MATCH (g:Graph {name: $name}) SET g.touched = timestamp()", {"name": name})
+            held = one_row(
+                tx,
+                """MATCH (e:GraphEdition {graph: $name}) WHERE e.state IN ['loading', 'finished']
+                SET e.touched = timestamp()
+                RETURN e.owner, e.source, e.started_at,
+                    e.token IS NOT NULL AND e.lease_until > timestamp()""",
+                {"name": name},
+            )
+            if held is not None and held[3] and not is_gone(held[0]):
+                raise LoadInProgressError(
+                    f"graph {name!r} is being loaded by {held[0]} from {held[1]}, begun {held[2]}",
+                    hint="Wait for it to end, or stop it.",
+                )
+            known = _names(tx)
+            if name not in known and held is None:
+                if marked:
+                    return
+                raise graph_not_found(name, known)
+            marked = True
+            rows_of(
+                tx,
+                """MATCH (e:GraphEdition {graph: $name})
+                SET e.state = 'dropping', e.token = null""",
+                {"name": name},
+            )
+            rows_of(tx, "MATCH (g:Graph {name: $name}) DELETE g", {"name": name})
+            found = rows_of(tx, "MATCH (r:GraphRecord {graph: $name}) RETURN r.id", {"name": name})
+            _delete_records(tx, [row[0] for row in found])
+            mark_passages(tx, name)
+
+        self._connection.transaction(mark, what="deleting a graph")
+        drop_editions(self._connection)
+        self._passages.drop_marked()
+
+    def ping(self) -> None:
+        """Raises ``StoreUnavailableError`` unless the server answers now."""
+        self._connection.read("RETURN 1", what="asking whether it answers")
+
+    def close(self) -> None:
+        """Closes the driver."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        self.close()
+
+    def _require(self, edition: str) -> None:
+        self._connection.transaction(
+            lambda tx: _require_published(tx, edition), access="READ", what="reading a graph"
+        )
+
+    def _read(
+        self,
+        edition: str,
+        work: Callable[[neo4j.Transaction], T],
+        /,
+        *,
+        what: str,
+        deadline: Deadline | None = None,
+    ) -> T:
+        def checked(tx: neo4j.Transaction) -> T:
+            _require_published(tx, edition)
+            return work(tx)
+
+        return self._connection.transaction(checked, access="READ", deadline=deadline, what=what)
+
+
+def open_neo4j(
+    url: str,
+    /,
+    *,
+    username: str | None = None,
+    password: str | None = None,
+    database: str | None = None,
+    snapshot_folder: Path | None = None,
+    snapshot_cache_bytes: int = DEFAULT_CACHE_BYTES,
+    trust_snapshots: bool = False,
+    max_new_types: int = MAX_NEW_TYPES,
+    retry_s: float = RETRY_S,
+    connect_timeout_s: float = CONNECT_TIMEOUT_S,
+) -> Neo4jStore:
+    """Opens the store in a Neo4j server; makes its indexes where there are none.
+
+    Args:
+        url: ``bolt://`` or ``neo4j://`` address, which may hold user name and password.
+        username: ``neo4j`` if not given.
+        password: None where the server asks for none.
+        database: Name of the database; ``neo4j`` if not given, the one that Community has.
+        snapshot_folder: Where snapshots are kept; in the user's cache folder if not given.
+        snapshot_cache_bytes: Most bytes of snapshots kept.
+        trust_snapshots: Whether to open snapshots without checking their content.
+        max_new_types: Most new relationship types a load may make.
+        retry_s: How long a failed transaction is tried again, seconds.
+        connect_timeout_s: How long to wait for a connection, seconds.
+
+    Raises:
+        StoreUnavailableError: The server does not answer, or refuses the password.
+        SchemaVersionError: A newer version of this package has written here.
+    """
+    parts = urlsplit(url)
+    address = url
+    if parts.username is not None:
+        username = unquote(parts.username)
+        password = unquote(parts.password or "") or password
+        address = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    connection = Connection(
+        address,
+        username=username,
+        password=password,
+        database=database or "neo4j",
+        retry_s=retry_s,
+        connect_timeout_s=connect_timeout_s,
+    )
+    try:
+        store_id = ensure_schema(connection)
+    except BaseException:
+        connection.close()
+        raise
+    folder = snapshot_folder or user_cache_path("graph-service") / "snapshots" / store_id
+    return Neo4jStore(
+        connection,
+        SnapshotCache(folder, snapshot_cache_bytes, trust=trust_snapshots),
+        max_new_types=max_new_types,
+    )
+
+
+def _require_published(tx: neo4j.Transaction, edition: str) -> None:
+    row = one_row(tx, "MATCH (e:GraphEdition {id: $id}) RETURN e.state", {"id": edition})
+    if row is None or row[0] != "published":
+        raise edition_not_found(edition)
+
+
+def _names(tx: neo4j.Transaction) -> list[str]:
+    rows = rows_of(tx, "MATCH (g:Graph) WHERE g.current IS NOT NULL RETURN g.name", {})
+    return [name for (name,) in rows]
+
+
+def _unfinished(tx: neo4j.Transaction) -> dict[str, UnfinishedLoad]:
+    return {row[0]: _unfinished_of_row(row) for row in rows_of(tx, _UNFINISHED, {})}
+
+
+def _unfinished_of_row(row: list[Any]) -> UnfinishedLoad:
+    _, edition, owner, source, started_at, statements, lease_until = row
+    return UnfinishedLoad(edition, owner, source, started_at, statements, time_text(lease_until))
+
+
+def _entities_by_id(tx: neo4j.Transaction, edition: str, ids: Sequence[str]) -> dict[str, Entity]:
+    keys = [f"{edition}:{hex_key(key64(id_))}" for id_ in ids]
+    found = _entities_by_key(tx, keys)
+    wanted = set(ids)
+    return {entity.id: entity for entity in found if entity.id in wanted}
+
+
+def _entities_by_key(tx: neo4j.Transaction, keys: Sequence[str]) -> list[Entity]:
+    found: list[Entity] = []
+    for portion in in_chunks(keys, IDS_A_QUERY):
+        rows = rows_of(
+            tx,
+            f"UNWIND $keys AS key MATCH (n:Entity {{key: key}}) RETURN {ENTITY_COLUMNS}",
+            {"keys": list(portion)},
+        )
+        found += [entity_of_row(row) for row in rows]
+    return found
+
+
+def _entities_same_as(tx: neo4j.Transaction, edition: str, ids: Sequence[str]) -> dict[str, Entity]:
+    return by_same_as(_entities_naming(tx, edition, ids), set(ids))
+
+
+def _entities_naming(tx: neo4j.Transaction, edition: str, ids: Sequence[str]) -> list[Entity]:
+    rows = rows_of(
+        tx,
+        "UNWIND $keys AS key MATCH (s:SameAs {key: key}) RETURN DISTINCT s.target",
+        {"keys": [f"{edition}:{hex_key(key64(id_))}" for id_ in ids]},
+    )
+    return _entities_by_key(tx, [row[0] for row in rows])
+
+
+def _heads_of(tx: neo4j.Transaction, edition: str, keys: Mapping[int, str]) -> dict[int, list[int]]:
+    """Returns the statement keys that there are, by the key of their head."""
+    row = one_row(tx, "MATCH (e:GraphEdition {id: $id}) RETURN e.page_bits", {"id": edition})
+    if row is None or not keys:
+        return {}
+    pages: dict[str, list[int]] = {}
+    for key in keys:
+        pages.setdefault(f"{edition}:s{page_of(key, row[0]):08x}", []).append(key)
+    by_head: dict[int, list[int]] = {}
+    for portion in in_chunks(list(pages), 500):
+        rows = rows_of(
+            tx,
+            "UNWIND $pages AS key MATCH (p:GraphPage {key: key}) RETURN p.key, p.places",
+            {"pages": list(portion)},
+        )
+        for page, data in rows:
+            places = unpack(data, PLACE_ROW)
+            for key in pages[page]:
+                place = int(places["key"].searchsorted(key))
+                if place < len(places) and int(places["key"][place]) == key:
+                    by_head.setdefault(int(places["head"][place]), []).append(key)
+    return by_head
+
+
+def _record_id(kind: str, key: str) -> str:
+    size = len(kind.encode())
+    return blake2b(f"{size}:{kind}{key}".encode(), digest_size=16).hexdigest()
+
+
+def _delete_records(tx: neo4j.Transaction, ids: list[str]) -> int:
+    rows_of(tx, "UNWIND $ids AS id MATCH (p:GraphRecordPart {record: id}) DELETE p", {"ids": ids})
+    found = rows_of(
+        tx,
+        "UNWIND $ids AS id MATCH (r:GraphRecord {id: id}) DELETE r RETURN count(*)",
+        {"ids": ids},
+    )
+    return int(found[0][0]) if found else 0

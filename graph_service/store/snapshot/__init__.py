@@ -1,0 +1,1 @@
+"""A published graph as arrays: built, kept in files, and memory-mapped."""

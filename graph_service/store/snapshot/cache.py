@@ -1,0 +1,191 @@
+"""Built snapshots in a folder, each checked when it is opened and then memory-mapped.
+
+Files are named by the fingerprints; each is written beside its final place and renamed, so two
+processes that build the same one at once do each other no harm. A damaged file is built again
+from the store, and a warning says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from graph_service.errors import StoreCorruptError
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.store.protocol import GraphInfo
+from graph_service.store.snapshot.file import (
+    FORMAT,
+    MappedFile,
+    open_snapshot,
+    verify_snapshot,
+    write_snapshot,
+)
+
+DEFAULT_CACHE_BYTES = 4 * 2**30
+_SUFFIX = ".snapshot"
+_ABANDONED_S = 24 * 3600
+"""Age from which on a file that a killed process was writing is deleted."""
+_log = logging.getLogger(__name__)
+
+
+class SnapshotCache:
+    """Built snapshots in a folder, the least recently used ones deleted past a size.
+
+    Args:
+        folder: Made when first needed. Where it cannot be written, snapshots stay in memory.
+        limit_bytes: Most bytes kept; the newest snapshot stays in any case.
+        trust: Whether a snapshot is opened without checking its content.
+    """
+
+    def __init__(
+        self, folder: Path, limit_bytes: int = DEFAULT_CACHE_BYTES, *, trust: bool = False
+    ) -> None:
+        self.folder = folder
+        self.limit_bytes = limit_bytes
+        self.trust = trust
+        self._opened: dict[Path, MappedFile] = {}
+        self._lock = threading.Lock()
+
+    def get(self, info: GraphInfo, build: Callable[[], KnowledgeGraph], /) -> KnowledgeGraph:
+        """Returns the arrays of an edition, mapped from the cache, built first where needed."""
+        place = self.place(info)
+        graph = self._open(place, info, verify=not self.trust)
+        if graph is not None:
+            return graph
+        built = build()
+        try:
+            self._save(built, place)
+        except OSError:
+            # A full disk or a folder of another user costs speed, not the answer.
+            return built
+        self._evict(place)
+        return self._open(place, info, verify=False) or built
+
+    def mend(self, info: GraphInfo, build: Callable[[], KnowledgeGraph], /) -> None:
+        """Makes an opened snapshot right again where its file was written or cut since.
+
+        Every array that is mapped from it is right again then. Costs a look at the file's size
+        and time where nothing happened. A query that reads the cut part in the moment before
+        can't be saved.
+
+        Raises:
+            StoreCorruptError: What the store builds now is not what the file was.
+        """
+        place = self.place(info)
+        state = self._opened.get(place)
+        if state is None or not state.has_changed():
+            return
+        with self._lock:
+            if not state.has_changed():
+                return
+            try:
+                if place.stat().st_size == state.size:
+                    verify_snapshot(place)
+                    self._opened[place] = MappedFile.of(place, place.stat())
+                    return
+            except StoreCorruptError as error:
+                _log.warning("%s; it is written again from the store", error.message)
+            else:
+                _log.warning(
+                    "the snapshot %s was cut while it was open; it is written again from the store",
+                    place.name,
+                )
+            self._rewrite(place, state.size, build())
+
+    def verify(self, info: GraphInfo, /) -> int | None:
+        """Checks the file of an edition and returns its bytes; None where there is none.
+
+        Raises:
+            StoreCorruptError: It is damaged.
+        """
+        try:
+            return verify_snapshot(self.place(info))
+        except FileNotFoundError:
+            return None
+
+    def place(self, info: GraphInfo, /) -> Path:
+        """Returns the file of an edition's arrays."""
+        prints = info.fingerprints
+        return self.folder / f"{FORMAT}-{prints.edges}-{prints.content}{_SUFFIX}"
+
+    def _open(self, place: Path, info: GraphInfo, *, verify: bool) -> KnowledgeGraph | None:
+        try:
+            graph, state = open_snapshot(place, info, verify=verify)
+        except FileNotFoundError:
+            return None
+        except StoreCorruptError as error:
+            _log.warning("%s; it is built again from the store", error.message)
+            return None
+        self._opened[place] = state
+        # A cache of another user, or on a read-only disk, is read and not marked as used.
+        with contextlib.suppress(OSError):
+            os.utime(place, ns=(time.time_ns(), state.changed_ns))
+        return graph
+
+    def _save(self, graph: KnowledgeGraph, place: Path) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        temporary = self._temporary(graph)
+        temporary.replace(place)
+
+    def _temporary(self, graph: KnowledgeGraph) -> Path:
+        """Writes a snapshot under a name of its own, for reading only."""
+        temporary = self.folder / f".{os.getpid()}-{secrets.token_hex(8)}"
+        try:
+            with temporary.open("wb") as file:
+                write_snapshot(graph, file)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.chmod(0o444)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        return temporary
+
+    def _rewrite(self, place: Path, size: int, graph: KnowledgeGraph) -> None:
+        """Writes a snapshot into the file that is mapped, rather than beside it."""
+        temporary = self._temporary(graph)
+        try:
+            if temporary.stat().st_size != size:
+                raise StoreCorruptError(
+                    f"the snapshot {place.name} was damaged while it was open, and the store does "
+                    "not hold the same graph any more",
+                    hint="Check the store with graph-service verify, then start the server again.",
+                )
+            place.chmod(0o644)
+            with temporary.open("rb") as source, place.open("r+b") as target:
+                while block := source.read(2**22):
+                    target.write(block)
+                target.truncate(size)
+                target.flush()
+                os.fsync(target.fileno())
+            place.chmod(0o444)
+            self._opened[place] = MappedFile.of(place, place.stat())
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def _evict(self, newest: Path) -> None:
+        entries: list[tuple[int, Path, int]] = []
+        for place in self.folder.iterdir():
+            try:
+                found = place.stat()
+            except OSError:
+                continue
+            if place.name.startswith(".") and time.time() - found.st_mtime > _ABANDONED_S:
+                place.unlink(missing_ok=True)
+            if place.suffix != _SUFFIX:
+                continue
+            entries.append((found.st_atime_ns, place, found.st_size))
+        total = sum(size for _, _, size in entries)
+        for _, place, size in sorted(entries):
+            if total <= self.limit_bytes:
+                return
+            if place != newest:
+                # Who has it mapped keeps it.
+                place.unlink(missing_ok=True)
+                total -= size

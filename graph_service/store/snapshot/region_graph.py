@@ -1,0 +1,111 @@
+"""A part of a stored graph as arrays of its own: what retrieval runs on above the snapshot limit.
+
+Numbers follow keys as in a whole snapshot, so what is picked from a part is what would be picked
+from the same region of the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.limits import Deadline
+from graph_service.model.statement import Entity, Rank
+from graph_service.model.values import EntityValue, Quantity, stored_value
+from graph_service.store.protocol import GraphInfo, GraphReader, Neighbourhood
+from graph_service.store.snapshot.build import build_arrays, chunks_of_rows
+
+_NAMING = ('["e",', '["q",')
+"""How encoded values begin that name an entity: its own label, or that of a unit, is shown."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RegionGraph:
+    """The statements around some entities.
+
+    Attributes:
+        graph: Their arrays, with the labels of all that they name. Nodes beside the region's own
+            are the entries of its relations and the units of its quantities.
+        neighbourhood: As the store read it: steps from the start and degrees in the whole graph.
+    """
+
+    graph: KnowledgeGraph
+    neighbourhood: Neighbourhood
+
+
+def read_region_graph(
+    reader: GraphReader,
+    info: GraphInfo,
+    ids: Sequence[str],
+    /,
+    *,
+    hops: int,
+    max_edges: int,
+    hub_degree: int | None = None,
+    ranks: Sequence[Rank] = (Rank.PREFERRED, Rank.NORMAL),
+    relation_ids: Sequence[str] = (),
+    exclude_relation_ids: Sequence[str] = (),
+    deadline: Deadline | None = None,
+) -> RegionGraph:
+    """Reads the region around some entities; see ``GraphReader.neighbourhood``.
+
+    Args:
+        reader: The store, or one reading of it.
+        info: The edition.
+        ids: Where the region starts; those the graph lacks are left out.
+        hops: Steps, both directions.
+        max_edges: Most statements.
+        hub_degree: Entities of more statements are reached and not walked through.
+        ranks: Of the statements that are edges.
+        relation_ids: Relations that are walked; empty for all.
+        exclude_relation_ids: Relations that are not.
+        deadline: Raises ``DeadlineError`` when past.
+    """
+    found = reader.neighbourhood(
+        info.edition,
+        ids,
+        hops=hops,
+        max_edges=max_edges,
+        hub_degree=hub_degree,
+        ranks=ranks,
+        relation_ids=relation_ids,
+        exclude_relation_ids=exclude_relation_ids,
+        deadline=deadline,
+    )
+    nodes = {*found.hops}
+    named: set[str] = set()
+    for edge in found.edges:
+        nodes.add(edge.head)
+        named.add(edge.relation)
+        if edge.value.startswith(_NAMING):
+            value = stored_value(edge.value)
+            if isinstance(value, EntityValue):
+                nodes.add(value.id)
+            elif isinstance(value, Quantity) and value.unit:
+                named.add(value.unit)
+    relations: dict[int, str] = {}
+    graph = build_arrays(
+        info,
+        chunks_of_rows(iter([list(found.edges)]), relations),
+        lambda: relations,
+        iter([list(_entities(reader, info.edition, nodes, named))]),
+    )
+    return RegionGraph(graph, found)
+
+
+def _entities(
+    reader: GraphReader, edition: str, nodes: set[str], named: set[str]
+) -> Iterable[Entity]:
+    """Returns the entity of each id itself: one that is another now has no names of its own.
+
+    Of those only named, a relation as a rule, the graph may have none: it is no node then.
+    """
+    ids = sorted(nodes | named)
+    found = reader.entities(edition, ids).found
+    for id_ in ids:
+        entity = found.get(id_)
+        if entity is not None and entity.id == id_:
+            yield entity
+        elif id_ in nodes:
+            yield Entity(id_)

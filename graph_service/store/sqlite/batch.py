@@ -1,0 +1,373 @@
+"""One batch on its way into the SQLite file: checked, encoded, hashed and inserted."""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+
+import numpy as np
+import orjson
+
+from graph_service.errors import InputError, StoreError
+from graph_service.model.identity import check_text, key64
+from graph_service.model.statement import (
+    Entity,
+    Statement,
+    encode_terms,
+)
+from graph_service.store.encoded import EncodedStatements, encode_statements, id_key
+from graph_service.store.hashes import Uint64, collision, entity_hash
+from graph_service.store.protocol import Batch
+from graph_service.store.sqlite.rows import KIND_CODES, entity_of_row
+from graph_service.store.sqlite.schema import of_edition
+from graph_service.store.terms import is_of_other_age, is_outdated, merge_terms
+from graph_service.store.texts import holds_nul
+
+KNOWN_IDS = 500_000
+_INSERT_STATEMENT = """INSERT INTO statements_$n
+    (key, id, head, relation, tail, value, rank, qualifiers, sources, context)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+INSERT_CONFLICT = """INSERT INTO conflicts_$n
+    (id, is_document, batch, line, kept_batch, kept_line) VALUES (?, ?, ?, ?, ?, ?)"""
+# The same key under another id breaks NOT NULL: a collision costs no look-up of its own.
+_INSERT_BARE = """INSERT INTO entities_$n (key, id, kind, bare, terms) VALUES (?, ?, 0, 1, '{}')
+    ON CONFLICT (key) DO UPDATE SET key = NULL WHERE id <> excluded.id"""
+_INSERT_ENTITY = """INSERT INTO entities_$n (key, id, kind, bare, redirect, revision, terms)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET key = iif(id = excluded.id, key, NULL), kind = excluded.kind,
+        bare = iif(bare = 0, 0, excluded.bare), redirect = excluded.redirect, revision = excluded.revision,
+        terms = excluded.terms"""
+_INSERT_DOCUMENT = """INSERT INTO documents_$n VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)
+    ON CONFLICT (key) DO UPDATE SET batch = ?2, line = ?3, terms = ?4,
+        first_row = ifnull(?5, first_row), oldest_row = ifnull(oldest_row, ?5),
+        begin_row = iif(?5 IS NULL, begin_row, ?6), end_row = iif(?5 IS NULL, end_row, ?7)"""
+_SELECT_DOCUMENTS = """SELECT key, batch, line, terms, first_row, begin_row, end_row
+    FROM documents_$n WHERE key IN (SELECT value FROM json_each(?))"""
+_SELECT_STATEMENTS = """SELECT s.key, r.id, s.tail, s.value, s.rank, s.qualifiers, s.sources,
+    s.context FROM statements_$n s JOIN relations_$n r ON r.number = s.relation
+    WHERE s.row BETWEEN ? AND ? AND s.head = ?"""
+_SELECT_ENTITIES = """SELECT key, id, kind, redirect, revision, terms, bare FROM entities_$n
+    WHERE key IN (SELECT value FROM json_each(?))"""
+
+
+class KnownIds:
+    """Ids that committed batches of this session have written, so as not to write them again."""
+
+    def __init__(self) -> None:
+        self.entities: dict[str, int] = {}
+        self.relations: dict[str, int] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a batch came to.
+
+    Attributes:
+        appended, outdated, conflicting: Statements that are in, and those left out.
+        sums: What those that are in add to the words of both fingerprints.
+    """
+
+    appended: int
+    outdated: int
+    conflicting: int
+    sums: Uint64
+
+
+class PreparedBatch:
+    """One batch on its way into the tables; nothing is kept of it unless it is committed."""
+
+    def __init__(self, batch: Batch, number: int, known: KnownIds, sequence: int) -> None:
+        self._batch = batch
+        self._number = number
+        self._known = known
+        self._sequence = sequence
+        self._mentioned: dict[str, int] = {}
+        self._relations: dict[str, int] = {}
+        self._records: dict[str, tuple[int, bytes]] = {}
+
+    def remember(self) -> None:
+        """Keeps the ids that are in now, so that later batches do not write them again."""
+        known = self._known
+        if len(known.entities) + len(self._mentioned) > KNOWN_IDS:
+            known.entities.clear()
+        known.entities.update(self._mentioned)
+        known.relations.update(self._relations)
+
+    def write(self, connection: sqlite3.Connection) -> Written:
+        """Writes the batch, and leaves out documents of lower revisions and conflicting ones."""
+        batch = self._batch
+        for id_ in batch.documents:
+            check_text(id_, what="a document's id")
+        outdated, conflicting = self._write_entities(connection)
+        statements: Sequence[Statement] = batch.statements
+        lines: Sequence[int] = batch.lines
+        left_out = Counter[str]()
+        if outdated or conflicting:
+            heads = [item.head for item in statements]
+            left_out.update(head for head in heads if head in outdated or head in conflicting)
+            if left_out:
+                kept = [place for place, head in enumerate(heads) if head not in left_out]
+                statements = [statements[place] for place in kept]
+                lines = [lines[place] for place in kept] if lines else ()
+        encoded = encode_statements(statements)
+        first_row = self._write_place(connection, lines)
+        self._write_documents(connection, encoded, first_row, outdated | conflicting)
+        self._write_statements(connection, encoded)
+        return Written(
+            len(encoded),
+            sum(left_out[id_] for id_ in outdated),
+            sum(left_out[id_] for id_ in conflicting),
+            np.frombuffer(encoded.sums, dtype=np.uint64),
+        )
+
+    def _write_place(self, connection: sqlite3.Connection, lines: Sequence[int]) -> int:
+        """Writes where the batch was read; returns the number of its first row."""
+        (row,) = connection.execute(
+            of_edition("SELECT ifnull(max(row), 0) FROM statements_$n", self._number)
+        ).fetchone()
+        connection.execute(
+            of_edition("INSERT INTO batches_$n VALUES (?, ?, ?, ?)", self._number),
+            (self._sequence, row + 1, self._batch.source, array("q", lines).tobytes()),
+        )
+        return int(row) + 1
+
+    def _write_documents(
+        self,
+        connection: sqlite3.Connection,
+        encoded: EncodedStatements,
+        first_row: int,
+        left_out: AbstractSet[str],
+    ) -> None:
+        whole = self._batch.documents - left_out
+        records = dict(self._records)
+        for id_ in whole - records.keys():
+            records[id_] = self._batch.line_of(id_), b""
+        if not records:
+            return
+        begin: dict[int, int] = {}
+        end: dict[int, int] = {}
+        if whole:
+            for row, head in enumerate(encoded.heads, start=first_row):
+                begin.setdefault(head, row)
+                end[head] = row
+        keys = {id_: key64(id_) for id_ in records}
+        connection.executemany(
+            of_edition(_INSERT_DOCUMENT, self._number),
+            [
+                (
+                    keys[id_],
+                    self._sequence,
+                    line,
+                    terms,
+                    first_row if id_ in whole else None,
+                    begin.get(keys[id_]),
+                    end.get(keys[id_]),
+                )
+                for id_, (line, terms) in sorted(records.items())
+            ],
+        )
+
+    def _write_statements(self, connection: sqlite3.Connection, encoded: EncodedStatements) -> None:
+        known = self._known.entities
+        self._mentioned = {id_: key for id_, key in encoded.entity_keys.items() if id_ not in known}
+        numbers = [self._relation(connection, id_) for id_ in encoded.relation_ids]
+        try:
+            connection.executemany(
+                of_edition(_INSERT_BARE, self._number),
+                [(key, id_) for id_, key in self._mentioned.items()],
+            )
+        except sqlite3.IntegrityError as error:
+            raise self._collision(connection, self._mentioned) from error
+        connection.executemany(
+            of_edition(_INSERT_STATEMENT, self._number),
+            zip(
+                encoded.keys,
+                encoded.ids,
+                encoded.heads,
+                map(numbers.__getitem__, encoded.relations),
+                encoded.tails,
+                encoded.values,
+                encoded.ranks,
+                encoded.qualifiers,
+                encoded.sources,
+                encoded.contexts,
+                strict=True,
+            ),
+        )
+
+    def _relation(self, connection: sqlite3.Connection, id_: str) -> int:
+        found = self._known.relations.get(id_) or self._relations.get(id_)
+        if found is not None:
+            return found
+        key = id_key(id_)
+        row = connection.execute(
+            of_edition("SELECT number, id FROM relations_$n WHERE key = ?", self._number), (key,)
+        ).fetchone()
+        if row is None:
+            cursor = connection.execute(
+                of_edition("INSERT INTO relations_$n (key, id) VALUES (?, ?)", self._number),
+                (key, id_),
+            )
+            number = int(cursor.lastrowid or 0)
+        else:
+            number = int(row[0])
+            if row[1] != id_:
+                raise collision(id_, row[1])
+        self._relations[id_] = number
+        return number
+
+    def _write_entities(self, connection: sqlite3.Connection) -> tuple[set[str], set[str]]:
+        """Writes the entities; returns the ids whose document is older than what is there, and
+        those whose document is another than this load gave before.
+        """
+        batch = self._batch
+        stored: dict[str, Entity] = {}
+        keys = {entity.id: _checked_key(entity) for entity in batch.entities}
+        found = connection.execute(
+            of_edition(_SELECT_ENTITIES, self._number),
+            (orjson.dumps(list(keys.values())).decode(),),
+        )
+        for _, id_, kind, redirect, revision, terms, bare in found.fetchall():
+            if bare != 1:
+                stored[id_] = entity_of_row(id_, kind, redirect, revision, terms)
+        conflicting = self._conflicting(connection, stored)
+        outdated: set[str] = set()
+        changed: dict[str, Entity] = {}
+        encoded: dict[str, str] = {}
+        lines = batch.entity_lines or (0,) * len(batch.entities)
+        for entity, line in zip(batch.entities, lines, strict=True):
+            id_ = entity.id
+            before = stored.get(id_)
+            if batch.terms_only:
+                stored[id_] = changed[id_] = merge_terms(before, entity)
+            elif id_ in conflicting:
+                continue
+            elif before is not None and is_outdated(before, entity):
+                outdated.add(id_)
+            else:
+                outdated.discard(id_)
+                stored[id_] = changed[id_] = entity
+                encoded[id_] = _encode_terms(entity)
+                self._records[id_] = line, _terms_hash(entity, encoded[id_])
+        rows = [
+            (
+                keys[id_],
+                id_,
+                KIND_CODES[entity.kind],
+                2 if batch.names_only else 0,
+                entity.redirect,
+                entity.revision,
+                encoded[id_] if id_ in encoded else _encode_terms(entity),
+            )
+            for id_, entity in changed.items()
+        ]
+        try:
+            connection.executemany(of_edition(_INSERT_ENTITY, self._number), rows)
+        except sqlite3.IntegrityError as error:
+            raise self._collision(connection, keys) from error
+        return outdated & batch.documents, conflicting & batch.documents
+
+    def _conflicting(
+        self, connection: sqlite3.Connection, stored: Mapping[str, Entity]
+    ) -> set[str]:
+        """Returns the entities that this load described otherwise before, and writes that down."""
+        batch = self._batch
+        if batch.terms_only:
+            return set()
+        records: dict[str, tuple[Entity | None, int]] = dict.fromkeys(batch.documents, (None, 0))
+        lines = batch.entity_lines or (0,) * len(batch.entities)
+        for entity, line in zip(batch.entities, lines, strict=True):
+            records[entity.id] = entity, line
+        keys = {key64(id_): id_ for id_ in records}
+        found = connection.execute(
+            of_edition(_SELECT_DOCUMENTS, self._number), (orjson.dumps(list(keys)).decode(),)
+        )
+        conflicting: set[str] = set()
+        for key, *row in found.fetchall():
+            id_, earlier = keys[key], _Given(*row)
+            record, line = records[id_]
+            before = stored.get(id_)
+            if record is not None and before is not None and is_of_other_age(before, record):
+                continue
+            if self._differs(connection, id_, record, earlier):
+                conflicting.add(id_)
+                line = line or batch.line_of(id_)
+                connection.execute(
+                    of_edition(INSERT_CONFLICT, self._number),
+                    (id_, True, self._sequence, line, earlier.batch, earlier.line),
+                )
+        return conflicting
+
+    def _differs(
+        self, connection: sqlite3.Connection, id_: str, entity: Entity | None, earlier: _Given
+    ) -> bool:
+        """Returns whether an entity's record in this batch is another than an earlier one."""
+        if (
+            entity is not None
+            and earlier.terms
+            and _terms_hash(entity, _encode_terms(entity)) != earlier.terms
+        ):
+            return True
+        if id_ not in self._batch.documents or earlier.first_row is None:
+            return False
+        rows = connection.execute(
+            of_edition(_SELECT_STATEMENTS, self._number),
+            (earlier.begin_row or 0, earlier.end_row or -1, key64(id_)),
+        ).fetchall()
+        own = encode_statements([item for item in self._batch.statements if item.head == id_])
+        relations = map(own.relation_ids.__getitem__, own.relations)
+        columns = (own.tails, own.values, own.ranks, own.qualifiers, own.sources, own.contexts)
+        return set(rows) != set(zip(own.keys, relations, *columns, strict=True))
+
+    def _collision(self, connection: sqlite3.Connection, keys: Mapping[str, int]) -> StoreError:
+        ids: dict[int, str] = {}
+        for id_, key in keys.items():
+            if ids.setdefault(key, id_) != id_:
+                return collision(id_, ids[key])
+        found = connection.execute(
+            of_edition(_SELECT_ENTITIES, self._number), (orjson.dumps(list(ids)).decode(),)
+        )
+        for key, id_, *_ in found.fetchall():
+            if ids[key] != id_:
+                return collision(ids[key], id_)
+        return StoreError("a row of this batch breaks a rule of the store's tables")
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The record of an entity that this load gave before; see the table ``documents``."""
+
+    batch: int
+    line: int
+    terms: bytes
+    first_row: int | None
+    begin_row: int | None
+    end_row: int | None
+
+
+def _terms_hash(entity: Entity, encoded: str) -> bytes:
+    return entity_hash(entity.id, entity.kind.value, entity.redirect, encoded)
+
+
+def _checked_key(entity: Entity) -> int:
+    check_text(entity.id, what="an entity id")
+    if entity.redirect is not None:
+        check_text(entity.redirect, what="the target of a redirect")
+    return id_key(entity.id)
+
+
+def _encode_terms(entity: Entity) -> str:
+    # The revision has a column of its own, so that the stored terms are what is hashed.
+    try:
+        encoded = encode_terms(
+            entity if entity.revision is None else replace(entity, revision=None)
+        )
+    except TypeError as error:
+        raise InputError(f"a term of {entity.id!r} holds a lone surrogate: {error}") from error
+    if "\\u0000" in encoded and holds_nul(orjson.loads(encoded)):
+        raise InputError(f"a term of {entity.id!r} holds a NUL character")
+    return encoded

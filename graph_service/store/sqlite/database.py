@@ -1,0 +1,334 @@
+"""Connections to one SQLite file: one a thread, none across a fork; errors mapped here alone."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from graph_service.errors import (
+    DeadlineError,
+    GraphNotFoundError,
+    GraphServiceError,
+    InputError,
+    SchemaVersionError,
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreUnavailableError,
+)
+from graph_service.model.limits import Deadline
+from graph_service.store.sqlite.schema import (
+    APPLICATION_ID,
+    MIGRATIONS,
+    SCHEMA_VERSION,
+    STORE_TABLES,
+)
+
+READER_CACHE_KIB = 16_384
+LOADER_CACHE_KIB = 131_072
+PAGE_BYTES = 8_192
+STEPS_BETWEEN_CHECKS = 20_000
+
+# SQLite's primary result codes, https://www.sqlite.org/rescode.html
+_BUSY, _LOCKED, _READONLY, _INTERRUPT, _IOERR, _CORRUPT = 5, 6, 8, 9, 10, 11
+_FULL, _CANTOPEN, _SCHEMA, _TOOBIG, _NOTADB = 13, 14, 17, 18, 26
+_IOERR_OF_READS = {266, 522, 1802}
+
+# Connections that a fork inherited. Closing them would disturb the parent's file locks and log.
+_INHERITED: list[sqlite3.Connection] = []
+
+
+def mapped_error(error: sqlite3.Error, path: Path, /) -> GraphServiceError:
+    """Returns the error of ours for one of SQLite's. All of them pass through here."""
+    code = getattr(error, "sqlite_errorcode", None)
+    primary = None if code is None else code & 0xFF
+    text = str(error)
+    if primary == _INTERRUPT:
+        return DeadlineError(
+            "the time allowed ran out while reading the store",
+            hint="Ask for fewer hops or edges, or raise the time limit.",
+        )
+    if primary == _FULL or (primary == _IOERR and code not in _IOERR_OF_READS):
+        return StoreFullError(
+            f"no space is left to write to {path} ({text}); nothing of this batch is in",
+            hint="Free disk space (or raise the file-size limit) and run the same command again.",
+        )
+    if primary in (_CORRUPT, _NOTADB):
+        return StoreCorruptError(
+            f"{path} is damaged or is not a graph-service store ({text})",
+            hint="Restore a backup, or load the graph again into a new file.",
+        )
+    if primary in (_BUSY, _LOCKED):
+        return StoreUnavailableError(
+            f"{path} is locked by another writer ({text})", hint="Try again in a moment."
+        )
+    if primary == _IOERR:
+        return StoreUnavailableError(
+            f"{path} cannot be read ({text})", hint="Check the disk, and try again."
+        )
+    if primary == _CANTOPEN:
+        return StoreUnavailableError(
+            f"{path} cannot be opened ({text})",
+            hint="Check that its folder exists and that this user may write there.",
+        )
+    if primary == _READONLY:
+        return StoreError(
+            f"{path} is open for reading only ({text})",
+            hint="A store is written even where it is only read: allow this user to write the "
+            "file and its folder, or copy the file to a place where it may.",
+        )
+    if primary == _TOOBIG:
+        return InputError(f"a text is larger than the store can hold ({text})")
+    # A full-text table that is dropped while a query on it is compiled: "vtable constructor failed".
+    if primary == _SCHEMA or "no such table" in text:
+        return GraphNotFoundError(
+            "this edition of the graph is no longer stored", hint="Ask for the graph again."
+        )
+    if "closed database" in text:
+        return StoreError(f"the store {path} has been closed")
+    return StoreError(f"{path} failed: {text}")
+
+
+@contextmanager
+def mapping_errors(path: Path, /) -> Iterator[None]:
+    """Raises ours in place of SQLite's errors."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise mapped_error(error, path) from error
+
+
+class _Handle:
+    """A connection that closes itself with its thread, in the process that opened it."""
+
+    __slots__ = ("__weakref__", "connection", "pid")
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.pid = os.getpid()
+
+    def close(self) -> None:
+        if self.pid == os.getpid():
+            self.connection.close()
+        else:
+            _INHERITED.append(self.connection)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class _OfThread(threading.local):
+    handle: _Handle | None = None
+
+
+class Database:
+    """One file. Opening it makes or checks the schema; nothing is kept in memory.
+
+    Args:
+        path: The file.
+        read_only: Whether nothing may be written; the file must be there.
+        busy_timeout_s: How long to wait for another writer.
+    """
+
+    def __init__(self, path: Path, /, *, read_only: bool, busy_timeout_s: float) -> None:
+        self.path = path
+        self.read_only = read_only
+        self._busy_timeout_s = busy_timeout_s
+        self._handles: weakref.WeakSet[_Handle] = weakref.WeakSet()
+        self._lock = threading.Lock()
+        self._of_thread = _OfThread()
+        self._closed = False
+        self._opened: tuple[int, int] | None = None
+        if read_only and not path.is_file():
+            raise InputError(f"there is no store {path}", hint="Load a graph into it first.")
+        with mapping_errors(path):
+            self._prepare()
+        self._opened = self._on_disk()
+
+    def require_file(self) -> None:
+        """Raises ``StoreUnavailableError`` unless the file that was opened is still there.
+
+        A file that was moved, deleted or replaced can be read on by those who have it open, and
+        what they write is lost.
+        """
+        if self._opened is not None and self._on_disk() != self._opened:
+            raise StoreUnavailableError(
+                f"{self.path} is no longer the file that was opened: it was moved, deleted or "
+                "replaced",
+                hint="Put it back, or open the new one.",
+            )
+
+    def _on_disk(self) -> tuple[int, int] | None:
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def open_connection(self, *, cache_kib: int = READER_CACHE_KIB) -> sqlite3.Connection:
+        """Returns a new connection; the caller closes it."""
+        self.require_file()
+        mode = "ro" if self.read_only else "rwc"
+        connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=self._busy_timeout_s,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+        try:
+            connection.execute(f"PRAGMA cache_size = {-cache_kib}")
+            # Debian's SQLite overwrites deleted pages by default: dropping an edition would
+            # write the whole of it once more.
+            connection.execute("PRAGMA secure_delete = OFF")
+            connection.execute("PRAGMA journal_size_limit = 67108864")
+            # Safe against a killed process; what must outlast a power cut asks for FULL.
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def connection(self) -> sqlite3.Connection:
+        """Returns this thread's connection, made when it is first needed."""
+        if self._closed:
+            raise StoreError(f"the store {self.path} has been closed")
+        handle = self._of_thread.handle
+        if handle is None or handle.pid != os.getpid():
+            handle = _Handle(self.open_connection())
+            with self._lock:
+                self._handles.add(handle)
+            self._of_thread.handle = handle
+        return handle.connection
+
+    @contextmanager
+    def reading(self, deadline: Deadline | None = None, /) -> Iterator[sqlite3.Connection]:
+        """Gives this thread's connection; a deadline interrupts what runs on it."""
+        with mapping_errors(self.path):
+            connection = self.connection()
+            if deadline is None or deadline.at is None:
+                yield connection
+                return
+            connection.set_progress_handler(deadline.passed, STEPS_BETWEEN_CHECKS)
+            try:
+                yield connection
+            finally:
+                connection.set_progress_handler(None, 0)
+
+    @contextmanager
+    def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+        """Gives this thread's connection inside a transaction that may write.
+
+        Args:
+            durable: Whether it waits for the disk, and so outlasts a power cut.
+        """
+        self.require_file()
+        with mapping_errors(self.path):
+            connection = self.connection()
+            with durably(connection, durable), transaction(connection):
+                yield connection
+
+    def close(self) -> None:
+        """Closes the connections of all threads of this process."""
+        self._closed = True
+        with self._lock:
+            for handle in list(self._handles):
+                handle.close()
+            self._handles.clear()
+
+    def _prepare(self) -> None:
+        connection = self.connection()
+        if not self._is_ours(connection):
+            if self.read_only:
+                raise StoreCorruptError(f"{self.path} is not a graph-service store")
+            self._create(connection)
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > SCHEMA_VERSION:
+            raise SchemaVersionError(
+                f"{self.path} has schema {version}, and this version knows up to {SCHEMA_VERSION}",
+                hint="Install a newer graph-service.",
+            )
+        if version < SCHEMA_VERSION and not self.read_only:
+            migrate(connection)
+        connection.execute("SELECT name, current FROM graphs LIMIT 1").fetchone()
+
+    def _is_ours(self, connection: sqlite3.Connection) -> bool:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        if application == APPLICATION_ID:
+            return True
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application or tables:
+            raise StoreCorruptError(
+                f"{self.path} is an SQLite file of another program",
+                hint="Give another file name.",
+            )
+        return False
+
+    def _create(self, connection: sqlite3.Connection) -> None:
+        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        end = time.monotonic() + self._busy_timeout_s
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError as error:
+                # Two processes make the same file: SQLite does not wait here by itself.
+                if error.sqlite_errorcode & 0xFF != _BUSY or time.monotonic() > end:
+                    raise
+                time.sleep(0.02)
+        with transaction(connection):
+            if self._is_ours(connection):
+                return
+            for table in STORE_TABLES:
+                connection.execute(table)
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+@contextmanager
+def durably(connection: sqlite3.Connection, durable: bool = True, /) -> Iterator[None]:
+    """Makes the commits of its block wait for the disk."""
+    if not durable:
+        yield
+        return
+    connection.execute("PRAGMA synchronous = FULL")
+    try:
+        yield
+    finally:
+        connection.execute("PRAGMA synchronous = NORMAL")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, /) -> Iterator[None]:
+    """Runs its block in one transaction that may write; an error undoes all of it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def migrate(connection: sqlite3.Connection, /) -> None:
+    """Brings a file of an older schema forward, one version a transaction."""
+    while True:
+        with transaction(connection):
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version >= SCHEMA_VERSION:
+                return
+            if version not in MIGRATIONS:
+                raise SchemaVersionError(
+                    f"there is no way forward from schema {version} to {SCHEMA_VERSION}",
+                    hint="Load the graph again into a new file.",
+                )
+            MIGRATIONS[version](connection)
+            connection.execute(f"PRAGMA user_version = {version + 1}")

@@ -1,0 +1,416 @@
+"""Passages in the SQLite file: a set is a table and its full-text index, dropped as a whole."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import orjson
+
+from graph_service import __version__
+from graph_service.errors import LoadInProgressError, StoreError
+from graph_service.model.identity import fingerprint, sum_hashes
+from graph_service.model.limits import Deadline
+from graph_service.model.passage import Passage
+from graph_service.store.decoding import decodes
+from graph_service.store.lease import is_gone
+from graph_service.store.names import graph_not_found, now_text
+from graph_service.store.passages import (
+    PassageMatch,
+    PassagePlace,
+    PassageSet,
+    WordMatches,
+    check_passages,
+    find_matches,
+    passage_collision,
+    passage_hash,
+    passage_words,
+)
+from graph_service.store.sqlite.database import Database, transaction
+from graph_service.store.sqlite.schema import (
+    PASSAGE_DROPS,
+    PASSAGE_INDEX,
+    PASSAGE_TABLE,
+    of_edition,
+)
+
+_SCAN_ROWS = 2_000
+_SET_COLUMNS = """number, graph, source, state = 'published', passages, words, linked, fingerprint,
+    options, report, owner, started_at, published_at"""
+
+
+class SqlitePassages:
+    """The passages of one file; see ``Passages``."""
+
+    def __init__(self, database: Database, /) -> None:
+        self._database = database
+
+    def begin(
+        self,
+        graph: str,
+        /,
+        *,
+        source: str,
+        options: Mapping[str, Any],
+        owner: str,
+        lease_s: float = 60.0,
+    ) -> SqlitePassageSession:
+        """Begins a set, or goes on with one; see ``Passages.begin``."""
+        token = secrets.token_hex(16)
+        encoded = orjson.dumps(dict(options), option=orjson.OPT_SORT_KEYS).decode()
+        with self._database.writing() as connection:
+            known = [name for (name,) in connection.execute("SELECT name FROM graphs").fetchall()]
+            if graph not in known:
+                raise graph_not_found(graph, known)
+            number = _unfinished(connection, graph, source, encoded, owner)
+            if number is None:
+                cursor = connection.execute(
+                    """INSERT INTO passage_sets (graph, source, state, options, owner, token,
+                        lease_expires, started_at, tool_version)
+                        VALUES (?, ?, 'loading', ?, ?, ?, 0, ?, ?)""",
+                    (graph, source, encoded, owner, token, now_text(), __version__),
+                )
+                number = int(cursor.lastrowid or 0)
+                connection.execute(of_edition(PASSAGE_TABLE, number))
+            connection.execute(
+                "UPDATE passage_sets SET owner = ?, token = ?, lease_expires = ? WHERE number = ?",
+                (owner, token, time.time() + lease_s, number),
+            )
+            (checkpoint,) = connection.execute(
+                "SELECT checkpoint FROM passage_sets WHERE number = ?", (number,)
+            ).fetchone()
+        self.drop_marked()
+        return SqlitePassageSession(
+            self._database,
+            self,
+            _Lease(number, token, lease_s),
+            orjson.loads(checkpoint) if checkpoint else None,
+        )
+
+    def sets(self, *, graph: str | None = None) -> list[PassageSet]:
+        """Returns the sets; see ``Passages.sets``."""
+        with self._database.reading() as connection:
+            if not _has_tables(connection):
+                return []
+            rows = connection.execute(
+                f"""SELECT {_SET_COLUMNS} FROM passage_sets
+                    WHERE state <> 'dropping' AND (? IS NULL OR graph = ?) ORDER BY number""",  # noqa: S608
+                (graph, graph),
+            ).fetchall()
+        return [_set_of_row(row) for row in rows]
+
+    def scan(self, number: int, /) -> Iterator[list[Passage]]:
+        """Yields the passages of a set; see ``Passages.scan``."""
+        template = """SELECT key, id, title, source, text, entity FROM passages_$n
+            WHERE key >= ? ORDER BY key LIMIT ?"""
+        start = -(2**63)
+        while True:
+            with self._database.reading() as connection:
+                rows = connection.execute(
+                    of_edition(template, number), (start, _SCAN_ROWS)
+                ).fetchall()
+            if rows:
+                yield [Passage(*row[1:]) for row in rows]
+            if len(rows) < _SCAN_ROWS or rows[-1][0] == 2**63 - 1:
+                return
+            start = rows[-1][0] + 1
+
+    def match(
+        self, sets: Sequence[PassageSet], terms: Sequence[str], /, *, deadline: Deadline
+    ) -> WordMatches:
+        """Returns the passages that hold words of a query; see ``Passages.match``."""
+        numbers = [one.number for one in sets]
+        with self._database.reading(deadline) as connection:
+
+            def count(term: str) -> int:
+                template = "SELECT count(*) FROM passage_words_$n WHERE passage_words_$n MATCH ?"
+                return sum(
+                    connection.execute(of_edition(template, number), (f'"{term}"',)).fetchone()[0]
+                    for number in numbers
+                )
+
+            def find(chosen: Sequence[str], limit: int) -> list[PassageMatch]:
+                wanted = " OR ".join(f'"{term}"' for term in chosen)
+                # The keys alone first: an order by key over the index needs no text.
+                template = """SELECT key, words FROM passages_$n WHERE key IN (SELECT rowid
+                    FROM passage_words_$n WHERE passage_words_$n MATCH ? ORDER BY rowid LIMIT ?)"""
+                found = [
+                    PassageMatch(PassagePlace(number, key), words)
+                    for number in numbers
+                    for key, words in connection.execute(
+                        of_edition(template, number), (wanted, limit)
+                    ).fetchall()
+                ]
+                found.sort(key=lambda match: (match.place.key, match.place.number))
+                return found[:limit]
+
+            return find_matches(sets, terms, count=count, find=find)
+
+    def read(self, places: Sequence[PassagePlace], /) -> dict[PassagePlace, Passage]:
+        """Returns passages by their place; see ``Passages.read``."""
+        found: dict[PassagePlace, Passage] = {}
+        template = """SELECT key, id, title, source, text, entity FROM passages_$n
+            WHERE key IN (SELECT value FROM json_each(?))"""
+        with self._database.reading() as connection:
+            for number in dict.fromkeys(place.number for place in places):
+                keys = [place.key for place in places if place.number == number]
+                rows = connection.execute(
+                    of_edition(template, number), (orjson.dumps(keys).decode(),)
+                ).fetchall()
+                found.update((PassagePlace(number, row[0]), Passage(*row[1:])) for row in rows)
+        return found
+
+    def delete(self, graph: str, /, *, source: str | None = None) -> int:
+        """Deletes sets; see ``Passages.delete``."""
+        with self._database.writing() as connection:
+            rows = connection.execute(
+                """SELECT number, passages, owner, source, lease_expires FROM passage_sets
+                    WHERE graph = ? AND (? IS NULL OR source = ?) AND state <> 'dropping'""",
+                (graph, source, source),
+            ).fetchall()
+            for _, _, owner, held, expires in rows:
+                _require_free(owner, held, expires, "")
+            connection.executemany(
+                "UPDATE passage_sets SET state = 'dropping', token = NULL WHERE number = ?",
+                [row[:1] for row in rows],
+            )
+        self.drop_marked()
+        return sum(row[1] for row in rows)
+
+    def drop_marked(self) -> None:
+        """Drops the tables of the sets marked for it, a set a transaction."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT number FROM passage_sets WHERE state = 'dropping'"
+            ).fetchall()
+            for (number,) in rows:
+                with transaction(connection):
+                    for template in PASSAGE_DROPS:
+                        connection.execute(of_edition(template, number))
+                    connection.execute("DELETE FROM passage_sets WHERE number = ?", (number,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lease:
+    number: int
+    token: str
+    seconds: float
+
+
+class SqlitePassageSession:
+    """One load of passages; ``SqlitePassages.begin`` makes it. See ``PassageSession``."""
+
+    def __init__(
+        self,
+        database: Database,
+        passages: SqlitePassages,
+        lease: _Lease,
+        checkpoint: Mapping[str, Any] | None,
+    ) -> None:
+        self._database = database
+        self._passages = passages
+        self._lease = lease
+        self._checkpoint = checkpoint
+        self._ended = False
+
+    @property
+    def number(self) -> int:
+        """The number of the set being written."""
+        return self._lease.number
+
+    @property
+    def checkpoint(self) -> Mapping[str, Any] | None:
+        """What the last ``write`` was given."""
+        return self._checkpoint
+
+    def write(self, passages: Sequence[Passage], /, *, checkpoint: Mapping[str, Any]) -> None:
+        """Writes passages in one transaction; see ``PassageSession.write``."""
+        batch = check_passages(passages)
+        number = self._lease.number
+        rows = []
+        for key, item in batch.items():
+            words = passage_words(item)
+            rows.append(
+                (
+                    key,
+                    item.id,
+                    item.title,
+                    item.source,
+                    item.text,
+                    item.entity,
+                    " ".join(words),
+                    len(words),
+                )
+            )
+        encoded = orjson.dumps(dict(checkpoint)).decode()
+        with self._database.writing(durable=False) as connection:
+            self._renew(connection)
+            clash = connection.execute(
+                of_edition(
+                    """SELECT p.id, json_extract(j.value, '$[1]') AS new FROM json_each(?) j
+                        JOIN passages_$n p ON p.key = json_extract(j.value, '$[0]')
+                        WHERE p.id <> new LIMIT 1""",
+                    number,
+                ),
+                (orjson.dumps([row[:2] for row in rows]).decode(),),
+            ).fetchone()
+            if clash is not None:
+                raise passage_collision(clash[0], clash[1])
+            connection.executemany(
+                of_edition(
+                    "INSERT OR IGNORE INTO passages_$n VALUES (?, ?, ?, ?, ?, ?, ?, ?)", number
+                ),
+                rows,
+            )
+            connection.execute(
+                "UPDATE passage_sets SET checkpoint = ? WHERE number = ?", (encoded, number)
+            )
+        self._checkpoint = orjson.loads(encoded)
+
+    def publish(self, *, report: Mapping[str, Any] | None = None) -> PassageSet:
+        """Makes the set visible; see ``PassageSession.publish``."""
+        number = self._lease.number
+        with self._database.writing(durable=False) as connection:
+            self._renew(connection)
+            connection.execute(of_edition("DROP TABLE IF EXISTS passage_words_$n", number))
+            connection.execute(of_edition(PASSAGE_INDEX, number))
+            connection.execute(
+                of_edition(
+                    "INSERT INTO passage_words_$n (passage_words_$n) VALUES ('rebuild')", number
+                )
+            )
+        sums = np.zeros(2, dtype=np.uint64)
+        linked = 0
+        for chunk in self._passages.scan(number):
+            sums = sums + sum_hashes(b"".join(passage_hash(item) for item in chunk))
+            linked += sum(item.entity is not None for item in chunk)
+        with self._database.writing() as connection:
+            self._renew(connection)
+            count, words = connection.execute(
+                of_edition("SELECT count(*), ifnull(sum(length), 0) FROM passages_$n", number)
+            ).fetchone()
+            connection.execute(
+                """UPDATE passage_sets SET state = 'dropping' WHERE state = 'published'
+                    AND (graph, source) = (SELECT graph, source FROM passage_sets
+                        WHERE number = ?)""",
+                (number,),
+            )
+            connection.execute(
+                """UPDATE passage_sets SET state = 'published', published_at = ?, token = NULL,
+                    lease_expires = 0, passages = ?, words = ?, linked = ?, fingerprint = ?,
+                    report = ?, checkpoint = NULL WHERE number = ?""",
+                (
+                    now_text(),
+                    count,
+                    words,
+                    linked,
+                    fingerprint(sums, count),
+                    orjson.dumps(dict(report or {})).decode(),
+                    number,
+                ),
+            )
+            row = connection.execute(
+                f"SELECT {_SET_COLUMNS} FROM passage_sets WHERE number = ?",  # noqa: S608
+                (number,),
+            ).fetchone()
+        self._ended = True
+        self._passages.drop_marked()
+        return _set_of_row(row)
+
+    def abort(self) -> None:
+        """Throws the set away."""
+        with self._database.writing() as connection:
+            self._renew(connection)
+            connection.execute(
+                "UPDATE passage_sets SET state = 'dropping', token = NULL WHERE number = ?",
+                (self._lease.number,),
+            )
+        self._ended = True
+        self._passages.drop_marked()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        try:
+            with self._database.writing(durable=False) as connection:
+                connection.execute(
+                    """UPDATE passage_sets SET token = NULL, lease_expires = 0
+                        WHERE number = ? AND token = ?""",
+                    (self._lease.number, self._lease.token),
+                )
+        except StoreError:
+            # The error that ends the block says more; without one this is the news.
+            if error is None:
+                raise
+
+    def _renew(self, connection: sqlite3.Connection) -> None:
+        if self._ended:
+            raise StoreError("this load of passages has ended; begin another")
+        changed = connection.execute(
+            """UPDATE passage_sets SET lease_expires = ? WHERE number = ? AND token = ?
+                AND state = 'loading'""",
+            (time.time() + self._lease.seconds, self._lease.number, self._lease.token),
+        ).rowcount
+        if changed != 1:
+            raise LoadInProgressError(
+                "this load of passages was taken over or ended elsewhere",
+                hint="Run the same command again.",
+            )
+
+
+def _unfinished(
+    connection: sqlite3.Connection, graph: str, source: str, options: str, owner: str
+) -> int | None:
+    """Returns the set to go on with; one of other options is marked to be dropped."""
+    row = connection.execute(
+        """SELECT number, options, owner, lease_expires FROM passage_sets
+            WHERE graph = ? AND source = ? AND state = 'loading'""",
+        (graph, source),
+    ).fetchone()
+    if row is None:
+        return None
+    _require_free(row[2], source, row[3], owner)
+    if row[1] == options:
+        return int(row[0])
+    connection.execute(
+        "UPDATE passage_sets SET state = 'dropping', token = NULL WHERE number = ?", row[:1]
+    )
+    return None
+
+
+def _require_free(holder: str, source: str, expires: float, owner: str) -> None:
+    if expires > time.time() and holder != owner and not is_gone(holder):
+        raise LoadInProgressError(
+            f"passages of {source} are being loaded by {holder}",
+            hint=f"Wait for it, or try again in {max(1, round(expires - time.time()))} s.",
+        )
+
+
+def _has_tables(connection: sqlite3.Connection) -> bool:
+    """A file of an older schema that is opened to be read has none."""
+    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'passage_sets'").fetchone()
+    return found is not None
+
+
+@decodes("a set of passages")
+def _set_of_row(row: tuple[Any, ...]) -> PassageSet:
+    values = list(row)
+    values[3] = bool(row[3])
+    values[8], values[9] = orjson.loads(row[8]), orjson.loads(row[9])
+    return PassageSet(*values)

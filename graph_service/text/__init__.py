@@ -1,0 +1,1 @@
+"""Names and words: folding, tokens, sentences."""

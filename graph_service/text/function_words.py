@@ -1,0 +1,43 @@
+"""Words that say nothing by themselves, of several languages; the list is kept short on purpose."""
+
+from __future__ import annotations
+
+from graph_service.text.fold import fold, is_unspaced, words
+
+_FUNCTION = """
+    a about after again all also am among an and any are as at be because been before being between
+    both but by can could did do does doing done during each either every few for from give given
+    had has have having he her hers him his how i if in into is it its itself just let list many may
+    me might mine more most much must my name named of on one only or other our ours out over own
+    please said same says shall she should since so some such tell than that the their theirs them
+    then there these they this those though through to too under until up upon us very was we were
+    what whatever when where whether which while who whom whose why will with within without would
+    you your yours s t d ll re ve describe explain called known
+    der die das den dem des ein eine einer eines einem einen und oder in im von vom zu zur zum mit
+    auf ist sind war waren wer was wann wo warum welche welcher welches wie
+    le la les un une des du de et ou dans sur est sont qui que quoi quand quel quelle quels quelles
+    el los las una unos unas y o en es son quien quién que qué cual cuál donde dónde cuando como
+    il lo gli i uno e di da dei della nel chi che dove quando quale
+    os as um uma do dos da das no na em quem onde qual
+    и в во на с со к по из у о об от за для не что кто где когда как какой какая какие каком
+    чей чья это был была были
+    什么 什麼 谁 誰 哪里 哪裡 哪个 哪個 哪些 何时 何時 多少 怎么 怎麼 为什么 為什麼 は が の を に 何 いつ どこ だれ
+    ใคร อะไร ที่ไหน เมื่อไร คือ เป็น ของ
+    من ما ماذا متى أين في هو هي على إلى
+"""
+FUNCTION_WORDS = frozenset(fold(word) for word in _FUNCTION.split())
+"""Articles, pronouns, prepositions, auxiliaries and question words, folded; of several languages."""
+
+
+def content_words(text: str, /) -> list[str] | None:
+    """Returns the folded words of a text that are no function words, repeats among them.
+
+    None where words cannot be told apart: in scripts that are written without spaces.
+
+    >>> content_words("Who is the director of the films that she wrote?")
+    ['director', 'films', 'wrote']
+    """
+    found = words(text)
+    if any(map(is_unspaced, found)):
+        return None
+    return [word for word in found if len(word) > 1 and word not in FUNCTION_WORDS]

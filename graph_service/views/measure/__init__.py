@@ -1,0 +1,1 @@
+"""What a view did to its graph, and to the questions asked of it."""

@@ -1,0 +1,1 @@
+"""Scorers of triples: by counting, and trained."""

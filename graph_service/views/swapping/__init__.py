@@ -1,0 +1,1 @@
+"""Relation swapping, and the pairing of edges that it needs."""
