@@ -15,9 +15,10 @@ import orjson
 
 from graph_service.errors import InputError
 from graph_service.model.graph import Int64, KnowledgeGraph, labels_of
+from graph_service.model.graph_info import GraphInfo
 from graph_service.service import Service, open_service
 from graph_service.settings import Settings
-from graph_service.store.protocol import GraphInfo, Store
+from graph_service.store.protocol import Store
 
 if TYPE_CHECKING:
     import networkx as nx

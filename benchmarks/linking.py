@@ -27,7 +27,8 @@ from benchmarks.linking_sets import LinkingQuestion, LinkingSet, NamedGraph
 from benchmarks.quality import bootstrap_interval
 from graph_service.link import Mention, link
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.store.protocol import Batch, GraphInfo, Store
+from graph_service.model.graph_info import GraphInfo
+from graph_service.store.protocol import Batch, Store
 from graph_service.text.fold import normalise_name
 
 T = TypeVar("T")

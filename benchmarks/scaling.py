@@ -22,12 +22,12 @@ from graph_service.model.graph import (
     NodeKind,
     StringTable,
 )
+from graph_service.model.graph_info import GraphCounts, GraphInfo
 from graph_service.model.identity import Fingerprints
 from graph_service.model.result import Strategy
 from graph_service.retrieve.engine import run
 from graph_service.retrieve.preset import Preset, resolve_preset
 from graph_service.sorting import stable_order
-from graph_service.store.protocol import GraphCounts, GraphInfo
 from graph_service.store.snapshot.file import open_snapshot, write_snapshot
 
 SIZES = (200_000, 2_000_000, 20_000_000)

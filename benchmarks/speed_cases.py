@@ -32,7 +32,7 @@ from graph_service.errors import SetupError
 from graph_service.model.graph import KnowledgeGraph, labels_of
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import RetrievalResult, Strategy
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.store import open_store
 
 _BATCH = 128

@@ -17,7 +17,8 @@ from graph_service.artifacts.views import ViewStore
 from graph_service.model.graph import Float64, KnowledgeGraph
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy
-from graph_service.model.view import Method, ViewDelta, ViewSpec
+from graph_service.model.view_delta import ViewDelta
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.service import Service
 from graph_service.views.codec import encode_delta
 from graph_service.views.delta import make_delta

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
-from graph_service.store.protocol import GraphInfo, LoadCounts
+from graph_service.model.graph_info import GraphInfo
+from graph_service.store.protocol import LoadCounts
 from loaders.items import Reject
 from loaders.property_graph.options import Neo4jOptions
 from loaders.source import SourceLimits

@@ -15,14 +15,8 @@ from graph_service.model.graph import (
     NodeKind,
     StringTable,
 )
-from graph_service.model.identity import (
-    Fingerprints,
-    content_statement_id,
-    edge_hash,
-    fingerprint,
-    key64,
-    sum_hashes,
-)
+from graph_service.model.hashing import fingerprint, sum_hashes
+from graph_service.model.identity import Fingerprints, content_statement_id, edge_hash, key64
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, Value, encode_value
 from graph_service.text.fold import normalise_name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.statement import (
     Entity,
     EntityKind,
@@ -25,7 +26,7 @@ from graph_service.model.values import (
     Time,
     UnknownValue,
 )
-from graph_service.store.protocol import Batch, GraphInfo, Store
+from graph_service.store.protocol import Batch, Store
 
 AnyStatement = Statement | Sequence[str]
 

@@ -16,12 +16,13 @@ from graph_service.api.items import (
 )
 from graph_service.api.loading import OperationContext
 from graph_service.errors import InputError
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.request import ViewRef
 from graph_service.model.serialise import to_plain
-from graph_service.model.view import Method, StoredView, ViewState
+from graph_service.model.stored_view import StoredView, ViewState
+from graph_service.model.view_spec import Method
 from graph_service.service import ViewChange
 from graph_service.service.triples import ShownEdge
-from graph_service.store.protocol import GraphInfo
 
 MAX_CURSOR_DIGITS = 18
 

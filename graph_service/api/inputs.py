@@ -12,6 +12,7 @@ from graph_service.model.render import TextFormat
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Status, Strategy
 from graph_service.model.statement import Rank
+from graph_service.model.stored_view import ViewState
 from graph_service.model.values import (
     EntityValue,
     Iri,
@@ -21,15 +22,7 @@ from graph_service.model.values import (
     Time,
     Value,
 )
-from graph_service.model.view import (
-    Change,
-    ChangeKind,
-    Method,
-    Sampling,
-    Scope,
-    ViewSpec,
-    ViewState,
-)
+from graph_service.model.view_spec import Change, ChangeKind, Method, Sampling, Scope, ViewSpec
 from graph_service.service.lookup import read_id
 
 MAX_TIME_PRECISION = 14

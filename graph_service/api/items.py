@@ -35,7 +35,7 @@ from graph_service.model.values import (
     Value,
     display_value,
 )
-from graph_service.model.view import ChangeKind
+from graph_service.model.view_spec import ChangeKind
 from graph_service.service.lookup import read_id
 from graph_service.service.triples import entity_name
 from graph_service.store.names import graph_of

@@ -12,7 +12,8 @@ from graph_service.artifacts.views import ViewStore
 from graph_service.errors import GraphServiceError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
-from graph_service.model.view import StoredView, ViewSpec, ViewState
+from graph_service.model.stored_view import StoredView, ViewState
+from graph_service.model.view_spec import ViewSpec
 
 BEAT_S = 2.0
 """Longest silence of a job that does something."""

@@ -13,18 +13,12 @@ from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.errors import InputError, ViewNotFoundError, ViewStaleError
 from graph_service.model.graph import Int32, KnowledgeGraph
 from graph_service.model.limits import Deadline
+from graph_service.model.overlay import Overlay
 from graph_service.model.request import ViewRef
 from graph_service.model.serialise import from_plain, to_plain
-from graph_service.model.view import (
-    Deviation,
-    Method,
-    Overlay,
-    StoredView,
-    ViewDelta,
-    ViewReport,
-    ViewSpec,
-    ViewState,
-)
+from graph_service.model.stored_view import Deviation, StoredView, ViewReport, ViewState
+from graph_service.model.view_delta import ViewDelta
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.retrieve.region.cut import extra_edges_bytes
 from graph_service.store.decoding import decodes
 from graph_service.store.lease import is_gone, owner_name

@@ -27,7 +27,7 @@ from graph_service.model.result import (
     Triple,
 )
 from graph_service.model.values import display_value
-from graph_service.model.view import Method
+from graph_service.model.view_spec import Method
 from graph_service.service import Service, open_service
 from graph_service.settings import read_settings
 from loaders.load import load

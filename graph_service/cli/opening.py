@@ -16,7 +16,7 @@ from graph_service.errors import InputError
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy
 from graph_service.model.statement import Rank
-from graph_service.model.view import Scope, ViewSpec, parse_method
+from graph_service.model.view_spec import Scope, ViewSpec, parse_method
 from graph_service.service import Service, open_configured_store, open_service
 from graph_service.settings import Settings, read_settings
 from graph_service.store import SQLITE_SCHEME

@@ -26,6 +26,7 @@ from graph_service.client.types import (
     ViewChanges,
 )
 from graph_service.errors import GraphServiceError, InputError, StoreError
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.request import ViewRef
 from graph_service.model.result import (
     PathsResult,
@@ -35,6 +36,7 @@ from graph_service.model.result import (
     TripletsResult,
 )
 from graph_service.model.statement import Rank
+from graph_service.model.stored_view import StoredView
 from graph_service.model.values import (
     EntityValue,
     Iri,
@@ -44,8 +46,7 @@ from graph_service.model.values import (
     Time,
     Value,
 )
-from graph_service.model.view import Change, StoredView, ViewSpec
-from graph_service.store.protocol import GraphInfo
+from graph_service.model.view_spec import Change, ViewSpec
 
 T = TypeVar("T")
 View = ViewRef | ViewSpec | str

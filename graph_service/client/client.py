@@ -28,6 +28,7 @@ from graph_service.client.types import (
     ViewChanges,
 )
 from graph_service.errors import GraphServiceError
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.pageviews import PageViews
 from graph_service.model.passage import PassageRanking, PassagesResult
 from graph_service.model.result import (
@@ -37,9 +38,9 @@ from graph_service.model.result import (
     SubgraphResult,
     TripletsResult,
 )
-from graph_service.model.view import StoredView, ViewSpec
+from graph_service.model.stored_view import StoredView
+from graph_service.model.view_spec import ViewSpec
 from graph_service.service import Service
-from graph_service.store.protocol import GraphInfo
 
 T = TypeVar("T")
 

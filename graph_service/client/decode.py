@@ -16,6 +16,7 @@ from graph_service.client.types import (
     ItemStatement,
 )
 from graph_service.errors import GraphServiceError
+from graph_service.model.graph_info import GraphCounts, GraphInfo, UnfinishedLoad
 from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.result import (
@@ -41,6 +42,7 @@ from graph_service.model.result import (
 )
 from graph_service.model.serialise import from_plain
 from graph_service.model.statement import Rank, Reference, Snak
+from graph_service.model.stored_view import Deviation, StoredView, ViewReport, ViewState
 from graph_service.model.values import (
     Coordinates,
     EntityValue,
@@ -54,15 +56,7 @@ from graph_service.model.values import (
     UnknownValue,
     Value,
 )
-from graph_service.model.view import (
-    ChangeKind,
-    Deviation,
-    StoredView,
-    ViewReport,
-    ViewSpec,
-    ViewState,
-)
-from graph_service.store.protocol import GraphCounts, GraphInfo, UnfinishedLoad
+from graph_service.model.view_spec import ChangeKind, ViewSpec
 
 Json = Mapping[str, Any]
 

@@ -30,7 +30,8 @@ from graph_service.settings import SETTINGS, Settings, read_settings
 
 if TYPE_CHECKING:
     from graph_service.embed.protocol import Embedder
-    from graph_service.store.protocol import Store, UnfinishedLoad
+    from graph_service.model.graph_info import UnfinishedLoad
+    from graph_service.store.protocol import Store
 
 DISTRIBUTION = "graph-service"
 MIN_PYTHON = (3, 11)

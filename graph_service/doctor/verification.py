@@ -15,15 +15,16 @@ import numpy as np
 from graph_service.artifacts.rankers import RankerStore
 from graph_service.artifacts.views import ViewStore
 from graph_service.errors import InputError, StoreError
-from graph_service.model.identity import fingerprint, sum_hashes
+from graph_service.model.graph_info import GraphInfo
+from graph_service.model.hashing import fingerprint, sum_hashes
 from graph_service.model.passage import make_passage
 from graph_service.model.request import ViewRef
+from graph_service.model.stored_view import ViewState
 from graph_service.model.values import EntityValue
-from graph_service.model.view import ViewState
 from graph_service.store.fingerprinter import Fingerprinter, edges_of_arrays
 from graph_service.store.page_views import read_page_views
 from graph_service.store.passages import passage_hash
-from graph_service.store.protocol import GraphInfo, Inspected, Store
+from graph_service.store.protocol import Inspected, Store
 from graph_service.views.codec import encode_delta
 
 Progress = Callable[[str], None]

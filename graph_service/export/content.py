@@ -10,15 +10,16 @@ import numpy as np
 from graph_service.artifacts.views import ViewStore
 from graph_service.errors import StoreCorruptError
 from graph_service.model.graph import RANKS, KnowledgeGraph
+from graph_service.model.graph_info import GraphInfo
+from graph_service.model.overlay import Overlay
 from graph_service.model.request import ViewRef
 from graph_service.model.statement import (
     Entity,
     Statement,
 )
 from graph_service.model.values import EntityValue, Value, stored_value
-from graph_service.model.view import Overlay
 from graph_service.service import Service
-from graph_service.store.protocol import GraphInfo, GraphReader
+from graph_service.store.protocol import GraphReader
 
 STATEMENTS_A_CHUNK = 5_000
 EXPORTED_PREFIX = "exported-"

@@ -11,12 +11,13 @@ from itertools import islice
 
 from graph_service.errors import InputError
 from graph_service.export.content import ExportedGraph, exported_graph
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.request import ViewRef
 from graph_service.service import Service
 from graph_service.service.lookup import VIEW_OF
 from graph_service.store.lease import owner_name
 from graph_service.store.names import require_graph_name
-from graph_service.store.protocol import MAX_BATCH_STATEMENTS, Batch, GraphInfo
+from graph_service.store.protocol import MAX_BATCH_STATEMENTS, Batch
 
 _SHORT_ID = 12
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from graph_service.artifacts.views import ViewStore
 from graph_service.model.graph import RANKS, KnowledgeGraph, labels_of
+from graph_service.model.overlay import Overlay
 from graph_service.model.request import ViewRef
 from graph_service.model.values import EntityValue, display_value, stored_value
-from graph_service.model.view import Overlay
 from graph_service.service import Service
 from graph_service.service.lookup import require_base
 

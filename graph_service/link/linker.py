@@ -14,7 +14,7 @@ from graph_service.link.reading import read
 from graph_service.link.respelling import with_misspelt
 from graph_service.link.spans import Certainty, surest, without_overlaps
 from graph_service.model.graph import KnowledgeGraph, labels_of, require_node
-from graph_service.model.view import Overlay
+from graph_service.model.overlay import Overlay
 
 
 def link(

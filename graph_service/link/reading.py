@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graph_service.link.lexicon import Lexicon, lexicon_of
 from graph_service.link.question import Atom, find_runs, is_content, read_atoms, writes_capitals
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.model.view import Overlay
+from graph_service.model.overlay import Overlay
 from graph_service.text.function_words import FUNCTION_WORDS
 
 

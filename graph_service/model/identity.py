@@ -15,9 +15,6 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from struct import Struct
 
-import numpy as np
-import numpy.typing as npt
-
 from graph_service.errors import InputError
 
 # Items, properties, entity schemas, media info; lexemes with their forms and senses.
@@ -34,13 +31,9 @@ _GUID = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 MAX_ID_BYTES = 1_000_000
-Uint64 = npt.NDArray[np.uint64]
 # A copy of a state costs less than a new one; a load makes a key for each of its statements.
 _KEY_STATE = blake2b(digest_size=8)
 _SIGNED = Struct("<q")
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
-_SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
 
 
 def normalise_entity_id(raw: str, /, *, base_iri: str | None = None) -> str:
@@ -142,33 +135,6 @@ def content_statement_id(
     return digest(parts, person=b"statement").hex()
 
 
-def mix(words: Uint64, /) -> Uint64:
-    """Returns the splitmix64 finaliser of each word; one-to-one.
-
-    Steele, Lea and Flood 2014: shifts 30, 27, 31, and the two constants between them.
-    """
-    mixed = words ^ (words >> _SHIFTS[0])
-    mixed *= _FIRST
-    mixed ^= mixed >> _SHIFTS[1]
-    mixed *= _SECOND
-    mixed ^= mixed >> _SHIFTS[2]
-    return mixed
-
-
-def keyed_hashes(keys: npt.NDArray[np.int64] | Uint64, secret: bytes, /) -> Uint64:
-    """Returns one hash a key, uint64: what is drawn is drawn in their order.
-
-    Two rounds of ``mix``, each after adding one half of the secret. Both are one-to-one, so two
-    keys never share a hash.
-
-    Args:
-        keys: Keys of statements, or counters.
-        secret: 16 bytes, mostly ``digest`` of what the draw is for and its random seed.
-    """
-    low, high = np.frombuffer(secret, dtype="<u8").astype(np.uint64)
-    return mix(mix(keys.view(np.uint64) + low) + high)
-
-
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
     """Two order-free hashes of a published graph, 48 hexadecimal digits each.
@@ -184,16 +150,3 @@ class Fingerprints:
 def edge_hash(id_: str, head: str, relation: str, value: str, rank: str, /) -> bytes:
     """Returns the 16 bytes that a statement adds to the ``edges`` fingerprint."""
     return digest((id_, head, relation, value, rank), person=b"edge")
-
-
-def sum_hashes(hashes: bytes, /) -> Uint64:
-    """Returns the sum of concatenated 16-byte hashes, as two 64-bit words, wrapping around."""
-    words = np.frombuffer(hashes, dtype="<u8").reshape(-1, 2)
-    total: Uint64 = words.sum(axis=0, dtype=np.uint64)
-    return total
-
-
-def fingerprint(total: Uint64, count: int, /) -> str:
-    """Returns a fingerprint from the wrapped sum of hashes and how many there were."""
-    with np.errstate(over="ignore"):
-        return f"{int(total[0]):016x}{int(total[1]):016x}{count:016x}"

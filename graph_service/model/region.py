@@ -52,21 +52,3 @@ class Region:
     def edge_count(self) -> int:
         """Number of edges."""
         return len(self.edges)
-
-
-@dataclass(frozen=True, slots=True)
-class RegionStats:
-    """Figures of a region that OKGQA reports (its Table 2 and appendix).
-
-    Attributes:
-        nodes, edges: Counts.
-        mean_degree: 2 * edges / nodes.
-        clustering: Average clustering coefficient of the simple undirected graph.
-        density: Of the directed graph: edges / (nodes * (nodes - 1)).
-    """
-
-    nodes: int
-    edges: int
-    mean_degree: float
-    clustering: float | None
-    density: float

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from graph_service.errors import InputError
 from graph_service.model.result import Strategy
 from graph_service.model.statement import Rank
-from graph_service.model.view import ViewSpec
+from graph_service.model.view_spec import ViewSpec
 
 MAX_QUESTION_CHARACTERS = 10_000
 MAX_ENTITY_IDS = 100

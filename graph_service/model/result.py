@@ -9,10 +9,9 @@ from typing import Any
 
 from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut
-from graph_service.model.region import RegionStats
-from graph_service.model.statement import Rank, Reference, Snak
+from graph_service.model.statement import Entity, Rank, Reference, Snak
 from graph_service.model.values import Value
-from graph_service.model.view import ChangeKind
+from graph_service.model.view_spec import ChangeKind
 
 
 class Strategy(StrEnum):
@@ -196,6 +195,24 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
+class RegionStats:
+    """Figures of a region that OKGQA reports (its Table 2 and appendix).
+
+    Attributes:
+        nodes, edges: Counts.
+        mean_degree: 2 * edges / nodes.
+        clustering: Average clustering coefficient of the simple undirected graph.
+        density: Of the directed graph: edges / (nodes * (nodes - 1)).
+    """
+
+    nodes: int
+    edges: int
+    mean_degree: float
+    clustering: float | None
+    density: float
+
+
+@dataclass(frozen=True, slots=True)
 class RegionReport:
     """Size of the region before and after PageRank cut it."""
 
@@ -269,3 +286,19 @@ def triples_of(result: RetrievalResult, /) -> tuple[Triple, ...]:
         else:
             found.setdefault(item.triple.statement_id, item.triple)
     return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """An entity found by its names, ranked by ``store.search.rank_hits``.
+
+    Attributes:
+        matched: The name that matched, and ``language`` its language.
+        is_alias: Whether that name is an alias.
+    """
+
+    entity: Entity
+    matched: str
+    language: str
+    is_alias: bool
+    score: float

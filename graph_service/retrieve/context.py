@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
-from graph_service.model.region import Region, RegionStats
-from graph_service.model.result import ScorePart, Strategy
+from graph_service.model.region import Region
+from graph_service.model.result import RegionStats, ScorePart, Strategy
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.preset import Preset

@@ -17,10 +17,10 @@ import numpy.typing as npt
 from graph_service.errors import InputError
 from graph_service.model.graph import Int32, KnowledgeGraph
 from graph_service.model.limits import Deadline
+from graph_service.model.overlay import Overlay
 from graph_service.model.ranking import RelationRanker
 from graph_service.model.region import Region
 from graph_service.model.result import Strategy
-from graph_service.model.view import Overlay
 from graph_service.retrieve.context import Call, Clock, Encode, Encoder, Selection
 from graph_service.retrieve.kinds import HeadRelations, question_words, relations_in
 from graph_service.retrieve.labels import Labels

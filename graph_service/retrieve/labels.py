@@ -9,8 +9,8 @@ import numpy as np
 
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph, labels_of
 from graph_service.model.limits import Deadline
+from graph_service.model.overlay import Overlay
 from graph_service.model.values import EntityValue, display_value, stored_value
-from graph_service.model.view import Overlay
 from graph_service.text.fold import relation_words
 
 _BLOCK = 1 << 10

@@ -14,9 +14,9 @@ import numpy as np
 
 from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph
 from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
 from graph_service.model.values import MonolingualText, stored_value
-from graph_service.model.view import Overlay
 
 _TEXT = '["m",'
 """How an encoded text with a language begins."""

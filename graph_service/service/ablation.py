@@ -15,7 +15,8 @@ import numpy as np
 
 from graph_service.errors import InputError
 from graph_service.model.graph import Int64, KnowledgeGraph
-from graph_service.model.identity import digest, keyed_hashes
+from graph_service.model.hashing import keyed_hashes
+from graph_service.model.identity import digest
 from graph_service.retrieve.region.cut import gather
 from graph_service.views.draw import below
 

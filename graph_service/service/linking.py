@@ -9,6 +9,7 @@ import numpy as np
 from graph_service.errors import InputError
 from graph_service.link import MOST_MENTIONS, link, surest_entities
 from graph_service.model.graph import Int32, KnowledgeGraph, require_node
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Cut
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import EntityRef, LinkedEntity
@@ -16,7 +17,7 @@ from graph_service.retrieve.preset import RelationRules
 from graph_service.service.ablation import stand_ins
 from graph_service.service.lookup import read_id
 from graph_service.service.triples import TripleMaker
-from graph_service.store.protocol import GraphInfo, Store
+from graph_service.store.protocol import Store
 
 
 @dataclass(frozen=True, slots=True, eq=False)

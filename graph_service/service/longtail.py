@@ -12,13 +12,14 @@ from graph_service import __version__
 from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.errors import InputError
 from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import Fingerprints
 from graph_service.model.pageviews import LongTailLevel, PageViews
 from graph_service.model.result import EntityRef, Triple
 from graph_service.sampling import LevelCounts, SampleSpec, draw_entities
 from graph_service.service.triples import TripleMaker
 from graph_service.store.page_views import RECORD_KIND, PageViewTable, read_page_views
-from graph_service.store.protocol import GraphInfo, Store
+from graph_service.store.protocol import Store
 
 
 @dataclass(frozen=True, slots=True)

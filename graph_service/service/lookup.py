@@ -8,9 +8,9 @@ import numpy as np
 
 from graph_service.errors import InputError
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import normalise_entity_id
-from graph_service.model.view import Overlay
-from graph_service.store.protocol import GraphInfo
+from graph_service.model.overlay import Overlay
 
 VIEW_OF = "view_of"
 """Load option of a graph that is a view written out; its value is the base's name."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from graph_service.errors import GraphNotFoundError, GraphServiceError, InputError
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import RetrievalResult
 from graph_service.service.retrieval import Ground, Retriever, Stopwatch
-from graph_service.store.protocol import GraphInfo
 
 Outcome = RetrievalResult | GraphServiceError
 """What became of one question of many: its result, or why it has none."""

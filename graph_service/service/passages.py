@@ -20,6 +20,7 @@ from graph_service.embed.protocol import Float32
 from graph_service.errors import InputError
 from graph_service.link import link_title
 from graph_service.model.graph import Bool, Int64, KnowledgeGraph
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.passage import PassageRanking, PassagesResult, ScoredPassage
@@ -32,7 +33,7 @@ from graph_service.store.passages import (
     passage_terms,
     word_scores,
 )
-from graph_service.store.protocol import GraphInfo, Store
+from graph_service.store.protocol import Store
 
 _DIGITS = 5
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
-from graph_service.store.protocol import GraphInfo, Store
+from graph_service.store.protocol import Store
 
 
 @dataclass(slots=True)

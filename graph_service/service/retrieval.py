@@ -16,6 +16,7 @@ from graph_service.artifacts.views import LaidView, ViewStore
 from graph_service.embed import Vectors
 from graph_service.errors import InputError
 from graph_service.model.graph import RANK_CODES, Int32
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.ranking import Encoding, RelationRanker
 from graph_service.model.region import Region
@@ -48,7 +49,7 @@ from graph_service.service.question_vector import read_vector, vector_hash
 from graph_service.service.shaping import base_ids, detailed, fit_budget, make_items, with_id
 from graph_service.service.triples import TripleMaker
 from graph_service.settings import Settings
-from graph_service.store.protocol import GraphInfo, Store
+from graph_service.store.protocol import Store
 
 NEIGHBOURHOOD = "neighbourhood"
 DEFAULT_RANKS = (Rank.PREFERRED, Rank.NORMAL)

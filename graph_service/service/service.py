@@ -21,13 +21,15 @@ from graph_service.byte_budget import ByteBudget
 from graph_service.embed import Vectors
 from graph_service.errors import GraphNotFoundError, InputError
 from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.pageviews import PageViews
 from graph_service.model.passage import PassageRanking, PassagesResult
 from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
-from graph_service.model.result import RetrievalResult, SubgraphResult
+from graph_service.model.result import RetrievalResult, SearchHit, SubgraphResult
 from graph_service.model.statement import Statement
-from graph_service.model.view import StoredView, ViewSpec, ViewState
+from graph_service.model.stored_view import StoredView, ViewState
+from graph_service.model.view_spec import ViewSpec
 from graph_service.sampling import SampleSpec
 from graph_service.service.entity_texts import entity_texts
 from graph_service.service.linking import OpenGraph
@@ -62,7 +64,7 @@ from graph_service.service.triples import ShownEdge, TripleMaker
 from graph_service.settings import Settings
 from graph_service.store.page_views import delete_page_views
 from graph_service.store.passages import PassageSet
-from graph_service.store.protocol import EntityLookup, GraphInfo, SearchHit, Store
+from graph_service.store.protocol import EntityLookup, Store
 from graph_service.views.measure.describe import describe_change, differences
 from graph_service.views.scorer.trained import TrainedScorer
 

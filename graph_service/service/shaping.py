@@ -24,7 +24,7 @@ from graph_service.model.result import (
 from graph_service.model.serialise import to_plain
 from graph_service.model.statement import Statement
 from graph_service.model.values import EntityValue
-from graph_service.model.view import ChangeKind
+from graph_service.model.view_spec import ChangeKind
 from graph_service.retrieve.context import Selection
 from graph_service.service.triples import TripleMaker, with_details
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graph_service.model.overlay import Overlay
 from graph_service.model.result import RetrievalResult
 from graph_service.model.statement import Statement
-from graph_service.model.view import ChangeKind, Overlay
+from graph_service.model.view_spec import ChangeKind
 from graph_service.service.shaping import statement_changes
 from graph_service.service.triples import ShownEdge
 from graph_service.views.measure.describe import Difference

@@ -16,9 +16,11 @@ from graph_service.link.forms import other_forms
 from graph_service.link.lexicon import Lexicon, RelationNames, tell_of_whole
 from graph_service.link.question import find_runs, may_be_name, read_atoms, writes_capitals
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
 from graph_service.model.request import RetrieveRequest
+from graph_service.model.result import SearchHit
 from graph_service.model.statement import Rank
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.languages import MOST_EDITIONS
@@ -28,7 +30,7 @@ from graph_service.service.linking import OpenGraph, unknown_entity
 from graph_service.service.lookup import read_id
 from graph_service.service.retrieval import DEFAULT_RANKS, Ground, Retriever, Stopwatch
 from graph_service.service.store_types import instances_in_store
-from graph_service.store.protocol import GraphInfo, SearchHit, Store
+from graph_service.store.protocol import Store
 from graph_service.store.snapshot.region_graph import RegionGraph, read_region_graph
 from graph_service.text.fold import normalise_name
 

@@ -9,12 +9,13 @@ import numpy as np
 from graph_service.errors import LimitError
 from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
 from graph_service.model.graph import Bool, Int64, KnowledgeGraph
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, stored_value
 from graph_service.retrieve.preset import MAX_EDGES
 from graph_service.retrieve.region.class_filter import IsInstance
-from graph_service.store.protocol import GraphInfo, Neighbourhood, Store
+from graph_service.store.protocol import Neighbourhood, Store
 
 _AT_ONCE = 500
 _EDGES_AT_ONCE = 20_000

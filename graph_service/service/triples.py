@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from graph_service.model.graph import RANKS, KnowledgeGraph, labels_of
+from graph_service.model.overlay import Overlay
 from graph_service.model.result import EntityRef, RelationRef, Triple, TripleChange
 from graph_service.model.statement import Statement
 from graph_service.model.values import (
@@ -16,7 +17,7 @@ from graph_service.model.values import (
     display_value,
     stored_value,
 )
-from graph_service.model.view import CHANGE_KINDS, ChangeKind, Overlay
+from graph_service.model.view_spec import CHANGE_KINDS, ChangeKind
 from graph_service.text.fold import name_of_id, relation_words
 
 UNCHANGED = TripleChange()

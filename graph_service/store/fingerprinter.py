@@ -8,7 +8,8 @@ import numpy as np
 
 from graph_service.errors import StoreCorruptError
 from graph_service.model.graph import RANKS, KnowledgeGraph
-from graph_service.model.identity import Fingerprints, fingerprint, sum_hashes
+from graph_service.model.hashing import fingerprint, sum_hashes
+from graph_service.model.identity import Fingerprints
 from graph_service.model.statement import Entity, Statement, entity_content_hash
 from graph_service.store.encoded import encode_statements
 from graph_service.store.hashes import RANK_BYTES, statement_hashes

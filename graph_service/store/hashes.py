@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from graph_service.errors import KeyCollisionError
 from graph_service.model.graph import RANKS
-from graph_service.model.identity import sum_hashes
+from graph_service.model.hashing import sum_hashes
 
 Uint64 = npt.NDArray[np.uint64]
 

@@ -14,76 +14,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.model.identity import Fingerprints
+from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.limits import Cut, Deadline
+from graph_service.model.result import SearchHit
 from graph_service.model.statement import Entity, Rank, Statement
-
-if TYPE_CHECKING:
-    # ``passages`` builds on ``search``, and that on this module.
-    from graph_service.store.passages import Passages
+from graph_service.store.passages import Passages
 
 MAX_BATCH_STATEMENTS = 20_000
 MAX_COUNTED = 2_000_000
 """Statements of the entities walked through up to which what ``neighbourhood`` cuts is counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class GraphCounts:
-    """Sizes of a published graph.
-
-    Attributes:
-        entities: Those of statements, and those that a source describes. A relation that has
-            names alone (``Batch.names_only``) is found, and not counted.
-        literals: Statements whose value is no entity.
-        names: Ids that have names alone and no statement. They are no entities: nothing finds
-            them until a later load brings a statement.
-    """
-
-    entities: int
-    statements: int
-    relations: int
-    literals: int
-    names: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class UnfinishedLoad:
-    """A load that has not been published: under way, or left by a process that died."""
-
-    edition: str
-    owner: str
-    source: str
-    started_at: str
-    statements: int
-    lease_expires_at: str
-
-
-@dataclass(frozen=True, slots=True)
-class GraphInfo:
-    """A published graph.
-
-    Attributes:
-        edition: ``name@number``.
-        source: What it was loaded from, as the loader names it.
-        published_at: ISO 8601, UTC.
-        options: The loader's options, JSON-ready.
-        tool_version: Version of this package that wrote it.
-        report: The load's report, JSON-ready.
-    """
-
-    name: str
-    edition: str
-    counts: GraphCounts
-    fingerprints: Fingerprints
-    source: str
-    published_at: str
-    options: Mapping[str, Any]
-    tool_version: str
-    report: Mapping[str, Any]
-    unfinished: UnfinishedLoad | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,22 +163,6 @@ class LoadSession(Protocol):
         /,
     ) -> None:
         """Gives the lease back; keeps an unfinished load so that it can be resumed."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchHit:
-    """An entity found by its names, ranked by ``store.search.rank_hits``.
-
-    Attributes:
-        matched: The name that matched, and ``language`` its language.
-        is_alias: Whether that name is an alias.
-    """
-
-    entity: Entity
-    matched: str
-    language: str
-    is_alias: bool
-    score: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from graph_service.errors import InputError
 from graph_service.model.identity import key64
+from graph_service.model.result import SearchHit
 from graph_service.model.statement import Entity, EntityKind
-from graph_service.store.protocol import SearchHit
 from graph_service.text.fold import index_tokens, name_of_id, normalise_name, query_tokens
 
 UNDETERMINED = "und"

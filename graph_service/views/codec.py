@@ -23,7 +23,7 @@ import orjson
 from graph_service.errors import SchemaVersionError, StoreCorruptError, ViewStaleError
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph, Uint8
 from graph_service.model.values import EntityValue, decode_value, encode_value
-from graph_service.model.view import ViewDelta
+from graph_service.model.view_delta import ViewDelta
 
 MAGIC = b"GSVD"
 VERSION = 1

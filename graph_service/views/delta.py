@@ -7,16 +7,9 @@ import numpy as np
 from graph_service.errors import InputError
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.model.limits import Deadline
-from graph_service.model.view import (
-    VIEW_ALGORITHM,
-    ChangeKind,
-    Method,
-    Sampling,
-    ViewDelta,
-    ViewReport,
-    ViewSpec,
-    empty_delta,
-)
+from graph_service.model.stored_view import ViewReport
+from graph_service.model.view_delta import ViewDelta, empty_delta
+from graph_service.model.view_spec import VIEW_ALGORITHM, ChangeKind, Method, Sampling, ViewSpec
 from graph_service.views.draw import Stream, below, edges_asked, smallest
 from graph_service.views.methods.custom import apply_changes, withhold
 from graph_service.views.methods.replacement import new_relations

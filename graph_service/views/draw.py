@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph_service.model.graph import Int32, Int64
-from graph_service.model.identity import Uint64, digest, keyed_hashes
-from graph_service.model.view import Method
+from graph_service.model.hashing import Uint64, keyed_hashes
+from graph_service.model.identity import digest
+from graph_service.model.view_spec import Method
 
 _HALF = np.uint64(32)
 _DIGITS = (np.uint64(32), np.uint64(48))

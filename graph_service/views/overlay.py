@@ -9,17 +9,13 @@ import numpy as np
 
 from graph_service.errors import KeyCollisionError
 from graph_service.model.graph import RANK_CODES, Int32, Int64, KnowledgeGraph
-from graph_service.model.identity import Uint64, key64, mix
+from graph_service.model.hashing import Uint64, mix
+from graph_service.model.identity import key64
+from graph_service.model.overlay import Overlay, ViewStatementIds
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, decode_value
-from graph_service.model.view import (
-    CHANGE_KINDS,
-    ChangeCode,
-    ChangeKind,
-    Overlay,
-    ViewDelta,
-    ViewStatementIds,
-)
+from graph_service.model.view_delta import ViewDelta
+from graph_service.model.view_spec import CHANGE_KINDS, ChangeCode, ChangeKind
 from graph_service.views.pairs import contains
 
 _LANES = (np.uint64(0x6A09E667F3BCC908), np.uint64(0xBB67AE8584CAA73B))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph_service.model.graph import RANK_CODES, Bool, Int32, Int64, KnowledgeGraph, Uint8
-from graph_service.model.identity import mix
+from graph_service.model.hashing import mix
 from graph_service.model.statement import Rank
 
 _LARGEST = 2**63 - 1

@@ -8,7 +8,7 @@ from graph_service.errors import InputError
 from graph_service.model.graph import RANK_CODES, Bool, Int32, KnowledgeGraph, require_node
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
-from graph_service.model.view import Scope
+from graph_service.model.view_spec import Scope
 from graph_service.views.pairs import PairIndex
 
 

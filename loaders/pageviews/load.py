@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.pageviews import LongTailLevel, draw_order, level_of
 from graph_service.model.statement import Entity, EntityKind
 from graph_service.store.page_views import (
@@ -20,7 +21,7 @@ from graph_service.store.page_views import (
     read_page_views,
     save_page_views,
 )
-from graph_service.store.protocol import GraphInfo, Store
+from graph_service.store.protocol import Store
 from loaders.items import Reject
 from loaders.options import DEFAULT_REJECTS_PATH, EXIT_REJECTS, SHOWN_REJECTS
 from loaders.pageviews.articles import article_of, read_titles, wikidata_ids

@@ -23,7 +23,7 @@ from graph_service.model.result import (
     TripleChange,
     triples_of,
 )
-from graph_service.model.view import ChangeKind
+from graph_service.model.view_spec import ChangeKind
 from queries.generate.asking import Exchange, collected, usage_of
 from queries.generate.citations import one_line
 from queries.generate.passages import PassageFinder

@@ -17,7 +17,7 @@ from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
 from graph_service.model.result import Strategy, Triple
 from graph_service.model.serialise import to_plain
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view_spec import Method, ViewSpec
 from queries.datasets.gold import GoldQuestion
 from queries.generate.answer import Answer, Setting, answer
 from queries.generate.setting import RECIPES

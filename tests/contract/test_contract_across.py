@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from graphs import load_graph, sample_entities, sample_statements
 
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.statement import Entity, Rank
-from graph_service.store.protocol import GraphInfo, Store
+from graph_service.store.protocol import Store
 from graph_service.store.snapshot.file import arrays_of
 
 pytestmark = pytest.mark.neo4j

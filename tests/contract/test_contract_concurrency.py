@@ -17,7 +17,8 @@ from pathlib import Path
 from graphs import load_graph, statement
 
 from graph_service.errors import LoadInProgressError
-from graph_service.store.protocol import Batch, GraphInfo, LoadSession, Store
+from graph_service.model.graph_info import GraphInfo
+from graph_service.store.protocol import Batch, LoadSession, Store
 
 TESTS = Path(__file__).resolve().parent.parent
 

@@ -19,7 +19,7 @@ from graph_service.export import ExportFormat, ExportReport, export, exported_gr
 from graph_service.model.request import ViewRef
 from graph_service.model.statement import Entity, Statement, make_statement
 from graph_service.model.values import EntityValue
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.settings import Settings
 from graph_service.store import open_store
 from graph_service.store.protocol import Store

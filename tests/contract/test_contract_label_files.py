@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from graphs import load_graph, statement
 
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue
-from graph_service.store.protocol import Batch, GraphInfo, Store
+from graph_service.store.protocol import Batch, Store
 
 NAMES = (
     Entity("Q1", labels={"en": "one"}),

@@ -16,7 +16,7 @@ from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import ScoredPath, Strategy, triples_of
 from graph_service.model.statement import Entity, make_statement
 from graph_service.model.values import EntityValue, MonolingualText, Quantity, StringValue
-from graph_service.model.view import Change, Method, ViewSpec
+from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.service.service import Service
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from strategies import graphs as random_graphs
 
 from graph_service.errors import GraphNotFoundError, InputError, LoadInProgressError
-from graph_service.model.identity import fingerprint, key64, sum_hashes
+from graph_service.model.hashing import fingerprint, sum_hashes
+from graph_service.model.identity import key64
 from graph_service.model.statement import (
     Entity,
     EntityKind,

@@ -18,7 +18,7 @@ from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy, TripletsResult
 from graph_service.model.statement import Entity, EntityKind, Statement, make_statement
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.rank import RankerWeights
 from graph_service.settings import Settings
 from graph_service.store.protocol import Record, Store

@@ -13,6 +13,7 @@ from word_vectors import Letters
 
 from graph_service import open_service
 from graph_service.model.graph import RANK_CODES
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import CutReason
 from graph_service.model.region import Region
 from graph_service.model.request import RetrieveRequest
@@ -21,7 +22,7 @@ from graph_service.model.statement import Entity, EntityKind, Rank, Statement, m
 from graph_service.model.values import EntityValue, Quantity, StringValue, Value
 from graph_service.retrieve.region.cut import extract_region, region_of_graph
 from graph_service.settings import Settings
-from graph_service.store.protocol import GraphInfo, Store
+from graph_service.store.protocol import Store
 from graph_service.store.snapshot.region_graph import read_region_graph
 
 

@@ -16,7 +16,7 @@ from graph_service import Service, open_service
 from graph_service.cli import main
 from graph_service.model.request import ViewRef
 from graph_service.model.result import RetrievalResult, Status, Strategy
-from graph_service.model.view import Method, Scope, ViewSpec
+from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.settings import SETTINGS, Settings
 from graph_service.store import open_store
 from graph_service.store.protocol import Store

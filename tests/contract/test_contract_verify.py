@@ -15,7 +15,7 @@ from graph_service.doctor.verification import Verified, verify_store
 from graph_service.errors import StoreCorruptError
 from graph_service.export import export, exported_graph
 from graph_service.model.passage import make_passage
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.service import open_service
 from graph_service.settings import Settings
 from graph_service.store.protocol import Batch, Store

@@ -22,7 +22,7 @@ from graph_service.model.statement import (
     make_statement,
 )
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view import Change, Method, ViewSpec
+from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 

@@ -16,6 +16,7 @@ import pytest
 from neo4j_server import Neo4jServer
 
 from graph_service.errors import DeadlineError, KeyCollisionError, StoreUnavailableError
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue, StringValue
@@ -24,7 +25,7 @@ from graph_service.store.neo4j.schema import STATEMENT_TYPE, type_name
 from graph_service.store.neo4j.store import Neo4jStore, open_neo4j
 from graph_service.store.neo4j.store import editions as neo4j_editions
 from graph_service.store.neo4j.store import load as neo4j_load
-from graph_service.store.protocol import Batch, GraphInfo
+from graph_service.store.protocol import Batch
 
 pytestmark = pytest.mark.neo4j
 

@@ -13,6 +13,7 @@ from graph_service.export.lines import LinesWriter
 from graph_service.export.ntriples import NTriplesWriter
 from graph_service.export.report import Omissions
 from graph_service.export.tables import KgtkWriter, TsvWriter
+from graph_service.model.graph_info import GraphCounts, GraphInfo
 from graph_service.model.identity import Fingerprints
 from graph_service.model.statement import (
     Entity,
@@ -35,7 +36,6 @@ from graph_service.model.values import (
     UnknownValue,
     Value,
 )
-from graph_service.store.protocol import GraphCounts, GraphInfo
 from loaders.formats import Format, recognise_source
 from loaders.items import Parsed
 from loaders.options import LoadOptions

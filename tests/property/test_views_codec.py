@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from graph_service.errors import GraphServiceError, ViewStaleError
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view import Change, Method, ViewDelta, ViewSpec
+from graph_service.model.view_delta import ViewDelta
+from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.views.codec import decode_delta, encode_delta
 from graph_service.views.delta import make_delta
 from graph_service.views.overlay import lay

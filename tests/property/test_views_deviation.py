@@ -16,7 +16,8 @@ from graph_service.errors import DeadlineError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view import Change, Method, ViewDelta, ViewSpec, empty_delta
+from graph_service.model.view_delta import ViewDelta, empty_delta
+from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.views.delta import make_delta
 from graph_service.views.measure import deviation
 from graph_service.views.measure.deviation import (

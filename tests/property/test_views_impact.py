@@ -13,7 +13,7 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view import Change, Method, ViewSpec
+from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.views.delta import make_delta
 from graph_service.views.measure.impact import MAX_STEPS, GoldCase, Impact, impact
 from graph_service.views.overlay import lay

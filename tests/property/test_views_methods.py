@@ -20,13 +20,8 @@ from graph_service.model.graph import RANK_CODES, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.model.values import StringValue
-from graph_service.model.view import (
-    Method,
-    Sampling,
-    Scope,
-    ViewDelta,
-    ViewSpec,
-)
+from graph_service.model.view_delta import ViewDelta
+from graph_service.model.view_spec import Method, Sampling, Scope, ViewSpec
 from graph_service.views.delta import make_delta
 from graph_service.views.draw import edges_asked
 from graph_service.views.methods.rewiring import Outside, rewirable

@@ -12,7 +12,7 @@ from graph_builder import build_graph
 
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.views.delta import make_delta
 from graph_service.views.draw import Stream, ascending, smallest
 from graph_service.views.pairs import PairIndex, Sieve, contains

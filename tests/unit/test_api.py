@@ -30,7 +30,7 @@ from graph_service.model.render import TextFormat, result_columns, result_text
 from graph_service.model.request import ViewRef
 from graph_service.model.result import ScoredPath, Strategy
 from graph_service.model.values import EntityValue
-from graph_service.model.view import Change, Method, ViewSpec
+from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.store.page_views import make_table, save_page_views
 
 MANY_LANGUAGES = '["en"' + ', "de"' * 50 + "]"

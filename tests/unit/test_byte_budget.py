@@ -21,7 +21,7 @@ from graph_service.api.document_cache import unlink_tokens
 from graph_service.api.schema import execute
 from graph_service.artifacts.views import ViewStore
 from graph_service.byte_budget import ENTRY_BYTES, ByteBudget, ByteCache, held_bytes
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.settings import read_settings
 
 STEPS = st.lists(

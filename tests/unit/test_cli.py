@@ -34,7 +34,7 @@ from graph_service.errors import (
 )
 from graph_service.model.request import ViewRef
 from graph_service.model.statement import Entity, EntityKind
-from graph_service.model.view import Method, Scope, ViewSpec
+from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.settings import SETTINGS, Settings, read_settings
 from graph_service.store import open_store
 from graph_service.store.protocol import Batch

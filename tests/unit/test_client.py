@@ -40,6 +40,7 @@ from graph_service.errors import (
 from graph_service.model.request import ViewRef
 from graph_service.model.result import Strategy, triples_of
 from graph_service.model.statement import Rank
+from graph_service.model.stored_view import StoredView, ViewState
 from graph_service.model.values import (
     Coordinates,
     EntityValue,
@@ -50,16 +51,7 @@ from graph_service.model.values import (
     Time,
     Value,
 )
-from graph_service.model.view import (
-    Change,
-    ChangeKind,
-    Method,
-    Sampling,
-    Scope,
-    StoredView,
-    ViewSpec,
-    ViewState,
-)
+from graph_service.model.view_spec import Change, ChangeKind, Method, Sampling, Scope, ViewSpec
 
 REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.5, random_seed=3)
 

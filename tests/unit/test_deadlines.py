@@ -21,10 +21,11 @@ from retrieve_samples import region_of, toy_encode
 from graph_service.errors import DeadlineError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
+from graph_service.model.overlay import Overlay
 from graph_service.model.ranking import Encoding
 from graph_service.model.result import Strategy
 from graph_service.model.values import MonolingualText
-from graph_service.model.view import Change, Method, Overlay, Sampling, Scope, ViewSpec
+from graph_service.model.view_spec import Change, Method, Sampling, Scope, ViewSpec
 from graph_service.rank import EmbeddingRanker
 from graph_service.retrieve.engine import run
 from graph_service.retrieve.preset import resolve_preset

@@ -26,7 +26,7 @@ from graph_service.export import ExportedGraph, ExportFormat, export, exported_g
 from graph_service.export.run import replaced
 from graph_service.model.request import ViewRef
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view import Change, Method, ViewSpec
+from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.settings import SETTINGS, Settings
 from graph_service.store import open_store
 from loaders.load import load

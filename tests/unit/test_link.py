@@ -21,8 +21,8 @@ from graph_service.model.graph import (
     StringTable,
 )
 from graph_service.model.identity import Fingerprints, key64
+from graph_service.model.overlay import Overlay
 from graph_service.model.values import EntityValue, StringValue, Time, Value, encode_value
-from graph_service.model.view import Overlay
 from graph_service.text.fold import normalise_name
 
 Names = dict[str, Sequence[str]]

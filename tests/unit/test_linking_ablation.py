@@ -18,7 +18,7 @@ from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.service.ablation import stand_ins
 from graph_service.settings import Settings
 

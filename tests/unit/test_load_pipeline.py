@@ -18,9 +18,10 @@ from typing import Any
 import pytest
 
 from graph_service.errors import InputError, StoreError
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.store import open_store
-from graph_service.store.protocol import Batch, GraphInfo, LoadSession, Store
+from graph_service.store.protocol import Batch, LoadSession, Store
 from graph_service.store.sqlite.load import SqliteLoadSession
 from loaders.load import load
 from loaders.options import LoadOptions, Progress

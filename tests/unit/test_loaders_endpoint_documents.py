@@ -25,9 +25,10 @@ import loaders.load
 import loaders.web.polite as polite_module
 from graph_service.cli import main
 from graph_service.errors import InputError
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.statement import EntityKind, Rank, Statement
 from graph_service.model.values import EntityValue
-from graph_service.store.protocol import GraphInfo, Store
+from graph_service.store.protocol import Store
 from loaders.load import load
 from loaders.options import LoadOptions, LoadReport, Progress
 from loaders.sparql.documents import EDITED_REASON, HEADS_REASON

@@ -15,7 +15,6 @@ from strategies import entities, references, snaks, statements, texts, values
 from graph_service.errors import InputError
 from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut, CutReason
-from graph_service.model.region import RegionStats
 from graph_service.model.result import (
     EntityRef,
     LinkedEntity,
@@ -23,6 +22,7 @@ from graph_service.model.result import (
     Prizes,
     Provenance,
     RegionReport,
+    RegionStats,
     RelationRef,
     ScoredPath,
     ScoredTriple,
@@ -37,8 +37,9 @@ from graph_service.model.result import (
 )
 from graph_service.model.serialise import from_plain, to_plain
 from graph_service.model.statement import Entity, Rank, Snak, Statement
+from graph_service.model.stored_view import ViewReport
 from graph_service.model.values import EntityValue
-from graph_service.model.view import ChangeKind, ViewReport
+from graph_service.model.view_spec import ChangeKind
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 counts = st.integers(0, 2**40)

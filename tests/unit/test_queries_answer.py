@@ -20,7 +20,7 @@ from graph_service.model.result import (
     SubgraphResult,
 )
 from graph_service.model.values import Time
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view_spec import Method, ViewSpec
 from queries.generate.answer import (
     Answer,
     Generation,

@@ -8,7 +8,7 @@ from query_samples import HandRetriever, paths, triple
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
 from graph_service.model.result import PathsResult, Status, Strategy, TripleChange
-from graph_service.model.view import ChangeKind, Method
+from graph_service.model.view_spec import ChangeKind, Method
 from queries.datasets.gold import GoldQuestion
 from queries.robustness import spread, sweep
 from queries.score.metric import Score

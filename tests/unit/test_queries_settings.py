@@ -15,7 +15,7 @@ from graph_service.errors import InputError
 from graph_service.model.passage import PassageRanking, PassagesResult, ScoredPassage
 from graph_service.model.request import ViewRef
 from graph_service.model.result import Strategy
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view_spec import Method, ViewSpec
 from queries.generate.answer import (
     Answer,
     Generation,

@@ -19,7 +19,7 @@ from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Status, Strategy, TripletsResult, triples_of
 from graph_service.model.statement import Entity, EntityKind, Statement, make_statement
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.rank import EmbeddingRanker
 from graph_service.retrieve.preset import resolve_preset
 from graph_service.settings import Settings

@@ -14,10 +14,10 @@ from graph_service.errors import DeadlineError, InputError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import key64
 from graph_service.model.limits import CutReason, Deadline
+from graph_service.model.overlay import Overlay
 from graph_service.model.result import Strategy
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import Quantity, SomeValue, StringValue, Time, encode_value
-from graph_service.model.view import Overlay
 from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import run
 from graph_service.retrieve.labels import Labels

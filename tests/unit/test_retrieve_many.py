@@ -27,7 +27,7 @@ from graph_service.errors import (
 )
 from graph_service.model.request import ViewRef
 from graph_service.model.result import RetrievalResult, Strategy
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.settings import Settings
 
 HALF = ViewSpec(Method.RELATION_REPLACEMENT, level=0.5, random_seed=3)

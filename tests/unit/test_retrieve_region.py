@@ -12,10 +12,10 @@ from graph_service.errors import DeadlineError, InputError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import key64
 from graph_service.model.limits import CutReason, Deadline
+from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, SomeValue, StringValue, encode_value
-from graph_service.model.view import Overlay
 from graph_service.retrieve.region.cut import extract_region, induced, prizeable
 
 

@@ -10,8 +10,8 @@ from graph_builder import build_graph
 
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import key64
+from graph_service.model.overlay import Overlay
 from graph_service.model.statement import Rank
-from graph_service.model.view import Overlay
 from graph_service.retrieve.region.cut import extract_region
 
 IDS = ("one", "two", "three", "four")

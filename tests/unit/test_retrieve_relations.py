@@ -13,13 +13,14 @@ from retrieve_samples import toy_encode
 
 from graph_service.errors import DeadlineError, InputError
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.model.identity import digest, key64, keyed_hashes
+from graph_service.model.hashing import keyed_hashes
+from graph_service.model.identity import digest, key64
 from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.overlay import Overlay
 from graph_service.model.ranking import Encoding, RankedRelation, SignedRelation
 from graph_service.model.result import Strategy
 from graph_service.model.statement import Entity, EntityKind, Statement, make_statement
 from graph_service.model.values import EntityValue, StringValue, Value
-from graph_service.model.view import Overlay
 from graph_service.rank import EmbeddingRanker
 from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import run

@@ -20,7 +20,8 @@ from graph_service.model.request import ViewRef
 from graph_service.model.result import Strategy, triples_of
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view import Change, Method, ViewDelta, ViewSpec
+from graph_service.model.view_delta import ViewDelta
+from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.retrieve.region.class_filter import instances_of, of_types
 from graph_service.retrieve.region.cut import extract_region
 from graph_service.views.overlay import lay

@@ -11,7 +11,7 @@ from query_samples import paths, triple, triplets
 
 from graph_service.errors import InputError
 from graph_service.model.result import TripleChange
-from graph_service.model.view import ChangeKind
+from graph_service.model.view_spec import ChangeKind
 from queries.datasets.gold import GoldQuestion
 from queries.generate.answer import Answer, base_statements
 from queries.generate.citations import Citation, Sentence

@@ -10,7 +10,7 @@ from query_samples import HandRetriever, triple, triplets
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
 from graph_service.model.result import RetrievalResult
-from graph_service.model.view import Method
+from graph_service.model.view_spec import Method
 from queries.datasets.gold import GoldQuestion
 from queries.score.entailment import Judgement, Pair, WordOverlap
 from queries.score.withholding import score_rounds, withheld_order

@@ -28,7 +28,7 @@ from graph_service.model.result import (
 )
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue
-from graph_service.model.view import ChangeKind, Method, Scope, ViewSpec
+from graph_service.model.view_spec import ChangeKind, Method, Scope, ViewSpec
 from graph_service.settings import Settings
 from loaders.load import load
 from queries.datasets.demo_set import demo_slice
@@ -401,7 +401,7 @@ import sys
 from graph_service import open_service
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.view_spec import Method, ViewSpec
 question, url = sys.argv[1:]
 spec = ViewSpec(Method.RELATION_REPLACEMENT, level=0.5, random_seed=3)
 with open_service(url) as service:

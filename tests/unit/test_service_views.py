@@ -19,12 +19,12 @@ from graph_service.errors import (
     ViewNotFoundError,
     ViewStaleError,
 )
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.request import ViewRef
 from graph_service.model.statement import Entity, Rank
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view import Change, ChangeKind, Method, ViewSpec
+from graph_service.model.view_spec import Change, ChangeKind, Method, ViewSpec
 from graph_service.settings import Settings
-from graph_service.store.protocol import GraphInfo
 from graph_service.views.pairs import PairIndex
 from graph_service.views.scorer.counting import counting as scorer
 

@@ -14,7 +14,7 @@ import pytest
 from graphs import load_graph, sample_entities, sample_statements
 
 from graph_service.errors import StoreCorruptError
-from graph_service.store.protocol import GraphInfo
+from graph_service.model.graph_info import GraphInfo
 from graph_service.store.snapshot.cache import SnapshotCache
 from graph_service.store.snapshot.file import arrays_of, open_snapshot, verify_snapshot
 from graph_service.store.sqlite.store import SqliteStore, open_sqlite

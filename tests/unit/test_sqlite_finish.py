@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from graph_service import worker_pool
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.statement import Entity, make_statement
 from graph_service.model.values import EntityValue
 from graph_service.store import open_store
-from graph_service.store.protocol import Batch, GraphInfo
+from graph_service.store.protocol import Batch
 from graph_service.store.sqlite.names import names_of_rows
 from graph_service.store.sqlite.store import finish as sqlite_finish
 

@@ -17,7 +17,7 @@ from graph_service.model.passage import PassageRanking
 from graph_service.model.request import ViewRef
 from graph_service.model.result import Strategy
 from graph_service.model.values import StringValue
-from graph_service.model.view import Change, Method, ViewSpec
+from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.service.passing import TextsOfAClient
 
 ODD = "snarkle frobnicate grumbity"

@@ -17,7 +17,8 @@ from graph_service.artifacts.view_jobs import ViewJobs
 from graph_service.artifacts.views import ViewStore
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
-from graph_service.model.view import Method, StoredView, ViewSpec, ViewState
+from graph_service.model.stored_view import StoredView, ViewState
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.store.lease import owner_name
 
 DELETED = ViewSpec(Method.EDGE_DELETION, level=0.2, random_seed=5)

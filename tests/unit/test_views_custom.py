@@ -6,8 +6,9 @@ import pytest
 from graph_builder import build_graph
 
 from graph_service.errors import InputError
+from graph_service.model.overlay import ViewStatementIds
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view import Change, ChangeKind, Method, Scope, ViewSpec, ViewStatementIds
+from graph_service.model.view_spec import Change, ChangeKind, Method, Scope, ViewSpec
 from graph_service.views.delta import make_delta
 from graph_service.views.measure.describe import describe_change, differences
 from graph_service.views.methods.changes_file import parse_changes, read_changes

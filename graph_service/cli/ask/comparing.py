@@ -12,7 +12,7 @@ from graph_service.cli.output import Output
 from graph_service.client import Client
 from graph_service.model.render import path_line, triple_line
 from graph_service.model.result import ScoredPath, ScoredTriple, Status, Strategy
-from graph_service.model.view import ChangeKind
+from graph_service.model.view_spec import ChangeKind
 from queries.generate.answer import Answer, answer
 
 BASE = "base"

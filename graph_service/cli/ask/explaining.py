@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping
 
-from graph_service.model.region import RegionStats
 from graph_service.model.result import (
+    RegionStats,
     RetrievalResult,
     ScoredPath,
     ScoredTriple,

@@ -21,7 +21,7 @@ from graph_service.model.result import (
 )
 from graph_service.model.statement import Entity, Snak
 from graph_service.model.values import EntityValue, Quantity, display_value
-from graph_service.model.view import ChangeKind
+from graph_service.model.view_spec import ChangeKind
 from graph_service.service import Service
 
 

@@ -18,7 +18,8 @@ from graph_service.errors import InputError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.request import ViewRef
 from graph_service.model.serialise import to_plain
-from graph_service.model.view import Sampling, StoredView, ViewSpec, parse_method
+from graph_service.model.stored_view import StoredView
+from graph_service.model.view_spec import Sampling, ViewSpec, parse_method
 from graph_service.service import Service
 from graph_service.service.triples import TripleMaker
 from graph_service.views.measure.impact import CaseImpact, GoldCase, Share, impact

@@ -14,15 +14,8 @@ from graph_service.cli.output import Output
 from graph_service.cli.view.sweeping import draw, show_impact, sweep
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
-from graph_service.model.view import (
-    Method,
-    Sampling,
-    Scope,
-    StoredView,
-    ViewSpec,
-    ViewState,
-    parse_method,
-)
+from graph_service.model.stored_view import StoredView, ViewState
+from graph_service.model.view_spec import Method, Sampling, Scope, ViewSpec, parse_method
 from graph_service.service import Service
 from graph_service.service.lookup import read_id
 from graph_service.views.measure.describe import describe_deviation, describe_report

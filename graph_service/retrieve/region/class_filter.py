@@ -15,8 +15,8 @@ import numpy as np
 from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
 from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Uint8
 from graph_service.model.limits import Deadline
+from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
-from graph_service.model.view import Overlay
 from graph_service.retrieve.region.cut import gather, induced
 
 IsInstance = Callable[[Int64], Bool]

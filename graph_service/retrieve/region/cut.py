@@ -12,9 +12,9 @@ from graph_service.errors import InputError
 from graph_service.model.graph import Adjacency, Bool, Int32, Int64, KnowledgeGraph, NodeKind, Uint8
 from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
 from graph_service.model.values import EntityValue, NoValue, SomeValue, decode_value
-from graph_service.model.view import Overlay
 from graph_service.sorting import TABLE, distinct, stable_order
 
 

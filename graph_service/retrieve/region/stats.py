@@ -6,7 +6,8 @@ import numpy as np
 
 from graph_service.model.graph import Int64
 from graph_service.model.limits import Deadline
-from graph_service.model.region import Region, RegionStats
+from graph_service.model.region import Region
+from graph_service.model.result import RegionStats
 from graph_service.sorting import distinct, stable_order
 
 MAX_WEDGES = 1 << 20

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph_service.model.graph import Int64
-from graph_service.model.identity import digest, keyed_hashes
+from graph_service.model.hashing import keyed_hashes
+from graph_service.model.identity import digest
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.ranking import RelationRanker, SignedRelation
 from graph_service.model.region import Region

@@ -20,6 +20,7 @@ import orjson
 from graph_service import __version__
 from graph_service.errors import StoreError
 from graph_service.model.graph import RANKS
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import Fingerprints, key64
 from graph_service.model.statement import Entity, Statement, entity_content_hash
 from graph_service.model.values import EntityValue
@@ -49,7 +50,6 @@ from graph_service.store.neo4j.schema import (
     relation_iri,
     type_name,
 )
-from graph_service.store.protocol import GraphInfo
 
 KEYS_KEPT = 500_000
 _ENTITY = ("key:ID", "graph", "id", "long_id", "kind", "terms", "bare:boolean", "redirect",

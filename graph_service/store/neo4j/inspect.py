@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from graph_service.model.identity import Fingerprints, fingerprint, key64
+from graph_service.model.graph_info import GraphInfo
+from graph_service.model.hashing import fingerprint
+from graph_service.model.identity import Fingerprints, key64
 from graph_service.store.decoding import decoding
 from graph_service.store.encoded import row_of_statement
 from graph_service.store.hashes import RANK_BYTES, statement_hashes
@@ -26,7 +28,7 @@ from graph_service.store.neo4j.rows import (
 )
 from graph_service.store.neo4j.scan import SCAN_ROWS, scan_by_head
 from graph_service.store.neo4j.schema import STATEMENTS, hex_key, key_of_hex
-from graph_service.store.protocol import GraphInfo, Inspected
+from graph_service.store.protocol import Inspected
 
 _DERIVED = ("key", "graph", "id", "long_id", "label")
 """Properties of an entity's node that follow from its id, terms and edition."""

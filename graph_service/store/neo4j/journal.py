@@ -20,8 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from graph_service.model.identity import Fingerprints, fingerprint
-from graph_service.store.protocol import GraphCounts, LoadCounts
+from graph_service.model.graph_info import GraphCounts
+from graph_service.model.hashing import fingerprint
+from graph_service.model.identity import Fingerprints
+from graph_service.store.protocol import LoadCounts
 
 Rows = npt.NDArray[np.void]
 

@@ -23,6 +23,7 @@ import orjson
 
 from graph_service import __version__
 from graph_service.errors import InputError, LoadInProgressError, StoreError
+from graph_service.model.graph_info import GraphCounts, GraphInfo
 from graph_service.model.identity import Fingerprints
 from graph_service.store.decoding import decodes
 from graph_service.store.hashes import collision
@@ -58,7 +59,7 @@ from graph_service.store.neo4j.rows import (
     checked_key,
 )
 from graph_service.store.neo4j.schema import assign_types, hex_key
-from graph_service.store.protocol import Batch, Conflict, GraphCounts, GraphInfo, LoadCounts
+from graph_service.store.protocol import Batch, Conflict, LoadCounts
 
 KNOWN_IDS = 500_000
 PAGES_A_WRITE = 100

@@ -13,7 +13,7 @@ import orjson
 
 from graph_service import __version__
 from graph_service.errors import LoadInProgressError, StoreError
-from graph_service.model.identity import fingerprint, sum_hashes
+from graph_service.model.hashing import fingerprint, sum_hashes
 from graph_service.model.limits import Deadline
 from graph_service.model.passage import Passage
 from graph_service.store.decoding import decodes

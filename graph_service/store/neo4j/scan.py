@@ -16,13 +16,13 @@ import numpy as np
 import orjson
 
 from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.statement import Entity
 from graph_service.store.neo4j.driver import Connection
 from graph_service.store.neo4j.editions import read_pages
 from graph_service.store.neo4j.journal import LITERAL, RANK_SHIFT, Rows
 from graph_service.store.neo4j.rows import ENTITY_COLUMNS, entity_of_row
 from graph_service.store.neo4j.schema import hex_key
-from graph_service.store.protocol import GraphInfo
 from graph_service.store.snapshot.build import EdgeChunk, build_arrays, pack_texts
 
 T = TypeVar("T")

@@ -20,8 +20,10 @@ from graph_service.errors import (
     StoreError,
 )
 from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.identity import check_text, key64
 from graph_service.model.limits import Deadline
+from graph_service.model.result import SearchHit
 from graph_service.model.statement import Entity, Rank, Statement
 from graph_service.store.decoding import decoding
 from graph_service.store.lease import is_gone
@@ -79,16 +81,7 @@ from graph_service.store.neo4j.schema import (
     hex_key,
     search_token,
 )
-from graph_service.store.protocol import (
-    EdgeRow,
-    EntityLookup,
-    GraphInfo,
-    Inspected,
-    Neighbourhood,
-    Record,
-    SearchHit,
-    UnfinishedLoad,
-)
+from graph_service.store.protocol import EdgeRow, EntityLookup, Inspected, Neighbourhood, Record
 from graph_service.store.records import decode_record, encode_fields
 from graph_service.store.search import CANDIDATE_LIMIT, exact_term, query_terms, rank_hits
 from graph_service.store.snapshot.cache import DEFAULT_CACHE_BYTES, SnapshotCache

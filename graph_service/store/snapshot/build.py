@@ -28,10 +28,11 @@ from graph_service.model.graph import (
     StringTable,
     Uint8,
 )
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
 from graph_service.model.statement import Entity, EntityKind, Rank
 from graph_service.model.values import EntityValue, stored_value
-from graph_service.store.protocol import EdgeRow, GraphInfo, GraphReader
+from graph_service.store.protocol import EdgeRow, GraphReader
 from graph_service.store.search import name_keys
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from graph_service.errors import StoreCorruptError
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.store.protocol import GraphInfo
+from graph_service.model.graph_info import GraphInfo
 from graph_service.store.snapshot.file import (
     FORMAT,
     MappedFile,

@@ -33,7 +33,7 @@ from graph_service.model.graph import (
     SameAs,
     StringTable,
 )
-from graph_service.store.protocol import GraphInfo
+from graph_service.model.graph_info import GraphInfo
 
 FORMAT = 3
 """Version of the layout; part of the file's name."""

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity, Rank
 from graph_service.model.values import EntityValue, Quantity, stored_value
-from graph_service.store.protocol import GraphInfo, GraphReader, Neighbourhood
+from graph_service.store.protocol import GraphReader, Neighbourhood
 from graph_service.store.snapshot.build import build_arrays, chunks_of_rows
 
 _NAMING = ('["e",', '["q",')

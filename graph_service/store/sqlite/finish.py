@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from graph_service.model.graph import RANKS
-from graph_service.model.identity import fingerprint
+from graph_service.model.hashing import fingerprint
 from graph_service.store.hashes import (
     RANK_BYTES,
     Uint64,

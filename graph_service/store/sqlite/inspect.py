@@ -13,7 +13,8 @@ import numpy.typing as npt
 import orjson
 
 from graph_service.model.graph import RANKS
-from graph_service.model.identity import key64, keyed_hashes
+from graph_service.model.hashing import keyed_hashes
+from graph_service.model.identity import key64
 from graph_service.store.decoding import decoding
 from graph_service.store.hashes import RANK_BYTES, Uint64, content_sums, statement_hashes
 from graph_service.store.protocol import Inspected

@@ -25,13 +25,14 @@ from graph_service.errors import (
     LoadInProgressError,
     StoreError,
 )
+from graph_service.model.graph_info import GraphCounts, GraphInfo
 from graph_service.model.identity import (
     Fingerprints,
 )
 from graph_service.store.decoding import decoding
 from graph_service.store.hashes import Uint64
 from graph_service.store.names import now_text
-from graph_service.store.protocol import Batch, Conflict, GraphCounts, GraphInfo, LoadCounts
+from graph_service.store.protocol import Batch, Conflict, LoadCounts
 from graph_service.store.sqlite.batch import KnownIds, PreparedBatch
 from graph_service.store.sqlite.database import (
     LOADER_CACHE_KIB,

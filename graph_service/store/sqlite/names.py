@@ -10,7 +10,8 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph_service.model.identity import key64, sum_hashes
+from graph_service.model.hashing import sum_hashes
+from graph_service.model.identity import key64
 from graph_service.model.statement import Entity
 from graph_service.store.hashes import entity_hash
 from graph_service.store.search import indexed_names

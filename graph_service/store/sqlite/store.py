@@ -20,8 +20,10 @@ from graph_service.errors import (
     LoadInProgressError,
 )
 from graph_service.model.graph import RANKS, KnowledgeGraph
+from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
+from graph_service.model.result import SearchHit
 from graph_service.model.statement import (
     Entity,
     Rank,
@@ -45,16 +47,7 @@ from graph_service.store.names import (
     now_text,
     require_graph_name,
 )
-from graph_service.store.protocol import (
-    EdgeRow,
-    EntityLookup,
-    GraphInfo,
-    Inspected,
-    Neighbourhood,
-    Record,
-    SearchHit,
-    UnfinishedLoad,
-)
+from graph_service.store.protocol import EdgeRow, EntityLookup, Inspected, Neighbourhood, Record
 from graph_service.store.records import decode_record, encode_fields
 from graph_service.store.search import CANDIDATE_LIMIT, exact_term, query_terms, rank_hits
 from graph_service.store.snapshot.build import (

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.model.view import Deviation, ViewDelta, ViewReport
+from graph_service.model.stored_view import Deviation, ViewReport
+from graph_service.model.view_delta import ViewDelta
 
 Label = Callable[[int], str]
 

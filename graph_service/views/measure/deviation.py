@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from graph_service.model.graph import RANK_CODES, Float64, Int32, Int64, KnowledgeGraph
 from graph_service.model.limits import Deadline
+from graph_service.model.overlay import Overlay
 from graph_service.model.statement import Rank
+from graph_service.model.stored_view import Deviation
 from graph_service.model.values import EntityValue, decode_value
-from graph_service.model.view import Deviation, Overlay
 from graph_service.views.pairs import PairIndex, contains
 from graph_service.views.scorer.counting import TripleScorer
 from graph_service.views.scorer.trial import ScorerQuality

@@ -18,8 +18,8 @@ import numpy as np
 
 from graph_service.model.graph import RANK_CODES, Bool, Int32, KnowledgeGraph
 from graph_service.model.limits import Deadline
+from graph_service.model.overlay import Overlay
 from graph_service.model.statement import Rank
-from graph_service.model.view import Overlay
 
 MAX_STEPS = 4
 """Steps within which an answer is looked for."""

@@ -22,7 +22,7 @@ import orjson
 from graph_service.errors import InputError
 from graph_service.model.identity import normalise_entity_id
 from graph_service.model.values import EntityValue, StringValue, Value, decode_value
-from graph_service.model.view import Change
+from graph_service.model.view_spec import Change
 
 _NAMES = {"statement_id": "statementId"}
 _FIELDS = ("statementId", "remove", "head", "relation", "value", "text")

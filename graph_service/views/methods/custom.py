@@ -11,7 +11,8 @@ from graph_service.model.graph import Int32, KnowledgeGraph
 from graph_service.model.identity import normalise_entity_id
 from graph_service.model.limits import Deadline
 from graph_service.model.values import EntityValue, Value, encode_value
-from graph_service.model.view import Change, ViewDelta, empty_delta
+from graph_service.model.view_delta import ViewDelta, empty_delta
+from graph_service.model.view_spec import Change
 from graph_service.views.scope import edges_of
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph
-from graph_service.model.identity import Uint64
+from graph_service.model.hashing import Uint64
 from graph_service.model.limits import Deadline
 from graph_service.views.draw import Stream, below
 from graph_service.views.pairs import PairIndex, contains

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Uint8
-from graph_service.model.identity import mix
+from graph_service.model.hashing import mix
 from graph_service.views.pairs import PairIndex
 
 MAX_CELLS = 1 << 24

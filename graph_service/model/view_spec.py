@@ -1,18 +1,14 @@
-"""What a perturbed view is: a specification, and the delta that it makes of a base graph."""
+"""The specification of a perturbed view: what is to change, how, and how much of it (O10, K6)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import orjson
 
 from graph_service.errors import InputError
-from graph_service.model.graph import Bool, Int32, Int64, Uint8
 from graph_service.model.identity import digest
 from graph_service.model.values import Value, decode_value, encode_value
 
@@ -261,137 +257,6 @@ def _change_of(fields: dict[str, Any]) -> Change:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ViewReport:
-    """What making a view came to.
-
-    Attributes:
-        scope_edges: Edges that could be changed.
-        level_asked, level_reached: Shares of ``scope_edges``; None where there is no scope.
-        counts: Edges ``removed``, ``relation-changed``, ``value-changed`` and ``added``.
-        unavoidable: Changes that repeat a triple because no other choice existed.
-        notes: In words, why a level was not reached.
-    """
-
-    scope_edges: int
-    level_asked: float | None
-    level_reached: float | None
-    counts: dict[str, int]
-    unavoidable: int = 0
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ViewDelta:
-    """The difference between a view and its base, in base numbers.
-
-    Nodes from ``KnowledgeGraph.node_count`` on and relations from ``relation_count`` on are the
-    new ones of a person's own changes, in order of ``new_nodes`` and ``new_relations``.
-
-    Attributes:
-        removed: Edges that are gone, int32, ascending.
-        replaced: Edges that are changed, int32, ascending; their heads stay.
-        replaced_rel, replaced_tail: What they are now, int32.
-        added_head, added_rel, added_tail: Statements that the base does not have, int32.
-        new_nodes: Encoded values (``["e", id]`` for entities) of nodes the base lacks.
-        new_relations: Ids of relations the base lacks.
-    """
-
-    removed: Int32
-    replaced: Int32
-    replaced_rel: Int32
-    replaced_tail: Int32
-    added_head: Int32
-    added_rel: Int32
-    added_tail: Int32
-    new_nodes: tuple[str, ...] = ()
-    new_relations: tuple[str, ...] = ()
-
-    @property
-    def changed_count(self) -> int:
-        """Number of edges removed, replaced or added."""
-        return len(self.removed) + len(self.replaced) + len(self.added_head)
-
-
-def empty_delta() -> ViewDelta:
-    """Returns the delta that changes nothing."""
-    none = np.zeros(0, dtype=np.int32)
-    return ViewDelta(none, none, none, none, none, none, none)
-
-
-VIEW_ID_PREFIX = "view:"
-"""Begins every statement id that a view made; no statement of a loaded graph has it."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ViewStatementIds(Sequence[str]):
-    """Ids of the statements that a view made, written out one by one when asked for.
-
-    An id is ``view:`` and 32 hexadecimal digits, the first 16 of them the statement's key.
-
-    Attributes:
-        keys: Keys, int64 [X], ascending.
-        checks: The second half of each id, uint64 [X].
-    """
-
-    keys: Int64
-    checks: npt.NDArray[np.uint64]
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    def __getitem__(self, index: int, /) -> str:  # type: ignore[override]
-        key = int(self.keys[index]) & (2**64 - 1)
-        return f"{VIEW_ID_PREFIX}{key:016x}{int(self.checks[index]):016x}"
-
-    def find(self, statement_id: str, /) -> int | None:
-        """Returns the place of an id, or None."""
-        digits = statement_id.removeprefix(VIEW_ID_PREFIX)
-        if len(digits) != 32 or len(statement_id) != len(VIEW_ID_PREFIX) + 32:
-            return None
-        try:
-            key = int.from_bytes(bytes.fromhex(digits[:16]), "big", signed=True)
-        except ValueError:
-            return None
-        place = int(np.searchsorted(self.keys, key))
-        return place if place < len(self) and self[place] == statement_id else None
-
-
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Overlay:
-    """A view laid over its base: base edges that no longer hold, and extra edges instead.
-
-    Extra edge ``j`` has edge number ``base.edge_count + j``; extras are in order of their keys.
-
-    Attributes:
-        view_id: Identity of the view.
-        base_edge_count: Edges of the base.
-        gone: Base edges removed or replaced, bool [M].
-        head, rel, tail: Extra edges, int32 [X].
-        rank: Their rank codes (those of their base statement; normal if added), uint8 [X].
-        keys: Their 64-bit keys, a vectorised hash of base statement and new content rather than
-            ``key64`` of the id (hundreds of thousands are made at once), int64 [X], ascending.
-        statement_ids: Their ids, made of the same: one change has one id in every view.
-        base_edge: Base edge of each, or -1 if added, int32 [X].
-        kinds: ``ChangeCode``, uint8 [X].
-        new_nodes, new_relations: As in the delta.
-    """
-
-    view_id: str
-    base_edge_count: int
-    gone: Bool
-    head: Int32
-    rel: Int32
-    tail: Int32
-    rank: Uint8
-    keys: Int64
-    statement_ids: Sequence[str]
-    base_edge: Int32
-    kinds: Uint8
-    new_nodes: tuple[str, ...] = ()
-    new_relations: tuple[str, ...] = ()
-
-
 def parse_method(name: str, /) -> Method:
     """Returns the method of a name (``relation-swapping``) or its short form (``rs``)."""
     key = name.strip().lower().replace("_", "-")
@@ -404,68 +269,3 @@ def parse_method(name: str, /) -> Method:
         raise InputError(
             f"unknown method {name!r}; expected one of {known}", argument="method"
         ) from None
-
-
-@dataclass(frozen=True, slots=True)
-class Deviation:
-    """How far a view has gone from its base (O11); all three are 0 to 1, higher is closer.
-
-    Attributes:
-        ats: Mean plausibility of the view's edges.
-        ats_base: The same of the base's own edges: what no change at all would give.
-        ats_edges: How many edges ``ats`` is the mean of.
-        unscored: Edges left out of it, because the base lacks their entity or relation.
-        scorer: Name of the scorer.
-        scorer_accuracy: Share of held-out edges, and of as many made wrong, that the scorer
-            tells right; None where the base has too few edges to hold any out.
-        scorer_calibration_error: Mean distance there between its score and the share of right ones.
-        sc2d: Likeness of the clustering coefficients.
-        sd2: Likeness of the degrees.
-    """
-
-    ats: float
-    ats_base: float
-    ats_edges: int
-    unscored: int
-    scorer: str
-    sc2d: float
-    sd2: float
-    scorer_accuracy: float | None = None
-    scorer_calibration_error: float | None = None
-
-
-class ViewState(StrEnum):
-    """How far the making of a stored view has come."""
-
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-
-
-@dataclass(frozen=True, slots=True)
-class StoredView:
-    """A view as the store keeps it.
-
-    Attributes:
-        edges: ``edges`` fingerprint of the base it was made for.
-        state: Only a view that is ``done`` can be asked.
-        progress: Share of the work done, 0 to 1.
-        stale: Whether the base has changed since.
-        deviation: How far it is from its base; None until it is done.
-        error: Why it failed.
-    """
-
-    id: str
-    name: str | None
-    graph: str
-    edges: str
-    spec: ViewSpec
-    report: ViewReport
-    note: str
-    created_at: str
-    state: ViewState = ViewState.DONE
-    progress: float = 1.0
-    stale: bool = False
-    deviation: Deviation | None = None
-    error: str = ""

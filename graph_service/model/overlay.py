@@ -1,0 +1,83 @@
+"""A view laid over its base graph: extra edges, and what they replace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from graph_service.model.graph import Bool, Int32, Int64, Uint8
+
+VIEW_ID_PREFIX = "view:"
+"""Begins every statement id that a view made; no statement of a loaded graph has it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewStatementIds(Sequence[str]):
+    """Ids of the statements that a view made, written out one by one when asked for.
+
+    An id is ``view:`` and 32 hexadecimal digits, the first 16 of them the statement's key.
+
+    Attributes:
+        keys: Keys, int64 [X], ascending.
+        checks: The second half of each id, uint64 [X].
+    """
+
+    keys: Int64
+    checks: npt.NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __getitem__(self, index: int, /) -> str:  # type: ignore[override]
+        key = int(self.keys[index]) & (2**64 - 1)
+        return f"{VIEW_ID_PREFIX}{key:016x}{int(self.checks[index]):016x}"
+
+    def find(self, statement_id: str, /) -> int | None:
+        """Returns the place of an id, or None."""
+        digits = statement_id.removeprefix(VIEW_ID_PREFIX)
+        if len(digits) != 32 or len(statement_id) != len(VIEW_ID_PREFIX) + 32:
+            return None
+        try:
+            key = int.from_bytes(bytes.fromhex(digits[:16]), "big", signed=True)
+        except ValueError:
+            return None
+        place = int(np.searchsorted(self.keys, key))
+        return place if place < len(self) and self[place] == statement_id else None
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Overlay:
+    """A view laid over its base: base edges that no longer hold, and extra edges instead.
+
+    Extra edge ``j`` has edge number ``base.edge_count + j``; extras are in order of their keys.
+
+    Attributes:
+        view_id: Identity of the view.
+        base_edge_count: Edges of the base.
+        gone: Base edges removed or replaced, bool [M].
+        head, rel, tail: Extra edges, int32 [X].
+        rank: Their rank codes (those of their base statement; normal if added), uint8 [X].
+        keys: Their 64-bit keys, a vectorised hash of base statement and new content rather than
+            ``key64`` of the id (hundreds of thousands are made at once), int64 [X], ascending.
+        statement_ids: Their ids, made of the same: one change has one id in every view.
+        base_edge: Base edge of each, or -1 if added, int32 [X].
+        kinds: ``ChangeCode``, uint8 [X].
+        new_nodes, new_relations: As in the delta.
+    """
+
+    view_id: str
+    base_edge_count: int
+    gone: Bool
+    head: Int32
+    rel: Int32
+    tail: Int32
+    rank: Uint8
+    keys: Int64
+    statement_ids: Sequence[str]
+    base_edge: Int32
+    kinds: Uint8
+    new_nodes: tuple[str, ...] = ()
+    new_relations: tuple[str, ...] = ()
