@@ -118,7 +118,7 @@ def _region_walk(graph: KnowledgeGraph, node: int) -> tuple[_Walk, int]:
         preset.walk,
         preset.hub_damping,
     )
-    return way, int(region.seeds[0])
+    return way, int(region.start_entities[0])
 
 
 def _hub_damping(walk: str) -> float:

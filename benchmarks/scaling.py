@@ -92,7 +92,7 @@ def _times(codex: Codex, size: int, preset: Preset) -> _Times:
             Strategy.TRIPLETS,
             "what is related to it",
             graph=opened[0],
-            seeds=np.array([node], dtype=np.int32),
+            start_entities=np.array([node], dtype=np.int32),
             preset=preset,
             encode=_encode,
         )

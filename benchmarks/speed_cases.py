@@ -25,7 +25,7 @@ from benchmarks.regions import region_limits
 from benchmarks.scaling import scaled
 from benchmarks.trees import PROOF_SIZES, growth, proofs, whole_tree
 from benchmarks.views import LEVEL, at_scale, deviation, on_view, stored_size, sweep
-from graph_service.artifacts.views import LaidView, ViewStore
+from graph_service.artifacts.views import AppliedView, ViewStore
 from graph_service.embed import open_embedder
 from graph_service.embed.weights import find_model
 from graph_service.errors import SetupError
@@ -190,7 +190,7 @@ def view(method: Method, size: str, turns: int, codex: Codex, /) -> Measured:
     """Makes a view and lays it over its base; beside networkx copying and changing its graph."""
     data = codex.graph(size)
     views = ViewStore(codex.service.store)
-    laid: list[LaidView] = []
+    laid: list[AppliedView] = []
 
     def ours(random_seed: int) -> None:
         spec = ViewSpec(method=method, level=LEVEL, random_seed=random_seed)

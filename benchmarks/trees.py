@@ -262,7 +262,11 @@ def _densest(graph: KnowledgeGraph, node: int, edges: int) -> Region | None:
     if whole.edge_count < min(edges, graph.edge_count // 4):
         return None
     mass = personalised_pagerank(
-        whole.head, whole.tail, node_count=whole.node_count, seeds=whole.seeds, walk="both"
+        whole.head,
+        whole.tail,
+        node_count=whole.node_count,
+        start_entities=whole.start_entities,
+        walk="both",
     ).mass
     place = np.empty(whole.node_count, dtype=np.int64)
     order = np.lexsort((whole.node_keys, -np.round(mass, 12)))
@@ -271,5 +275,5 @@ def _densest(graph: KnowledgeGraph, node: int, edges: int) -> Region | None:
     last = np.sort(np.maximum(place[whole.head], place[whole.tail]))
     most = int(last[edges]) if edges < len(last) else whole.node_count
     keep = place < most
-    keep[whole.seeds] = True
+    keep[whole.start_entities] = True
     return induced(whole, keep)

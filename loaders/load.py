@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from graph_service.errors import InputError
+from graph_service.http.faults import EndpointError
 from graph_service.model.statement import Entity, Statement
 from graph_service.store.encoded import join_statements
 from graph_service.store.lease import owner_name
@@ -46,7 +47,6 @@ from loaders.subset.selection import Selection
 from loaders.tables import reader as tables
 from loaders.tables.rows import ColumnsError
 from loaders.truthy import BothFormsError, HeldTruthy, begins_full
-from loaders.web.faults import EndpointError
 from loaders.workers import read_selected
 
 __all__ = ["Format", "LoadOptions", "LoadReport", "Progress", "load", "recognise"]

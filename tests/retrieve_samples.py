@@ -18,7 +18,7 @@ def region_of(
     edges: Sequence[tuple[int, int]],
     *,
     literals: Iterable[int] = (),
-    seeds: Sequence[int] = (0,),
+    start_entities: Sequence[int] = (0,),
     rel: Sequence[int] | None = None,
 ) -> Region:
     """A region with local numbers as keys; edge keys are seven apart, to differ from numbers."""
@@ -32,7 +32,7 @@ def region_of(
         hops=np.zeros(node_count, dtype=np.uint8),
         literal=literal,
         degrees=ends.astype(np.int64),
-        seeds=np.array(seeds, dtype=np.int32),
+        start_entities=np.array(start_entities, dtype=np.int32),
         edges=np.arange(len(pairs), dtype=np.int64),
         edge_keys=np.arange(len(pairs), dtype=np.int64) * 7,
         head=pairs[:, 0].copy(),

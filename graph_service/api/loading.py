@@ -13,7 +13,7 @@ from graph_service.model.limits import Deadline
 from graph_service.model.pageviews import PageViews
 from graph_service.model.statement import Entity, Statement
 from graph_service.service import Service
-from graph_service.service.reading import Reading
+from graph_service.service.read_session import ReadSession
 from graph_service.store.names import graph_of
 
 
@@ -49,7 +49,7 @@ class OperationContext:
     request_id: str = field(default_factory=lambda: uuid4().hex)
     deadline: Deadline | None = None
     masked: bool = False
-    reading: Reading | None = None
+    reading: ReadSession | None = None
     _pending: dict[str, Pending] = field(default_factory=dict)
 
     def pending(self, edition: str, /) -> Pending:

@@ -66,8 +66,8 @@ class PathType:
     score: float
     parts: JSON = strawberry.field(
         description="The parts of the score, which add up to it: likeness, hops, inverse, "
-        "unspoken, shared; of low confidence relations, statements; preset okgqa nodes, edges, cost; "
-        "ltgen relation."
+        "extra_hops, unsupported_step, shared; of low confidence relations, statements; preset "
+        "okgqa nodes, edges, cost; ltgen relation."
     )
     origin_id: strawberry.ID = strawberry.field(
         description="The question's item that it begins at, or is fewest steps from."

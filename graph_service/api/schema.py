@@ -72,7 +72,7 @@ from graph_service.model.result import (
     TripletsResult,
 )
 from graph_service.service import Outcome, Service
-from graph_service.service.many import check_count
+from graph_service.service.batch import check_count
 
 MAX_IDS = 200
 MAX_ATTEMPTS = 3
@@ -491,7 +491,7 @@ def _make_schema() -> _Schema:
         execution_context_class=BoundedExecution,
         types=[TripletsResultType, PathsResultType, SubgraphResultType],
         extensions=[
-            # Reading and checking the client's documents costs more than answering them.
+            # ReadSession and checking the client's documents costs more than answering them.
             lambda: KeptDocuments(read=read_document, check=_invalidities),
             _OneOperation,
         ],

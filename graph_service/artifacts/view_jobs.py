@@ -143,7 +143,7 @@ class ViewJobs:
         Raises:
             InputError: As ``ViewStore.create``.
         """
-        spec = self._views.settle(spec, graph=graph, edges=edges)
+        spec = self._views.resolve(spec, graph=graph, edges=edges)
         known = self._views.known(graph, spec, edges=edges, name=name, note=note)
         if known is not None and known.state in (ViewState.DONE, ViewState.RUNNING):
             return known

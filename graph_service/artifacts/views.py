@@ -38,7 +38,7 @@ ABANDONED_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class LaidView:
+class AppliedView:
     """A view ready to be queried."""
 
     id: str
@@ -59,7 +59,9 @@ class ViewStore:
     def __init__(self, records: Records, /, *, memory: ByteBudget | None = None) -> None:
         self._records = records
         shared = memory or ByteBudget()
-        self._cache: ByteCache[tuple[tuple[str, str], str], LaidView] = ByteCache(shared, "views")
+        self._cache: ByteCache[tuple[tuple[str, str], str], AppliedView] = ByteCache(
+            shared, "views"
+        )
         self._bases: ByteCache[tuple[tuple[str, str], str], PreparedBase] = ByteCache(
             shared, "bases of views"
         )
@@ -94,7 +96,7 @@ class ViewStore:
                 taken by another view of the graph.
         """
         edges = graph.fingerprints.edges
-        spec = self.settle(spec, graph=graph.name, edges=edges)
+        spec = self.resolve(spec, graph=graph.name, edges=edges)
         known = self.known(graph.name, spec, edges=edges, name=name, note=note)
         if known is not None and known.state is ViewState.DONE:
             return self.measured(graph, known)
@@ -120,7 +122,7 @@ class ViewStore:
         self._save(stored, encode_delta(graph, laid.delta))
         return stored
 
-    def settle(self, spec: ViewSpec, /, *, graph: str, edges: str) -> ViewSpec:
+    def resolve(self, spec: ViewSpec, /, *, graph: str, edges: str) -> ViewSpec:
         """Returns a specification that names its scorer in full, where it says ``trained``.
 
         Raises:
@@ -182,7 +184,7 @@ class ViewStore:
         self, graph: str, spec: ViewSpec, /, *, edges: str, name: str | None, note: str
     ) -> StoredView:
         """Stores that a view is being made; ``create`` replaces that by the view."""
-        spec = self.settle(spec, graph=graph, edges=edges)
+        spec = self.resolve(spec, graph=graph, edges=edges)
         known = self.known(graph, spec, edges=edges, name=name, note=note)
         begun = StoredView(
             id=spec.identity(edges),
@@ -215,11 +217,11 @@ class ViewStore:
         """Returns a view with its deviation by the scorer of now, measured and stored if need be."""
         if view.stale or view.state is not ViewState.DONE:
             return view
-        if view.deviation is not None and view.deviation.scorer == self.judge(
+        if view.deviation is not None and view.deviation.scorer == self.ats_scorer_name(
             graph.name, edges=view.edges
         ):
             return view
-        laid = self.lay(graph, ViewRef(id=view.id))
+        laid = self.apply(graph, ViewRef(id=view.id))
         record = self._records.get_record(KIND, _key(view.graph, view.id))
         assert laid is not None
         whole = replace(view, deviation=measure(graph, laid.overlay, self._measured_base(graph)))
@@ -263,7 +265,7 @@ class ViewStore:
         self._records.delete_record(KIND, _key(graph, view.id))
         return view.id
 
-    def lay(
+    def apply(
         self,
         graph: KnowledgeGraph,
         reference: ViewRef | None,
@@ -271,7 +273,7 @@ class ViewStore:
         *,
         question_edges: Int32 | None = None,
         deadline: Deadline | None = None,
-    ) -> LaidView | None:
+    ) -> AppliedView | None:
         """Returns the view of a reference laid over its base; None for the base itself.
 
         Raises:
@@ -305,7 +307,9 @@ class ViewStore:
         if record is None:
             raise ViewNotFoundError(f"view {view.id} was deleted meanwhile", argument="view")
         delta = decode_delta(graph, record.data)
-        laid = LaidView(view.id, view.spec, delta, lay(graph, delta, view_id=view.id), view.report)
+        laid = AppliedView(
+            view.id, view.spec, delta, lay(graph, delta, view_id=view.id), view.report
+        )
         return self._keep(laid, graph)
 
     def lay_spec(
@@ -316,9 +320,9 @@ class ViewStore:
         *,
         question_edges: Int32 | None = None,
         deadline: Deadline | None = None,
-    ) -> LaidView:
+    ) -> AppliedView:
         """Returns the view of a specification laid over its base, without storing it."""
-        spec = self.settle(spec, graph=graph.name, edges=graph.fingerprints.edges)
+        spec = self.resolve(spec, graph=graph.name, edges=graph.fingerprints.edges)
         view_id = spec.identity(graph.fingerprints.edges)
         if not spec.scope.of_question:
             cached = self._cached(view_id, graph)
@@ -330,10 +334,10 @@ class ViewStore:
             graph, spec, prepared=base, question_edges=question_edges, deadline=deadline
         )
         self._charge(base, scorer)
-        laid = LaidView(view_id, spec, delta, lay(graph, delta, view_id=view_id), report)
+        laid = AppliedView(view_id, spec, delta, lay(graph, delta, view_id=view_id), report)
         return laid if spec.scope.of_question else self._keep(laid, graph)
 
-    def judge(self, graph: str, /, *, edges: str) -> str:
+    def ats_scorer_name(self, graph: str, /, *, edges: str) -> str:
         """Returns the name of the scorer that ATS is taken with: the newest trained, or counts."""
         newest = self.scorers.newest(graph, edges=edges)
         return COUNTS if newest is None else newest.name
@@ -374,21 +378,21 @@ class ViewStore:
     def _measured_base(
         self, graph: KnowledgeGraph, /, *, deadline: Deadline | None = None
     ) -> BaseMeasure:
-        scorer = self.judge(graph.name, edges=graph.fingerprints.edges)
+        scorer = self.ats_scorer_name(graph.name, edges=graph.fingerprints.edges)
         base = self.prepared(graph, scorer)
         found = base.measure(deadline=deadline)
         self._charge(base, scorer)
         return found
 
-    def _cached(self, view_id: str, graph: KnowledgeGraph) -> LaidView | None:
+    def _cached(self, view_id: str, graph: KnowledgeGraph) -> AppliedView | None:
         return self._cache.get((_numbering(graph), view_id))
 
-    def _keep(self, laid: LaidView, graph: KnowledgeGraph) -> LaidView:
+    def _keep(self, laid: AppliedView, graph: KnowledgeGraph) -> AppliedView:
         key = _numbering(graph), laid.id
         return self._cache.keep(key, laid, _laid_bytes(laid, graph))
 
 
-def _laid_bytes(laid: LaidView, graph: KnowledgeGraph) -> int:
+def _laid_bytes(laid: AppliedView, graph: KnowledgeGraph) -> int:
     """The bytes of a view, with the order of its edges that the first question on it makes."""
     return held_bytes(laid, shared=(graph,)) + extra_edges_bytes(graph, laid.overlay)
 

@@ -153,7 +153,7 @@ def _views(store: Store, info: GraphInfo) -> Iterator[Verified]:
             continue
         try:
             graph = store.snapshot(info)
-            laid = views.lay(graph, ViewRef(id=view.id))
+            laid = views.apply(graph, ViewRef(id=view.id))
             drawn = ViewStore(store).lay_spec(graph, view.spec)
             assert laid is not None
             same = encode_delta(graph, laid.delta) == encode_delta(graph, drawn.delta)

@@ -134,5 +134,5 @@ def exported_graph(
     if view is None:
         return ExportedGraph(service.store, info)
     arrays = service.arrays(info)
-    laid = ViewStore(service.store).lay(arrays, view)
+    laid = ViewStore(service.store).apply(arrays, view)
     return ExportedGraph(service.store, info, arrays, laid.overlay if laid else None)

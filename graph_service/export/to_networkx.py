@@ -47,7 +47,7 @@ def to_networkx(
     if view is not None:
         require_base(info)
     arrays = service.arrays(info)
-    laid = ViewStore(service.store).lay(arrays, view) if view is not None else None
+    laid = ViewStore(service.store).apply(arrays, view) if view is not None else None
     return _multigraph(arrays, laid.overlay if laid else None, languages)
 
 

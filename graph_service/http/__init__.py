@@ -1,1 +1,10 @@
-"""What all HTTP clients of the project share."""
+"""Requests over HTTP: polite, bounded, and with every known fault told apart.
+
+``retry``       when to ask again, and what ``Retry-After`` says
+``address``     which addresses are asked, and how we introduce ourselves
+``faults``      why a request failed, and what that means for the next one
+``host_client`` pauses, retries, and when to give up
+``connection``  every read bounded by time and bytes; where redirects may lead
+``transfer``    bodies: limits on size and time, cuts, gzip; plain requests
+``cache``       answers kept on disk
+"""

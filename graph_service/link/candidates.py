@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from graph_service.link.forms import ARTICLE, Form, other_forms
-from graph_service.link.naming import Judge
-from graph_service.link.reading import Reading
+from graph_service.link.naming import NameClassifier
+from graph_service.link.question_context import QuestionContext
 from graph_service.link.spans import Certainty, Span
 from graph_service.model.graph import Bool, Int32, KnowledgeGraph, NodeKind
 from graph_service.model.identity import key64
@@ -19,12 +19,12 @@ from graph_service.model.identity import key64
 _CONFIDENCE_A_FORM = 0.9
 
 
-def look_up(reading: Reading, /) -> list[Span]:
+def look_up(reading: QuestionContext, /) -> list[Span]:
     """Returns all runs of the question that are names, of whatever certainty.
 
     A run that is no name itself is tried in its other forms: base forms, and with an article.
     """
-    judge = Judge(reading)
+    judge = NameClassifier(reading)
     named = _find(reading.graph, reading.runs)
     spans = [
         _span(reading, judge, name, place, found)
@@ -88,8 +88,8 @@ def _joined(named: Sequence[_Named]) -> _Named:
 
 
 def _span(
-    reading: Reading,
-    judge: Judge,
+    reading: QuestionContext,
+    judge: NameClassifier,
     name: str,
     place: tuple[int, int],
     named: _Named,
@@ -110,7 +110,7 @@ def _span(
     )
 
 
-def _with_articles(reading: Reading, spans: Sequence[Span]) -> list[Span]:
+def _with_articles(reading: QuestionContext, spans: Sequence[Span]) -> list[Span]:
     """Returns spans with the entities that only an article tells from theirs, as by an alias:
     of ``the Change`` those called Change, of ``Beatles`` those called The Beatles.
     """

@@ -18,7 +18,7 @@ from graph_service.link.function_words import (
     TITLES,
 )
 from graph_service.link.question import is_content
-from graph_service.link.reading import Reading
+from graph_service.link.question_context import QuestionContext
 from graph_service.link.spans import Span
 from graph_service.text.function_words import FUNCTION_WORDS
 
@@ -27,7 +27,7 @@ _HYPHENS = "-‐‑"
 _MAX_DESCRIBED = 3
 
 
-def close_runs(reading: Reading, /) -> list[tuple[int, int]]:
+def close_runs(reading: QuestionContext, /) -> list[tuple[int, int]]:
     """Returns the longest runs of capitalised words next to each other, as ``(left, right)``.
 
     Particles of names (``von``, ``al``, ``Louis the Stammerer``) and what a hyphen ties on
@@ -36,7 +36,7 @@ def close_runs(reading: Reading, /) -> list[tuple[int, int]]:
     return _runs(reading, NAME_PARTICLES)
 
 
-def possible_names(reading: Reading, /) -> list[tuple[int, int]]:
+def possible_names(reading: QuestionContext, /) -> list[tuple[int, int]]:
     """Returns the runs that may be a name as a whole: with function words inside, without
     conjunctions, without function words; and each of them less the titles before it.
     """
@@ -53,12 +53,12 @@ def possible_names(reading: Reading, /) -> list[tuple[int, int]]:
     return list(dict.fromkeys(runs))
 
 
-def _says_who(reading: Reading, place: int) -> bool:
+def _says_who(reading: QuestionContext, place: int) -> bool:
     text = reading.atoms[place].text
     return text in TITLES or text in FUNCTION_WORDS or reading.lexicon.is_plain(text)
 
 
-def without_parts(reading: Reading, spans: Sequence[Span], /) -> list[Span]:
+def without_parts(reading: QuestionContext, spans: Sequence[Span], /) -> list[Span]:
     """Returns spans without those that are one word of a longer name which the graph lacks.
 
     A span of several words stays, at half its weight: ``Julius Caesar`` in ``Lucius Julius
@@ -81,7 +81,7 @@ def without_parts(reading: Reading, spans: Sequence[Span], /) -> list[Span]:
     return kept
 
 
-def names_unknown(reading: Reading, spans: Sequence[Span], /) -> bool:
+def names_unknown(reading: QuestionContext, spans: Sequence[Span], /) -> bool:
     """Returns whether the question has a name that no span covers.
 
     One word that only describes a noun (``Austrian film director``) is none.
@@ -95,7 +95,7 @@ def names_unknown(reading: Reading, spans: Sequence[Span], /) -> bool:
     return False
 
 
-def _describes(reading: Reading, spans: Sequence[Span], place: int) -> bool:
+def _describes(reading: QuestionContext, spans: Sequence[Span], place: int) -> bool:
     """Returns whether a noun stands at a place or some words after it, in one phrase."""
     starts = {span.left for span in spans}
     for number, atom in enumerate(reading.atoms[place : place + _MAX_DESCRIBED], start=place):
@@ -106,14 +106,14 @@ def _describes(reading: Reading, spans: Sequence[Span], place: int) -> bool:
     return False
 
 
-def _tells_names(reading: Reading) -> bool:
+def _tells_names(reading: QuestionContext) -> bool:
     """Returns whether a capital inside a sentence says that a word is part of a name."""
     return reading.writes_capitals and not any(
         atom.text in GERMAN_WORDS and (atom.first or not atom.capital) for atom in reading.atoms
     )
 
 
-def _unknown(reading: Reading, spans: Sequence[Span], run: tuple[int, int]) -> set[int]:
+def _unknown(reading: QuestionContext, spans: Sequence[Span], run: tuple[int, int]) -> set[int]:
     """Returns the places of a run that nothing explains."""
     covered = {place for span in spans for place in range(span.left, span.right)}
     unknown = set()
@@ -132,7 +132,7 @@ def _unknown(reading: Reading, spans: Sequence[Span], run: tuple[int, int]) -> s
     return unknown
 
 
-def _runs(reading: Reading, inside: frozenset[str]) -> list[tuple[int, int]]:
+def _runs(reading: QuestionContext, inside: frozenset[str]) -> list[tuple[int, int]]:
     atoms = reading.atoms
     runs: list[tuple[int, int]] = []
     left = 0

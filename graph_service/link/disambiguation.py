@@ -11,7 +11,7 @@ import numpy as np
 from graph_service.link.lexicon import degrees_of
 from graph_service.link.mention import Candidate
 from graph_service.link.question import is_content
-from graph_service.link.reading import Reading
+from graph_service.link.question_context import QuestionContext
 from graph_service.link.spans import Certainty, Span
 from graph_service.model.graph import Adjacency, Bool, Int32, Int64, labels_of
 from graph_service.model.values import Time, display_value, stored_value
@@ -37,7 +37,7 @@ _CONFIDENCE = {
 
 
 def rank_candidates(
-    reading: Reading, span: Span, named: Sequence[Span], /, *, limit: int
+    reading: QuestionContext, span: Span, named: Sequence[Span], /, *, limit: int
 ) -> tuple[Candidate, ...]:
     """Returns the entities of a span's name, the one it means first.
 
@@ -84,7 +84,7 @@ def rank_candidates(
     )
 
 
-def _written_so(reading: Reading, span: Span, nodes: Int32) -> Bool:
+def _written_so(reading: QuestionContext, span: Span, nodes: Int32) -> Bool:
     """Returns for each node whether its label is what the question has, capitals and signs too.
 
     Of no use where the question tells no names by capitals.
@@ -96,7 +96,9 @@ def _written_so(reading: Reading, span: Span, nodes: Int32) -> Bool:
     return np.array([label == written for label in labels], dtype=np.bool_)
 
 
-def _evidence(reading: Reading, span: Span, named: Sequence[Span], nodes: Int32) -> list[set[str]]:
+def _evidence(
+    reading: QuestionContext, span: Span, named: Sequence[Span], nodes: Int32
+) -> list[set[str]]:
     """Returns for each node the values of its neighbours that stand in the question (K2).
 
     A value counts once, by the longest of its names, and only outside the mention itself.
@@ -134,7 +136,7 @@ def _evidence(reading: Reading, span: Span, named: Sequence[Span], nodes: Int32)
     return evidence
 
 
-def _neighbours(reading: Reading, nodes: Int32) -> tuple[Int64, Int32]:
+def _neighbours(reading: QuestionContext, nodes: Int32) -> tuple[Int64, Int32]:
     """Returns (place in ``nodes``, neighbour) of every edge, both directions, in the view."""
     graph, overlay = reading.graph, reading.overlay
     owners, ends = [], []
@@ -184,13 +186,13 @@ def _renderings(encoded: str) -> Iterator[str]:
     yield year
 
 
-def _stands_outside(reading: Reading, text: str, span: Span) -> bool:
+def _stands_outside(reading: QuestionContext, text: str, span: Span) -> bool:
     return any(
         right <= span.left or span.right <= left for left, right in reading.runs.get(text, ())
     )
 
 
-def _matched(reading: Reading, node: int, span: Span) -> str:
+def _matched(reading: QuestionContext, node: int, span: Span) -> str:
     """Returns the label that matched, in the best language that has it."""
     columns = reading.graph.node_labels
     order = dict.fromkeys([*reading.languages, "mul", "en", *sorted(columns)])

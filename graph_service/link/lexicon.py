@@ -107,7 +107,7 @@ def lexicon_of(graph: KnowledgeGraph, /) -> Lexicon:
         return found
 
 
-def tell_of_whole(part: KnowledgeGraph, lexicon: Lexicon, /) -> None:
+def share_lexicon(part: KnowledgeGraph, lexicon: Lexicon, /) -> None:
     """Makes a part of a graph be read by what is known of the whole one."""
     with _LEXICONS_LOCK:
         _LEXICONS[part] = lexicon

@@ -10,7 +10,7 @@ from graph_service.link.candidates import look_up
 from graph_service.link.capitals import names_unknown, without_parts
 from graph_service.link.disambiguation import rank_candidates
 from graph_service.link.mention import Candidate, Mention
-from graph_service.link.reading import read
+from graph_service.link.question_context import read
 from graph_service.link.respelling import with_misspelt
 from graph_service.link.spans import Certainty, surest, without_overlaps
 from graph_service.model.graph import KnowledgeGraph, labels_of, require_node

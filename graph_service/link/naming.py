@@ -6,16 +6,16 @@ import numpy as np
 
 from graph_service.link.lexicon import degrees_of
 from graph_service.link.question import is_content, join_atoms
-from graph_service.link.reading import Reading
+from graph_service.link.question_context import QuestionContext
 from graph_service.link.spans import Certainty
 from graph_service.model.graph import Int32, labels_of
 from graph_service.text.function_words import FUNCTION_WORDS
 
 
-class Judge:
+class NameClassifier:
     """Whether words that are a name in the graph are meant as one in this question."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: QuestionContext) -> None:
         self._reading = reading
         self._proper: dict[str, bool] = {}
 

@@ -9,7 +9,7 @@ import numpy as np
 from graph_service.link.capitals import possible_names
 from graph_service.link.misspelt import allowed_distance
 from graph_service.link.question import is_content, join_atoms
-from graph_service.link.reading import Reading
+from graph_service.link.question_context import QuestionContext
 from graph_service.link.spans import Certainty, Span, without_overlaps
 from graph_service.model.graph import NodeKind
 from graph_service.text.fold import normalise_name
@@ -22,7 +22,7 @@ _MAX_WINDOWED_WORDS = 40
 _MAX_RESPELT = 40
 
 
-def with_misspelt(reading: Reading, chosen: list[Span], /) -> list[Span]:
+def with_misspelt(reading: QuestionContext, chosen: list[Span], /) -> list[Span]:
     """Returns the spans chosen so far and those that a misspelt name explains better.
 
     Args:
@@ -34,7 +34,7 @@ def with_misspelt(reading: Reading, chosen: list[Span], /) -> list[Span]:
     return _in_windows(reading, chosen)
 
 
-def _in_capital_runs(reading: Reading, chosen: list[Span]) -> list[Span]:
+def _in_capital_runs(reading: QuestionContext, chosen: list[Span]) -> list[Span]:
     """Misspelt names for capitalised runs that no name covers."""
     owners = {place: span for span in chosen for place in range(span.left, span.right)}
     runs: list[tuple[int, int]] = []
@@ -53,7 +53,7 @@ def _in_capital_runs(reading: Reading, chosen: list[Span]) -> list[Span]:
     return kept + added
 
 
-def _in_windows(reading: Reading, chosen: list[Span]) -> list[Span]:
+def _in_windows(reading: QuestionContext, chosen: list[Span]) -> list[Span]:
     """Misspelt names of two words and more, where there are no capitals to show where a name
     begins: in place of one-word names and common nouns only.
     """
@@ -79,7 +79,7 @@ def _in_windows(reading: Reading, chosen: list[Span]) -> list[Span]:
 
 
 def _respell(
-    reading: Reading, places: Sequence[tuple[int, int]], certainty: Certainty
+    reading: QuestionContext, places: Sequence[tuple[int, int]], certainty: Certainty
 ) -> list[Span | None]:
     """Returns for each ``(left, right)`` the one name that it is nearly, or None."""
     graph = reading.graph

@@ -9,7 +9,7 @@ import numpy as np
 from graph_service.link.candidates import distinct, look_up
 from graph_service.link.disambiguation import rank_candidates
 from graph_service.link.question import read_atoms
-from graph_service.link.reading import read
+from graph_service.link.question_context import read
 from graph_service.link.spans import Certainty, Span
 from graph_service.model.graph import KnowledgeGraph, NodeKind
 from graph_service.text.fold import normalise_name

@@ -19,10 +19,10 @@ class Region:
     Attributes:
         nodes: Global node numbers, int32 [n], ascending.
         node_keys: Key of each node (a literal's is its statement's), int64 [n].
-        hops: Steps from the nearest seed, uint8 [n].
+        hops: Steps from the nearest start entity, uint8 [n].
         literal: Whether the node is a literal, never passed through: bool [n].
         degrees: Degree in the base graph, both directions, int64 [n].
-        seeds: Local numbers of the question's entities, int32 [s], in the order asked.
+        start_entities: Local numbers of the question's entities, int32 [s], in the order asked.
         edges: Global edge numbers, int64 [m].
         edge_keys: Keys of the statements, int64 [m], ascending.
         head, tail: Local node numbers, int32 [m].
@@ -35,7 +35,7 @@ class Region:
     hops: Uint8
     literal: Bool
     degrees: Int64
-    seeds: Int32
+    start_entities: Int32
     edges: Int64
     edge_keys: Int64
     head: Int32

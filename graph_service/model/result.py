@@ -95,7 +95,8 @@ class ScorePart:
 
     Attributes:
         name: ``likeness`` of its relations to the question, what its ``hops`` and ``inverse`` steps
-            cost, ``unspoken`` (steps that the question does not speak of), ``shared`` (it joins
+            cost, ``extra_hops`` (steps that no word of the question is left for),
+            ``unsupported_step`` (steps that the question does not speak of), ``shared`` (it joins
             two of the question's entities); of low confidence ``relations`` and ``statements``;
             preset ``okgqa``: ``nodes``, ``edges``, ``cost``; ``ltgen``: ``relation``.
     """

@@ -147,7 +147,7 @@ class Encoder:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
+class RetrievalContext:
     """What the stages of one retrieval share."""
 
     strategy: Strategy
@@ -163,14 +163,14 @@ class Call:
 
 
 def pick_edges(
-    call: Call, edges: Int64, node_prizes: Float64, edge_prizes: Float64
+    call: RetrievalContext, edges: Int64, node_prizes: Float64, edge_prizes: Float64
 ) -> tuple[tuple[PickedEdge, ...], tuple[Cut, ...]]:
     """Returns some local edges as picked, in their order, and what a least score cut."""
     return over(call, _picked(call.region, edges, node_prizes, edge_prizes))
 
 
 def pick_subgraph(
-    call: Call,
+    call: RetrievalContext,
     node_prizes: Float64,
     edge_prizes: Float64,
     like: Float64,
@@ -223,13 +223,15 @@ def pick_subgraph(
     )
 
 
-def limited(call: Call, found: int, /, *, total: int | None = None) -> tuple[Cut, ...]:
+def limited(call: RetrievalContext, found: int, /, *, total: int | None = None) -> tuple[Cut, ...]:
     """Returns what the preset's limit cut of the items found, and of all, where that is known."""
     limit = call.preset.limit
     return (Cut("items", CutReason.LIMIT, limit, limit, total),) if found > limit else ()
 
 
-def over(call: Call, items: Sequence[ItemT]) -> tuple[tuple[ItemT, ...], tuple[Cut, ...]]:
+def over(
+    call: RetrievalContext, items: Sequence[ItemT]
+) -> tuple[tuple[ItemT, ...], tuple[Cut, ...]]:
     """Returns the items of at least the least score asked for, and what that cut."""
     if call.min_score is None:
         return tuple(items), ()

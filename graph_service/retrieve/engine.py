@@ -21,10 +21,10 @@ from graph_service.model.overlay import Overlay
 from graph_service.model.ranking import RelationRanker
 from graph_service.model.region import Region
 from graph_service.model.result import Strategy
-from graph_service.retrieve.context import Call, Clock, Encode, Encoder, Selection
+from graph_service.retrieve.context import Clock, Encode, Encoder, RetrievalContext, Selection
 from graph_service.retrieve.kinds import HeadRelations, question_words, relations_in
 from graph_service.retrieve.labels import Labels
-from graph_service.retrieve.languages import said_once, with_editions
+from graph_service.retrieve.languages import deduplicate_languages, with_same_entities
 from graph_service.retrieve.origin import with_origins
 from graph_service.retrieve.preset import Preset
 from graph_service.retrieve.prizes.strategy import by_prizes
@@ -65,7 +65,7 @@ def run(
     /,
     *,
     graph: KnowledgeGraph,
-    seeds: Int32,
+    start_entities: Int32,
     preset: Preset,
     encode: Encode,
     mentions: Sequence[tuple[int, int]] = (),
@@ -88,7 +88,7 @@ def run(
         strategy: Triplets, paths or subgraph.
         question: Its text.
         graph: The base.
-        seeds: The question's entities, global numbers.
+        start_entities: The question's entities, global numbers.
         preset: All parameters.
         encode: Texts to unit vectors, float32 [len(texts), d]; may keep what it computed.
         mentions: Where the question names entities, in characters: ``(start, end)``.
@@ -103,12 +103,14 @@ def run(
         ranker: Orders relations, where the preset ranks them (L4).
         head_relations: Reads the relations of entities beyond ``graph``, where that is only the
             part of the base that the store made ``region`` of.
-        is_instance: Which entities are of the types asked for; no others stay but the seeds.
+        is_instance: Which entities are of the types asked for; others go, but for
+            the start entities.
         question_vector: Stands for the question's text wherever that is compared with others',
             float32 [d], of length 1; its words still say which names and kinds it holds.
 
     Raises:
-        InputError: The question is empty, there are no seeds, or the preset lacks the strategy.
+        InputError: The question is empty, there are no start entities, or the preset
+            lacks the strategy.
         DeadlineError: The time allowed ran out.
     """
     if not question.strip():
@@ -119,7 +121,7 @@ def run(
     if region is None:
         region = extract_region(
             graph,
-            with_editions(graph, seeds),
+            with_same_entities(graph, start_entities),
             hops=preset.hops,
             hub_degree=preset.hub_degree,
             max_edges=preset.max_edges,
@@ -130,7 +132,7 @@ def run(
         )
     if is_instance is not None:
         region = of_types(region, is_instance)
-    once = said_once(region, graph, overlay, languages, deadline=deadline)
+    once = deduplicate_languages(region, graph, overlay, languages, deadline=deadline)
     region = once.region if preset.scoring != "prizes" else last_of_parallel(once.region)
     clock.stage("region")
     after = _ranked(region, preset, deadline)
@@ -141,7 +143,7 @@ def run(
         after_stats = region_stats(after, max_wedges=wedges, deadline=deadline)
     clock.stage("statistics")
     labels = Labels(graph, overlay, languages, deadline)
-    call = Call(
+    call = RetrievalContext(
         strategy,
         preset,
         after,
@@ -180,7 +182,7 @@ def _ranked(region: Region, preset: Preset, deadline: Deadline) -> Region:
         region.head,
         region.tail,
         node_count=region.node_count,
-        seeds=region.seeds,
+        start_entities=region.start_entities,
         walk=preset.walk,
         damping=preset.damping,
         tolerance=preset.tolerance,

@@ -39,24 +39,24 @@ class SaidOnce:
     stands_for: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
-def with_editions(graph: KnowledgeGraph, seeds: Int32, /) -> Int32:
+def with_same_entities(graph: KnowledgeGraph, start_entities: Int32, /) -> Int32:
     """Returns some entities, and after them those that are the same things.
 
     Args:
         graph: The base.
-        seeds: Global numbers of entities.
+        start_entities: Global numbers of entities.
     """
     same = graph.same_as
     if not len(same.nodes):
-        return seeds
-    base = seeds[seeds < graph.entity_count]
+        return start_entities
+    base = start_entities[start_entities < graph.entity_count]
     names = np.concatenate((graph.node_keys[base], same.named_by(base)[0]))
     found = np.unique(np.concatenate((same.naming(names), _nodes(graph, names))))
-    found = found[~np.isin(found, seeds)]
-    return np.concatenate((seeds, found[:MOST_EDITIONS])).astype(np.int32)
+    found = found[~np.isin(found, start_entities)]
+    return np.concatenate((start_entities, found[:MOST_EDITIONS])).astype(np.int32)
 
 
-def said_once(
+def deduplicate_languages(
     region: Region,
     graph: KnowledgeGraph,
     overlay: Overlay | None,
@@ -175,11 +175,11 @@ def _joined(
     merged[np.concatenate(links)] = True
     if not merged.any():
         return region, merged
-    seed = np.full(region.node_count, len(region.seeds))
-    seed[region.seeds[::-1]] = np.arange(len(region.seeds))[::-1]
+    start = np.full(region.node_count, len(region.start_entities))
+    start[region.start_entities[::-1]] = np.arange(len(region.start_entities))[::-1]
     nodes = np.flatnonzero(merged)
     place = _language_places(region, graph, languages)
-    order = nodes[np.lexsort((nodes, place[nodes], seed[nodes], region.hops[nodes], thing[nodes]))]
+    order = nodes[np.lexsort((nodes, place[nodes], start[nodes], region.hops[nodes], thing[nodes]))]
     things, first, of_thing = np.unique(thing[order], return_index=True, return_inverse=True)
     stays = np.arange(region.node_count, dtype=np.int32)
     stays[order] = order[first][of_thing]
@@ -187,9 +187,15 @@ def _joined(
     degrees[order[first]] = np.bincount(
         of_thing, weights=region.degrees[order], minlength=len(things)
     ).astype(np.int64)
-    seeds = np.array(list(dict.fromkeys(stays[region.seeds].tolist())), dtype=np.int32)
+    start_entities = np.array(
+        list(dict.fromkeys(stays[region.start_entities].tolist())), dtype=np.int32
+    )
     joined = replace(
-        region, head=stays[region.head], tail=stays[region.tail], seeds=seeds, degrees=degrees
+        region,
+        head=stays[region.head],
+        tail=stays[region.tail],
+        start_entities=start_entities,
+        degrees=degrees,
     )
     return joined, merged
 
@@ -345,7 +351,7 @@ def _first_language(there: set[str], languages: Sequence[str]) -> set[str]:
 def _without(region: Region, keep: Bool) -> Region:
     """Returns some edges of a region, without the nodes that only the others had."""
     used = np.zeros(region.node_count, dtype=bool)
-    used[region.head[keep]] = used[region.tail[keep]] = used[region.seeds] = True
+    used[region.head[keep]] = used[region.tail[keep]] = used[region.start_entities] = True
     number = np.cumsum(used, dtype=np.int32) - np.int32(1)
     return Region(
         nodes=region.nodes[used],
@@ -353,7 +359,7 @@ def _without(region: Region, keep: Bool) -> Region:
         hops=region.hops[used],
         literal=region.literal[used],
         degrees=region.degrees[used],
-        seeds=number[region.seeds],
+        start_entities=number[region.start_entities],
         edges=region.edges[keep],
         edge_keys=region.edge_keys[keep],
         head=number[region.head[keep]],

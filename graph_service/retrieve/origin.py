@@ -21,18 +21,21 @@ def with_origins(selection: Selection, region: Region, /) -> Selection:
         selection: Picked from the region, or from a part of it.
         region: As it was cut out of the graph: the steps to each of its nodes are in it.
     """
-    seeds = region.nodes[region.seeds].tolist()
+    start_entities = region.nodes[region.start_entities].tolist()
     wanted = [picked.edge for picked in selection.triples]
     wanted += [path.edges[0] for path in selection.paths]
-    ends = _Ends(region, wanted) if len(seeds) > 1 else None
+    ends = _Ends(region, wanted) if len(start_entities) > 1 else None
     return replace(
         selection,
         triples=tuple(
-            replace(picked, origin=seeds[ends.nearest(picked.edge) if ends else 0])
+            replace(picked, origin=start_entities[ends.nearest(picked.edge) if ends else 0])
             for picked in selection.triples
         ),
         paths=tuple(
-            replace(path, origin=seeds[ends.first(path.edges[0], path.reversed[0]) if ends else 0])
+            replace(
+                path,
+                origin=start_entities[ends.first(path.edges[0], path.reversed[0]) if ends else 0],
+            )
             for path in selection.paths
         ),
     )
@@ -63,12 +66,12 @@ class _Ends:
 
 
 def origins(region: Region, /) -> Int64:
-    """Returns the place among the seeds of the one that each node is fewest steps from, int64 [n].
+    """Returns which start entity each node is fewest steps from, by its place, int64 [n].
 
     Of several it is the first.
     """
-    origin = np.full(region.node_count, len(region.seeds), dtype=np.int64)
-    origin[region.seeds] = np.arange(len(region.seeds))
+    origin = np.full(region.node_count, len(region.start_entities), dtype=np.int64)
+    origin[region.start_entities] = np.arange(len(region.start_entities))
     for hop in range(1, int(region.hops.max(initial=0)) + 1):
         for source, target in ((region.head, region.tail), (region.tail, region.head)):
             step = (region.hops[target] == hop) & (region.hops[source] == hop - 1)

@@ -67,11 +67,11 @@ class Preset:
         max_embedded: Most distinct texts of the region that are embedded for one question.
         hop_cost, inverse_cost: Taken off a sequence's similarity for each step after the first,
             and for each step walked from tail to head.
-        unspoken_cost: Taken off for each unit of similarity by which the sequence without some
-            of its steps is more like the question, beyond ``unspoken_margin``.
-        spare_cost: Taken off for each step of a sequence beyond the words that the question has to
+        unsupported_step_cost: Taken off for each unit of similarity by which the sequence without some
+            of its steps is more like the question, beyond ``unsupported_step_margin``.
+        extra_hop_cost: Taken off for each step of a sequence beyond the words that the question has to
             ask for steps with: those that are neither names nor function words.
-        says_returns: Whether a step and the same back are read as ``other film with the same
+        collapse_round_trips: Whether a step and the same back are read as ``other film with the same
             director``, or one after the other.
         kind_similarity: Cosine from which on a word of the question names a kind of entity, which
             then stands in the words of the sequences that reach it; None: kinds are left out.
@@ -104,10 +104,10 @@ class Preset:
     max_embedded: int
     hop_cost: float
     inverse_cost: float
-    unspoken_cost: float
-    unspoken_margin: float
-    spare_cost: float
-    says_returns: bool
+    unsupported_step_cost: float
+    unsupported_step_margin: float
+    extra_hop_cost: float
+    collapse_round_trips: bool
     kind_similarity: float | None
     shared_bonus: float
     min_relevance: float
@@ -157,10 +157,10 @@ _OKGQA = Preset(
     max_embedded=5000,
     hop_cost=0.0,
     inverse_cost=0.0,
-    unspoken_cost=0.0,
-    unspoken_margin=0.0,
-    spare_cost=0.0,
-    says_returns=False,
+    unsupported_step_cost=0.0,
+    unsupported_step_margin=0.0,
+    extra_hop_cost=0.0,
+    collapse_round_trips=False,
     kind_similarity=None,
     shared_bonus=0.0,
     min_relevance=-1.0,
@@ -184,8 +184,8 @@ _DEFAULT = replace(
     max_embedded=300,
     hop_cost=0.02,
     inverse_cost=0.05,
-    unspoken_cost=3.0,
-    unspoken_margin=0.1,
+    unsupported_step_cost=3.0,
+    unsupported_step_margin=0.1,
     shared_bonus=0.1,
     min_relevance=0.33,
     work_budget=200_000,
@@ -201,8 +201,8 @@ _DEFAULT_3 = replace(
 _DEFAULT_4 = replace(
     _DEFAULT_3,
     name="default-4",
-    spare_cost=0.05,
-    says_returns=True,
+    extra_hop_cost=0.05,
+    collapse_round_trips=True,
 )
 _LTGEN = replace(
     _OKGQA,
@@ -253,9 +253,9 @@ _REAL: dict[str, tuple[float, float]] = {
     "edge_cost": (0.0, 1e6),
     "hop_cost": (0.0, 1.0),
     "inverse_cost": (0.0, 1.0),
-    "unspoken_cost": (0.0, 100.0),
-    "unspoken_margin": (0.0, 2.0),
-    "spare_cost": (0.0, 1.0),
+    "unsupported_step_cost": (0.0, 100.0),
+    "unsupported_step_margin": (0.0, 2.0),
+    "extra_hop_cost": (0.0, 1.0),
     "kind_similarity": (0.0, 2.0),
     "shared_bonus": (0.0, 1.0),
     "min_relevance": (-1.0, 1.0),
@@ -265,7 +265,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "walk": ("along", "both"),
     "scoring": ("prizes", "sequences"),
 }
-_FLAGS = ("nearest", "says_returns")
+_FLAGS = ("nearest", "collapse_round_trips")
 _NAMES = ("ranker",)
 _RULES = tuple(each.name for each in fields(RelationRules))
 

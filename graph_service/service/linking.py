@@ -14,9 +14,9 @@ from graph_service.model.limits import Cut
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import EntityRef, LinkedEntity
 from graph_service.retrieve.preset import RelationRules
-from graph_service.service.ablation import stand_ins
+from graph_service.service.linking_noise import add_linking_noise
 from graph_service.service.lookup import read_id
-from graph_service.service.triples import TripleMaker
+from graph_service.service.triples import TripleRenderer
 from graph_service.store.protocol import Store
 
 
@@ -34,13 +34,13 @@ class Linking:
 
     Attributes:
         entities: As the result shows them.
-        seeds: The entities that retrieval starts from, int32, without repeats.
+        start_entities: The entities that retrieval starts from, int32, without repeats.
         mentions: Where the question names entities, in characters: ``(start, end)``.
         cuts: Entities that were not sure enough, or too many, where the preset asks for that.
     """
 
     entities: tuple[LinkedEntity, ...]
-    seeds: Int32
+    start_entities: Int32
     mentions: tuple[tuple[int, int], ...]
     cuts: tuple[Cut, ...] = ()
 
@@ -73,15 +73,15 @@ class QuestionLinker:
         arrays = base.arrays
         shown = [ref for one in linking.entities for ref in (one.entity, *one.alternatives)]
         named = [arrays.find_node(ref.id) for ref in shown]
-        swapped = stand_ins(
+        swapped = add_linking_noise(
             arrays,
             request.question,
-            linking.seeds.tolist(),
+            linking.start_entities.tolist(),
             accuracy=request.linking_accuracy,
             random_seed=request.linking_seed,
             named=[node for node in named if node is not None],
         )
-        maker = TripleMaker(arrays, None, request.languages)
+        maker = TripleRenderer(arrays, None, request.languages)
         refs = self.described(base, request.languages, maker.entities(list(swapped.values())))
         by_id = dict(zip(arrays.node_ids.take(list(swapped)), refs, strict=True))
         return replace(
@@ -89,8 +89,9 @@ class QuestionLinker:
             entities=tuple(
                 replace(one, swapped_for=by_id.get(one.entity.id)) for one in linking.entities
             ),
-            seeds=np.array(
-                [swapped.get(node, node) for node in linking.seeds.tolist()], dtype=np.int32
+            start_entities=np.array(
+                [swapped.get(node, node) for node in linking.start_entities.tolist()],
+                dtype=np.int32,
             ),
         )
 
@@ -112,16 +113,16 @@ class QuestionLinker:
                 most=rules.max_entities,
             )
         spans = tuple((mention.start, mention.end) for mention in mentions)
-        maker = TripleMaker(base.arrays, None, request.languages)
+        maker = TripleRenderer(base.arrays, None, request.languages)
         if request.entity_ids:
             given = [
                 self.node(base, id_, argument="entity_ids")
                 for id_ in dict.fromkeys(request.entity_ids)
             ]
-            seeds = list(dict.fromkeys(given))
-            refs = self.described(base, request.languages, maker.entities(seeds))
+            start_entities = list(dict.fromkeys(given))
+            refs = self.described(base, request.languages, maker.entities(start_entities))
             entities = tuple(LinkedEntity(ref, "", -1, -1, 1.0) for ref in refs)
-            return Linking(entities, np.array(seeds, dtype=np.int32), spans)
+            return Linking(entities, np.array(start_entities, dtype=np.int32), spans)
         nodes = [candidate.node for mention in mentions for candidate in mention.candidates]
         refs = self.described(base, request.languages, maker.entities(nodes))
         shown = iter(refs)
@@ -138,8 +139,8 @@ class QuestionLinker:
                     alternatives=tuple(others),
                 )
             )
-        seeds = list(dict.fromkeys(mention.candidates[0].node for mention in mentions))
-        return Linking(tuple(linked), np.array(seeds, dtype=np.int32), spans, cuts)
+        start_entities = list(dict.fromkeys(mention.candidates[0].node for mention in mentions))
+        return Linking(tuple(linked), np.array(start_entities, dtype=np.int32), spans, cuts)
 
     def described(
         self, base: OpenGraph, languages: tuple[str, ...], refs: list[EntityRef], /

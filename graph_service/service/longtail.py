@@ -17,7 +17,7 @@ from graph_service.model.identity import Fingerprints
 from graph_service.model.pageviews import LongTailLevel, PageViews
 from graph_service.model.result import EntityRef, Triple
 from graph_service.sampling import LevelCounts, SampleSpec, draw_entities
-from graph_service.service.triples import TripleMaker
+from graph_service.service.triples import TripleRenderer
 from graph_service.store.page_views import RECORD_KIND, PageViewTable, read_page_views
 from graph_service.store.protocol import Store
 
@@ -93,7 +93,7 @@ class LongTail:
         ids = graph.node_ids.take(places[there])
         means = dict(zip(ids, table.means()[there].tolist(), strict=True))
         drawn, counts = draw_entities(graph, means, spec)
-        maker = TripleMaker(graph, None, languages)
+        maker = TripleRenderer(graph, None, languages)
         refs = maker.entities([one.node for one in drawn])
         items: list[SampleItem] = []
         number: Counter[LongTailLevel] = Counter()

@@ -12,7 +12,7 @@ import numpy as np
 
 import graph_service
 from graph_service.artifacts.rankers import RankerStore
-from graph_service.artifacts.views import LaidView, ViewStore
+from graph_service.artifacts.views import AppliedView, ViewStore
 from graph_service.embed import Vectors
 from graph_service.errors import InputError
 from graph_service.model.graph import RANK_CODES, Int32
@@ -47,7 +47,7 @@ from graph_service.service.lookup import find_relations, require_base
 from graph_service.service.passing import EVERY_TEXT, TextsOfAClient
 from graph_service.service.question_vector import read_vector, vector_hash
 from graph_service.service.shaping import base_ids, detailed, fit_budget, make_items, with_id
-from graph_service.service.triples import TripleMaker
+from graph_service.service.triples import TripleRenderer
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 
@@ -56,7 +56,7 @@ DEFAULT_RANKS = (Rank.PREFERRED, Rank.NORMAL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ground:
+class GraphSlice:
     """What a question is answered from.
 
     Attributes:
@@ -137,7 +137,7 @@ class Retriever:
 
     def retrieve(
         self,
-        ground: Ground,
+        ground: GraphSlice,
         request: RetrieveRequest,
         /,
         *,
@@ -168,12 +168,12 @@ class Retriever:
             passing = EVERY_TEXT
         watch.stage("embedder")
         selection: Selection | None = None
-        if len(linking.seeds):
+        if len(linking.start_entities):
             selection = run(
                 request.strategy,
                 request.question,
                 graph=base.arrays,
-                seeds=linking.seeds,
+                start_entities=linking.start_entities,
                 mentions=linking.mentions,
                 overlay=overlay,
                 preset=preset,
@@ -191,7 +191,7 @@ class Retriever:
                 question_vector=question_vector,
             )
             watch.stages(selection.timings_ms)
-        maker = TripleMaker(base.arrays, overlay, request.languages)
+        maker = TripleRenderer(base.arrays, overlay, request.languages)
         fitted = fit_budget(
             make_items(selection, maker) if selection else (),
             strategy=request.strategy,
@@ -255,7 +255,7 @@ class Retriever:
         texts = dict.fromkeys(
             text
             for request, linking in questions
-            if len(linking.seeds)
+            if len(linking.start_entities)
             for text in question_texts(
                 request.question,
                 linking.mentions,
@@ -318,7 +318,7 @@ class Retriever:
         preset: Preset,
         ranks: tuple[int, ...],
         deadline: Deadline,
-    ) -> LaidView | None:
+    ) -> AppliedView | None:
         """Lays the request's view; one in the question's own scope needs the base's region."""
         if request.view is not None:
             require_base(base.info)
@@ -326,10 +326,10 @@ class Retriever:
         question_edges: Int32 | None = None
         if spec is not None and spec.scope.of_question:
             question_edges = np.zeros(0, dtype=np.int32)
-            if len(linking.seeds):
+            if len(linking.start_entities):
                 region = extract_region(
                     base.arrays,
-                    linking.seeds,
+                    linking.start_entities,
                     hops=spec.scope.hops,
                     hub_degree=preset.hub_degree,
                     max_edges=preset.max_edges,
@@ -337,7 +337,7 @@ class Retriever:
                     deadline=deadline,
                 )
                 question_edges = region.edges.astype(np.int32)
-        return self._views.lay(
+        return self._views.apply(
             base.arrays, request.view, question_edges=question_edges, deadline=deadline
         )
 
@@ -360,7 +360,7 @@ class Retriever:
         watch = Stopwatch()
         if view is not None:
             require_base(base.info)
-        laid = self._views.lay(base.arrays, view, deadline=deadline)
+        laid = self._views.apply(base.arrays, view, deadline=deadline)
         watch.stage("view")
         overlay = laid.overlay if laid else None
         node = self._linker.node(base, entity_id, argument="id")
@@ -373,7 +373,7 @@ class Retriever:
             deadline=deadline,
         )
         watch.stage("region")
-        maker = TripleMaker(base.arrays, overlay, languages)
+        maker = TripleRenderer(base.arrays, overlay, languages)
         shown = maker.show(region.edges.tolist())
         distance = np.minimum(region.hops[region.head], region.hops[region.tail])
         order = np.lexsort((region.edge_keys, distance))
@@ -417,7 +417,7 @@ def _status(selection: Selection | None) -> Status:
 
 
 def _relation_filter(
-    base: OpenGraph, laid: LaidView | None, request: RetrieveRequest
+    base: OpenGraph, laid: AppliedView | None, request: RetrieveRequest
 ) -> tuple[Int32 | None, Int32] | None:
     if not request.relation_ids and not request.exclude_relation_ids:
         return None
@@ -451,7 +451,7 @@ def _request_parameters(request: RetrieveRequest) -> dict[str, Any]:
 
 def _provenance(
     info: GraphInfo,
-    laid: LaidView | None,
+    laid: AppliedView | None,
     /,
     *,
     strategy: Strategy,

@@ -16,7 +16,7 @@ import numpy as np
 from graph_service.artifacts.rankers import RankerStore
 from graph_service.artifacts.scorers import StoredScorer
 from graph_service.artifacts.view_jobs import ViewJobs
-from graph_service.artifacts.views import LaidView, ViewStore
+from graph_service.artifacts.views import AppliedView, ViewStore
 from graph_service.byte_budget import ByteBudget
 from graph_service.embed import Vectors
 from graph_service.errors import GraphNotFoundError, InputError
@@ -31,6 +31,15 @@ from graph_service.model.statement import Statement
 from graph_service.model.stored_view import StoredView, ViewState
 from graph_service.model.view_spec import ViewSpec
 from graph_service.sampling import SampleSpec
+from graph_service.service.batch import Outcome, check_count, retrieve_many
+from graph_service.service.comparison import (
+    Comparison,
+    ShownStatement,
+    ViewChange,
+    base_id,
+    changed_edges,
+    compared,
+)
 from graph_service.service.entity_texts import entity_texts
 from graph_service.service.linking import OpenGraph
 from graph_service.service.longtail import LongTail, Sample
@@ -41,26 +50,17 @@ from graph_service.service.lookup import (
     relations_of,
     require_base,
 )
-from graph_service.service.many import Outcome, check_count, retrieve_many
 from graph_service.service.passages import (
     EmbeddingProgress,
     PassageSearch,
     TitleLinker,
     check_query,
 )
-from graph_service.service.reading import Reading, ReadingOfThread
-from graph_service.service.retrieval import Ground, Retriever, Stopwatch
+from graph_service.service.read_session import ReadingOfThread, ReadSession
+from graph_service.service.retrieval import GraphSlice, Retriever, Stopwatch
 from graph_service.service.shaping import statement_changes
-from graph_service.service.shown import (
-    Comparison,
-    ShownStatement,
-    ViewChange,
-    base_id,
-    changed_edges,
-    compared,
-)
 from graph_service.service.store_route import Lexicons, read_from_store
-from graph_service.service.triples import ShownEdge, TripleMaker
+from graph_service.service.triples import ShownEdge, TripleRenderer
 from graph_service.settings import Settings
 from graph_service.store.page_views import delete_page_views
 from graph_service.store.passages import PassageSet
@@ -118,7 +118,7 @@ class Service:
         self._of_thread = ReadingOfThread()
 
     @contextmanager
-    def one_reading(self, deadline: Deadline | None = None, /) -> Iterator[Reading]:
+    def one_reading(self, deadline: Deadline | None = None, /) -> Iterator[ReadSession]:
         """Lets all reads of its block in this thread see one edition of each graph.
 
         They also share one time limit, from now on where none is given. A block inside another
@@ -128,7 +128,7 @@ class Service:
         if outer is not None:
             yield outer
             return
-        self._of_thread.current = Reading(self.store, deadline or self._deadline())
+        self._of_thread.current = ReadSession(self.store, deadline or self._deadline())
         try:
             yield self._of_thread.current
         finally:
@@ -265,7 +265,7 @@ class Service:
         base = self._open(graph)
         if view is not None:
             require_base(base.info)
-        laid = self._views.lay(base.arrays, view, deadline=self._deadline())
+        laid = self._views.apply(base.arrays, view, deadline=self._deadline())
         overlay = laid.overlay if laid else None
         found = self.entities([entity_id], graph=base.info.name, argument="id").found
         node = base.arrays.find_node(found[entity_id].id) if found else None
@@ -275,7 +275,7 @@ class Service:
         if relation_ids:
             wanted = find_relations(base.arrays, overlay, relation_ids)
             edges = edges[np.isin(relations_of(base.arrays, overlay, edges), wanted)]
-        shown = TripleMaker(base.arrays, overlay, languages).show(edges[:limit].tolist())
+        shown = TripleRenderer(base.arrays, overlay, languages).show(edges[:limit].tolist())
         return self._with_statements(base.info, list(shown.values()))
 
     def _with_statements(self, info: GraphInfo, shown: Sequence[ShownEdge]) -> list[ShownStatement]:
@@ -331,7 +331,7 @@ class Service:
 
     def _ground(
         self, info: GraphInfo, request: RetrieveRequest, watch: Stopwatch, deadline: Deadline
-    ) -> Ground:
+    ) -> GraphSlice:
         """Returns what a question is answered from: a snapshot, or a part that the store gives."""
         if request.view is None and info.counts.statements > self.settings.snapshot_edges:
             if request.linking_accuracy is not None:
@@ -356,7 +356,7 @@ class Service:
         watch.stage("open")
         linking = self._retriever.link(base, request)
         watch.stage("link")
-        return Ground(base, linking)
+        return GraphSlice(base, linking)
 
     def compare(self, request: RetrieveRequest, views: Sequence[ViewRef], /) -> list[Comparison]:
         """Returns the base's result and those of up to ten views, linked once (S3)."""
@@ -371,7 +371,7 @@ class Service:
         request.validate()
         deadline = self._deadline()
         base = self._open(request.graph)
-        ground = Ground(base, self._retriever.link(base, request))
+        ground = GraphSlice(base, self._retriever.link(base, request))
         results = [
             self._retriever.retrieve(
                 ground, replace(request, view=view), deadline=deadline, watch=Stopwatch()
@@ -558,7 +558,7 @@ class Service:
     def settle_view(self, spec: ViewSpec, /, *, graph: str | None = None) -> ViewSpec:
         """Returns a specification that names its scorer in full, where it says ``trained``."""
         info = self.graph(graph)
-        return self._views.settle(spec, graph=info.name, edges=info.fingerprints.edges)
+        return self._views.resolve(spec, graph=info.name, edges=info.fingerprints.edges)
 
     def cancel_view(self, reference: str, /, *, graph: str | None = None) -> StoredView:
         """Cancels the making of a view and returns it; one that is done stays."""
@@ -567,11 +567,11 @@ class Service:
 
     def lay_view(
         self, reference: ViewRef, /, *, graph: str | None = None
-    ) -> tuple[KnowledgeGraph, LaidView]:
+    ) -> tuple[KnowledgeGraph, AppliedView]:
         """Returns a base as arrays and a view laid over it."""
         base = self._open(graph)
         require_base(base.info)
-        laid = self._views.lay(base.arrays, reference, deadline=self._deadline())
+        laid = self._views.apply(base.arrays, reference, deadline=self._deadline())
         assert laid is not None
         return base.arrays, laid
 
@@ -580,7 +580,7 @@ class Service:
         view = self.get_view(reference, graph=graph)
         if view.stale or view.state is not ViewState.DONE:
             return view
-        if view.deviation is not None and view.deviation.scorer == self._views.judge(
+        if view.deviation is not None and view.deviation.scorer == self._views.ats_scorer_name(
             view.graph, edges=view.edges
         ):
             return view
@@ -619,7 +619,7 @@ class Service:
         arrays, laid = self.lay_view(reference, graph=graph)
         page = list(differences(arrays, laid.delta, start=offset, count=first))
         edges_after = changed_edges(laid.overlay, page)
-        maker = TripleMaker(arrays, laid.overlay, languages)
+        maker = TripleRenderer(arrays, laid.overlay, languages)
         edges_before = [item.base_edge for item in page]
         wanted = (*edges_before, *edges_after)
         shown = maker.show([edge for edge in wanted if edge is not None])
@@ -675,7 +675,7 @@ class Service:
     def ats_scorer(self, *, graph: str | None = None) -> str:
         """Returns the name of the scorer that ATS is taken with: the newest trained, or counts."""
         info = self.graph(graph)
-        return self._views.judge(info.name, edges=info.fingerprints.edges)
+        return self._views.ats_scorer_name(info.name, edges=info.fingerprints.edges)
 
     def list_scorers(self, *, graph: str | None = None) -> list[StoredScorer]:
         """Returns the trained scorers of a graph, oldest first."""

@@ -26,13 +26,13 @@ from graph_service.model.statement import Statement
 from graph_service.model.values import EntityValue
 from graph_service.model.view_spec import ChangeKind
 from graph_service.retrieve.context import Selection
-from graph_service.service.triples import TripleMaker, with_details
+from graph_service.service.triples import TripleRenderer, with_details
 
 Items = tuple[ScoredTriple, ...] | tuple[ScoredPath, ...]
 ResultT = TypeVar("ResultT", bound=RetrievalResult)
 
 
-def make_items(selection: Selection, maker: TripleMaker, /) -> Items:
+def make_items(selection: Selection, maker: TripleRenderer, /) -> Items:
     """Returns what was picked as triples or paths with labels, in the same order."""
     wanted = [picked.edge for picked in selection.triples]
     for path in selection.paths:

@@ -13,7 +13,7 @@ import numpy as np
 
 from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.link.forms import other_forms
-from graph_service.link.lexicon import Lexicon, RelationNames, tell_of_whole
+from graph_service.link.lexicon import Lexicon, RelationNames, share_lexicon
 from graph_service.link.question import find_runs, may_be_name, read_atoms, writes_capitals
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
@@ -28,7 +28,7 @@ from graph_service.retrieve.preset import Preset
 from graph_service.retrieve.region.cut import region_of_graph
 from graph_service.service.linking import OpenGraph, unknown_entity
 from graph_service.service.lookup import read_id
-from graph_service.service.retrieval import DEFAULT_RANKS, Ground, Retriever, Stopwatch
+from graph_service.service.retrieval import DEFAULT_RANKS, GraphSlice, Retriever, Stopwatch
 from graph_service.service.store_types import instances_in_store
 from graph_service.store.protocol import Store
 from graph_service.store.snapshot.region_graph import RegionGraph, read_region_graph
@@ -79,7 +79,7 @@ def read_from_store(
     *,
     deadline: Deadline,
     watch: Stopwatch,
-) -> Ground:
+) -> GraphSlice:
     """Returns what a question is answered from, read from the store.
 
     Misspelt names are not found here, since that takes all names at once; else the result is that
@@ -110,12 +110,12 @@ def read_from_store(
         deadline=deadline,
     )
     watch.stage("open")
-    tell_of_whole(around.graph, lexicon)
+    share_lexicon(around.graph, lexicon)
     linking = retriever.link(OpenGraph(info, around.graph), request)
     watch.stage("link")
-    ids = around.graph.node_ids.take(linking.seeds)
+    ids = around.graph.node_ids.take(linking.start_entities)
     if not ids:
-        return Ground(OpenGraph(info, around.graph), linking)
+        return GraphSlice(OpenGraph(info, around.graph), linking)
     ids += store.same_entities(info.edition, ids)[:MOST_EDITIONS]
     part = read_region_graph(
         store,
@@ -133,7 +133,7 @@ def read_from_store(
     )
     watch.stage("read")
     region = _region(part, ids)
-    seeds = region.nodes[region.seeds].astype(np.int32)
+    start_entities = region.nodes[region.start_entities].astype(np.int32)
     is_instance = (
         instances_in_store(
             store, info, part.graph, types, ranks=request.ranks or DEFAULT_RANKS, deadline=deadline
@@ -141,9 +141,9 @@ def read_from_store(
         if types
         else None
     )
-    return Ground(
+    return GraphSlice(
         OpenGraph(info, part.graph),
-        replace(linking, seeds=seeds),
+        replace(linking, start_entities=start_entities),
         region,
         _head_relations(store, info, part.graph, deadline),
         is_instance,

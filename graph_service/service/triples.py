@@ -40,7 +40,7 @@ class ShownEdge:
     change: TripleChange
 
 
-class TripleMaker:
+class TripleRenderer:
     """Turns edge numbers of one graph (or one view of it) into triples.
 
     Args:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
+from graph_service.http.faults import StoppedError
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.pageviews import LongTailLevel, draw_order, level_of
 from graph_service.model.statement import Entity, EntityKind
@@ -29,7 +30,6 @@ from loaders.pageviews.file import ViewRows, read_view_rows
 from loaders.pageviews.wikimedia import ViewOptions, Wikimedia
 from loaders.rejects import RejectsFile
 from loaders.source import open_source
-from loaders.web.faults import StoppedError
 
 _IDS_A_LOOK_UP = 1_000
 _ARTICLES_A_SAVE = 2_000

@@ -22,8 +22,7 @@ from typing import Any, TypeVar
 import orjson
 
 from graph_service.errors import InputError
-from graph_service.model.pageviews import months_between
-from loaders.web.faults import (
+from graph_service.http.faults import (
     EndpointError,
     Fault,
     RequestFailedError,
@@ -32,8 +31,9 @@ from loaders.web.faults import (
     retry_after_s,
     unpacked_beginning,
 )
-from loaders.web.polite import Manners, Polite, Traffic
-from loaders.web.transfer import Reply, get, judge_status
+from graph_service.http.host_client import HostClient, RequestPolicy, Traffic
+from graph_service.http.transfer import Reply, get, judge_status
+from graph_service.model.pageviews import months_between
 
 VIEWS_ADDRESS = "https://wikimedia.org/api/rest_v1/metrics/pageviews/per-article"
 WIKIDATA_API = "https://www.wikidata.org/w/api.php"
@@ -77,7 +77,7 @@ class ViewOptions:
     workers: int = 4
     address: str = VIEWS_ADDRESS
     wikidata_api: str = WIKIDATA_API
-    manners: Manners = field(default_factory=Manners)
+    manners: RequestPolicy = field(default_factory=RequestPolicy)
 
     @property
     def months(self) -> tuple[str, ...]:
@@ -162,10 +162,10 @@ class Wikimedia:
         manners = replace(options.manners, cache_days=KEPT_DAYS)
         # Made here, so that an address or contact that will not do is an error at once.
         self._workers = [
-            Polite(options.address, manners=manners, stop=self._stop)
+            HostClient(options.address, manners=manners, stop=self._stop)
             for _ in range(options.workers)
         ]
-        self._wikidata = Polite(options.wikidata_api, manners=options.manners, stop=self._stop)
+        self._wikidata = HostClient(options.wikidata_api, manners=options.manners, stop=self._stop)
 
     def traffic(self) -> Traffic:
         """Returns what was exchanged so far, by all workers."""
@@ -212,7 +212,7 @@ class Wikimedia:
                     polite.cache.put(polite.address, f"{site} {id_}", found[id_].encode())
         return {id_: title for id_, title in found.items() if title}
 
-    def _article(self, polite: Polite, title: str) -> ArticleViews:
+    def _article(self, polite: HostClient, title: str) -> ArticleViews:
         options = self.options
         name = urllib.parse.quote(title.replace(" ", "_"), safe="")
         # Months that the range does not hold whole are left out of the answer.
@@ -263,7 +263,7 @@ class Wikimedia:
             return Fault(problem, of_query=True)
         return reply.body
 
-    def _sitelinks(self, polite: Polite, ids: Sequence[str], site: str) -> dict[str, str]:
+    def _sitelinks(self, polite: HostClient, ids: Sequence[str], site: str) -> dict[str, str]:
         parameters = {
             "action": "wbgetentities",
             "format": "json",

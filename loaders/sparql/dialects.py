@@ -1,4 +1,4 @@
-"""What the walk needs to know of Wikidata and of DBpedia: patterns, seeds, what to walk through.
+"""What the walk needs to know of Wikidata and of DBpedia: patterns, entities, what to walk through.
 
 Patterns are standard SPARQL 1.1 without any service's own extensions. Each binds ``?s ?p ?o``.
 Blank nodes have other names in every answer, so in Wikidata (an unknown value) they become one
@@ -149,7 +149,7 @@ class Dialect(Protocol):
     def drops(self) -> Drops:
         """Relations that are left out."""
 
-    def seeds(self, names: str, /) -> list[str]:
+    def start_entities(self, names: str, /) -> list[str]:
         """Returns the IRIs of what follows the source's prefix; raises ``InputError``."""
 
     def outgoing(self, entities: Sequence[str], /) -> str:
@@ -182,7 +182,7 @@ def dialect_of(
     drop_relations: Path | None,
     keep_relations: Sequence[str] = (),
 ) -> tuple[Dialect, list[str]]:
-    """Returns the dialect of a source and the IRIs of its seeds; raises ``InputError``."""
+    """Returns the dialect of a source and the IRIs of its start entities; raises ``InputError``."""
     found = SOURCE.fullmatch(source)
     if found is None:
         raise InputError(
@@ -201,7 +201,7 @@ def dialect_of(
     else:
         drops = read_drops(drop_relations or BOOKKEEPING_FILE).keeping(keep_relations)
         dialect = _DBpedia(asked, drops)
-    return dialect, dialect.seeds(found[2])
+    return dialect, dialect.start_entities(found[2])
 
 
 def _values(variable: str, iris: Sequence[str]) -> str:
@@ -221,7 +221,7 @@ class _Wikidata:
     nested_order: bool = False
     wikidata: bool = True
 
-    def seeds(self, names: str, /) -> list[str]:
+    def start_entities(self, names: str, /) -> list[str]:
         found = []
         for name in names.split(","):
             id_ = name.strip().removeprefix(ENTITY)
@@ -283,7 +283,7 @@ class _DBpedia:
     nested_order: bool = True
     wikidata: bool = False
 
-    def seeds(self, names: str, /) -> list[str]:
+    def start_entities(self, names: str, /) -> list[str]:
         # The bar is what no title of Wikipedia's can hold.
         found = set()
         for name in names.split("|"):

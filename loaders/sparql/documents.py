@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from graph_service.http.host_client import Traffic
 from graph_service.model.statement import Entity, EntityKind, Rank, Statement
 from graph_service.model.values import EntityValue, Quantity, Value
 from loaders.items import Parsed
@@ -27,7 +28,6 @@ from loaders.sparql.walk import (
     State,
     Walk,
 )
-from loaders.web.polite import Traffic
 from loaders.wikibase.documents import MISSING_REASON, Languages
 from loaders.wikibase.entity_data import ENTITIES_PER_REQUEST, EntityData, Fetched
 from loaders.wikibase.reader import DocumentReader
@@ -177,8 +177,8 @@ class DocumentWalk(Walk):
                 state.coming = [one for one in state.coming if one != target]
             state.queued.add(target)
             state.frontier.append(target)
-        if iri in state.seeds:
-            state.seeds.add(target)
+        if iri in state.start_entities:
+            state.start_entities.add(target)
 
     def _take_incoming(self, rows: Sequence[Row]) -> None:
         state = self._state

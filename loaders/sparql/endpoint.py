@@ -19,10 +19,8 @@ from typing import Any
 
 import orjson
 
-from loaders.sparql.options import EndpointOptions
-from loaders.sparql.terms import Row, Term, read_term
-from loaders.web.connection import open_bounded
-from loaders.web.faults import (
+from graph_service.http.connection import open_bounded
+from graph_service.http.faults import (
     ERROR_BYTES,
     TIMED_OUT,
     Fault,
@@ -31,8 +29,10 @@ from loaders.web.faults import (
     network_fault,
     refusal,
 )
-from loaders.web.polite import Polite
-from loaders.web.transfer import LONGEST_GET, read_body
+from graph_service.http.host_client import HostClient
+from graph_service.http.transfer import LONGEST_GET, read_body
+from loaders.sparql.options import EndpointOptions
+from loaders.sparql.terms import Row, Term, read_term
 
 _LONGEST_NUMBER = 18
 
@@ -90,7 +90,7 @@ class Endpoint:
         stop: threading.Event | None = None,
         jitter: Callable[[], float] | None = None,
     ) -> None:
-        self._polite = Polite(address, manners=options.manners(), stop=stop, jitter=jitter)
+        self._polite = HostClient(address, manners=options.manners(), stop=stop, jitter=jitter)
         parts = self._polite.parts
         self.address = address
         self.traffic = self._polite.traffic

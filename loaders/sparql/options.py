@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_service.errors import InputError
-from loaders.web.polite import Manners
+from graph_service.http.host_client import RequestPolicy
 
 SOURCE = re.compile(r"(wikidata|dbpedia):(.+)", re.DOTALL)
 DIRECTIONS = ("both", "out", "in")
@@ -32,11 +32,12 @@ class EndpointOptions:
 
     Attributes:
         endpoint: Its address; None for the source's public one.
-        hops: Steps around the seeds: the statements of every entity fewer steps away are in.
+        hops: Steps around the start entities: the statements of every entity fewer steps
+            away are in.
         direction: ``out`` for statements that an entity is the head of, ``in`` for those it is
             the value of, ``both``.
         max_incoming: An entity that is the value of more statements than this is a hub, and none
-            of those are taken, unless it is a seed.
+            of those are taken, unless it is a start entity.
         max_statements: Where the walk ends; None for no limit.
         drop_relations: A file of relations to leave out, one IRI (or, ending in ``*``, the
             beginning of IRIs) a line; None for the source's own list.
@@ -127,9 +128,9 @@ class EndpointOptions:
                 argument="interval_s",
             )
 
-    def manners(self) -> Manners:
+    def manners(self) -> RequestPolicy:
         """Returns how hosts are asked."""
-        return Manners(
+        return RequestPolicy(
             contact=self.contact,
             interval_s=self.interval_s,
             timeout_s=self.timeout_s,

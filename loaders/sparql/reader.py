@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graph_service.errors import InputError
+from graph_service.http.address import split_address
+from graph_service.http.faults import StoppedError
 from loaders.formats import Format
 from loaders.items import Parsed
 from loaders.options import LoadOptions
@@ -15,8 +17,6 @@ from loaders.sparql.documents import DocumentWalk
 from loaders.sparql.endpoint import Endpoint
 from loaders.sparql.options import FULL, TRUTHY, EndpointOptions
 from loaders.sparql.walk import State, Walk
-from loaders.web.address import split_address
-from loaders.web.faults import StoppedError
 from loaders.wikibase.entity_data import WIKIDATA_API, EntityData
 
 SPARQL_FORMAT = "sparql"
@@ -107,7 +107,7 @@ def _prepare(
 ) -> Walk:
     settings = options.endpoint or EndpointOptions()
     settings.check()
-    dialect, seeds = dialect_of(
+    dialect, start_entities = dialect_of(
         source,
         languages=(*options.languages, *options.fallback_languages),
         drop_relations=settings.drop_relations,
@@ -115,7 +115,11 @@ def _prepare(
     )
     endpoint = Endpoint(settings.endpoint or dialect.endpoint, options=settings, stop=stop)
     state = (
-        State.from_json(start) if start else State(1, seeds, queued=set(seeds), seeds=set(seeds))
+        State.from_json(start)
+        if start
+        else State(
+            1, start_entities, queued=set(start_entities), start_entities=set(start_entities)
+        )
     )
     if statements_of(settings, dialect) == TRUTHY:
         return Walk(source, options, settings, dialect, endpoint, state)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
+from graph_service.http.host_client import Traffic
 from graph_service.model.statement import EntityKind
 from loaders.items import Parsed, Reject, excerpt
 from loaders.options import LoadOptions
@@ -26,7 +27,6 @@ from loaders.sparql.endpoint import Endpoint, QueryFailedError
 from loaders.sparql.options import EndpointOptions
 from loaders.sparql.paging import Collected, Pager
 from loaders.sparql.terms import Row, can_write_iri
-from loaders.web.polite import Traffic
 
 INCOMING_PER_QUERY = 10
 TERMS_PER_QUERY = 60
@@ -56,7 +56,7 @@ class State:
         queued: Entities of this and earlier frontiers, and of the next.
         coming: The next frontier.
         relations: Relations met.
-        seeds: What the walk began at, and what that redirects to.
+        start_entities: What the walk began at, and what that redirects to.
         lacks_outgoing: Entities that were walked and whose own statements are not all taken.
         lacks_incoming: The same of their incoming ones; hubs are here.
         statements: How many are in.
@@ -71,7 +71,7 @@ class State:
     queued: set[str] = field(default_factory=set)
     coming: list[str] = field(default_factory=list)
     relations: set[str] = field(default_factory=set)
-    seeds: set[str] = field(default_factory=set)
+    start_entities: set[str] = field(default_factory=set)
     lacks_outgoing: set[str] = field(default_factory=set)
     lacks_incoming: set[str] = field(default_factory=set)
     statements: int = 0
@@ -87,7 +87,7 @@ class State:
             "queued": sorted(self.queued),
             "coming": list(self.coming),
             "relations": sorted(self.relations),
-            "seeds": sorted(self.seeds),
+            "start_entities": sorted(self.start_entities),
             "lacks_outgoing": sorted(self.lacks_outgoing),
             "lacks_incoming": sorted(self.lacks_incoming),
             "statements": self.statements,
@@ -105,7 +105,7 @@ class State:
             set(payload["queued"]),
             list(payload["coming"]),
             set(payload["relations"]),
-            set(payload["seeds"]),
+            set(payload["start_entities"]),
             set(payload["lacks_outgoing"]),
             set(payload["lacks_incoming"]),
             int(payload["statements"]),
@@ -237,9 +237,9 @@ class Walk:
 
     def _incoming_rows(self, entities: Sequence[str]) -> set[Row]:
         found: set[Row] = set()
-        for seed in [one for one in entities if one in self._state.seeds]:
-            found.update(self._all_of([seed], self._incoming_of_one, INCOMING_REASON))
-        others = [one for one in entities if one not in self._state.seeds]
+        for start in [one for one in entities if one in self._state.start_entities]:
+            found.update(self._all_of([start], self._incoming_of_one, INCOMING_REASON))
+        others = [one for one in entities if one not in self._state.start_entities]
         for first in range(0, len(others), INCOMING_PER_QUERY):
             found.update(self._incoming(others[first : first + INCOMING_PER_QUERY]))
         return found
@@ -372,8 +372,8 @@ class Walk:
                     state.queued.add(target)
                     state.frontier.append(target)
                     frontier.add(target)
-                if row.subject.value in state.seeds:
-                    state.seeds.add(target)
+                if row.subject.value in state.start_entities:
+                    state.start_entities.add(target)
                 continue
             if self._is_taken(row):
                 continue

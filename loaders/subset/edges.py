@@ -98,19 +98,25 @@ class Surroundings:
 
 
 def walk(
-    edges: Edges, seeds: KeySet, *, heads: KeySet | None, hops: int, direction: str, limit: int
+    edges: Edges,
+    start_entities: KeySet,
+    *,
+    heads: KeySet | None,
+    hops: int,
+    direction: str,
+    limit: int,
 ) -> Surroundings:
     """Returns what lies up to ``hops`` steps around entities.
 
     Args:
         edges: Which entity leads to which, parallel statements each.
-        seeds: Where the walk begins; none of them is a hub.
+        start_entities: Where the walk begins; none of them is a hub.
         heads: Entities whose statements are there at all; None for all.
         hops: Steps.
         direction: ``out``, ``in`` or ``both``.
         limit: Incoming statements above which an entity is a hub.
     """
-    inner, frontier = KeySet(np.zeros(0, np.int64)), seeds
+    inner, frontier = KeySet(np.zeros(0, np.int64)), start_entities
     hubs = KeySet(np.zeros(0, np.int64))
     for _ in range(hops):
         if not len(frontier):
@@ -120,7 +126,7 @@ def walk(
             for _head, tail in edges.chunks(heads):
                 into = frontier.holds(tail)
                 np.add.at(incoming, np.searchsorted(frontier.keys, tail[into]), 1)
-        new_hubs = KeySet(frontier.keys[(incoming > limit) & ~seeds.holds(frontier.keys)])
+        new_hubs = KeySet(frontier.keys[(incoming > limit) & ~start_entities.holds(frontier.keys)])
         ends: list[Keys] = []
         for head, tail in edges.chunks(heads):
             if direction != "in":

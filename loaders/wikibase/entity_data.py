@@ -18,10 +18,10 @@ from typing import Any
 import orjson
 
 from graph_service.errors import InputError
+from graph_service.http.faults import Fault, RequestFailedError, is_html, retry_after_s
+from graph_service.http.host_client import HostClient, RequestPolicy, Traffic
+from graph_service.http.transfer import Reply, get, judge_status
 from graph_service.model.identity import WIKIDATA_ID
-from loaders.web.faults import Fault, RequestFailedError, is_html, retry_after_s
-from loaders.web.polite import Manners, Polite, Traffic
-from loaders.web.transfer import Reply, get, judge_status
 
 WIKIDATA_API = "https://www.wikidata.org/w/api.php"
 # The API's limit for clients without rights of their own.
@@ -73,11 +73,11 @@ class EntityData:
         address: str,
         /,
         *,
-        manners: Manners,
+        manners: RequestPolicy,
         languages: Sequence[str] = (),
         stop: threading.Event | None = None,
     ) -> None:
-        self._polite = Polite(address, manners=manners, stop=stop)
+        self._polite = HostClient(address, manners=manners, stop=stop)
         path = self._polite.parts.path
         self._is_api = path.endswith("/api.php")
         if not self._is_api and "Special:EntityData" not in path:

@@ -171,7 +171,7 @@ class OpenAIChat:
                     usage = read.usage
                     if usage is None:
                         usage = Usage(prompt_tokens, estimate_tokens(read.text), True)
-                    slot.settle(usage.total)
+                    slot.charge(usage.total)
                     self.meter.add(usage)
             except Passing as fault:
                 self._sleep(self._wait_s(fault, tries, started))

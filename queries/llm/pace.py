@@ -16,12 +16,12 @@ _MINUTE_S = 60.0
 
 @dataclass(slots=True)
 class Slot:
-    """One request's place in the minute; ``tokens`` is an estimate until ``settle``."""
+    """One request's place in the minute; ``tokens`` is an estimate until ``charge``."""
 
     moment: float
     tokens: int
 
-    def settle(self, tokens: int, /) -> None:
+    def charge(self, tokens: int, /) -> None:
         """Puts the tokens that the request really took in the place of the estimate."""
         self.tokens = tokens
 

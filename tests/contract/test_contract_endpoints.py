@@ -10,14 +10,14 @@ import pytest
 from sparql_server import Fault, SparqlServer, serve_sparql, truthy_store
 from wikibase_documents import documents_of
 
+import graph_service.http.host_client as polite_module
 import loaders.load
-import loaders.web.polite as polite_module
+from graph_service.http.faults import EndpointError
 from graph_service.store import open_store
 from graph_service.store.protocol import Store
 from loaders.load import load
 from loaders.options import LoadOptions, Progress
 from loaders.sparql.options import EndpointOptions
-from loaders.web.faults import EndpointError
 
 EDGES = {("Q1", "P1", f"Q{100 + one}", "normal") for one in range(12)} | {
     (f"Q{2000 + one}", "P3", "Q105", rank)

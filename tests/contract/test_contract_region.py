@@ -85,7 +85,7 @@ def test_the_store_and_the_snapshot_cut_one_region(
                     **limits,  # type: ignore[arg-type]
                 )
                 two = by_store(store, info, ids, ranks=ranks, **limits, **names)
-                for column in ("node_keys", "hops", "literal", "degrees", "seeds", "edge_keys",
+                for column in ("node_keys", "hops", "literal", "degrees", "start_entities", "edge_keys",
                                "head", "tail"):  # fmt: skip
                     left, right = getattr(one, column), getattr(two, column)
                     assert left.tolist() == right.tolist(), (ids, limits, names, column)

@@ -14,10 +14,10 @@ from graph_service.store.neo4j.journal import (
     STATEMENT_ROW,
     JournalBatch,
     doomed_by_head,
+    key_page,
+    merge,
     page_bits,
-    page_of,
     pages,
-    settle,
 )
 
 Given = list[tuple[int, int, int]]  # key, head, content
@@ -56,7 +56,7 @@ def test_settling_equals_one_at_a_time(
     rows = [(key, head, content) for key, (head, content) in base.items()]
     batches = [_batch(0, rows, set(), {})]
     batches += [_batch(i, *load, base) for i, load in enumerate(loads, 1)]
-    settled = settle(batches[::-1])
+    settled = merge(batches[::-1])
 
     first: dict[int, int] = {}
     last: dict[int, int] = {}
@@ -131,7 +131,7 @@ def test_an_entity_only_mentioned_goes_with_its_last_statement() -> None:
     documents["head"] = documents["whole"] = 1
     lines = np.zeros(0, dtype=np.int64)
     none = np.zeros(0, dtype=STATEMENT_ROW)
-    settled = settle(
+    settled = merge(
         [
             JournalBatch(1, statements, entities, documents[:0], lines),
             JournalBatch(2, none, entities[:0], documents, lines),
@@ -150,7 +150,7 @@ def test_every_key_is_on_its_page(keys: list[int], bits: int) -> None:
     for number, page in pages(rows, bits):
         assert len(page)
         found.update(dict.fromkeys(page["key"].tolist(), number))
-    assert found == {key: page_of(key, bits) for key in keys}
+    assert found == {key: key_page(key, bits) for key in keys}
 
 
 def test_pages_stay_small() -> None:

@@ -131,7 +131,7 @@ def retrieval(name: str, strategy: Strategy, preset: str) -> Work:
         strategy,
         "Which leaf p3 text of the hub?",
         graph=graph,
-        seeds=np.array([graph.find_node("n0")], dtype=np.int32),
+        start_entities=np.array([graph.find_node("n0")], dtype=np.int32),
         preset=resolve_preset(preset, strategy=strategy),
         encode=encode(deadline),
         ranker=EmbeddingRanker(Encoding("counted", encode(deadline))),

@@ -35,10 +35,28 @@ def test_the_parts_of_a_path_add_up_to_its_score_s2(demo_service: Service, prese
             assert path.parts
             assert sum(part.amount for part in path.parts) == pytest.approx(path.score, abs=3e-5)
             assert all(part.amount <= 0 for part in path.parts
-                       if part.name in ("hops", "inverse", "unspoken", "cost"))  # fmt: skip
+                       if part.name in ("hops", "inverse", "extra_hops", "unsupported_step", "cost"))  # fmt: skip
     if preset == "default":
         assert result.status is Status.LOW_CONFIDENCE
         assert "statements" in {part.name for part in result.items[0].parts}
+
+
+def test_a_step_that_no_word_is_left_for_costs_a_part_of_its_own_s2(
+    demo_service: Service,
+) -> None:
+    """A question of one word that counts leaves none for the second step of a path."""
+    result = demo_service.retrieve(
+        request("Spouse?", Strategy.PATHS, preset="default-4", entity_ids=(MARIA,), limit=50)
+    )
+    extra = {
+        (len(path.steps), part.amount)
+        for path in result.items
+        if isinstance(path, ScoredPath)
+        for part in path.parts
+        if part.name == "extra_hops"
+    }
+    assert (2, -0.05) in extra
+    assert all(amount == 0 for steps, amount in extra if steps == 1)
 
 
 @pytest.mark.parametrize("preset", ["default", "okgqa"])
@@ -81,11 +99,11 @@ def test_a_nodes_origin_is_the_nearest_entity_of_the_question(seed: int) -> None
     graph = build_graph(
         [(f"Q{draw.randrange(30)}", "P1", f"Q{draw.randrange(30)}") for _ in range(45)]
     )
-    seeds = draw.sample(range(graph.entity_count), 3)
-    region = extract_region(graph, np.array(seeds, dtype=np.int32), hops=8, max_edges=1000)
-    distance = [_steps(graph, one) for one in seeds]
+    start_entities = draw.sample(range(graph.entity_count), 3)
+    region = extract_region(graph, np.array(start_entities, dtype=np.int32), hops=8, max_edges=1000)
+    distance = [_steps(graph, one) for one in start_entities]
     # Seeds keep the order in which they were asked.
-    assert region.nodes[region.seeds].tolist() == seeds
+    assert region.nodes[region.start_entities].tolist() == start_entities
     for node, found in zip(region.nodes.tolist(), origins(region).tolist(), strict=True):
         far = [steps.get(node, 99) for steps in distance]
         assert found == far.index(min(far))

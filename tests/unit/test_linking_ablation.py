@@ -19,7 +19,7 @@ from graph_service.errors import InputError
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy
 from graph_service.model.view_spec import Method, ViewSpec
-from graph_service.service.ablation import stand_ins
+from graph_service.service.linking_noise import add_linking_noise
 from graph_service.settings import Settings
 
 HALF = ViewSpec(Method.RELATION_REPLACEMENT, level=0.5, random_seed=3)
@@ -43,7 +43,7 @@ def test_levels_nest_and_meet_their_share_k7(graph) -> None:
         {
             (question, node): stand_in
             for question in questions
-            for node, stand_in in stand_ins(
+            for node, stand_in in add_linking_noise(
                 graph, question, entities, accuracy=share, random_seed=5
             ).items()
         }
@@ -64,7 +64,9 @@ def test_a_stand_in_is_irrelevant_and_alike_k7(graph) -> None:
     for seed in range(12):
         entities = [graph.find_node(id_) for id_ in (MARIA, AURELIA)]
         named = [graph.find_node("Q42")]
-        swapped = stand_ins(graph, QUESTION, entities, accuracy=0.0, random_seed=seed, named=named)
+        swapped = add_linking_noise(
+            graph, QUESTION, entities, accuracy=0.0, random_seed=seed, named=named
+        )
         assert set(swapped) == set(entities)
         near = set().union(*(neighbours(graph, node) for node in (*entities, *named)))
         assert not near & set(swapped.values())
@@ -75,7 +77,7 @@ def test_a_stand_in_is_irrelevant_and_alike_k7(graph) -> None:
         )
     assert alike == 24
     draws = {
-        tuple(stand_ins(graph, QUESTION, entities, accuracy=0.0, random_seed=seed).values())
+        tuple(add_linking_noise(graph, QUESTION, entities, accuracy=0.0, random_seed=seed).values())
         for seed in range(12)
     }
     assert len(draws) > 6
@@ -85,15 +87,15 @@ def test_one_entity_is_swapped_alike_with_and_without_another_k7(graph) -> None:
     maria, arnold = (graph.find_node(id_) for id_ in (MARIA, ARNOLD))
     for number in range(30):
         question = f"question {number}"
-        both = stand_ins(graph, question, [arnold, maria], accuracy=0.5, random_seed=1)
-        turned = stand_ins(graph, question, [maria, arnold], accuracy=0.5, random_seed=1)
+        both = add_linking_noise(graph, question, [arnold, maria], accuracy=0.5, random_seed=1)
+        turned = add_linking_noise(graph, question, [maria, arnold], accuracy=0.5, random_seed=1)
         assert both == turned
 
 
 def test_a_graph_without_an_irrelevant_entity_says_so_k7(small_graph) -> None:
     small = small_graph([("Q1", "P1", "Q2"), ("Q2", "P1", "Q3")])
     with pytest.raises(InputError, match="no irrelevant entity"):
-        stand_ins(small, "a", [small.find_node("Q2")], accuracy=0.0, random_seed=0)
+        add_linking_noise(small, "a", [small.find_node("Q2")], accuracy=0.0, random_seed=0)
 
 
 @pytest.mark.parametrize("strategy", list(Strategy))

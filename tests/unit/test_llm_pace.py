@@ -31,7 +31,7 @@ def sent(pace: Pace, clock: Clock, tokens: int, actual: int | None = None) -> fl
     with pace.slot(tokens) as slot:
         moment = clock.now
         if actual is not None:
-            slot.settle(actual)
+            slot.charge(actual)
     return moment
 
 

@@ -17,15 +17,15 @@ import pytest
 from sparql_server import Fault, SparqlServer, serve_sparql
 
 from graph_service.cli import main
+from graph_service.http import connection
+from graph_service.http.connection import Bounds, RedirectRefusedError, open_bounded
+from graph_service.http.faults import EndpointError, RequestFailedError
+from graph_service.http.host_client import RequestPolicy
 from graph_service.store.protocol import Store
 from loaders.load import load
 from loaders.options import LoadOptions, LoadReport
 from loaders.sparql.endpoint import Endpoint, QueryFailedError
 from loaders.sparql.options import EndpointOptions
-from loaders.web import connection
-from loaders.web.connection import Bounds, RedirectRefusedError, open_bounded
-from loaders.web.faults import EndpointError, RequestFailedError
-from loaders.web.polite import Manners
 from loaders.wikibase.entity_data import EntityData
 
 Script = Callable[[socket.socket, threading.Event], None]
@@ -84,7 +84,7 @@ def ask(address: str, **changes: Any) -> None:
 
 
 def fetch(address: str, **changes: Any) -> None:
-    manners = Manners(max_attempts=1, interval_s=0, timeout_s=1, **changes)
+    manners = RequestPolicy(max_attempts=1, interval_s=0, timeout_s=1, **changes)
     data = EntityData(address.replace("/sparql", "/w/api.php"), manners=manners)
     failed = data.fetch(["Q1"]).failed
     if failed:

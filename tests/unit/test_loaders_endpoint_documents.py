@@ -1,4 +1,4 @@
-"""Whole documents of Wikidata's entities around seeds (S1, issue 4 point 3), against brute force."""
+"""Whole documents of Wikidata's entities around start entities (S1, issue 4 point 3), against brute force."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from hypothesis import strategies as st
 from sparql_server import Fault, SparqlServer, serve_sparql, truthy_store
 from wikibase_documents import Edge, documents_of
 
+import graph_service.http.host_client as polite_module
 import loaders.load
-import loaders.web.polite as polite_module
 from graph_service.cli import main
 from graph_service.errors import InputError
+from graph_service.http.faults import EndpointError
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.statement import EntityKind, Rank, Statement
 from graph_service.model.values import EntityValue
@@ -35,7 +36,6 @@ from loaders.sparql.documents import EDITED_REASON, HEADS_REASON
 from loaders.sparql.options import EndpointOptions
 from loaders.sparql.reader import read
 from loaders.sparql.walk import OUTGOING_REASON, TERMS_REASON, hub_reason
-from loaders.web.faults import EndpointError
 from loaders.wikibase.documents import MISSING_REASON
 
 
@@ -48,7 +48,7 @@ def best_of(edges: Iterable[Edge]) -> set[Edge]:
 
 def walk_by_brute_force(
     edges: Iterable[Edge],
-    seeds: Iterable[str],
+    start_entities: Iterable[str],
     *,
     hops: int,
     direction: str = "both",
@@ -61,7 +61,7 @@ def walk_by_brute_force(
     for edge in best:
         out[edge[0]].add(edge)
         into[edge[2]].add(edge)
-    first = set(seeds)
+    first = set(start_entities)
     found: set[Edge] = set()
     reached, frontier = set(first), set(first)
     for _ in range(hops):
@@ -141,7 +141,7 @@ EDGES = st.sets(
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(
     edges=EDGES,
-    seeds=st.sets(st.sampled_from(NAMES), min_size=1, max_size=2),
+    start_entities=st.sets(st.sampled_from(NAMES), min_size=1, max_size=2),
     hops=st.integers(1, 3),
     direction=st.sampled_from(["both", "out", "in"]),
     max_incoming=st.integers(1, 5),
@@ -150,7 +150,7 @@ EDGES = st.sets(
 )
 def test_walk_equals_brute_force_on_random_graphs(
     edges: set[Edge],
-    seeds: set[str],
+    start_entities: set[str],
     hops: int,
     direction: str,
     max_incoming: int,
@@ -167,7 +167,7 @@ def test_walk_equals_brute_force_on_random_graphs(
             batch_size=batch_size,
             entity_data=server.entity_data if address else server.api,
         )
-        pieces = list(read("wikidata:" + ",".join(sorted(seeds)), options, {}))
+        pieces = list(read("wikidata:" + ",".join(sorted(start_entities)), options, {}))
         assert server.most_running <= 1
         found = [one for parsed in pieces for one in parsed.statements]
         # From any checkpoint on, the rest comes.
@@ -175,7 +175,7 @@ def test_walk_equals_brute_force_on_random_graphs(
         rest = list(read("wikidata:Q1", options, pieces[middle].position))
     assert len({one.id for one in found}) == len(found)
     assert edges_in(found) == walk_by_brute_force(
-        edges, seeds, hops=hops, direction=direction, max_incoming=max_incoming
+        edges, start_entities, hops=hops, direction=direction, max_incoming=max_incoming
     )
     assert all(one.qualifiers for one in found)
     again = [one for parsed in [*pieces[: middle + 1], *rest] for one in parsed.statements]
@@ -185,7 +185,7 @@ def test_walk_equals_brute_force_on_random_graphs(
     mentioned = {
         id_ for head, relation, tail, _ in edges_in(found) for id_ in (head, relation, tail)
     }
-    assert mentioned | seeds | ({"P99", "Q900"} if found else set()) <= named
+    assert mentioned | start_entities | ({"P99", "Q900"} if found else set()) <= named
 
 
 def real_documents(data_dir: Path) -> dict[str, Any]:
@@ -219,10 +219,10 @@ def test_real_documents_come_as_from_files(
     file.write_text(json.dumps({"entities": documents}))
     from_file = load(file, store=tmp_store, graph="file",
                      options=LoadOptions(languages=("en", "mul")))  # fmt: skip
-    seeds = ",".join(documents)
+    start_entities = ",".join(documents)
     with serve_sparql(truthy_store(documents), documents) as server:
         address = server.api if form == "api" else server.entity_data
-        report = run(tmp_store, server, f"wikidata:{seeds}", hops=1, direction="out",
+        report = run(tmp_store, server, f"wikidata:{start_entities}", hops=1, direction="out",
                      entity_data=address)  # fmt: skip
     # One document, which is made up, has two statements under one id.
     for one in (report, from_file):

@@ -19,18 +19,18 @@ import pyoxigraph as ox
 import pytest
 from sparql_server import Fault, SparqlServer, serve_sparql
 
+import graph_service.http.host_client as polite_module
 import loaders.load
-import loaders.web.polite as polite_module
 from graph_service.errors import InputError
+from graph_service.http.address import user_agent
+from graph_service.http.faults import EndpointError
+from graph_service.http.transfer import LONGEST_GET
 from graph_service.store.protocol import Store
 from loaders.load import load
 from loaders.options import LoadOptions, LoadReport, Progress
 from loaders.sparql.endpoint import Endpoint, QueryFailedError
 from loaders.sparql.options import EndpointOptions
 from loaders.sparql.walk import INCOMING_REASON, OUTGOING_REASON, TERMS_REASON
-from loaders.web.address import user_agent
-from loaders.web.faults import EndpointError
-from loaders.web.transfer import LONGEST_GET
 
 WD = "http://www.wikidata.org/entity/"
 WDT = "http://www.wikidata.org/prop/direct/"

@@ -95,7 +95,7 @@ def wikidata_graph(edges: Iterable[tuple[str, str, str]]) -> ox.Store:
 
 def walk_by_brute_force(
     edges: Sequence[tuple[str, str, str]],
-    seeds: Iterable[str],
+    start_entities: Iterable[str],
     *,
     hops: int,
     direction: str = "both",
@@ -107,7 +107,7 @@ def walk_by_brute_force(
     for edge in edges:
         out[edge[0]].add(edge)
         into[edge[2]].add(edge)
-    first = set(seeds)
+    first = set(start_entities)
     found: set[tuple[str, str, str]] = set()
     reached, frontier = set(first), set(first)
     for _ in range(hops):
@@ -158,7 +158,7 @@ EDGES = st.sets(
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(
     edges=EDGES,
-    seeds=st.sets(st.sampled_from(NAMES), min_size=1, max_size=2),
+    start_entities=st.sets(st.sampled_from(NAMES), min_size=1, max_size=2),
     hops=st.integers(1, 3),
     direction=st.sampled_from(["both", "out", "in"]),
     max_incoming=st.integers(1, 5),
@@ -166,7 +166,7 @@ EDGES = st.sets(
 )
 def test_walk_equals_brute_force_on_random_graphs(
     edges: set[tuple[str, str, str]],
-    seeds: set[str],
+    start_entities: set[str],
     hops: int,
     direction: str,
     max_incoming: int,
@@ -180,10 +180,10 @@ def test_walk_equals_brute_force_on_random_graphs(
             max_incoming=max_incoming,
             entities_per_query=entities_per_query,
         )
-        found = walked("wikidata:" + ",".join(sorted(seeds)), options)
+        found = walked("wikidata:" + ",".join(sorted(start_entities)), options)
         assert server.most_running <= 1
     assert found == walk_by_brute_force(
-        sorted(edges), seeds, hops=hops, direction=direction, max_incoming=max_incoming
+        sorted(edges), start_entities, hops=hops, direction=direction, max_incoming=max_incoming
     )
 
 

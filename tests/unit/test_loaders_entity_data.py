@@ -14,10 +14,10 @@ import pyoxigraph as ox
 import pytest
 from sparql_server import Fault, SparqlServer, serve_sparql
 
-import loaders.web.polite as polite_module
+import graph_service.http.host_client as polite_module
 from graph_service.errors import InputError
-from loaders.web.faults import EndpointError, StoppedError
-from loaders.web.polite import Manners
+from graph_service.http.faults import EndpointError, StoppedError
+from graph_service.http.host_client import RequestPolicy
 from loaders.wikibase.entity_data import EntityData
 
 COUNT = 60
@@ -50,7 +50,7 @@ def server() -> Iterator[SparqlServer]:
         yield running
 
 
-MANNERS = Manners(timeout_s=5, max_attempts=3)
+MANNERS = RequestPolicy(timeout_s=5, max_attempts=3)
 
 
 def entity_data(server: SparqlServer, form: str = "api", **changes: Any) -> EntityData:

@@ -255,7 +255,7 @@ def test_fallback_languages_o13(
 
 def around_by_brute_force(
     edges: list[tuple[str, str, str]],
-    seeds: set[str],
+    start_entities: set[str],
     *,
     hops: int,
     direction: str,
@@ -263,9 +263,9 @@ def around_by_brute_force(
 ) -> set[tuple[str, str, str]]:
     """Statements of every entity fewer than ``hops`` steps away, but those into hubs."""
     incoming = Counter(tail for _, _, tail in edges)
-    hubs = {one for one, number in incoming.items() if number > max_incoming} - seeds
+    hubs = {one for one, number in incoming.items() if number > max_incoming} - start_entities
     inner: set[str] = set()
-    frontier = set(seeds)
+    frontier = set(start_entities)
     for _ in range(hops):
         inner |= frontier
         found: set[str] = set()
@@ -308,7 +308,7 @@ def test_a_walk_ends_where_nothing_new_is_reached(tmp_path: Path, tmp_store: Sto
 def test_hops_are_those_of_brute_force(
     tmp_path: Path,
     edges: list[tuple[str, str, str]],
-    seeds: set[str],
+    start_entities: set[str],
     hops: int,
     direction: str,
     max_incoming: int,
@@ -327,14 +327,17 @@ def test_hops_are_those_of_brute_force(
     else:
         path.write_text("".join(f"{h}\t{r}\t{t}\n" for h, r, t in edges))
     filters = Filters(
-        around=tuple(sorted(seeds)), hops=hops, direction=direction, max_incoming=max_incoming
+        around=tuple(sorted(start_entities)),
+        hops=hops,
+        direction=direction,
+        max_incoming=max_incoming,
     )
     expected = around_by_brute_force(
-        edges, seeds, hops=hops, direction=direction, max_incoming=max_incoming
+        edges, start_entities, hops=hops, direction=direction, max_incoming=max_incoming
     )
     (tmp_path / "g.db").unlink(missing_ok=True)
     with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
-        named_seeds = form == "json" and seeds & {head for head, _, _ in edges}
+        named_seeds = form == "json" and start_entities & {head for head, _, _ in edges}
         if not expected and not named_seeds:
             with pytest.raises(InputError, match="nothing that can be loaded"):
                 loaded(store, path, filters)
@@ -344,7 +347,7 @@ def test_hops_are_those_of_brute_force(
     if form == "json":
         touched = {one for head, _, tail in expected for one in (head, tail)}
         heads = {head for head, _, _ in edges}
-        assert named - seeds == (touched & heads) - seeds
+        assert named - start_entities == (touched & heads) - start_entities
 
 
 def test_hubs_are_counted_and_seeds_are_none(tmp_store: Store, tmp_path: Path) -> None:

@@ -15,8 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wikimedia_server import Fault, WikimediaServer, serve_wikimedia
 
-import loaders.web.polite as polite_module
+import graph_service.http.host_client as polite_module
 from graph_service.errors import InputError
+from graph_service.http.faults import EndpointError
+from graph_service.http.host_client import RequestPolicy
 from graph_service.model.pageviews import LongTailLevel, level_of, months_between
 from graph_service.model.statement import Entity, EntityKind
 from graph_service.store.page_views import (
@@ -31,8 +33,6 @@ from loaders.pageviews import load as module
 from loaders.pageviews.articles import article_of, read_titles
 from loaders.pageviews.load import PageViewReport, fetch_page_views, load_page_views
 from loaders.pageviews.wikimedia import ViewOptions
-from loaders.web.faults import EndpointError
-from loaders.web.polite import Manners
 
 MONTHS = ("2021-01", "2021-02", "2021-03")
 VIEWS = {
@@ -70,7 +70,7 @@ def fetch(tmp_store: Store, server: WikimediaServer, tmp_path: Path) -> Fetch:
     load_graph(tmp_store, "g", [("Q220", "P31", "Q5")], ENTITIES)
 
     def run(**more: Any) -> PageViewReport:
-        manners = Manners(
+        manners = RequestPolicy(
             contact=more.pop("contact", None),
             timeout_s=1,
             max_attempts=4,

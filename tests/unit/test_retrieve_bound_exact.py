@@ -15,7 +15,7 @@ from graph_service.retrieve.tree.bound import PROOF_WORK, bound_of
 from graph_service.retrieve.tree.reduction import reduce_problem
 from graph_service.retrieve.tree.solver import solve
 
-# Random seeds of problems of 25 to 60 nodes that the exact solver is done with at once.
+# Random start entities of problems of 25 to 60 nodes that the exact solver is done with at once.
 DENSE = (14, 24, 60, 71, 86, 107, 117, 126, 131)
 SPARSE = (56, 127, 146, 164)
 CASES = [(seed, 2.0, 0.3, 1.0, 0.3) for seed in DENSE]

@@ -86,15 +86,15 @@ def ask(
     graph: KnowledgeGraph,
     strategy: Strategy,
     question: str,
-    *seeds: str,
+    *start_entities: str,
     preset: str = "default",
     encode: Callable[..., npt.NDArray[np.float32]] = toy_encode,
     min_score: float | None = None,
     **overrides: object,
 ) -> Selection:
-    numbers = [graph.find_node(seed) for seed in seeds]
+    numbers = [graph.find_node(seed) for seed in start_entities]
     spans = []
-    for seed in seeds:
+    for seed in start_entities:
         if PEOPLE[seed] in question:
             start = question.index(PEOPLE[seed])
             spans.append((start, start + len(PEOPLE[seed])))
@@ -102,7 +102,7 @@ def ask(
         strategy,
         question,
         graph=graph,
-        seeds=np.array(numbers, dtype=np.int32),
+        start_entities=np.array(numbers, dtype=np.int32),
         mentions=spans,
         preset=resolve_preset(preset, strategy=strategy, **overrides),
         encode=encode,
@@ -217,7 +217,7 @@ def test_a_step_that_the_question_does_not_speak_of_costs(family: KnowledgeGraph
     # Maria Shriver has no height here; her spouse's is not an answer to a question for hers.
     question = "What is Maria Shriver's height?"
     found = ask(family, Strategy.PATHS, question, "Q1")
-    free = ask(family, Strategy.PATHS, question, "Q1", unspoken_cost=0.0)
+    free = ask(family, Strategy.PATHS, question, "Q1", unsupported_step_cost=0.0)
     assert [shown(family, edge)[1] for edge in free.paths[0].edges] == ["P26", "P2048"]
     first = found.paths[0].score if found.paths else 0.0
     assert first < free.paths[0].score
@@ -346,13 +346,13 @@ def test_an_entity_of_which_nothing_is_said(
 
 
 def test_a_region_may_be_given(family: KnowledgeGraph) -> None:
-    seeds = np.array([family.find_node("Q1")], dtype=np.int32)
-    region = extract_region(family, seeds, hops=2, max_edges=1000, hub_degree=2000)
+    start_entities = np.array([family.find_node("Q1")], dtype=np.int32)
+    region = extract_region(family, start_entities, hops=2, max_edges=1000, hub_degree=2000)
     given = run(
         Strategy.TRIPLETS,
         QUESTION,
         graph=family,
-        seeds=seeds,
+        start_entities=start_entities,
         mentions=[(QUESTION.index("Maria"), len(QUESTION) - 1)],
         preset=resolve_preset("default"),
         encode=toy_encode,
@@ -371,7 +371,7 @@ def test_errors(family: KnowledgeGraph) -> None:
             Strategy.PATHS,
             QUESTION,
             graph=family,
-            seeds=np.array([family.find_node("Q1")], dtype=np.int32),
+            start_entities=np.array([family.find_node("Q1")], dtype=np.int32),
             preset=resolve_preset("default"),
             encode=toy_encode,
             deadline=Deadline.after(0.0),
@@ -415,7 +415,7 @@ def test_a_name_that_is_a_relation_too_stays_in_the_question(family: KnowledgeGr
         Strategy.PATHS,
         asked,
         graph=family,
-        seeds=np.array([family.find_node("Q1")], dtype=np.int32),
+        start_entities=np.array([family.find_node("Q1")], dtype=np.int32),
         mentions=[mother, (35, 48)],
         preset=resolve_preset("default"),
         encode=toy_encode,
@@ -466,7 +466,7 @@ def test_a_view_is_what_is_retrieved(family: KnowledgeGraph) -> None:
             Strategy.TRIPLETS,
             question,
             graph=family,
-            seeds=np.array([q1], dtype=np.int32),
+            start_entities=np.array([q1], dtype=np.int32),
             overlay=overlay,
             preset=resolve_preset(preset, limit=99),
             encode=toy_encode,

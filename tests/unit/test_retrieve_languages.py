@@ -13,7 +13,7 @@ from graph_service.model.graph import KnowledgeGraph, SameAs
 from graph_service.model.identity import key64
 from graph_service.model.limits import CutReason
 from graph_service.model.values import MonolingualText, Value, decode_value
-from graph_service.retrieve.languages import said_once, with_editions
+from graph_service.retrieve.languages import deduplicate_languages, with_same_entities
 from graph_service.retrieve.region.cut import extract_region
 
 NAMES = [f"E{number}" for number in range(8)]
@@ -69,9 +69,9 @@ def test_everything_is_said_once(
     graph = with_links(build_graph(rows), pairs)
     seed = graph.find_node(rows[0][0])
     assert seed is not None
-    seeds = with_editions(graph, np.array([seed], dtype=np.int32))
-    region = extract_region(graph, seeds, hops=3, max_edges=1000)
-    once = said_once(region, graph, None, languages)
+    start_entities = with_same_entities(graph, np.array([seed], dtype=np.int32))
+    region = extract_region(graph, start_entities, hops=3, max_edges=1000)
+    once = deduplicate_languages(region, graph, None, languages)
     names = graph.node_ids.take(region.nodes)
     entities = {
         name for name, literal in zip(names, region.literal.tolist(), strict=True) if not literal
@@ -86,7 +86,7 @@ def test_everything_is_said_once(
         thing[name] for name, literal in zip(ids, left.literal.tolist(), strict=True) if not literal
     ]
     assert len(set(kept)) == len(kept)
-    assert left.nodes[left.seeds].tolist() == [seed]
+    assert left.nodes[left.start_entities].tolist() == [seed]
 
     # What stays and what it stands for are all there was, each once.
     edges = left.edges.tolist()
@@ -151,8 +151,8 @@ def test_without_languages_and_links_a_region_is_the_same_object() -> None:
         [("a", "p", "b"), ("a", "name", MonolingualText("A", "fr")), ("b", "p", "a")]
     )
     region = extract_region(graph, [0], hops=2, max_edges=10)
-    once = said_once(region, graph, None, ("en",))
+    once = deduplicate_languages(region, graph, None, ("en",))
     assert once.region is region
     assert once.stands_for == {}
-    seeds = np.array([1], dtype=np.int32)
-    assert with_editions(graph, seeds) is seeds
+    start_entities = np.array([1], dtype=np.int32)
+    assert with_same_entities(graph, start_entities) is start_entities

@@ -40,7 +40,7 @@ def ask(
 
 
 def brute(
-    edges: Triples, seeds: list[int], like: list[float], literals: frozenset[int]
+    edges: Triples, start_entities: list[int], like: list[float], literals: frozenset[int]
 ) -> dict[tuple[int, ...], float]:
     """Score of each simple walk of up to two steps from a seed, by its edges in one order."""
     found: dict[tuple[int, ...], float] = {}
@@ -51,17 +51,17 @@ def brute(
         for ends in ((head, tail), (tail, head))
     ]
     for one in steps:
-        if one[1] not in seeds:
+        if one[1] not in start_entities:
             continue
-        bonus = 0.1 if one[2] in seeds else 0.0
+        bonus = 0.1 if one[2] in start_entities else 0.0
         key = (one[0],)
         found[key] = max(found.get(key, -9.0), round(like[one[0]] + bonus, 5))
     for one, two in product(steps, steps):
-        if one[1] not in seeds or one[2] in literals or one[2] in seeds:
+        if one[1] not in start_entities or one[2] in literals or one[2] in start_entities:
             continue
         if two[1] != one[2] or two[2] == one[1]:
             continue
-        bonus = 0.1 if two[2] in seeds else 0.0
+        bonus = 0.1 if two[2] in start_entities else 0.0
         key = min((one[0], two[0]), (two[0], one[0]))
         score = round((like[one[0]] + like[two[0]]) / 2 - 0.02 + bonus, 5)
         found[key] = max(found.get(key, -9.0), score)
@@ -75,7 +75,7 @@ def brute(
     st.data(),
 )
 def test_all_walks_of_two_steps_are_scored_as_by_brute_force(
-    edges: Triples, seeds: set[int], data: st.DataObject
+    edges: Triples, start_entities: set[int], data: st.DataObject
 ) -> None:
     like = [
         data.draw(st.integers(-20, 90).map(lambda number: number / 100), label="like")
@@ -83,16 +83,16 @@ def test_all_walks_of_two_steps_are_scored_as_by_brute_force(
     ]
     literals = frozenset({6})
     edges = [(head, tail) for head, tail in edges if head != 6]
-    region = region_of(7, edges, literals=literals, seeds=sorted(seeds))
+    region = region_of(7, edges, literals=literals, start_entities=sorted(start_entities))
     walks, cuts = ask(region, like)
     assert cuts == ()
-    expected = brute(edges, sorted(seeds), like, literals)
+    expected = brute(edges, sorted(start_entities), like, literals)
     found = {min(walk.edges, walk.edges[::-1]): walk.score for walk in walks}
     assert found == pytest.approx(expected)
     assert len(found) == len(walks)
     assert [walk.score for walk in walks] == sorted(found.values(), reverse=True)
     for walk in walks:
-        assert walk.nodes[0] in seeds
+        assert walk.nodes[0] in start_entities
         assert len(set(walk.nodes)) == len(walk.nodes)
         for edge, back, start, end in zip(
             walk.edges, walk.reversed, walk.nodes[:-1], walk.nodes[1:], strict=True
@@ -109,7 +109,9 @@ def test_what_joins_two_entities_is_compared_first_then_what_looks_promising() -
         compared.extend(target.tolist())
         return (target == 7).astype(np.float64)
 
-    walks, (cut,) = ask(region_of(10, edges, seeds=[0, 1]), [0.5] * 9, max_edges=6, promise=promise)
+    walks, (cut,) = ask(
+        region_of(10, edges, start_entities=[0, 1]), [0.5] * 9, max_edges=6, promise=promise
+    )
     assert (cut.what, cut.reason, cut.limit) == ("statements", CutReason.LIMIT, 6)
     ends = {walk.nodes[-1] for walk in walks if len(walk.nodes) == 2}
     assert ends == {2, 7}

@@ -69,7 +69,7 @@ def ask(graph: KnowledgeGraph, strategy: Strategy, question: str, **given: objec
         strategy,
         question,
         graph=graph,
-        seeds=np.array([graph.find_node("Q1")], dtype=np.int32),
+        start_entities=np.array([graph.find_node("Q1")], dtype=np.int32),
         preset=resolve_preset("okgqa", strategy=strategy, **given),
         encode=toy_encode,
     )
@@ -196,7 +196,7 @@ def test_a_limit_bounds_every_strategy_and_says_what_it_cut(
             strategy,
             QUESTIONS[0],
             graph=family,
-            seeds=np.array([family.find_node("Q1")], dtype=np.int32),
+            start_entities=np.array([family.find_node("Q1")], dtype=np.int32),
             preset=resolve_preset(preset, strategy=strategy, limit=limit),
             encode=toy_encode,
         )

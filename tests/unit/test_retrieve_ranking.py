@@ -21,7 +21,7 @@ from graph_service.retrieve.similarity import cosines, rank_prizes
 def random_region(nodes: int, edges: int, seed: int) -> Region:
     generator = np.random.default_rng(seed)
     pairs = generator.integers(0, nodes, (edges, 2))
-    return region_of(nodes, [(int(a), int(b)) for a, b in pairs], seeds=(0, 3))
+    return region_of(nodes, [(int(a), int(b)) for a, b in pairs], start_entities=(0, 3))
 
 
 def as_networkx(region: Region) -> nx.MultiDiGraph:
@@ -50,7 +50,7 @@ def test_o3_pagerank_is_that_of_networkx(walk: str, seed: int) -> None:
         region.head,
         region.tail,
         node_count=region.node_count,
-        seeds=region.seeds,
+        start_entities=region.start_entities,
         walk=walk,
         tolerance=1e-9,
         max_iterations=300,
@@ -73,12 +73,18 @@ def test_o3_pagerank_stops_at_an_absolute_change_and_starts_at_the_restart() -> 
     region = region_of(2, [(0, 1)])
     # One step from (1, 0): restart .15 to node 0, .85 along the edge: change .85 + .85 = 1.7.
     one = personalised_pagerank(
-        region.head, region.tail, node_count=2, seeds=region.seeds, max_iterations=1
+        region.head,
+        region.tail,
+        node_count=2,
+        start_entities=region.start_entities,
+        max_iterations=1,
     )
     assert one.mass.tolist() == pytest.approx([0.15, 0.85])
     assert one.change == pytest.approx(1.7)
     # Dangling mass goes back: x0 = .15 + .85 x1, x1 = .85 x0, so x0 = .15 / (1 - .7225).
-    end = personalised_pagerank(region.head, region.tail, node_count=2, seeds=region.seeds)
+    end = personalised_pagerank(
+        region.head, region.tail, node_count=2, start_entities=region.start_entities
+    )
     assert end.change < 1e-6
     assert end.mass[0] == pytest.approx(1 / 1.85, abs=1e-5)
 
@@ -86,7 +92,11 @@ def test_o3_pagerank_stops_at_an_absolute_change_and_starts_at_the_restart() -> 
 def test_o3_parallel_edges_weigh_together() -> None:
     region = region_of(3, [(0, 1), (0, 1), (0, 2)])
     one = personalised_pagerank(
-        region.head, region.tail, node_count=3, seeds=region.seeds, max_iterations=1
+        region.head,
+        region.tail,
+        node_count=3,
+        start_entities=region.start_entities,
+        max_iterations=1,
     )
     assert one.mass.tolist() == pytest.approx([0.15, 0.85 * 2 / 3, 0.85 / 3])
 
@@ -97,7 +107,7 @@ def test_hub_damping_prefers_the_node_of_lower_degree() -> None:
         region.head,
         region.tail,
         node_count=3,
-        seeds=region.seeds,
+        start_entities=region.start_entities,
         walk="both",
         degrees=np.array([2, 100, 1]),
         hub_damping=0.5,
@@ -128,18 +138,20 @@ def stepwise(
 
 @pytest.mark.parametrize("case", range(60))
 def test_o3_pagerank_is_the_walk_step_by_step(case: int) -> None:
-    """O3: dead ends, loops, parallel edges, nodes alone and several seeds, at any step."""
+    """O3: dead ends, loops, parallel edges, nodes alone and several start entities, at any step."""
     generator = np.random.default_rng(case)
     n, m = int(generator.integers(1, 30)), int(generator.integers(0, 60))
     edges = generator.integers(0, n, (m, 2))
     if case % 3 == 0:  # Hardly any cycles.
         edges = edges[edges[:, 0] <= edges[:, 1]]
-    seeds = generator.permutation(n)[: generator.integers(1, 4)].astype(np.int32)
+    start_entities = generator.permutation(n)[: generator.integers(1, 4)].astype(np.int32)
     restart = np.zeros(n)
-    restart[seeds] = 1 / len(seeds)
+    restart[start_entities] = 1 / len(start_entities)
     head, tail = edges[:, 0].astype(np.int32), edges[:, 1].astype(np.int32)
     most = (1, 2, 3, 100)[case % 4]
-    along = personalised_pagerank(head, tail, node_count=n, seeds=seeds, max_iterations=most)
+    along = personalised_pagerank(
+        head, tail, node_count=n, start_entities=start_entities, max_iterations=most
+    )
     mass, steps, change = stepwise(edges, np.ones(n), restart, 1e-6, most)
     assert along.iterations == steps
     assert along.mass == pytest.approx(mass, abs=1e-12)
@@ -149,7 +161,7 @@ def test_o3_pagerank_is_the_walk_step_by_step(case: int) -> None:
         head,
         tail,
         node_count=n,
-        seeds=seeds,
+        start_entities=start_entities,
         walk="both",
         degrees=degrees,
         hub_damping=0.5,
@@ -171,7 +183,7 @@ def test_o3_pagerank_does_not_depend_on_the_order_of_the_edges() -> None:
                 part[:, 0],
                 part[:, 1],
                 node_count=70_000,
-                seeds=np.array([3, 8], dtype=np.int32),
+                start_entities=np.array([3, 8], dtype=np.int32),
                 walk=walk,
             )
             for part in (edges, mixed)
@@ -186,21 +198,21 @@ def test_pagerank_honours_the_deadline_and_needs_a_seed() -> None:
             region.head,
             region.tail,
             node_count=10,
-            seeds=region.seeds,
+            start_entities=region.start_entities,
             deadline=Deadline.after(0.0),
         )
     with pytest.raises(InputError, match="at least one entity"):
         personalised_pagerank(
-            region.head, region.tail, node_count=10, seeds=np.zeros(0, dtype=np.int32)
+            region.head, region.tail, node_count=10, start_entities=np.zeros(0, dtype=np.int32)
         )
 
 
 def test_o3_prune_keeps_mass_and_seeds_and_says_what_it_cut() -> None:
-    region = region_of(4, [(0, 1), (1, 2), (2, 3)], seeds=(3,))
+    region = region_of(4, [(0, 1), (1, 2), (2, 3)], start_entities=(3,))
     kept = prune(region, np.array([0.5, 0.3, 1e-6, 1e-7]), min_mass=1e-5)
     assert kept.nodes.tolist() == [0, 1, 3]
     assert kept.edges.tolist() == [0]
-    assert kept.seeds.tolist() == [2]
+    assert kept.start_entities.tolist() == [2]
     assert [(cut.what, cut.reason, cut.kept, cut.total) for cut in kept.cuts] == [
         ("nodes", CutReason.MASS, 3, 4)
     ]

@@ -89,7 +89,7 @@ def test_both_ways_hop_by_hop(family: KnowledgeGraph) -> None:
     assert triples(family, one) == {("a", "b"), ("a", "h")}
     two = extract_region(family, [node(family, "a")], hops=2, max_edges=100)
     assert two.edge_count == 5
-    assert two.hops[two.seeds].tolist() == [0]
+    assert two.hops[two.start_entities].tolist() == [0]
     assert sorted(two.hops.tolist()) == [0, 1, 1, 2, 2, 2]
     assert (np.diff(two.edge_keys) > 0).all()
     assert (np.diff(two.nodes) > 0).all()
@@ -185,9 +185,9 @@ def test_a_views_new_literal_is_an_end(family: KnowledgeGraph) -> None:
 
 
 def test_bad_seeds_and_a_past_deadline(family: KnowledgeGraph) -> None:
-    for seeds in ([], [-1], [family.node_count], [family.entity_count]):
+    for start_entities in ([], [-1], [family.node_count], [family.entity_count]):
         with pytest.raises(InputError):
-            extract_region(family, seeds, hops=1, max_edges=9)
+            extract_region(family, start_entities, hops=1, max_edges=9)
     with pytest.raises(DeadlineError, match="walking the graph"):
         extract_region(family, [0], hops=1, max_edges=9, deadline=Deadline.after(0.0))
 
@@ -197,7 +197,7 @@ def test_induced_keeps_keys_and_seeds(family: KnowledgeGraph) -> None:
     keep = ~region.literal
     part = induced(region, keep)
     assert triples(family, part) == {("a", "b"), ("a", "h"), ("c", "b")}
-    assert part.nodes[part.seeds].tolist() == region.nodes[region.seeds].tolist()
+    assert part.nodes[part.start_entities].tolist() == region.nodes[region.start_entities].tolist()
     assert set(part.edge_keys.tolist()) < set(region.edge_keys.tolist())
 
 

@@ -69,7 +69,7 @@ def found_in(
         strategy,
         question,
         graph=graph,
-        seeds=np.array([graph.find_node(id_) for id_ in ids], dtype=np.int32),
+        start_entities=np.array([graph.find_node(id_) for id_ in ids], dtype=np.int32),
         preset=resolve_preset("ltgen", **parameters),
         encode=toy_encode,
         ranker=ranker,
@@ -193,7 +193,7 @@ def test_the_draw_is_nested_by_random_seed_and_no_order_decides_l4(
     assert drawn(one, 10, 3) == drawn(other, 10, 3)
     assert drawn(one, 5, 3) < drawn(one, 10, 3) < drawn(one, 1000, 3)
     assert drawn(one, 10, 3) != drawn(one, 10, 4)
-    # Every statement has its turn: a hundred seeds of five leave few of sixty out.
+    # Every statement has its turn: a hundred start entities of five leave few of sixty out.
     assert len(set().union(*(drawn(one, 5, seed) for seed in range(100)))) > 55
 
 

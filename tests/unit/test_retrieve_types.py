@@ -95,10 +95,10 @@ def test_instances_are_those_of_the_types_and_their_subclasses(seed: int) -> Non
 def test_a_statement_stays_where_its_ends_do(seed: int) -> None:
     draw = random.Random(seed)
     graph, view = drawn(draw)
-    seeds = draw.sample(range(graph.entity_count), 2)
-    allowed = set(draw.sample(range(graph.entity_count), 12)) | set(seeds)
+    start_entities = draw.sample(range(graph.entity_count), 2)
+    allowed = set(draw.sample(range(graph.entity_count), 12)) | set(start_entities)
     region = extract_region(
-        graph, np.array(seeds, dtype=np.int32), hops=3, max_edges=1000, overlay=view
+        graph, np.array(start_entities, dtype=np.int32), hops=3, max_edges=1000, overlay=view
     )
     left = of_types(region, lambda nodes: np.isin(nodes, list(allowed)))
     heads, tails = region.nodes[region.head].tolist(), region.nodes[region.tail].tolist()
@@ -110,7 +110,7 @@ def test_a_statement_stays_where_its_ends_do(seed: int) -> None:
         if head in allowed and (literal or tail in allowed)
     ]
     assert left.edges.tolist() == expected
-    assert left.nodes[left.seeds].tolist() == region.nodes[region.seeds].tolist()
+    assert left.nodes[left.start_entities].tolist() == region.nodes[region.start_entities].tolist()
 
 
 def entities_of(result) -> set[str]:

@@ -105,8 +105,8 @@ def test_words_of_a_sequence() -> None:
 def test_a_step_and_the_same_back_are_read_as_one() -> None:
     """From a film to others of its writer, and from a writer to others of a film."""
     forth, back = (0, False), (0, True)
-    plain = Wording(NAMES, says_returns=True)
-    spoken = Wording(NAMES, {0: "film"}, says_returns=True)
+    plain = Wording(NAMES, collapse_round_trips=True)
+    spoken = Wording(NAMES, {0: "film"}, collapse_round_trips=True)
     assert plain.parts((forth, back)) == ["other with the same written by"]
     assert spoken.parts((forth, back)) == ["other film with the same written by"]
     assert spoken.parts((back, forth)) == ["other written by of the same film"]
@@ -124,12 +124,12 @@ def test_a_step_and_the_same_back_are_read_as_one() -> None:
 
 def test_a_step_that_no_word_is_left_for_costs() -> None:
     """Who asks "Who directed X" has one word to ask with: a second and a third step are nobody's wish."""
-    wording = Wording(NAMES, spoken=1, spare_cost=0.05)
+    wording = Wording(NAMES, spoken=1, extra_hop_cost=0.05)
     steps = ((2, False), (0, False), (1, False))
     assert [wording.cost(steps[:length]) for length in (1, 2, 3)] == [0.0, 0.05, 0.1]
     # A question of function words alone asks for one step; where words cannot be told, all may.
-    assert Wording(NAMES, spoken=0, spare_cost=0.05).cost(steps) == 0.1
-    assert Wording(NAMES, spoken=None, spare_cost=0.05).cost(steps) == 0.0
+    assert Wording(NAMES, spoken=0, extra_hop_cost=0.05).cost(steps) == 0.1
+    assert Wording(NAMES, spoken=None, extra_hop_cost=0.05).cost(steps) == 0.0
     assert content_words("Who directed the films of [it]?") == ["directed", "films"]
     assert content_words("谁导演了这部电影") is None
 
@@ -158,7 +158,7 @@ sequences_of_one_length = st.integers(1, 3).flatmap(
     st.booleans(),
 )
 def test_sequences_that_read_alike_are_told_without_reading(
-    sequences: list[Steps], kinds: dict[int, str], spoken: int | None, says_returns: bool
+    sequences: list[Steps], kinds: dict[int, str], spoken: int | None, collapse_round_trips: bool
 ) -> None:
     names = {0: "written by", 1: "x", 2: "spouse", 3: "spouse"}
     wording = Wording(
@@ -167,8 +167,8 @@ def test_sequences_that_read_alike_are_told_without_reading(
         hop_cost=0.01,
         inverse_cost=0.1,
         spoken=spoken,
-        spare_cost=0.05,
-        says_returns=says_returns,
+        extra_hop_cost=0.05,
+        collapse_round_trips=collapse_round_trips,
     )
     first, text = wording.distinct(moves(*sequences))
     parts = [tuple(wording.parts(steps)) for steps in sequences]
@@ -197,7 +197,7 @@ def test_a_part_of_a_sequence_does_not_begin_at_the_kind_of_its_start() -> None:
     encode = Planes(**{"spouse's written by": 60, "film's written by": 0, "written by": 60})
     question = np.zeros(128, dtype=np.float32)
     question[0] = 1.0
-    wording = Wording(NAMES, {0: "film"}, unspoken_cost=2.0)
+    wording = Wording(NAMES, {0: "film"}, unsupported_step_cost=2.0)
     scorer = SequenceScorer(question, encode, wording, 10)
     steps = ((2, False), (0, False))
     assert scorer.score(moves(steps), share=1.0).tolist() == [0.5]
@@ -213,7 +213,7 @@ def test_a_step_the_question_does_not_speak_of() -> None:
     question = np.zeros(128, dtype=np.float32)
     question[0] = 1.0
     scorer = SequenceScorer(
-        question, encode, Wording(NAMES, unspoken_cost=2.0, unspoken_margin=0.1), 10
+        question, encode, Wording(NAMES, unsupported_step_cost=2.0, unsupported_step_margin=0.1), 10
     )
     scorer.score(moves(steps), share=1.0)
     assert scorer.refine([steps]).tolist() == [pytest.approx(0.5 - 0.8)]

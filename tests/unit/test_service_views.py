@@ -166,7 +166,7 @@ def test_labels_that_move_the_numbers_leave_a_view_what_it_was(own_service: Serv
     fresh = ViewStore(own_service.store)
     arrays = own_service.arrays(own_service.graph())
     laid = fresh.lay_spec(arrays, again.spec)
-    read = fresh.lay(arrays, ViewRef(id=again.id))
+    read = fresh.apply(arrays, ViewRef(id=again.id))
     assert read is not None
     assert list(read.overlay.statement_ids) == list(laid.overlay.statement_ids)
 
@@ -402,7 +402,7 @@ def test_a_stored_delta_is_what_is_read_back(own_service: Service) -> None:
     made = own_service.create_view(REPLACED)
     arrays = own_service.arrays(own_service.graph())
     fresh = ViewStore(own_service.store)
-    read = fresh.lay(arrays, ViewRef(id=made.id))
+    read = fresh.apply(arrays, ViewRef(id=made.id))
     drawn = ViewStore(own_service.store).lay_spec(arrays, REPLACED)
     assert read is not None
     assert list(read.overlay.statement_ids) == list(drawn.overlay.statement_ids)

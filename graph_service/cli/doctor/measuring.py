@@ -65,7 +65,7 @@ def bench(options: argparse.Namespace, output: Output, /) -> int:
         raise InputError(
             "bench speed needs --data FOLDER, the folder that holds codex/", argument="data"
         )
-    from graph_service.cli.doctor.checking import bench as speed
+    from graph_service.cli.doctor.doctor import bench as speed
 
     return speed(options, output)
 

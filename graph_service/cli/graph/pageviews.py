@@ -48,9 +48,9 @@ def _load(service: Service, options: argparse.Namespace, output: Output) -> int:
 
 
 def _fetch(service: Service, options: argparse.Namespace, output: Output) -> int:
+    from graph_service.http.host_client import RequestPolicy
     from loaders.pageviews.load import fetch_page_views
     from loaders.pageviews.wikimedia import VIEWS_ADDRESS, WIKIDATA_API, ViewOptions
-    from loaders.web.polite import Manners
 
     settings = read_settings()
     wanted = ViewOptions(
@@ -62,7 +62,7 @@ def _fetch(service: Service, options: argparse.Namespace, output: Output) -> int
         workers=options.concurrency,
         address=options.endpoint or VIEWS_ADDRESS,
         wikidata_api=options.wikidata_api or WIKIDATA_API,
-        manners=Manners(
+        manners=RequestPolicy(
             contact=options.contact or settings.contact or None,
             interval_s=options.interval,
             cache_dir=None if options.no_cache else settings.cache_path / "pageviews",

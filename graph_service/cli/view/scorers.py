@@ -119,7 +119,7 @@ def measure(options: argparse.Namespace, output: Output, out: Path | None, /) ->
     import orjson
 
     from benchmarks.scorer import measure_scorer
-    from graph_service.cli.doctor.checking import load_table
+    from graph_service.cli.doctor.doctor import load_table
     from graph_service.model.serialise import to_plain
     from graph_service.service import open_service
     from graph_service.settings import read_settings

@@ -21,7 +21,7 @@ from graph_service.model.serialise import to_plain
 from graph_service.model.stored_view import StoredView
 from graph_service.model.view_spec import Sampling, ViewSpec, parse_method
 from graph_service.service import Service
-from graph_service.service.triples import TripleMaker
+from graph_service.service.triples import TripleRenderer
 from graph_service.views.measure.impact import CaseImpact, GoldCase, Share, impact
 
 MAX_RANDOM_SEEDS = 1_000
@@ -257,7 +257,7 @@ def show_impact(service: Service, options: argparse.Namespace, output: Output, /
             hint="Give each question statement_ids (its gold triples), or entity_ids and "
             "answer_ids.",
         )
-    maker = TripleMaker(graph, None, ("en",))
+    maker = TripleRenderer(graph, None, ("en",))
     texts = {question.id: question.question for question in questions}
     examples = [
         _Example(
@@ -313,7 +313,7 @@ def _edges(graph: KnowledgeGraph, ids: tuple[str, ...]) -> tuple[int, ...] | Non
     return known if len(known) == len(edges) else None
 
 
-def _words_of(maker: TripleMaker, graph: KnowledgeGraph, one: CaseImpact) -> Iterator[str]:
+def _words_of(maker: TripleRenderer, graph: KnowledgeGraph, one: CaseImpact) -> Iterator[str]:
     for edge in one.broken_edges:
         head, rel, tail = (int(ends[edge]) for ends in (graph.head, graph.rel, graph.tail))
         yield (f"{maker.node_label(head)} | {maker.relation_label(rel)} | {maker.node_label(tail)}")

@@ -28,7 +28,7 @@ def of_types(region: Region, is_instance: IsInstance, /) -> Region:
     entities = np.flatnonzero(~region.literal)
     keep = np.zeros(region.node_count, dtype=bool)
     keep[entities] = is_instance(region.nodes[entities].astype(np.int64))
-    keep[region.seeds] = True
+    keep[region.start_entities] = True
     said = region.literal[region.tail]
     keep[region.tail[said]] = keep[region.head[said]]
     return induced(region, keep)

@@ -39,7 +39,7 @@ class _Edges:
 
 def extract_region(
     graph: KnowledgeGraph,
-    seeds: Sequence[int] | Int32,
+    start_entities: Sequence[int] | Int32,
     /,
     *,
     hops: int,
@@ -54,12 +54,12 @@ def extract_region(
     """Returns the edges within some steps of some entities, walked both ways.
 
     A literal, and an entity of more than ``hub_degree`` edges in the base, is reached and not
-    walked through; a seed always is. Of more than ``max_edges`` edges those of fewer hops, then
+    walked through; a start entity always is. Of more than ``max_edges`` edges those of fewer hops, then
     of smaller key, stay. What the region costs depends on its own size, not on the graph's.
 
     Args:
         graph: The base.
-        seeds: Entities of the question, global numbers, without repeats.
+        start_entities: Entities of the question, global numbers, without repeats.
         hops: Steps, at least 1.
         max_edges: Most edges.
         hub_degree: See above; None for no such rule.
@@ -70,17 +70,17 @@ def extract_region(
         deadline: Raises ``DeadlineError`` when past.
 
     Raises:
-        InputError: There are no seeds, or one is no entity of the graph or view.
+        InputError: There are no start entities, or one is no entity of the graph or view.
     """
     deadline = deadline or Deadline.none()
     include, exclude = relation_filter or (None, None)
     edges = _EdgeFilter(tuple(ranks), best_only, include, exclude)
     total_nodes = graph.node_count + (len(overlay.new_nodes) if overlay else 0)
-    start = np.asarray(seeds, dtype=np.int64)
+    start = np.asarray(start_entities, dtype=np.int64)
     if not len(start):
         raise InputError("a region needs at least one entity", argument="entity_ids")
     if start.min() < 0 or start.max() >= total_nodes or _is_literal(graph, overlay, start).any():
-        raise InputError("a seed is no entity of the graph", argument="entity_ids")
+        raise InputError("a start entity is no entity of the graph", argument="entity_ids")
     # calloc: pages of nodes that are never reached are never touched.
     seen = np.zeros(total_nodes, dtype=bool)
     reached = [np.unique(start)]
@@ -120,7 +120,7 @@ def extract_region(
 
 def region_of_graph(
     graph: KnowledgeGraph,
-    seeds: Sequence[int] | Int32,
+    start_entities: Sequence[int] | Int32,
     /,
     *,
     hops: Mapping[int, int],
@@ -131,8 +131,8 @@ def region_of_graph(
 
     Args:
         graph: The region's statements and no others.
-        seeds: Entities of the question, without repeats.
-        hops: Steps from the nearest seed of each entity of the region.
+        start_entities: Entities of the question, without repeats.
+        hops: Steps from the nearest start entity of each entity of the region.
         degrees: Degree of each in the whole graph, both directions.
         cuts: What the store left out.
     """
@@ -150,7 +150,9 @@ def region_of_graph(
         hops=steps[nodes],
         literal=nodes >= graph.entity_count,
         degrees=degree[nodes],
-        seeds=np.searchsorted(nodes, np.asarray(seeds, dtype=np.int64)).astype(np.int32),
+        start_entities=np.searchsorted(nodes, np.asarray(start_entities, dtype=np.int64)).astype(
+            np.int32
+        ),
         edges=np.arange(graph.edge_count, dtype=np.int64),
         edge_keys=np.asarray(graph.statement_keys),
         head=_local(nodes, graph.head),
@@ -161,7 +163,7 @@ def region_of_graph(
 
 
 def induced(region: Region, keep: Bool, /, *, cuts: Sequence[Cut] = ()) -> Region:
-    """Returns the part of a region on some of its nodes; seeds must be among them.
+    """Returns the part of a region on some of its nodes; start entities must be among them.
 
     Args:
         region: The region.
@@ -176,7 +178,7 @@ def induced(region: Region, keep: Bool, /, *, cuts: Sequence[Cut] = ()) -> Regio
         hops=region.hops[keep],
         literal=region.literal[keep],
         degrees=region.degrees[keep],
-        seeds=number[region.seeds].astype(np.int32),
+        start_entities=number[region.start_entities].astype(np.int32),
         edges=region.edges[edges],
         edge_keys=region.edge_keys[edges],
         head=number[region.head[edges]].astype(np.int32),
@@ -214,7 +216,7 @@ def _assemble(
         hops=hops,
         literal=_is_literal(graph, overlay, nodes),
         degrees=_degrees(graph, nodes),
-        seeds=np.searchsorted(nodes, start).astype(np.int32),
+        start_entities=np.searchsorted(nodes, start).astype(np.int32),
         edges=np.concatenate([part.numbers for part in found])[order],
         edge_keys=edge_keys[order],
         head=_local(nodes, head),

@@ -35,7 +35,7 @@ def personalised_pagerank(
     /,
     *,
     node_count: int,
-    seeds: Int32,
+    start_entities: Int32,
     walk: str = "along",
     damping: float = 0.85,
     tolerance: float = 1e-6,
@@ -50,7 +50,7 @@ def personalised_pagerank(
     )
     return rank(
         prepared,
-        seeds,
+        start_entities,
         damping=damping,
         tolerance=tolerance,
         max_iterations=max_iterations,
@@ -60,7 +60,7 @@ def personalised_pagerank(
 
 def rank(
     walk: AlongWalk | BothWalk,
-    seeds: Int32,
+    start_entities: Int32,
     /,
     *,
     damping: float = 0.85,
@@ -68,7 +68,7 @@ def rank(
     max_iterations: int = 100,
     deadline: Deadline | None = None,
 ) -> PageRank:
-    """Returns the PageRank of a walk that restarts evenly at the seeds.
+    """Returns the PageRank of a walk that restarts evenly at the start entities.
 
     Along edges the walk is taken step by step from the restart distribution, until the L1 norm of
     a step's change is under ``tolerance`` itself (networkx: n times as much). Both ways the mass
@@ -78,20 +78,20 @@ def rank(
 
     Args:
         walk: From ``prepare_walk``.
-        seeds: Where the walk restarts, without repeats.
+        start_entities: Where the walk restarts, without repeats.
         damping: Chance of a further step rather than a restart.
         tolerance: L1 change under which it stops.
         max_iterations: Steps at most.
         deadline: Raises ``DeadlineError`` when past.
 
     Raises:
-        InputError: There are no seeds.
+        InputError: There are no start entities.
         DeadlineError: The time allowed ran out.
     """
-    if not len(seeds):
+    if not len(start_entities):
         raise InputError("PageRank needs at least one entity to restart at", argument="entity_ids")
     restart = np.zeros(walk.node_count)
-    restart[walk.place[seeds]] = 1.0 / len(seeds)
+    restart[walk.place[start_entities]] = 1.0 / len(start_entities)
     deadline = deadline or Deadline.none()
     if isinstance(walk, AlongWalk):
         found = _along(walk, restart, damping, tolerance, max_iterations, deadline)
@@ -212,7 +212,7 @@ def _dot(left: Float64, right: Float64) -> float:
 def prune(
     region: Region, mass: Float64, /, *, min_mass: float = 1e-5, max_nodes: int | None = None
 ) -> Region:
-    """Returns the region on its nodes of most mass; seeds always stay.
+    """Returns the region on its nodes of most mass; start entities always stay.
 
     Args:
         region: The region.
@@ -221,17 +221,17 @@ def prune(
         max_nodes: Most nodes that stay; ties of mass (to 12 digits) go by key.
     """
     keep = mass >= min_mass
-    keep[region.seeds] = True
+    keep[region.start_entities] = True
     cuts: list[Cut] = []
     kept = int(keep.sum())
     if kept < region.node_count:
         cuts.append(Cut("nodes", CutReason.MASS, min_mass, kept, region.node_count))
     if max_nodes is not None and kept > max_nodes:
-        is_seed = np.zeros(region.node_count, dtype=bool)
-        is_seed[region.seeds] = True
-        order = np.lexsort((region.node_keys, -np.round(mass, 12), ~is_seed, ~keep))
+        is_start = np.zeros(region.node_count, dtype=bool)
+        is_start[region.start_entities] = True
+        order = np.lexsort((region.node_keys, -np.round(mass, 12), ~is_start, ~keep))
         keep[:] = False
-        keep[order[: max(max_nodes, int(is_seed.sum()))]] = True
+        keep[order[: max(max_nodes, int(is_start.sum()))]] = True
         cuts.append(Cut("nodes", CutReason.LIMIT, max_nodes, int(keep.sum()), kept))
     if not cuts:
         return region

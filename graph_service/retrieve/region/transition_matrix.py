@@ -1,4 +1,4 @@
-"""A walk over edges made ready for PageRank: arcs sorted by where they end, once for many seeds.
+"""A transition matrix made ready for PageRank: arcs sorted by where they end, once for all walks.
 
 Two facts keep a walk small. A node that nothing leads to has the mass of its restarts alone, and
 one that leads nowhere passes nothing on, so a walk along edges repeats only over the nodes
@@ -110,7 +110,7 @@ def prepare_walk(
     degrees: Int64 | None = None,
     hub_damping: float = 0.0,
 ) -> AlongWalk | BothWalk:
-    """Returns a walk over some edges, ready for PageRank from any seeds.
+    """Returns a walk over some edges, ready for PageRank from any start entities.
 
     Sums run in one order whatever the order of the edges.
 

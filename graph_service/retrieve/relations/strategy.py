@@ -23,9 +23,9 @@ from graph_service.model.region import Region
 from graph_service.model.result import ScorePart, Strategy
 from graph_service.retrieve.context import (
     NO_STATS,
-    Call,
     PickedEdge,
     PickedPath,
+    RetrievalContext,
     Selection,
     limited,
     over,
@@ -58,7 +58,7 @@ class _Found:
 
 
 def by_relations(
-    call: Call, question: str, rules: RelationRules, ranker: RelationRanker
+    call: RetrievalContext, question: str, rules: RelationRules, ranker: RelationRanker
 ) -> Selection:
     """Returns the statements of each entity's best relations.
 
@@ -67,20 +67,20 @@ def by_relations(
     entities counts for the one where its relation ranks higher.
 
     Args:
-        call: The retrieval; every edge of its region has a seed at one end.
+        call: The retrieval; every edge of its region has a start entity at one end.
         question: The question, or a whole dialogue.
         rules: How much is kept.
         ranker: Orders the relations.
     """
     region, preset = call.region, call.preset
     around = []
-    for seed in region.seeds.tolist():
+    for start in region.start_entities.tolist():
         call.deadline.check("collecting relations")
-        around.append(_signed_edges(region, seed))
+        around.append(_signed_edges(region, start))
     relations = _signed_relations(call.labels, around)
     call.clock.stage("labels")
     around, cuts = _affordable(around, relations, preset.max_embedded)
-    names = call.labels.nodes(region.nodes[region.seeds])
+    names = call.labels.nodes(region.nodes[region.start_entities])
     drawn: list[list[tuple[bool, Int64]]] = []
     for edges, name in zip(around, names, strict=True):
         call.deadline.check("ranking relations")
@@ -92,7 +92,9 @@ def by_relations(
     found: dict[int, _Found] = {}
     for rank in range(max(map(len, drawn), default=0)):
         call.deadline.check("collecting statements")
-        for origin, of_entity in zip(region.nodes[region.seeds].tolist(), drawn, strict=True):
+        for origin, of_entity in zip(
+            region.nodes[region.start_entities].tolist(), drawn, strict=True
+        ):
             if rank < len(of_entity):
                 reverse, edges_kept = of_entity[rank]
                 for edge in edges_kept.tolist():
@@ -100,14 +102,14 @@ def by_relations(
     return _picked(call, list(found.values()), cuts)
 
 
-def _signed_edges(region: Region, seed: int) -> dict[tuple[int, bool], Int64]:
+def _signed_edges(region: Region, start: int) -> dict[tuple[int, bool], Int64]:
     """Returns the local edges of an entity by relation and direction, both in ascending order.
 
     A statement of an entity about itself stands under both directions.
     """
     found: dict[tuple[int, bool], Int64] = {}
     for reverse, ends in ((False, region.head), (True, region.tail)):
-        edges = np.flatnonzero(ends == seed)
+        edges = np.flatnonzero(ends == start)
         order = edges[np.argsort(region.rel[edges], kind="stable")]
         rels, counts = np.unique(region.rel[order], return_counts=True)
         last = np.cumsum(counts)
@@ -156,7 +158,7 @@ def _drawn(region: Region, edges: Int64, rules: RelationRules) -> Int64:
     return np.sort(edges[np.argsort(hashes)[: rules.triples_per_relation]])
 
 
-def _picked(call: Call, found: Sequence[_Found], cuts: tuple[Cut, ...]) -> Selection:
+def _picked(call: RetrievalContext, found: Sequence[_Found], cuts: tuple[Cut, ...]) -> Selection:
     region, limit = call.region, call.preset.limit
     cuts = (*cuts, *limited(call, len(found), total=len(found)))
     if call.strategy is Strategy.PATHS:

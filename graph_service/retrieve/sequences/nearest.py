@@ -53,7 +53,7 @@ def nearest_walks(
     """Returns walks of one step and of two, those nearest to the question first.
 
     Args:
-        region: The region; walks begin at its seeds and visit no node twice.
+        region: The region; walks begin at its start entities and visit no node twice.
         likeness: Cosines of some edges' own texts with the whole question, float64 [e].
         promise: How promising some steps look before they are compared, by edge and by the node
             they reach, float64 [s]; decides only which ones are compared where not all can be.
@@ -63,25 +63,25 @@ def nearest_walks(
         hop_cost: Taken off the mean likeness for the second step.
         shared_bonus: Added where a walk ends at another of the question's entities.
     """
-    seeds = np.unique(region.seeds).astype(np.int64)
-    is_seed = np.zeros(region.node_count, dtype=bool)
-    is_seed[seeds] = True
-    first = _steps(region, is_seed)
-    joins = _joins(first, region, is_seed)
+    start_entities = np.unique(region.start_entities).astype(np.int64)
+    is_start = np.zeros(region.node_count, dtype=bool)
+    is_start[start_entities] = True
+    first = _steps(region, is_start)
+    joins = _joins(first, region, is_start)
     ahead = joins.astype(np.float64) * 100.0
     first, first_like, left_out = _compared(first, ahead, likeness, promise, (max_edges + 1) // 2)
-    scores = [_scored(first_like, is_seed[first.target], 0.0, shared_bonus)]
+    scores = [_scored(first_like, is_start[first.target], 0.0, shared_bonus)]
     edges = [first.edge[:, None]]
     nodes = [np.stack((first.source, first.target), axis=1)]
     backward = [first.backward[:, None]]
     if max_length > 1 and len(first.edge):
         second, second_like, also_left = _second_steps(
-            region, first, first_like, is_seed, likeness, promise, max_edges - len(first.edge)
+            region, first, first_like, is_start, likeness, promise, max_edges - len(first.edge)
         )
         left_out += also_left
         before, after = _pairs(first, second)
         mean = (first_like[before] + second_like[after]) / 2
-        scores.append(_scored(mean, is_seed[second.target[after]], hop_cost, shared_bonus))
+        scores.append(_scored(mean, is_start[second.target[after]], hop_cost, shared_bonus))
         edges.append(np.stack((first.edge[before], second.edge[after]), axis=1))
         nodes.append(
             np.stack((first.source[before], first.target[before], second.target[after]), axis=1)
@@ -135,11 +135,11 @@ def _steps(region: Region, start: Bool) -> _Steps:
     return steps.chosen(steps.source != steps.target)
 
 
-def _joins(steps: _Steps, region: Region, is_seed: Bool) -> Bool:
-    """Returns which steps reach another seed, or an entity that two seeds reach."""
+def _joins(steps: _Steps, region: Region, is_start: Bool) -> Bool:
+    """Returns which steps reach another start entity, or an entity that two start entities reach."""
     pairs = np.unique(steps.target * np.int64(region.node_count) + steps.source)
     reached = np.bincount(pairs // region.node_count, minlength=region.node_count)
-    joins: Bool = is_seed[steps.target] | ((reached > 1) & ~region.literal)[steps.target]
+    joins: Bool = is_start[steps.target] | ((reached > 1) & ~region.literal)[steps.target]
     return joins
 
 
@@ -168,13 +168,13 @@ def _second_steps(
     region: Region,
     first: _Steps,
     first_like: Float64,
-    is_seed: Bool,
+    is_start: Bool,
     likeness: Callable[[Int64], Float64],
     promise: Callable[[Int64, Int64], Float64],
     room: int,
 ) -> tuple[_Steps, Float64, int]:
-    """Returns second steps: back to another seed, and on from the nearest first ones."""
-    walkable = ~region.literal[first.target] & ~is_seed[first.target]
+    """Returns second steps: back to another start entity, and on from the nearest first ones."""
+    walkable = ~region.literal[first.target] & ~is_start[first.target]
     best = np.flatnonzero(walkable)
     best = best[np.lexsort((first.edge[best], -first_like[best]))][:_WALKED_ON]
     from_nodes = np.zeros(region.node_count, dtype=bool)

@@ -13,8 +13,8 @@ from graph_service.model.limits import Cut
 from graph_service.model.result import ScorePart, Strategy
 from graph_service.retrieve.context import (
     NO_STATS,
-    Call,
     PickedPath,
+    RetrievalContext,
     Selection,
     limited,
     over,
@@ -53,7 +53,9 @@ def without_mentions(question: str, mentions: Sequence[tuple[int, int]], /) -> s
     return kept if any(letter.isalnum() for letter in kept) else question
 
 
-def by_sequences(call: Call, question: str, mentions: Sequence[tuple[int, int]]) -> Selection:
+def by_sequences(
+    call: RetrievalContext, question: str, mentions: Sequence[tuple[int, int]]
+) -> Selection:
     """Our own way: relation sequences from the question's entities (``docs/retrieval.md``)."""
     region, preset = call.region, call.preset
     relations = np.unique(region.rel)
@@ -70,11 +72,11 @@ def by_sequences(call: Call, question: str, mentions: Sequence[tuple[int, int]])
         kinds,
         hop_cost=preset.hop_cost,
         inverse_cost=preset.inverse_cost,
-        unspoken_cost=preset.unspoken_cost,
-        unspoken_margin=preset.unspoken_margin,
+        unsupported_step_cost=preset.unsupported_step_cost,
+        unsupported_step_margin=preset.unsupported_step_margin,
         spoken=None if spoken is None else len(spoken),
-        spare_cost=preset.spare_cost,
-        says_returns=preset.says_returns,
+        extra_hop_cost=preset.extra_hop_cost,
+        collapse_round_trips=preset.collapse_round_trips,
     )
     scorer = SequenceScorer(wanted, call.encode, wording, preset.max_embedded)
     walks = best_walks(
@@ -104,7 +106,7 @@ def by_sequences(call: Call, question: str, mentions: Sequence[tuple[int, int]])
     )
 
 
-def _picked(call: Call, walks: Sequence[Walk], cuts: tuple[Cut, ...]) -> Selection:
+def _picked(call: RetrievalContext, walks: Sequence[Walk], cuts: tuple[Cut, ...]) -> Selection:
     """Returns what the strategy takes of some walks, best first."""
     region, preset = call.region, call.preset
     if call.strategy is Strategy.PATHS:
@@ -143,23 +145,26 @@ def _picked(call: Call, walks: Sequence[Walk], cuts: tuple[Cut, ...]) -> Selecti
     return found
 
 
-def _with_parts(call: Call, scorer: SequenceScorer, walks: Sequence[Walk]) -> tuple[Walk, ...]:
+def _with_parts(
+    call: RetrievalContext, scorer: SequenceScorer, walks: Sequence[Walk]
+) -> tuple[Walk, ...]:
     """Returns the walks, those that are picked with the parts of their scores."""
-    preset, seeds = call.preset, set(call.region.seeds.tolist())
+    preset, start_entities = call.preset, set(call.region.start_entities.tolist())
     found = []
     for walk in walks[: preset.limit]:
         amounts = {
             "likeness": scorer.similarity[scorer.text(_steps(call, walk))],
             "hops": -preset.hop_cost * (len(walk.edges) - 1),
             "inverse": -preset.inverse_cost * sum(walk.reversed),
-            "shared": 0.0 if seeds.isdisjoint(walk.nodes[1:]) else preset.shared_bonus,
+            "extra_hops": -scorer.wording.extra_hops(len(walk.edges)),
+            "shared": 0.0 if start_entities.isdisjoint(walk.nodes[1:]) else preset.shared_bonus,
         }
-        amounts["unspoken"] = walk.score - sum(amounts.values())
+        amounts["unsupported_step"] = walk.score - sum(amounts.values())
         found.append(replace(walk, parts=_parts(amounts)))
     return (*found, *walks[preset.limit :])
 
 
-def _steps(call: Call, walk: Walk) -> Steps:
+def _steps(call: RetrievalContext, walk: Walk) -> Steps:
     rels = call.region.rel
     return tuple(
         (int(rels[edge]), back) for edge, back in zip(walk.edges, walk.reversed, strict=True)
@@ -184,7 +189,7 @@ class _TripleTexts:
 
     def __init__(
         self,
-        call: Call,
+        call: RetrievalContext,
         wanted: npt.NDArray[np.float32],
         relation_texts: Mapping[int, str],
         *,
@@ -218,7 +223,7 @@ class _TripleTexts:
 
 
 def _nearest(
-    call: Call,
+    call: RetrievalContext,
     question: str,
     texts: Mapping[int, str],
     scorer: SequenceScorer,
@@ -257,12 +262,12 @@ def _nearest(
         shared_bonus=preset.shared_bonus,
     )
     call.deadline.check("comparing statements with the question")
-    seeds = set(region.seeds.tolist())
+    start_entities = set(region.start_entities.tolist())
     # What a walk finds beyond another of the question's entities begins there as well.
     distinct = {
         min(walk.edges, walk.edges[::-1]): walk
         for walk in (*near, *by_relations.walks)
-        if seeds.isdisjoint(walk.nodes[1:-1])
+        if start_entities.isdisjoint(walk.nodes[1:-1])
     }
     walks = list(distinct.values())
     if not walks:
@@ -276,7 +281,7 @@ def _nearest(
     for walk, by_relation in zip(walks, spoken, strict=True):
         own = sum(like[edge] for edge in walk.edges) / len(walk.edges)
         own -= preset.hop_cost * (len(walk.edges) - 1)
-        bonus = preset.shared_bonus if walk.nodes[-1] in seeds else 0.0
+        bonus = preset.shared_bonus if walk.nodes[-1] in start_entities else 0.0
         relations, statements = (1.0 - weight) * by_relation, weight * own
         parts = {"relations": relations, "statements": statements, "shared": bonus}
         score = round(relations + statements + bonus, SIMILARITY_DIGITS)
@@ -285,7 +290,7 @@ def _nearest(
     return tuple(judged), cuts
 
 
-def _spoken_kinds(call: Call, asked: str, texts: dict[int, str]) -> dict[int, str]:
+def _spoken_kinds(call: RetrievalContext, asked: str, texts: dict[int, str]) -> dict[int, str]:
     """Returns the kind of the heads of each relation, where the question names that kind."""
     least = call.preset.kind_similarity
     if least is None or not texts:

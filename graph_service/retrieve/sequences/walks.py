@@ -116,7 +116,7 @@ def best_walks(
     """Returns the walks of the relation sequences that fit the question best.
 
     Args:
-        region: The region; walks begin at its seeds and visit no node twice.
+        region: The region; walks begin at its start entities and visit no node twice.
         scorer: Scores sequences for the question.
         max_length: Most steps.
         top_sequences: Sequences whose walks are returned.
@@ -135,13 +135,13 @@ def best_walks(
     scores = np.zeros(0)
     cuts: list[Cut] = []
     adjacency = _Adjacency(region)
-    seeds = region.seeds.astype(np.int64)
+    start_entities = region.start_entities.astype(np.int64)
     begin = _Level(
-        np.full(len(seeds), -1),
-        seeds,
-        np.full(len(seeds), -1),
-        np.zeros(len(seeds), bool),
-        np.full(len(seeds), -1),
+        np.full(len(start_entities), -1),
+        start_entities,
+        np.full(len(start_entities), -1),
+        np.zeros(len(start_entities), bool),
+        np.full(len(start_entities), -1),
     )
     last, budget = begin, work_budget
     for length in range(1, max_length + 1):
@@ -316,12 +316,12 @@ def _collect(
     if relevance is None or (relevance < min_relevance and not nearest):
         return Walks(tuple(scored[:top_sequences]), (), relevance, tuple(cuts))
     least = min_relevance if relevance >= min_relevance else -np.inf
-    is_seed = np.zeros(region.node_count, dtype=bool)
-    is_seed[region.seeds] = True
+    is_start = np.zeros(region.node_count, dtype=bool)
+    is_start[region.start_entities] = True
     ranked_walks: list[_RankedWalks] = []
     meets = np.zeros(len(levels[0].node), dtype=bool)
     for level in levels[1:]:
-        meets = meets[level.parent] | is_seed[level.node]
+        meets = meets[level.parent] | is_start[level.node]
         place = np.flatnonzero(scores[level.sequence] > -np.inf)
         bonus = np.where(meets[place], shared_bonus, 0.0)
         total: Float64 = np.round(scores[level.sequence[place]] + bonus, SIMILARITY_DIGITS)

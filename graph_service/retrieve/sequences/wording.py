@@ -49,12 +49,12 @@ class Wording:
         kinds: Kind of the heads of a relation, where the question names that kind.
         hop_cost: Taken off for each step after the first.
         inverse_cost: Taken off for each step from tail to head.
-        unspoken_cost: Taken off for each unit by which a part of the sequence fits better.
-        unspoken_margin: By which a part may fit better at no cost, for words such as "couple"
+        unsupported_step_cost: Taken off for each unit by which a part of the sequence fits better.
+        unsupported_step_margin: By which a part may fit better at no cost, for words such as "couple"
             that the model barely knows; of three steps by half as much, for they share it.
         spoken: How many words the question has to speak of steps with; None where it is not known.
-        spare_cost: Taken off for each step beyond those: no word is left to ask for it.
-        says_returns: Whether a step and the same back are read as one: ``other film with the same
+        extra_hop_cost: Taken off for each step beyond those: no word is left to ask for it.
+        collapse_round_trips: Whether a step and the same back are read as one: ``other film with the same
             director``.
     """
 
@@ -62,11 +62,11 @@ class Wording:
     kinds: Mapping[int, str] = field(default_factory=dict)
     hop_cost: float = 0.0
     inverse_cost: float = 0.0
-    unspoken_cost: float = 0.0
-    unspoken_margin: float = 0.0
+    unsupported_step_cost: float = 0.0
+    unsupported_step_margin: float = 0.0
     spoken: int | None = None
-    spare_cost: float = 0.0
-    says_returns: bool = False
+    extra_hop_cost: float = 0.0
+    collapse_round_trips: bool = False
 
     def parts(self, steps: Steps, /, *, whole: bool = True) -> list[str]:
         """Returns the words of a sequence's steps, with the kinds of what they lead to.
@@ -81,7 +81,7 @@ class Wording:
         place = 0
         while place < len(steps):
             rel, backward = steps[place]
-            if self.says_returns and steps[place + 1 : place + 2] == ((rel, not backward),):
+            if self.collapse_round_trips and steps[place + 1 : place + 2] == ((rel, not backward),):
                 parts.append(self._return(rel, backward))
                 reaches_kind |= rel in self.kinds
                 place += 2
@@ -112,7 +112,9 @@ class Wording:
         """Returns what a sequence's steps cost."""
         backward = sum(back for _, back in steps)
         return (
-            self.hop_cost * (len(steps) - 1) + self.inverse_cost * backward + self.spare(len(steps))
+            self.hop_cost * (len(steps) - 1)
+            + self.inverse_cost * backward
+            + self.extra_hops(len(steps))
         )
 
     def costs(self, moves: Int64, /) -> Float64:
@@ -121,15 +123,15 @@ class Wording:
         costs: Float64 = (
             self.hop_cost * (length - 1)
             + self.inverse_cost * (moves % 2).sum(axis=1)
-            + self.spare(length)
+            + self.extra_hops(length)
         )
         return costs
 
-    def spare(self, length: int, /) -> float:
+    def extra_hops(self, length: int, /) -> float:
         """Returns what the steps cost that no word of the question is left for."""
         if self.spoken is None:
             return 0.0
-        return self.spare_cost * max(length - max(self.spoken, 1), 0)
+        return self.extra_hop_cost * max(length - max(self.spoken, 1), 0)
 
     def distinct(self, moves: Int64, /) -> tuple[Int64, Int64]:
         """Returns which of some sequences of one length read alike, without reading them.
@@ -153,7 +155,7 @@ class Wording:
             knows.append(kind is not None)
         read = np.array(words)[place]
         reached = np.array(reaches)[place]
-        if self.says_returns:
+        if self.collapse_round_trips:
             free = np.ones(len(moves), dtype=bool)
             for column in range(moves.shape[1] - 1):
                 both = free & (moves[:, column] ^ 1 == moves[:, column + 1])
@@ -239,17 +241,17 @@ class SequenceScorer:
 
         Steps that the question does not speak of show in that the sequence without them fits
         better: ``spouse's blood type`` against ``blood type``, where the question asks for one's
-        own. ``unspoken_cost`` is taken off for that, beyond a margin.
+        own. ``unsupported_step_cost`` is taken off for that, beyond a margin.
         """
         wording = self.wording
         parts = [wording.parts(steps) for steps in sequences]
         fits = np.array([self.similarity[from_start(words)] for words in parts])
         costs = np.array([wording.cost(steps) for steps in sequences])
         lacking = np.zeros(len(sequences))
-        if wording.unspoken_cost:
+        if wording.unsupported_step_cost:
             lacking = self._unspoken(sequences)
         score: Float64 = np.round(
-            np.round(fits - costs, SIMILARITY_DIGITS) - wording.unspoken_cost * lacking,
+            np.round(fits - costs, SIMILARITY_DIGITS) - wording.unsupported_step_cost * lacking,
             SIMILARITY_DIGITS,
         )
         return score
@@ -281,7 +283,7 @@ class SequenceScorer:
         ]
         further = np.array([max(len(steps) - 1, 1) for steps in sequences])
         lacking: Float64 = np.maximum(
-            np.array(missing) - self.wording.unspoken_margin / further, 0.0
+            np.array(missing) - self.wording.unsupported_step_margin / further, 0.0
         )
         return lacking
 

@@ -31,10 +31,10 @@ from graph_service.store.neo4j.journal import (
     ENTITY_ROW,
     STATEMENT_ROW,
     JournalBatch,
+    merge,
     page_bits,
     pages,
     places_of,
-    settle,
 )
 from graph_service.store.neo4j.rows import (
     bare_properties,
@@ -193,7 +193,7 @@ class Neo4jCsvWriter:
         Raises:
             StoreError: What was written has other fingerprints.
         """
-        settled = settle(
+        merged = merge(
             [
                 JournalBatch(
                     1,
@@ -204,13 +204,13 @@ class Neo4jCsvWriter:
                 )
             ]
         )
-        if settled.fingerprints() != fingerprints:
+        if merged.fingerprints() != fingerprints:
             raise StoreError(
                 f"what was read of {self._info.edition} is not what was published as it",
                 hint="Check the store: graph-service doctor",
             )
         self._write("relations.csv", _RELATION, self._relation_rows(relations))
-        bits = page_bits(len(settled.statements))
+        bits = page_bits(len(merged.statements))
         self._write(
             "pages.csv",
             _PAGE,
@@ -221,7 +221,7 @@ class Neo4jCsvWriter:
                     "places": base64.b64encode(places_of(page).tobytes()).decode(),
                     "rows": base64.b64encode(page.tobytes()).decode(),
                 }
-                for number, page in pages(settled.statements, bits)
+                for number, page in pages(merged.statements, bits)
             ),
         )
         self._write(
@@ -233,7 +233,7 @@ class Neo4jCsvWriter:
                     "kind": "e",
                     "rows": base64.b64encode(page.tobytes()).decode(),
                 }
-                for number, page in pages(settled.entities, page_bits(len(settled.entities)))
+                for number, page in pages(merged.entities, page_bits(len(merged.entities)))
             ),
         )
         info = self._info
@@ -257,13 +257,13 @@ class Neo4jCsvWriter:
                     "started_at": info.published_at,
                     "published_at": now_text(),
                     "sequence:long": 1,
-                    "statements:long": len(settled.statements),
+                    "statements:long": len(merged.statements),
                     "outdated:long": 0,
                     "report": orjson.dumps(dict(info.report)).decode(),
                     "tool_version": __version__,
                     "page_bits:long": bits,
-                    "load_counts": orjson.dumps(asdict(settled.load_counts(0, 0))).decode(),
-                    "counts": orjson.dumps(asdict(settled.counts())).decode(),
+                    "load_counts": orjson.dumps(asdict(merged.load_counts(0, 0))).decode(),
+                    "counts": orjson.dumps(asdict(merged.counts())).decode(),
                     "edges": fingerprints.edges,
                     "content": fingerprints.content,
                     "untyped:long": sum(t == STATEMENT_TYPE for t in self._types.values()),

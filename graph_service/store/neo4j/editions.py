@@ -275,17 +275,17 @@ def _drop_out_edges(connection: Connection, keys: list[str]) -> None:
 
 
 def delete_statements(
-    tx: neo4j.Transaction, edition: str, doomed: dict[int, list[tuple[int, int]]], /
+    tx: neo4j.Transaction, edition: str, to_delete: dict[int, list[tuple[int, int]]], /
 ) -> None:
     """Deletes relationships by the key of their head and their own key and batch."""
     rows_of(
         tx,
         f"""UNWIND $rows AS row MATCH (a:Entity {{key: row.head}})-[r]->(b)
-        WHERE [r.key, r.batch] IN row.doomed DELETE r {_DELETE_LITERALS}""",
+        WHERE [r.key, r.batch] IN row.to_delete DELETE r {_DELETE_LITERALS}""",
         {
             "rows": [
-                {"head": f"{edition}:{hex_key(head)}", "doomed": [list(pair) for pair in pairs]}
-                for head, pairs in doomed.items()
+                {"head": f"{edition}:{hex_key(head)}", "to_delete": [list(pair) for pair in pairs]}
+                for head, pairs in to_delete.items()
             ]
         },
     )

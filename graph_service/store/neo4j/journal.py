@@ -95,13 +95,13 @@ class Rivals:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class Merged:
     """What an edition has once duplicates, updates and removals are resolved.
 
     Attributes:
         statements: The statements that stay, in order of their keys, ``STATEMENT_ROW``.
         entities: Entities in order of their keys, ``ENTITY_ROW``, and names kept aside.
-        doomed: Relationships to delete: ``STATEMENT_ROW``, ``doomed_batches`` their batches.
+        to_delete: Relationships to delete: ``STATEMENT_ROW``, ``doomed_batches`` their batches.
         orphans: Keys of bare entities that no statement names any more, int64.
         clashes: Keys given with different contents, to be checked for different ids, int64.
         rivals: What the load itself contradicts, and is left out.
@@ -109,7 +109,7 @@ class Settled:
 
     statements: Rows
     entities: Rows
-    doomed: Rows
+    to_delete: Rows
     doomed_batches: npt.NDArray[np.int64]
     orphans: npt.NDArray[np.int64]
     clashes: npt.NDArray[np.int64]
@@ -156,7 +156,7 @@ class Settled:
         )
 
 
-def settle(batches: Sequence[JournalBatch], /) -> Settled:
+def merge(batches: Sequence[JournalBatch], /) -> Merged:
     """Returns what stays of all batches, in order of their numbers.
 
     Of the rows of a statement's key the load's first one stays, and what earlier loads wrote is
@@ -188,9 +188,9 @@ def settle(batches: Sequence[JournalBatch], /) -> Settled:
     rival = ~is_kept & ~same & has_own & is_own & ~(past & (numbers >= first))
     created = (rows["flags"] & CREATED) != 0
     stays = is_kept & ~past
-    doomed = ~stays & created
+    to_delete = ~stays & created
     # A row that stays and has no relationship of its own stands for the equal one of the base.
-    doomed &= ~((numbers == 0) & np.isin(rows["key"], rows["key"][stays & ~created]))
+    to_delete &= ~((numbers == 0) & np.isin(rows["key"], rows["key"][stays & ~created]))
     staying = rows[stays].copy()
     staying["flags"] |= CREATED
 
@@ -205,11 +205,11 @@ def settle(batches: Sequence[JournalBatch], /) -> Settled:
     relation = np.isin(entities["key"], staying["relation"])
     found = np.where(is_named, NAMED, np.where(relation, NAMED_RELATION, SPARE))
     entities["bare"][names_alone] = found[names_alone]
-    return Settled(
+    return Merged(
         statements=staying,
         entities=entities[~orphan],
-        doomed=rows[doomed],
-        doomed_batches=numbers[doomed],
+        to_delete=rows[to_delete],
+        doomed_batches=numbers[to_delete],
         orphans=entities["key"][orphan].copy(),
         clashes=np.unique(rows["key"][~same]),
         rivals=Rivals(
@@ -303,7 +303,7 @@ def page_bits(count: int, /) -> int:
     return bits
 
 
-def page_of(key: int, bits: int, /) -> int:
+def key_page(key: int, bits: int, /) -> int:
     """Returns the number of the page that a key is on."""
     return (key + 2**63) >> (64 - bits)
 
@@ -350,13 +350,13 @@ class BaseContents:
         return same
 
 
-def doomed_by_head(settled: Settled, /) -> Mapping[int, list[tuple[int, int]]]:
+def doomed_by_head(merged: Merged, /) -> Mapping[int, list[tuple[int, int]]]:
     """Returns the relationships to delete as ``(key, batch)`` by the key of their head."""
     found: dict[int, list[tuple[int, int]]] = {}
     for head, key, batch in zip(
-        settled.doomed["head"].tolist(),
-        settled.doomed["key"].tolist(),
-        settled.doomed_batches.tolist(),
+        merged.to_delete["head"].tolist(),
+        merged.to_delete["key"].tolist(),
+        merged.doomed_batches.tolist(),
         strict=True,
     ):
         found.setdefault(head, []).append((key, batch))

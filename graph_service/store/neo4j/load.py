@@ -1,4 +1,4 @@
-"""A load into Neo4j: batches in one transaction each, settled at the end from their journal.
+"""A load into Neo4j: batches in one transaction each, merged at the end from their journal.
 
 Each batch's transaction begins by advancing the load's sequence number, on condition that it is
 the one this session expects and that the lease is still its own. When the reply to a commit is
@@ -45,14 +45,14 @@ from graph_service.store.neo4j.journal import (
     STATEMENT_ROW,
     BaseContents,
     JournalBatch,
+    Merged,
     Rivals,
     Rows,
-    Settled,
     doomed_by_head,
+    merge,
     page_bits,
     pages,
     places_of,
-    settle,
     unpack,
 )
 from graph_service.store.neo4j.rows import (
@@ -206,22 +206,22 @@ class Neo4jLoadSession:
                 if report is not None:
                     self._save_report(report)
                 return result
-            settled = settle([self._base, *self._read_journal()])
-            self._check_clashes(settled)
-            self._write_conflicts(settled.rivals)
-            self._delete(settled)
-            self._set_names_aside(settled.entities)
-            self._write_pages(settled)
-            relations = np.unique(settled.statements["relation"]).tolist()
+            merged = merge([self._base, *self._read_journal()])
+            self._check_clashes(merged)
+            self._write_conflicts(merged.rivals)
+            self._delete(merged)
+            self._set_names_aside(merged.entities)
+            self._write_pages(merged)
+            relations = np.unique(merged.statements["relation"]).tolist()
             untyped = self._label_relations(relations)
-            result = settled.load_counts(outdated, conflicting)
+            result = merged.load_counts(outdated, conflicting)
             fields = {
                 "state": "finished",
-                "page_bits": page_bits(len(settled.statements)),
+                "page_bits": page_bits(len(merged.statements)),
                 "load_counts": orjson.dumps(asdict(result)).decode(),
-                "counts": orjson.dumps(asdict(settled.counts())).decode(),
-                "edges": settled.fingerprints().edges,
-                "content": settled.fingerprints().content,
+                "counts": orjson.dumps(asdict(merged.counts())).decode(),
+                "edges": merged.fingerprints().edges,
+                "content": merged.fingerprints().content,
                 "untyped": untyped,
                 "relations": orjson.dumps(relations).decode(),
             }
@@ -466,12 +466,12 @@ class Neo4jLoadSession:
             ]
         return batches
 
-    def _check_clashes(self, settled: Settled) -> None:
+    def _check_clashes(self, merged: Merged) -> None:
         """Raises ``KeyCollisionError`` where a repeated key stands for two different ids."""
-        if not len(settled.clashes):
+        if not len(merged.clashes):
             return
-        every = np.concatenate([settled.statements, settled.doomed])
-        every = every[np.isin(every["key"], settled.clashes)]
+        every = np.concatenate([merged.statements, merged.to_delete])
+        every = every[np.isin(every["key"], merged.clashes)]
         ids: dict[int, str] = {}
         for start in range(0, len(every), WRITE_ROWS):
             portion = every[start : start + WRITE_ROWS]
@@ -511,9 +511,9 @@ class Neo4jLoadSession:
                 what="finishing a load",
             )
 
-    def _delete(self, settled: Settled) -> None:
-        doomed = sorted(doomed_by_head(settled).items())
-        for portion in in_chunks(doomed, 2_000):
+    def _delete(self, merged: Merged) -> None:
+        to_delete = sorted(doomed_by_head(merged).items())
+        for portion in in_chunks(to_delete, 2_000):
 
             def delete(
                 tx: neo4j.Transaction,
@@ -523,7 +523,7 @@ class Neo4jLoadSession:
                 delete_statements(tx, self._plan.edition, dict(portion))
 
             self._connection.transaction(delete, what="finishing a load")
-        for orphans in in_chunks(settled.orphans.tolist(), WRITE_ROWS):
+        for orphans in in_chunks(merged.orphans.tolist(), WRITE_ROWS):
             self._connection.write(
                 "UNWIND $keys AS key MATCH (n:Entity {key: key}) WHERE n.bare DELETE n",
                 keys=[self._entity_key(key) for key in orphans],
@@ -541,9 +541,9 @@ class Neo4jLoadSession:
                 what="finishing a load",
             )
 
-    def _write_pages(self, settled: Settled) -> None:
+    def _write_pages(self, merged: Merged) -> None:
         edition = self._plan.edition
-        bits = page_bits(len(settled.statements))
+        bits = page_bits(len(merged.statements))
         rows: list[dict[str, Any]] = [
             {
                 "key": f"{edition}:s{number:08x}",
@@ -551,11 +551,11 @@ class Neo4jLoadSession:
                 "places": places_of(page).tobytes(),
                 "rows": page.tobytes(),
             }
-            for number, page in pages(settled.statements, bits)
+            for number, page in pages(merged.statements, bits)
         ]
         rows += [
             {"key": f"{edition}:e{number:08x}", "kind": "e", "places": None, "rows": page.tobytes()}
-            for number, page in pages(settled.entities, page_bits(len(settled.entities)))
+            for number, page in pages(merged.entities, page_bits(len(merged.entities)))
         ]
         for portion in in_chunks(rows, PAGES_A_WRITE):
 

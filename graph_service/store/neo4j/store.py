@@ -49,7 +49,7 @@ from graph_service.store.neo4j.driver import (
 )
 from graph_service.store.neo4j.editions import drop_editions
 from graph_service.store.neo4j.inspect import inspect_edition, inspect_server
-from graph_service.store.neo4j.journal import PLACE_ROW, page_of, unpack
+from graph_service.store.neo4j.journal import PLACE_ROW, key_page, unpack
 from graph_service.store.neo4j.load import (
     INFO_COLUMNS,
     Neo4jLoadSession,
@@ -721,7 +721,7 @@ def _heads_of(tx: neo4j.Transaction, edition: str, keys: Mapping[int, str]) -> d
         return {}
     pages: dict[str, list[int]] = {}
     for key in keys:
-        pages.setdefault(f"{edition}:s{page_of(key, row[0]):08x}", []).append(key)
+        pages.setdefault(f"{edition}:s{key_page(key, row[0]):08x}", []).append(key)
     by_head: dict[int, list[int]] = {}
     for portion in in_chunks(list(pages), 500):
         rows = rows_of(

@@ -82,7 +82,7 @@ def pair_edges(
         deadline.check("pairing edges")
         second = np.roll(second, -1)
         fine = work.fits(first, second)
-        joined = work.settle(fine, (first, second))
+        joined = work.join_new(fine, (first, second))
         first, second = first[~joined], second[~joined]
     _exchange(work, first, second, deadline)
     pair_rest(work, deadline)
@@ -111,7 +111,7 @@ def _exchange(work: Pairing, first: Int64, second: Int64, deadline: Deadline) ->
         one, two = pairs[:, block]
         a, b = first[: len(block)], second[: len(block)]
         fine = work.fits(a, one, one) & work.fits(b, two, one)
-        joined = work.settle(fine, (a, one), (b, two), freed=one)
+        joined = work.join_new(fine, (a, one), (b, two), freed=one)
         vain = 0 if joined.any() else vain + 1
         rest = np.ones(len(first), dtype=np.bool_)
         rest[: len(block)] = ~joined
@@ -154,7 +154,7 @@ def _force(work: Pairing) -> Int32:
     half = len(alone) // 2
     pairs = np.sort(np.stack([alone[:half], alone[half:]]), axis=0)
     # Breaking pairs can make room: those that now repeat nothing stand with the others.
-    joined = work.settle(work.fits(pairs[0], pairs[1]), (pairs[0], pairs[1]))
+    joined = work.join_new(work.fits(pairs[0], pairs[1]), (pairs[0], pairs[1]))
     forced = pairs[:, ~joined].astype(np.int32)
     return forced[:, np.argsort(forced[0])]
 

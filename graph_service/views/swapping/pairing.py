@@ -164,7 +164,7 @@ class Pairing:
         cells = self.cells(self.group[edge], self.rel[giver])
         self._holder[cells] = edge.astype(np.int32) if holding else _NOBODY
 
-    def settle(self, fine: Bool, *new: tuple[Int64, Int64], freed: Int64 | None = None) -> Bool:
+    def join_new(self, fine: Bool, *new: tuple[Int64, Int64], freed: Int64 | None = None) -> Bool:
         """Joins the pairs of those rows that share no new triple with a row before them.
 
         Args:

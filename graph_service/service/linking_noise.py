@@ -25,7 +25,7 @@ _DRAWN = 1024
 _HASHES = float(2**64)
 
 
-def stand_ins(
+def add_linking_noise(
     graph: KnowledgeGraph,
     question: str,
     entities: Iterable[int],

@@ -11,7 +11,7 @@ from graph_service.store.protocol import Store
 
 
 @dataclass(slots=True)
-class Reading:
+class ReadSession:
     """The graphs that an operation has met, each in the edition it was first met in.
 
     Attributes:
@@ -48,4 +48,4 @@ class Reading:
 class ReadingOfThread(threading.local):
     """The reading under way in a thread, if there is one."""
 
-    current: Reading | None = None
+    current: ReadSession | None = None

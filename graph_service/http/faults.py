@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from graph_service.errors import SetupError
-from loaders.web.connection import AnswerTooLargeError, RedirectRefusedError
+from graph_service.http.connection import AnswerTooLargeError, RedirectRefusedError
 
 TIMED_OUT = re.compile(rb"time[- ]?d? ?out|TimeoutException|exceeds the limit|S1T00", re.I)
 _HTML = re.compile(rb"\s*(?:<!doctype html|<html)", re.I)

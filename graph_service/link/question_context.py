@@ -13,7 +13,7 @@ from graph_service.text.function_words import FUNCTION_WORDS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class QuestionContext:
     """A question and what all steps of linking it look at.
 
     Attributes:
@@ -67,10 +67,10 @@ def read(
     *,
     languages: Sequence[str] = (),
     overlay: Overlay | None = None,
-) -> Reading:
+) -> QuestionContext:
     """Returns a question as read against a graph."""
     atoms = tuple(read_atoms(question))
-    return Reading(
+    return QuestionContext(
         question=question,
         graph=graph,
         languages=tuple(languages),

@@ -10,7 +10,7 @@ from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import RetrievalResult
-from graph_service.service.retrieval import Ground, Retriever, Stopwatch
+from graph_service.service.retrieval import GraphSlice, Retriever, Stopwatch
 
 Outcome = RetrievalResult | GraphServiceError
 """What became of one question of many: its result, or why it has none."""
@@ -29,7 +29,7 @@ class _Asked:
     """A question with what it is answered from."""
 
     request: RetrieveRequest
-    ground: Ground
+    ground: GraphSlice
     watch: Stopwatch
 
 
@@ -39,7 +39,7 @@ def retrieve_many(
     *,
     retriever: Retriever,
     find_graph: Callable[[str | None], GraphInfo],
-    read: Callable[[GraphInfo, RetrieveRequest, Stopwatch], Ground],
+    read: Callable[[GraphInfo, RetrieveRequest, Stopwatch], GraphSlice],
     deadline: Deadline,
 ) -> list[Outcome]:
     """Returns the outcome of each question, in order; one that fails fails no other.

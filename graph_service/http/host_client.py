@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from loaders.web.address import is_local, split_address, user_agent
-from loaders.web.cache import AnswerCache
-from loaders.web.faults import EndpointError, Fault, RequestFailedError, StoppedError
+from graph_service.http.address import is_local, split_address, user_agent
+from graph_service.http.cache import AnswerCache
+from graph_service.http.faults import EndpointError, Fault, RequestFailedError, StoppedError
 
 FIRST_BACKOFF_S, LONGEST_BACKOFF_S = 1.0, 60.0
 # So many failed requests without one that worked: it is the endpoint, not the requests.
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class RequestPolicy:
     """How a host is asked.
 
     Attributes:
@@ -64,7 +64,7 @@ class Traffic:
     bytes_read: int = 0
 
 
-class Polite:
+class HostClient:
     """One host, asked one request at a time.
 
     Args:
@@ -82,7 +82,7 @@ class Polite:
         address: str,
         /,
         *,
-        manners: Manners,
+        manners: RequestPolicy,
         stop: threading.Event | None = None,
         jitter: Callable[[], float] | None = None,
     ) -> None:

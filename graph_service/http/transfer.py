@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from email.message import Message
 from typing import Any
 
-from loaders.web.connection import AnswerTooLargeError, open_bounded
-from loaders.web.faults import ERROR_BYTES, Fault, network_fault, refusal
-from loaders.web.polite import Manners, Polite
+from graph_service.http.connection import AnswerTooLargeError, open_bounded
+from graph_service.http.faults import ERROR_BYTES, Fault, network_fault, refusal
+from graph_service.http.host_client import HostClient, RequestPolicy
 
 # Longer queries go by POST: servers and what stands before them cut long addresses.
 LONGEST_GET = 1_500
@@ -25,7 +25,7 @@ class _CutError(Exception):
     """A body did not come whole."""
 
 
-def read_body(response: Any, manners: Manners, polite: Polite, /) -> bytes | Fault:
+def read_body(response: Any, manners: RequestPolicy, polite: HostClient, /) -> bytes | Fault:
     """Returns the whole unpacked body of a response, which is closed, or why it can't.
 
     Args:
@@ -47,7 +47,7 @@ def read_body(response: Any, manners: Manners, polite: Polite, /) -> bytes | Fau
         response.close()
 
 
-def _whole_body(response: Any, manners: Manners, polite: Polite) -> bytes:
+def _whole_body(response: Any, manners: RequestPolicy, polite: HostClient) -> bytes:
     limit = manners.max_answer_bytes
     packed = response.headers.get("Content-Encoding", "").strip().lower() == "gzip"
     unpacker = zlib.decompressobj(wbits=31) if packed else None
@@ -88,7 +88,7 @@ class Reply:
 
 
 def get(
-    polite: Polite, address: str, /, *, parameters: Mapping[str, str] | None = None
+    polite: HostClient, address: str, /, *, parameters: Mapping[str, str] | None = None
 ) -> Reply | Fault:
     """Makes one request, by POST where its parameters are long, and returns its whole reply.
 
