@@ -81,3 +81,15 @@ def test_the_commands_of_the_page_are_understood(command: str) -> None:
 def test_the_queries_of_the_page_are_valid(query: str) -> None:
     printed = (ROOT / "docs" / "schema.graphql").read_text(encoding="utf-8")
     assert graphql.validate(graphql.build_schema(printed), graphql.parse(query)) == []
+
+
+def test_nothing_refers_to_what_the_repository_lacks() -> None:
+    """Who reads a numbered trap or issue cannot look it up; the reason itself is said instead."""
+    private = re.compile(
+        r"\btraps? \d|\b(?:spec|design|traps|conventions)\.md\b|\bissue \d|\bdesign: |\bsettled[):]|"
+        r'"Settled"',
+        re.IGNORECASE,
+    )
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    texts = MODULES | {path: path.read_text(encoding="utf-8") for path in pages}
+    assert {path: found[0] for path, text in texts.items() if (found := private.search(text))} == {}
