@@ -105,3 +105,15 @@ def test_one_file_of_tests_is_run_by_itself(arguments: list[str], command: str) 
     lines = done.stdout.splitlines()
     assert lines[-1].endswith(f"/bin/{command}")
     assert (len(lines) == 1) is bool(arguments)
+
+
+def test_the_changelog_has_the_form_that_it_names() -> None:
+    """https://keepachangelog.com/en/1.1.0/: versions, newest first, and six kinds of changes."""
+    versions = re.findall(r"^## (.+)$", PAGES["CHANGELOG.md"], re.MULTILINE)
+    assert versions[0] == "[Unreleased]"
+    for version in versions[1:]:
+        assert re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2}", version)
+    for part in PAGES["CHANGELOG.md"].split("\n## ")[1:]:
+        kinds = re.findall(r"^### (.+)$", part, re.MULTILINE)
+        order = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
+        assert kinds == [kind for kind in order if kind in kinds]
