@@ -27,8 +27,8 @@ check: $(VENV)/.test ## Format, lint, types, import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check ## All checks, and the tests over both stores
-	$(BIN)/pytest -n 2 --dist loadfile
+test: $(if $(FILE),$(VENV)/.test,check) ## All checks and tests; one file: make test FILE=tests/unit/test_x.py
+	$(BIN)/pytest $(or $(FILE),-n 2 --dist loadfile)
 
 kill-test: $(VENV)/.test ## Kill loads 100 times on each store
 	GRAPH_SERVICE_TEST_KILLS=100 $(BIN)/pytest -n 2 tests/contract/test_contract_load_kills.py

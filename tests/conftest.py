@@ -88,7 +88,7 @@ def small_graph(tmp_path: Path) -> GraphMaker:
 
 @pytest.fixture
 def raw_pcst_fast() -> PcstFast:
-    """The installed pcst_fast, where it passes its known case (trap 1)."""
+    """The installed pcst_fast, if it passes its known case; its wheel is wrong under numpy 2."""
     raw, report = load_pcst_fast()
     if raw is None:
         missing(report.reason)

@@ -39,8 +39,8 @@ OUR_PACKAGES: Mapping[str, tuple[str, ...]] = {
     "loaders": ("load.py", "options.py"),
     "queries": ("generate/answer.py", "score/run.py"),
 }
-"""Packages beside ``graph_service`` whose names others use too (trap 21), with files by which
-ours is known."""
+"""Packages beside ``graph_service``, with files by which ours is known. An unrelated ``queries`` on
+the package index overwrites ours without a warning if it is installed beside it."""
 GOLDEN_COSINES: Mapping[tuple[str, str], float] = {
     ("place of birth", "Where was she born?"): 0.6398,
     ("place of birth", "award received"): 0.13721,
@@ -284,7 +284,7 @@ def check_ours(
 
     Ours lies beside ``graph_service`` and has its files; where they were installed from a wheel,
     their hashes must be those that the installer recorded, since another package of the name may
-    have been written over ours (trap 21).
+    have been written over ours.
 
     Args:
         name: ``loaders`` or ``queries``.

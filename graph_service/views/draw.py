@@ -1,4 +1,4 @@
-"""The keyed hash stream that every view is drawn from (O10, settled).
+"""The keyed hash stream that every view is drawn from (O10).
 
 A statement's place in the order of a (random seed, method) is a 64-bit hash of its key, which is
 itself BLAKE2b-64 of its id; the n smallest are changed. So a level is a prefix of one sequence,

@@ -3,8 +3,8 @@
 A citation names triples of one entity, ``[Q212657, place of birth: Rome, occupation: painter]``
 (K1), or triples by their numbers in the prompt, ``[1]``, ``[2, 5]``, ``[3-4]``; ``[NA]`` marks a
 claim that needs knowledge the graph lacks. Values hold commas, colons and brackets of their own,
-so no pattern can tell where one ends: what is read is the longest triple that was given (K4,
-"Settled"). What matches none is a citation all the same, and an incorrect one.
+so no pattern can tell where one ends: what is read is the longest triple that was given (K4).
+What matches none is a citation all the same, and an incorrect one.
 """
 
 from __future__ import annotations

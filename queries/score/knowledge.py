@@ -1,7 +1,8 @@
-"""Knowledge matching and recall of relations (L8): LTGen's scores, as spec.md settles them.
+"""Knowledge matching and recall of relations (L8): LTGen's scores.
 
 KM is 1 where any answer entity is named, eKM where all are, rKM the share: KM >= rKM >= eKM for
-every case. A case without answer entities is unscored.
+every case. (The paper's equations 1 and 2 are printed the wrong way round.) A case without answer
+entities is unscored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Loads from endpoints onto both stores (S1, issue 4): one result, also after an interruption."""
+"""Loads from endpoints onto both stores (S1): one result, also after an interruption."""
 
 from __future__ import annotations
 

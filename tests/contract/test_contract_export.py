@@ -1,4 +1,4 @@
-"""Export and load again over both stores; Neo4j's own bulk import (issue 4, point 9)."""
+"""Export and load again over both stores; Neo4j's own bulk import (S1)."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_passages_come_back_whole_and_in_order_of_key(store: Store, graph: str) 
 def test_words_find_the_same_passages_in_both(
     store: Store, graph: str, query: str, texts: list[int]
 ) -> None:
-    """L6, trap 24: our tokens decide what is found, in any script."""
+    """L6: our tokens decide, in any script. The stores' full-text indexes find different things."""
     put(store, graph, CORPUS)
     assert [text for text, _ in found(store, graph, query)] == [TEXTS[n][1] for n in texts]
 

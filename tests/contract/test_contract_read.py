@@ -1,4 +1,4 @@
-"""What readers must give in both stores (S2; design: search, the two routes to a region)."""
+"""What readers must give in both stores (S2): search, and the two routes to a region."""
 
 from __future__ import annotations
 

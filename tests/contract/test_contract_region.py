@@ -1,4 +1,4 @@
-"""The two routes to a region give one answer (S2, issue 5): the store's, and the snapshot's."""
+"""The two routes to a region give one answer (S2): the store's, and the snapshot's."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_the_store_and_the_snapshot_cut_one_region(
 
 
 def test_relations_of_an_edition_and_of_its_heads(store: Store, graph_name: str) -> None:
-    """What the store route reads besides the region: as the snapshot has it (issue 5)."""
+    """What the store route reads besides the region: as the snapshot has it."""
     entities = [Entity("P1", kind=EntityKind.PROPERTY, labels={"en": "one"}), Entity("Q41")]
     info = load_graph(store, graph_name, drawn(3), entities)
     graph = store.snapshot(info)
@@ -115,7 +115,7 @@ def test_relations_of_an_edition_and_of_its_heads(store: Store, graph_name: str)
 def test_above_the_snapshot_limit_a_question_has_the_same_result(
     store: Store, graph_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """S2, issue 5: by name and by id, each strategy, all presets; and no snapshot is made."""
+    """S2: by name and by id, each strategy, all presets; and no snapshot is made."""
     entities = [
         *(Entity(f"Q{i}", labels={"en": f"Thing Number {i}"}) for i in range(30)),
         *(Entity(f"Q{i}", labels={"en": f"Thing Number {i}"}) for i in range(35, 38)),

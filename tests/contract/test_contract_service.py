@@ -201,7 +201,7 @@ def test_the_command_line_prints_the_same_over_both_stores(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    """Issue 3, the whole line: load, item, view create and diff, retrieve, answer (S1 to S4)."""
+    """The whole line: load, item, view create and diff, retrieve, answer (S1 to S4)."""
     for row in SETTINGS:
         monkeypatch.delenv(row.variable, raising=False)
     monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)

@@ -1,4 +1,4 @@
-"""Both routes to a region, and both stores, tell types alike (S2, issue 5's filter by type)."""
+"""Both routes to a region, and both stores, tell types alike (S2)."""
 
 from __future__ import annotations
 

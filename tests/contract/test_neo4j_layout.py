@@ -67,7 +67,7 @@ def _rows(store: Neo4jStore, query: str, **parameters: object) -> list[list[obje
 
 
 def test_plain_cypher_reads_the_graph(own_store: Neo4jStore, name: str) -> None:
-    """The query of the README, and labels of relations (design.md, Life of a graph)."""
+    """The query of the README, and labels of relations."""
     batch = Batch(
         entities=[
             Entity("Q42", labels={"en": "Douglas Adams"}),
@@ -91,7 +91,7 @@ def test_plain_cypher_reads_the_graph(own_store: Neo4jStore, name: str) -> None:
 def test_types_are_injective_and_limited(
     neo4j_server: Neo4jServer, own_store: Neo4jStore, name: str, tmp_path: Path
 ) -> None:
-    """Trap 23: past the limit of new types the type is STATEMENT, and the report says so."""
+    """Past the limit of new types the type is STATEMENT, and the report says so."""
     alike = [f"http://a.{name}/x#born", f"http://b.{name}/x#born", f"http://c.{name}/x#born"]
     statements = [make_statement("Q1", relation, EntityValue("Q2")) for relation in alike]
     with _open(neo4j_server, tmp_path, max_new_types=2) as store:
@@ -125,7 +125,7 @@ def test_type_names_are_harmless(relation: str) -> None:
 def test_editions_are_copied_and_deleted_in_portions(
     own_store: Neo4jStore, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Trap 23: hubs of more statements than a portion has; nothing is lost, nothing is left."""
+    """Hubs of more statements than a portion has; nothing is lost, nothing is left."""
     monkeypatch.setattr(neo4j_editions, "PORTION", 7)
     monkeypatch.setattr(neo4j_editions, "NODES_A_COPY", 5)
     entities = [Entity(f"Q{i}", labels={"en": f"n{i}"}, same_as=(f"x:{i}",)) for i in range(40)]
@@ -322,7 +322,7 @@ def test_a_query_past_its_deadline_is_stopped(own_store: Neo4jStore) -> None:
 def test_two_statement_ids_of_one_key_are_an_error(
     own_store: Neo4jStore, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Design.md, Identity: a collision is a hard error."""
+    """A collision of keys is a hard error."""
     monkeypatch.setattr(
         "graph_service.store.neo4j.rows.key64", lambda id_: 5 if id_ in "ab" else hash(id_) >> 8
     )

@@ -1,4 +1,4 @@
-"""A property graph that is already in a Neo4j is loaded, and is not written to (issue 4, 7)."""
+"""A property graph that is already in a Neo4j is loaded, and is not written to (S1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every value written by an export is read back the same, or is counted as left out (issue 4, 9)."""
+"""Every value written by an export is read back the same, or is counted as left out (S8)."""
 
 from __future__ import annotations
 

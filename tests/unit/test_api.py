@@ -1,4 +1,4 @@
-"""The GraphQL schema over a service: shapes, errors and limits (issue 3, section 7)."""
+"""The GraphQL schema over a service: shapes, errors and limits (S2)."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_what_is_no_question_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_chain_that_comes_back_is_not_simple() -> None:
-    """Trap 16."""
+    """Half of PQL-2H's gold chains visit an entity twice, which a simple path never does."""
     step = ("spouse", False)
     back = ChainQuestion("q", "x", (step, step), ("x", "y", "x"))
     assert not back.is_simple()

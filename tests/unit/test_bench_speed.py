@@ -109,7 +109,7 @@ def report(data: Path) -> Iterator[SpeedReport]:
 
 
 def test_every_member_measures_itself_beside_its_reference(report: SpeedReport) -> None:
-    """Issue 3, section 10; no figure is compared with the clock."""
+    """No figure is compared with the clock."""
     assert [item.name for item in report.figures] == [member.name for member in MEMBERS]
     for item in report.figures:
         if item.name == "dump-neo4j":
@@ -131,7 +131,6 @@ def _details(report: SpeedReport, name: str) -> Mapping[str, float | int | str]:
 def test_loads_into_neo4j_leave_nothing_there(
     data: Path, neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Issue 4, how fast."""
     monkeypatch.setenv("NEO4J_USERNAME", neo4j_server.username or "neo4j")
     monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password or "")
     monkeypatch.setattr(neo4j_loads, "EDGES", 30)
@@ -213,7 +212,7 @@ def test_a_region_without_limits_holds_every_chain(report: SpeedReport) -> None:
 
 
 def test_scale_free_graphs_are_the_same_for_one_random_seed() -> None:
-    """Issue 5: what is measured on three sizes is one kind of graph, and a graph as any other."""
+    """What is measured on three sizes is one kind of graph, and a graph as any other."""
     one, two, other = (scaling.scale_free(3_000, random_seed=seed) for seed in (1, 1, 2))
     assert np.array_equal(one.head, two.head)
     assert np.array_equal(one.statement_keys, two.statement_keys)

@@ -1,4 +1,4 @@
-"""The command line: what it prints, where, and with which exit code (issue 3, section 9)."""
+"""The command line: what it prints, where, and with which exit code."""
 
 from __future__ import annotations
 

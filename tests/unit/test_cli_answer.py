@@ -1,4 +1,4 @@
-"""answer, prompt and questions from the command line (issue 7, Use)."""
+"""answer, prompt and questions from the command line (K1, O8, L7)."""
 
 from __future__ import annotations
 

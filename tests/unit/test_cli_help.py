@@ -1,4 +1,4 @@
-"""The command line's help, and what it says to the misspelt (issue 3, section 9)."""
+"""The command line's help, and what it says to the misspelt."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def test_versions_compare_by_numbers(version: str, least: str, enough: bool) -> 
     assert (doctor._numbers(version) >= doctor._numbers(least)) is enough
 
 
-# Are loaders and queries ours (trap 21)
+# Are loaders and queries ours: other packages have these names too
 
 
 @pytest.mark.parametrize("name", doctor.OUR_PACKAGES)
@@ -269,7 +269,7 @@ def test_solvers_pass_their_known_case_here() -> None:
 def test_a_wrong_pcst_fast_is_said_with_the_command_and_ours_serves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Trap 1: the wheel under numpy 2."""
+    """As pcst_fast's wheel is under numpy 2."""
     reason = "pcst_fast fails its known case; ours serves. Mend it with: pip install x"
     monkeypatch.setattr(
         "graph_service.retrieve.tree.solver.solver_report",

@@ -1,4 +1,4 @@
-"""Cosines: exact, rounded, and independent of how the rows are laid out (trap 27)."""
+"""Cosines: exact, rounded, and independent of how the rows are laid out."""
 
 from __future__ import annotations
 

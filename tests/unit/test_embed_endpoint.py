@@ -1,4 +1,4 @@
-"""The embedder behind an endpoint, by the real openai client (issue 7, the model layer)."""
+"""The embedder behind an endpoint, by the real openai client."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def golden() -> tuple[list[str], np.ndarray]:
 
 
 def test_vectors_agree_with_sentence_transformers(minilm: MiniLM) -> None:
-    """Recorded by tests/models/record_minilm_vectors.py; trap 14 found .9999998 over 2,004 texts."""
+    """Recorded by tests/models/record_minilm_vectors.py; over 2,004 texts it was .9999998."""
     texts, vectors = golden()
     mine = minilm.encode(texts).astype(np.float64)
     assert np.einsum("ij,ij->i", mine, vectors.astype(np.float64)).min() > 0.999999
@@ -149,7 +149,7 @@ def test_nothing_and_no_texts(minilm: MiniLM) -> None:
 
 
 def test_count_tokens(minilm: MiniLM) -> None:
-    """Without special tokens and without the limit of 256 (trap 17)."""
+    """Without special tokens and without the limit of 256."""
     assert minilm.count_tokens("") == 0
     assert minilm.count_tokens("place of birth") == 3
     assert minilm.count_tokens("embeddings") == 4  # em ##bed ##ding ##s

@@ -153,7 +153,8 @@ def _work(path: Path, seed: int, barrier: object, queue: object) -> None:
 
 def test_processes_agree(tmp_path: Path) -> None:
     """Four processes compute the same texts at once, each with other last bits (here: entirely
-    other vectors); all end up with the same ones (design.md, Determinism)."""
+    other vectors); all end up with the same ones (docs/retrieval.md,
+    Determinism)."""
     context = multiprocessing.get_context("spawn")
     barrier, queue = context.Barrier(4), context.Queue()
     workers = [

@@ -1,4 +1,4 @@
-"""Graphs out again: files that come back, kill-safe, and the command line's part (issue 4, 9)."""
+"""Graphs out again: files that come back, kill-safe, and the command line's part (S1)."""
 
 from __future__ import annotations
 
@@ -298,7 +298,7 @@ def test_names_that_can_not_be_written(sample: Service, tmp_path: Path) -> None:
 
 
 def test_networkx_has_every_statement(sample: Service) -> None:
-    """S6: parallel edges, directions and literals are kept (trap 6)."""
+    """S6: parallel edges, directions and literals are kept; a simple digraph loses them."""
     import networkx
 
     exported = exported_graph(sample, graph="kinds", view=SWAPPED)

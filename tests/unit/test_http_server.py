@@ -1,4 +1,4 @@
-"""The API over real HTTP: concurrency, who may call, health (issue 3, section 7; trap 28)."""
+"""The API over real HTTP: concurrency, who may call, health."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replies in SQLite: asked once, replayed without an endpoint (issue 7, the model layer)."""
+"""Replies in SQLite: asked once, replayed without an endpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The real openai client against a local server that speaks the protocol (issue 3, section 8)."""
+"""The real openai client against a local server that speaks the protocol."""
 
 from __future__ import annotations
 

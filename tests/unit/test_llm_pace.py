@@ -1,4 +1,4 @@
-"""Requests at once, requests and tokens a minute (issue 7, the model layer)."""
+"""Requests at once, requests and tokens a minute."""
 
 from __future__ import annotations
 

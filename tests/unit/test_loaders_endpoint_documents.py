@@ -1,4 +1,4 @@
-"""Whole documents of Wikidata's entities around start entities (S1, issue 4 point 3), against brute force."""
+"""Whole documents of Wikidata's entities around start entities (S1), against brute force."""
 
 from __future__ import annotations
 
@@ -457,7 +457,7 @@ def test_a_stopped_load_goes_on(
 
 
 def test_hubs_and_limits_are_said(server: SparqlServer, tmp_store: Store) -> None:
-    """Trap 12: what was cut stays visible."""
+    """Hubs make two hops the whole graph: what was cut stays visible."""
     few = run(tmp_store, server, max_incoming=6)
     assert few.skipped == {hub_reason(6): 1}
     assert published(few).counts.statements == len(STAR)
@@ -518,7 +518,7 @@ def command_for(server: SparqlServer, store: str, *more: str) -> list[str]:
 
 @pytest.mark.skipif(os.name != "posix", reason="kills by a signal")
 def test_a_killed_load_goes_on(server: SparqlServer, tmp_store: Store, tmp_path: Path) -> None:
-    """Issue 4: kill -9 at several points, then the same command to its end."""
+    """kill -9 at several points, then the same command to its end."""
     unbroken = run(tmp_store, server, graph="unbroken")
     environment = {**os.environ, "GRAPH_SERVICE_CACHE_DIR": str(tmp_path / "cache")}
     command = [sys.executable, "-m", "graph_service.cli", *command_for(server, tmp_store.url)]

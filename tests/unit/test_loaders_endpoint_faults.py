@@ -149,7 +149,7 @@ STAYING: Mapping[str, tuple[Fault, str]] = {
 def test_faults_that_stay_stop_the_load_and_it_can_go_on(
     server: SparqlServer, tmp_store: Store, name: str
 ) -> None:
-    """What was read is kept; nothing is published; the same command goes on (issue 4, Resume)."""
+    """What was read is kept; nothing is published; the same command goes on (S1)."""
     fault, message = STAYING[name]
     # The second hop's incoming statements.
     server.faults.append(replace(fault, times=None, when="UNION"))
@@ -230,7 +230,7 @@ def poisoned(entity: str) -> Any:
 def test_what_one_entity_lacks_is_said_and_the_rest_is_whole(
     server: SparqlServer, tmp_store: Store, tmp_path: Path, fault: Fault, message: str
 ) -> None:
-    """Trap 3: never silently partial. A failing query is asked again in halves."""
+    """Never silently partial. A failing query is asked again in halves."""
     server.faults.append(replace(fault, times=None, when=poisoned("Q105")))
     rejects = tmp_path / "rejects.jsonl"
     report = run(tmp_store, server, rejects=rejects)
@@ -309,7 +309,7 @@ def hub_graph(rows: int) -> ox.Store:
 def test_caps_on_rows_are_seen(
     tmp_store: Store, rows: int, cap: int | None, page_rows: int, said: bool
 ) -> None:
-    """Trap 3: an endpoint that sends 10,000 rows at most, whether or not it says so."""
+    """An endpoint that sends 10,000 rows at most, whether or not it says so."""
     headers = {"X-SPARQL-MaxRows": str(cap)} if said else {}
     with serve_sparql(hub_graph(rows)) as server:
         server.faults.append(Fault(times=None, cap=cap, headers=headers, when="?p"))
@@ -481,7 +481,7 @@ def test_one_request_at_a_time_and_a_pause_between(server: SparqlServer, tmp_sto
     "host", ["query.wikidata.org", "qlever.wikidata.dbis.wmflabs.org", "commons.wikimedia.org"]
 )
 def test_wikimedia_wants_a_contact(host: str) -> None:
-    """Trap 2: asked for, never guessed."""
+    """Wikidata may answer a client that names no contact with nothing. Asked for, never guessed."""
     with pytest.raises(InputError, match="--contact you@example.org, or set GRAPH_SERVICE_CONTACT"):
         user_agent(host, None)
     assert user_agent(host, "me@example.org").endswith(" (me@example.org)")
@@ -601,7 +601,7 @@ def test_a_long_pause_ends_when_the_load_is_stopped(server: SparqlServer, tmp_st
 
 @pytest.mark.skipif(os.name != "posix", reason="kills by a signal")
 def test_a_killed_load_goes_on(tmp_store: Store, tmp_path: Path) -> None:
-    """Issue 4: kill -9, then the same command; the answers that came are on disk."""
+    """kill -9, then the same command; the answers that came are on disk."""
     with serve_sparql(small_graph()) as server:
         unbroken = run(tmp_store, server, graph="unbroken")
         server.requests.clear()

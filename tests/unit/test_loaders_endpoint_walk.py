@@ -237,7 +237,7 @@ def test_statements_of_q42_are_those_of_its_truthy_rdf(
 
 
 def test_unknown_and_no_values_of_wikidata(tmp_store: Store) -> None:
-    """Blank nodes have other names in every answer: one unknown value stays one (trap 5)."""
+    """Blank nodes have other names in every answer: one unknown value stays one."""
     store = graph_of(
         f"""<{WD}Q1> <{WDT}P1> _:a, _:b, <{WD}Q2>, "texte"@fr ;
         a <http://www.wikidata.org/prop/novalue/P2>, <http://wikiba.se/ontology#Item> ."""
@@ -288,7 +288,7 @@ ROWLING = DBR + "J._K._Rowling"
 def test_dbpedia_with_names_that_break_strings(
     dbpedia: SparqlServer, tmp_store: Store, source: str
 ) -> None:
-    """Trap 4: apostrophes, full stops, en dashes, parentheses, non-ASCII letters."""
+    """Apostrophes, full stops, en dashes, parentheses, non-ASCII letters."""
     entities, statements = loaded(
         tmp_store, source, options_for(dbpedia, hops=2, languages=("en", "fr"))
     )
@@ -359,7 +359,7 @@ def test_the_list_of_dropped_relations_is_the_users_to_change(
 def test_relations_are_kept_by_name_and_the_list_can_be_read(
     dbpedia: SparqlServer, tmp_store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Issue 4, point 5: wikiPageWikiLink can be kept."""
+    """wikiPageWikiLink can be kept."""
     link = DBO + "wikiPageWikiLink"
     source = f"dbpedia:{HP}"
     assert not any(one[1] == link for one in loaded(tmp_store, source, options_for(dbpedia))[1])
@@ -383,7 +383,7 @@ def test_relations_are_kept_by_name_and_the_list_can_be_read(
 
 @pytest.mark.parametrize("said", [True, False])
 def test_ten_thousand_rows_of_dbpedia(tmp_store: Store, said: bool) -> None:
-    """Trap 3: Virtuoso's cap, met in the pages of a nested order and in the count's check."""
+    """Virtuoso's cap, met in the pages of a nested order and in the count's check."""
     rows = 10_450
     store = ox.Store()
     store.bulk_extend(
@@ -512,7 +512,7 @@ def test_literals_in_french_of_dbpedias_infoboxes(data_dir: Path, tmp_store: Sto
 def test_what_wikidatas_split_service_does_not_hold_is_said(
     tmp_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Trap 2: the query service has no scholarly articles any more."""
+    """The query service has no scholarly articles any more."""
     with serve_sparql(wikidata_graph([("Q1", "P1", "Q2"), ("Q3", "P1", "Q1")])) as server:
         plain = load("wikidata:Q1", store=tmp_store, graph="g", options=options_for(server))
         assert plain.skipped == {}
@@ -542,7 +542,7 @@ def test_which_statements_are_read(settings_: EndpointOptions, wanted: str) -> N
 
 
 def test_hubs_and_the_limit_on_statements_are_said(tmp_store: Store) -> None:
-    """Trap 12: what was cut stays visible."""
+    """Hubs make two hops the whole graph: what was cut stays visible."""
     edges = [(f"Q{number}", "P31", "Q5") for number in range(10, 40)] + [("Q10", "P1", "Q11")]
     with serve_sparql(wikidata_graph(edges)) as server:
         report = load(

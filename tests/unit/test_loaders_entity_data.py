@@ -1,4 +1,4 @@
-"""Documents of entities over the network (issue 4, point 3): all that were asked for, or said."""
+"""Documents of entities over the network (S1): all that were asked for, or said."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mapping file of a Neo4j that is already there: what it says, and errors by line (issue 4, 7)."""
+"""The mapping file of a Neo4j that is already there: what it says, and errors by line."""
 
 from __future__ import annotations
 

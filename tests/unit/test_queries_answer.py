@@ -1,4 +1,4 @@
-"""From a question to an answer that keeps what it was made from (K1, issue 3 section 8)."""
+"""From a question to an answer that keeps what it was made from (K1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same questions on a base and on views of it (K4 on views, O10; issue 3's demo)."""
+"""The same questions on a base and on views of it (K4 on views, O10)."""
 
 from __future__ import annotations
 

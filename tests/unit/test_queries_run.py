@@ -1,4 +1,4 @@
-"""Runs over question files: order, resuming, timings, estimates (issue 7, Use)."""
+"""Runs over question files: order, resuming, timings, estimates (S5)."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ def test_the_same_call_picks_the_same(
 
 @pytest.mark.parametrize("preset", ["default", "okgqa"])
 def test_the_last_bits_of_a_vector_change_nothing(family: KnowledgeGraph, preset: str) -> None:
-    """Trap 27: matrix products differ in their last bits by batch and threads."""
+    """Matrix products differ in their last bits by batch and threads."""
 
     def shaken(texts: list[str]) -> npt.NDArray[np.float32]:
         vectors = toy_encode(texts)
@@ -296,7 +296,7 @@ def test_o6_o7_okgqa_paths_and_tree(family: KnowledgeGraph) -> None:
 
 
 def test_okgqa_drops_what_pagerank_does_not_reach(family: KnowledgeGraph) -> None:
-    # The walk along edges from a person without statements of their own goes nowhere (trap 25).
+    # The walk along edges from a person without statements of their own goes nowhere.
     found = ask(family, Strategy.TRIPLETS, "Who is Katherine?", "Q9", preset="okgqa")
     assert found.region_before.nodes > 1
     assert found.region_after.nodes == 1
@@ -408,7 +408,7 @@ def test_a_question_less_its_names() -> None:
 
 
 def test_a_name_that_is_a_relation_too_stays_in_the_question(family: KnowledgeGraph) -> None:
-    """Trap 26's kin: an entity called "mother" does not take the word out of the question."""
+    """An entity called "mother" does not take the word out of the question."""
     asked = "Who is the mother of the spouse of Maria Shriver?"
     mother = (asked.index("mother"), asked.index("mother") + len("mother"))
     found = run(

@@ -1,4 +1,4 @@
-"""Only entities of some types, beside the question's own (S2, issue 5's filter by type)."""
+"""Only entities of some types, beside the question's own (S2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sequences in words, and the kinds that a question names (the default presets; trap 26)."""
+"""Sequences in words, and the kinds that a question names (the default presets)."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_all_kinds_of_change_in_words():
 
 
 def test_one_change_has_one_id_in_every_view():
-    """K, settled: an id is made of base statement and new content, not of the view."""
+    """K4: an id is made of base statement and new content, not of the view."""
     change = Change(statement_id="S1", value=EntityValue("eunice"))
     alone, _ = custom(change)
     among, _ = custom(Change(statement_id="S2", remove=True), change)

@@ -1,4 +1,4 @@
-"""Paths along edges from prized nodes, as OKGQA's code searches them (row O6, appendix A.3)."""
+"""Paths along edges from prized nodes, as OKGQA's code searches them (O6; OKGQA, appendix A.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Personalised PageRank of a region, and what it keeps (row O3; OKGQA, appendix A.2, eq. 4)."""
+"""Personalised PageRank of a region, and what it keeps (O3; OKGQA, appendix A.2, eq. 4)."""
 
 from __future__ import annotations
 

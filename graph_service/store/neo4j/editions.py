@@ -1,7 +1,7 @@
 """Copying and deleting whole editions, in transactions of a bounded size.
 
 One transaction over some hundred thousand relationships runs a small heap out of memory, and so
-does ``DETACH DELETE`` of a hub (trap 23): relationships go first, in counted portions.
+does ``DETACH DELETE`` of a hub. So relationships go first, in counted portions.
 """
 
 from __future__ import annotations

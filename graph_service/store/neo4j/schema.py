@@ -30,7 +30,7 @@ from graph_service.store.neo4j.driver import Connection, one_row, rows_of
 SCHEMA_VERSION = 3
 STATEMENT_TYPE = "STATEMENT"
 MAX_NEW_TYPES = 5_000
-"""New relationship types a load may make; Neo4j holds 65,536, for ever (trap 23)."""
+"""New relationship types a load may make. A Neo4j database holds 65,536 and never frees one."""
 
 MAX_INDEXED_ID_BYTES = 1_000
 SEARCH_INDEX = "graph_service_search"

@@ -1,6 +1,7 @@
 """How far a view has gone from its base: ATS, SC2D and SD2 (O11).
 
-As OKGQA's appendix takes them over from Raman et al. (2021), settled where the paper leaves room:
+As OKGQA's appendix A.5 takes them over from Raman et al. (2021). What the paper leaves open is
+decided so:
 
 * Edges are those whose value is an entity and that are not deprecated, on both sides.
 * ATS is the mean score of the view's edges by a scorer of the base; 0.0 where there are none.

@@ -1,0 +1,119 @@
+"""The documents name modules that exist, all parts of the packages, and links that lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+    for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+}
+TOPS = ("graph_service", "loaders", "queries", "tests", "tools", "docs", "requirements")
+LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+
+
+def prose(text: str) -> str:
+    """Returns a page without its blocks of code."""
+    return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+
+
+def anchors(text: str) -> set[str]:
+    """Returns what headings are linked by, as GitHub makes it of their words."""
+    headings = re.findall(r"^#+ (.+)$", prose(text), re.MULTILINE)
+    words = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {heading.replace(" ", "-") for heading in words}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_path_that_a_page_names_exists(page: str) -> None:
+    for name in re.findall(rf"`((?:{'|'.join(TOPS)})/[\w./-]*)`", PAGES[page]):
+        assert (ROOT / name).exists(), name
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_modules_are_named_by_their_whole_path(page: str) -> None:
+    """So that a search finds them, and a move of a module finds the pages that name it."""
+    for name in re.findall(r"`([\w/]+\.py)`", prose(PAGES[page])):
+        assert name.startswith(tuple(f"{top}/" for top in TOPS)), name
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_somewhere(page: str) -> None:
+    folder = (ROOT / page).parent
+    for link in LINK.findall(prose(PAGES[page])):
+        if link.startswith(("http://", "https://")):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (folder / file).resolve() if file else ROOT / page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+@pytest.mark.parametrize("package", ["graph_service", "loaders", "queries"])
+def test_the_architecture_names_every_part(package: str) -> None:
+    """Modules of ``loaders`` and ``queries`` beside their pipeline may go with its row."""
+    text = PAGES["docs/architecture.md"]
+    for path in sorted((ROOT / package).iterdir()):
+        if path.name.startswith("_") or not (path.is_dir() or path.suffix == ".py"):
+            continue
+        if package == "loaders" and path.suffix == ".py":
+            continue
+        assert f"`{package}/{path.name}" in text, path.name
+
+
+ITEMS = re.findall(
+    r"^(?:\d\. |\| )(.+?)(?=^\d\. |^\||^$|^#)", PAGES["CONTRIBUTING.md"], re.MULTILINE | re.DOTALL
+)
+
+
+@pytest.mark.parametrize("item", [item for item in ITEMS if ".py`" in item])
+def test_what_is_to_be_changed_stands_in_the_file_that_is_named(item: str) -> None:
+    files = [ROOT / name for name in re.findall(r"`([\w/]+\.py)`", item)]
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    for name in re.findall(r"`(_?[A-Za-z]\w+)`", item):
+        assert re.search(rf"\b{name}\b", text), name
+
+
+def test_there_are_items_of_what_is_to_be_changed() -> None:
+    assert len([item for item in ITEMS if ".py`" in item]) > 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        ([], "pytest -n 2 --dist loadfile"),
+        (["FILE=tests/unit/test_x.py"], "pytest tests/unit/test_x.py"),
+    ],
+)
+def test_one_file_of_tests_is_run_by_itself(arguments: list[str], command: str) -> None:
+    """Without the checks and the processes that a whole run needs."""
+    make = shutil.which("make")
+    if make is None:
+        pytest.skip("needs make")
+    # Nothing is installed: ``-n`` runs nothing, ``-o`` takes the environment as it is.
+    done = subprocess.run(
+        [make, "-n", "-o", ".venv/.test", "VENV=.venv", "test", *arguments],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert lines[-1].endswith(f"/bin/{command}")
+    assert (len(lines) == 1) is bool(arguments)
+
+
+def test_the_changelog_has_the_form_that_it_names() -> None:
+    """https://keepachangelog.com/en/1.1.0/: versions, newest first, and six kinds of changes."""
+    versions = re.findall(r"^## (.+)$", PAGES["CHANGELOG.md"], re.MULTILINE)
+    assert versions[0] == "[Unreleased]"
+    for version in versions[1:]:
+        assert re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2}", version)
+    for part in PAGES["CHANGELOG.md"].split("\n## ")[1:]:
+        kinds = re.findall(r"^### (.+)$", part, re.MULTILINE)
+        order = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
+        assert kinds == [kind for kind in order if kind in kinds]

@@ -1,0 +1,95 @@
+"""docs/papers.md explains every row id that code, tests and documents name."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import graphql
+import pytest
+
+from graph_service.cli.parser import make_parser
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+ROWS = {
+    found[1]: found[2]
+    for found in re.finditer(
+        r"^### ([SKOLTB]\d+): .+?\n(.*?)(?=^##|\Z)", TEXT, re.MULTILINE | re.DOTALL
+    )
+}
+COMMANDS = re.findall(r"^    graph-service (.+)$", TEXT, re.MULTILINE)
+QUERIES = re.findall(r"```graphql\n(.*?)```", TEXT, re.DOTALL)
+ROW_ID = re.compile(r"(?<![\w$./-])[SKOLTB][1-9]\d?(?![\w-])")
+PACKAGES = ("graph_service", "loaders", "queries", "tests", "tools")
+
+
+def spoken(path: Path) -> str:
+    """Returns what a module says of itself: docstrings, comments, and rows that tests end on."""
+    text = path.read_text(encoding="utf-8")
+    said = [*re.findall(r'"""(.*?)"""', text, re.DOTALL), *re.findall(r"# (.*)", text)]
+    rows = re.findall(r"def test_\w+_([skoltb]\d{1,2})\(", text)
+    return "\n".join([*said, *(row.upper() for row in rows)])
+
+
+MODULES = {path: spoken(path) for name in PACKAGES for path in sorted((ROOT / name).rglob("*.py"))}
+
+
+def test_the_rows_are_numbered_without_gaps() -> None:
+    last = {"S": 8, "K": 10, "O": 14, "L": 9, "T": 8, "B": 11}
+    assert list(ROWS) == [f"{letter}{n + 1}" for letter in last for n in range(last[letter])]
+
+
+def test_every_row_id_that_code_and_tests_name_stands_on_the_page() -> None:
+    named = 0
+    for path, text in MODULES.items():
+        # Examples in docstrings show ids of statements (S1), which are not rows.
+        prose = re.sub(r"^\s*(?:>>>|\.\.\. ).*$|``.*?``", "", text, flags=re.MULTILINE)
+        found = {*ROW_ID.findall(prose)}
+        assert not found - ROWS.keys(), path
+        named += len(found)
+    assert named > 300
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("*.md")))
+def test_every_row_id_that_documents_name_stands_on_the_page(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
+    assert {*ROW_ID.findall(prose)} <= ROWS.keys()
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_every_row_names_a_module_and_what_shows_it_or_says_what_is_missing(row: str) -> None:
+    text = ROWS[row]
+    shown = "    graph-service " in text or "```graphql" in text
+    assert ("Modules: " in text and shown) or "\nMissing: " in text
+
+
+def test_every_module_of_the_page_exists() -> None:
+    modules = re.findall(r"`((?:graph_service|loaders|queries|tests|tools)/[^`]+)`", TEXT)
+    assert len(modules) > 100
+    assert [name for name in modules if not (ROOT / name).is_file()] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_commands_of_the_page_are_understood(command: str) -> None:
+    assert make_parser().parse_args(shlex.split(command)).run is not None
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_queries_of_the_page_are_valid(query: str) -> None:
+    printed = (ROOT / "docs" / "schema.graphql").read_text(encoding="utf-8")
+    assert graphql.validate(graphql.build_schema(printed), graphql.parse(query)) == []
+
+
+def test_nothing_refers_to_what_the_repository_lacks() -> None:
+    """Who reads a numbered trap or issue cannot look it up; the reason itself is said instead."""
+    private = re.compile(
+        r"\btraps? \d|\b(?:spec|design|traps|conventions)\.md\b|\bissue \d|\bdesign: |\bsettled[):]|"
+        r'"Settled"',
+        re.IGNORECASE,
+    )
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    texts = MODULES | {path: path.read_text(encoding="utf-8") for path in pages}
+    assert {path: found[0] for path, text in texts.items() if (found := private.search(text))} == {}
