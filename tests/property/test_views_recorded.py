@@ -53,7 +53,7 @@ def random_graph(seed: int, edges: int, nodes: int, relations: int) -> Knowledge
         )
         for place in range(edges)
     ]
-    ranks = {at: Rank.DEPRECATED for at in range(0, edges, 17)} | {3: Rank.PREFERRED}
+    ranks = dict.fromkeys(range(0, edges, 17), Rank.DEPRECATED) | {3: Rank.PREFERRED}
     return build_graph(triples, ranks=ranks, extra_entities=["alone"])
 
 
