@@ -23,6 +23,7 @@ from graph_service.model.statement import Rank
 from graph_service.model.values import StringValue
 from graph_service.model.view import Method, Sampling, Scope, ViewDelta, ViewReport, ViewSpec
 from graph_service.views.delta import make_delta
+from graph_service.views.overlay import lay
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "view_deltas.json"
 DRAWN = (
@@ -113,8 +114,12 @@ def specs(graph: KnowledgeGraph) -> list[ViewSpec]:
 
 
 def told(graph: KnowledgeGraph, delta: ViewDelta, report: ViewReport) -> list[object]:
-    """A delta in ids, and its report."""
+    """A delta in ids, its report, and the view as it is laid."""
+    overlay = lay(graph, delta, view_id="v")
     return [
+        [overlay.statement_ids[at] for at in range(len(overlay.keys))],
+        [column.tolist() for column in (overlay.kinds, overlay.rank, overlay.base_edge)],
+        [str(column.dtype) for column in (overlay.head, overlay.kinds, overlay.rank)],
         [graph.statement_ids[edge] for edge in delta.removed.tolist()],
         [graph.statement_ids[edge] for edge in delta.replaced.tolist()],
         [graph.relation_ids[rel] for rel in delta.replaced_rel.tolist()],
