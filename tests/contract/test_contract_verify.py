@@ -123,6 +123,21 @@ def test_what_was_changed_is_named(
     assert expected <= set(faults(store, graph_name))
 
 
+def test_a_region_of_damaged_rows_is_told_as_damage(
+    store: Store, graph_name: str, damage: Damage
+) -> None:
+    """The store route reads regions without a snapshot: rows that lead nowhere are no fault of ours."""
+    info = load_graph(store, graph_name, sample_statements(), sample_entities())
+    number = info.edition.rpartition("@")[2]
+    damage(
+        f"UPDATE statements_{number} SET tail = tail + 1 WHERE tail IS NOT NULL",
+        "MATCH (:Entity {graph: $edition})-[r]->(n:Entity) REMOVE n.id, n.long_id",
+        edition=info.edition,
+    )
+    with pytest.raises(StoreCorruptError, match="a region can't be read"):
+        store.neighbourhood(info.edition, ["Q42"])
+
+
 def test_a_search_index_that_lost_a_name_is_named(
     store: Store, graph_name: str, damage: Damage
 ) -> None:

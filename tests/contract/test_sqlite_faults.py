@@ -348,18 +348,17 @@ def test_no_connection_crosses_a_fork(path: Path) -> None:
         assert [info.name for info in store.graphs()] == ["g", "h", "of-child"]
 
 
-def test_a_region_of_damaged_rows_is_told_as_damage(path: Path) -> None:
-    """The store route reads regions without a snapshot: a key that leads nowhere is no fault of ours."""
+def test_damaged_relations_of_entities_are_told_as_damage(path: Path) -> None:
     filled(path)
     with open_sqlite(path) as store:
         info = store.graph("g")
         number = int(info.edition.rpartition("@")[2])
         with sqlite3.connect(path) as connection:
-            sql = "UPDATE statements_$n SET tail = tail + 1 WHERE tail IS NOT NULL"
+            sql = "UPDATE statements_$n SET relation = relation + 1000"
             assert connection.execute(of_edition(sql, number)).rowcount
         connection.close()
-        with pytest.raises(StoreCorruptError, match="a region can't be read"):
-            store.neighbourhood(info.edition, ["Q42"])
+        with pytest.raises(StoreCorruptError, match="the relations of entities can't be read"):
+            store.relations_of(info.edition, ["Q42"])
 
 
 # --- the snapshot cache ------------------------------------------------------------------------

@@ -121,12 +121,13 @@ def test_hashes_are_ordered_by_all_their_bits():
     rng = np.random.default_rng(1)
     hashes = rng.permutation(np.arange(2_000, dtype=np.uint64) * np.uint64(977))
     assert (ascending(hashes) == np.argsort(hashes)).all()
-    spread = hashes << np.uint64(43)
-    assert (ascending(spread) == np.argsort(spread)).all()
+    for distance in (15, 16, 31, 32, 33, 43, 47, 48):
+        spread = hashes << np.uint64(distance)
+        assert (ascending(spread) == np.argsort(spread)).all()
     assert len(ascending(hashes[:0])) == 0
 
 
-@pytest.mark.parametrize("distance", [0, 20, 30, 43, 53])
+@pytest.mark.parametrize("distance", [0, 20, 30, 32, 43, 48, 53])
 def test_hashes_past_the_cache_are_ordered_by_all_their_bits(monkeypatch, distance):
     """O10: dealt into buckets; also where their upper bits are alike."""
     monkeypatch.setattr("graph_service.views.draw._CACHED", 16)

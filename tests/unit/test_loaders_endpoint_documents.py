@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -524,13 +523,22 @@ def test_a_killed_load_goes_on(server: SparqlServer, tmp_store: Store, tmp_path:
     command = [sys.executable, "-m", "graph_service.cli", *command_for(server, tmp_store.url)]
     server.requests.clear()
     for killed_at in (1, 3, 5):
-        server.faults[:] = [Fault(times=None, delay_s=0.2), Fault(times=None, delay_s=0.2, path="/api.php")]  # fmt: skip
-        before = len(server.requests)
+        last = len(server.requests) + killed_at
+        held, killed = threading.Event(), threading.Event()
+
+        def hold(rows: list[Any], last: int = last, held: threading.Event = held,
+                 killed: threading.Event = killed) -> list[Any]:  # fmt: skip
+            if len(server.requests) >= last:
+                held.set()
+                killed.wait(60)
+            return rows
+
+        server.faults[:] = [Fault(times=None, rows=hold, path=path) for path in ("", "/api.php")]
         process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-        while len(server.requests) < before + killed_at and process.poll() is None:
-            time.sleep(0.01)
+        assert held.wait(60), "it asked for less"
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
+        killed.set()
     server.faults.clear()
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -605,15 +605,23 @@ def test_a_killed_load_goes_on(tmp_store: Store, tmp_path: Path) -> None:
     with serve_sparql(small_graph()) as server:
         unbroken = run(tmp_store, server, graph="unbroken")
         server.requests.clear()
-        server.faults.append(Fault(times=None, delay_s=0.1))
+        held, killed = threading.Event(), threading.Event()
+
+        def hold(rows: list[Any]) -> list[Any]:
+            if len(server.requests) >= 3:
+                held.set()
+                killed.wait(60)
+            return rows
+
+        server.faults.append(Fault(times=None, rows=hold))
         environment = {**os.environ, "GRAPH_SERVICE_CACHE_DIR": str(tmp_path / "cache")}
         command = [sys.executable, "-m", "graph_service.cli", "load", "wikidata:Q1", "--graph", "g",
                    "--hops", "2", "--endpoint", server.url, "--store", tmp_store.url]  # fmt: skip
         process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-        while len(server.requests) < 3 and process.poll() is None:
-            time.sleep(0.01)
+        assert held.wait(60), "it asked for less"
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
+        killed.set()
         server.faults.clear()
         asked = set(server.queries())
         server.requests.clear()

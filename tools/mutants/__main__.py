@@ -66,7 +66,7 @@ def main() -> int:
                 failed = ", ".join(recorded[area].failed)
                 print(f"{area}: these tests fail on the code as it is and judge nothing: {failed}")
         kept = cache / f"seed-{options.seed}.jsonl"
-        hunts = _prepare(sources, drawn, recorded, _read(kept), kept)
+        hunts = _prepare(sources, drawn, recorded, copies, kept)
         with ThreadPoolExecutor(options.workers) as pool:
             list(pool.map(lambda area: _hunt(area, hunts[area], copies[area], kept, environment),
                           sorted(hunts, key=lambda area: -len(hunts[area]))))  # fmt: skip
@@ -139,11 +139,12 @@ def _prepare(
     sources: Mapping[str, SourceFile],
     drawn: Sequence[Mutant],
     recorded: Mapping[str, Recorded],
-    results: Results,
+    copies: Mapping[str, Path],
     kept: Path,
 ) -> dict[str, list[Job]]:
     """Returns what is to be judged, by area, and notes what no test runs."""
-    tests = {area: hash_tests(ROOT, area) for area in recorded}
+    results = _read(kept)
+    tests = {area: hash_tests(copies[area], area) for area in recorded}
     hunts: dict[str, list[Job]] = {area: [] for area in recorded}
     equivalent = _equivalent()
     lines: list[dict[str, str]] = []

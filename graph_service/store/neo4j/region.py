@@ -11,6 +11,7 @@ from graph_service.errors import InputError
 from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.statement import Rank
+from graph_service.store.decoding import decodes
 from graph_service.store.neo4j.driver import in_chunks, rows_of
 from graph_service.store.neo4j.rows import EDGE_COLUMNS, edge_of_row
 from graph_service.store.neo4j.schema import hex_key
@@ -34,6 +35,7 @@ _DEGREES = """UNWIND $keys AS key MATCH (n:Entity {key: key})
 _IDS = "UNWIND $keys AS key MATCH (n:Entity {key: key}) RETURN n.key, coalesce(n.long_id, n.id)"
 
 
+@decodes("a region")
 def read_neighbourhood(
     tx: neo4j.Transaction,
     edition: str,

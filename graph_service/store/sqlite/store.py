@@ -312,7 +312,10 @@ class SqliteStore:
     ) -> dict[str, frozenset[str]]:
         """Returns the relations of heads; see ``GraphReader.relations_of``."""
         number = self._edition(edition)
-        with self._database.reading(deadline) as connection:
+        with (
+            self._database.reading(deadline) as connection,
+            decoding("the relations of entities"),
+        ):
             return read_relations(connection, number, ids)
 
     def search(

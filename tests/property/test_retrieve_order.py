@@ -1,0 +1,37 @@
+"""Sorting and numbering whole numbers, against numpy's plain functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graph_service.sorting import TABLE, distinct, ranked, stable_order
+
+TOPS = (0, 1, 6, 2**16 - 1, 2**16, TABLE - 1, TABLE, TABLE + 1, 2**31 - 1, 2**32, 2**40, 2**62)
+
+
+@pytest.mark.parametrize("top", TOPS)
+@pytest.mark.parametrize("count", [0, 1, 2, 700])
+def test_numbers_are_ordered_and_numbered_as_numpy_does(top: int, count: int) -> None:
+    generator = np.random.Generator(np.random.PCG64(top + count))
+    numbers = generator.integers(0, top, count, endpoint=True)
+    numbers[count // 2 : count // 2 + 1] = top
+    numbers[: count // 4] = numbers[count - count // 4 :]
+    for kind in (np.int64, np.int32) if top < 2**31 else (np.int64,):
+        typed = numbers.astype(kind)
+        assert stable_order(typed).tolist() == np.argsort(typed, kind="stable").tolist()
+        found = distinct(typed)
+        assert found.dtype == np.int64
+        assert found.tolist() == np.unique(typed).tolist()
+    values, places = ranked(numbers)
+    expected, at = np.unique(numbers, return_inverse=True)
+    assert (values.tolist(), places.tolist()) == (expected.tolist(), at.tolist())
+    assert (values.dtype, places.dtype) == (np.int64, np.int64)
+
+
+def test_no_table_is_made_of_a_few_large_numbers() -> None:
+    """2**62 places would be no memory's; of many numbers a table of eight times as many is."""
+    many = np.arange(TABLE // 4, dtype=np.int64) * 8
+    values, places = ranked(many)
+    assert values.tolist() == many.tolist()
+    assert places.tolist() == list(range(len(many)))
