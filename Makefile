@@ -48,8 +48,9 @@ bench: $(VENV)/.test ## Measure speed beside references: make bench DATA=../shar
 serve: setup ## Serve GraphQL on http://127.0.0.1:8000/graphql
 	$(BIN)/graph-service serve
 
-schema: $(VENV)/.test ## Write the GraphQL schema anew
+schema: $(VENV)/.test ## Write the GraphQL schema and the page of options anew
 	$(BIN)/python -m graph_service.api.schema > docs/schema.graphql
+	$(BIN)/python -m graph_service.cli.tables > docs/options.md
 
 lock: $(VENV)/.test ## Resolve all dependencies anew, with hashes
 	$(PIP) install --quiet uv

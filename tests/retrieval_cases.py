@@ -53,7 +53,7 @@ def requests() -> list[RetrieveRequest]:
         RetrieveRequest(_DIALOGUE, strategy, preset="ltgen", triples_per_relation=2)
         for strategy in (Strategy.TRIPLETS, Strategy.PATHS)
     ]
-    asked.append(replace(asked[-1], relations_per_entity=2, random_seed=7, view=view))
+    asked.append(replace(asked[-1], relations_per_entity=2, draw_seed=7, view=view))
     return asked
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import MISSING
 from enum import Enum
+from typing import Any
 
 import strawberry
 
@@ -23,6 +26,7 @@ from graph_service.model.values import (
     Value,
 )
 from graph_service.model.view_spec import Change, ChangeKind, Method, Sampling, Scope, ViewSpec
+from graph_service.options import graphql_name, graphql_text, options_of
 from graph_service.service.lookup import read_id
 
 MAX_TIME_PRECISION = 14
@@ -129,83 +133,39 @@ class ViewRefInput:
     spec: ViewSpecInput | None = strawberry.UNSET
 
 
-@strawberry.input(description="Prizes and costs; the preset's where absent.")
-class PrizeInput:
-    """Prizes and costs."""
+def _input_of(request: type, description: str, /) -> Callable[[type], type]:
+    """Returns a decorator that gives a class the options of a request as its fields, as an input.
 
-    top_nodes: int | None = None
-    top_edges: int | None = None
-    edge_cost: float | None = None
-    max_path_length: int | None = None
+    Ids are GraphQL's; what is not given stays as the request has it.
+    """
 
+    def decorate(cls: type) -> type:
+        for each in options_of(request).values():
+            if not each.facts.of_api:
+                continue
+            name = graphql_name(each.name)
+            kind: Any = _GIVEN.get(each.kind, each.kind)
+            if each.name.endswith("_ids") or each.name == "graph":
+                kind = strawberry.ID
+            is_absent = each.is_list or each.is_optional
+            default = None if each.is_list else each.default
+            several = list[kind] if each.is_list else kind
+            cls.__annotations__[name] = several | None if is_absent else several
+            about = strawberry.field(description=graphql_text(each.facts.help))
+            if default is not MISSING:
+                about = strawberry.field(default=default, description=graphql_text(each.facts.help))
+            setattr(cls, name, about)
+        return strawberry.input(cls, description=description)
 
-@strawberry.input(
-    description="How preset ltgen tags items and ranks their properties; the preset's where absent."
-)
-class PropertyRankingInput:
-    """How the properties of each item are ranked."""
-
-    min_link_score: float | None = strawberry.field(
-        default=None, description="Of an item that the question names, at least."
-    )
-    max_items: int | None = None
-    properties: int | None = strawberry.field(
-        default=None, description="Kept of each item; both directions of one are two."
-    )
-    statements: int | None = strawberry.field(
-        default=None, description="Kept of each item and property, drawn by the random seed."
-    )
-    random_seed: int | None = None
-    ranker: str | None = strawberry.field(
-        default=None, description="embedding, trained, or the name of a trained ranker."
-    )
+    return decorate
 
 
-@strawberry.input(
-    description="Linking that is wrong to a known share: of all pairs of question and item, those "
-    "beyond the share are swapped for irrelevant items."
-)
-class LinkingInput:
-    """Linking that is wrong to a known share."""
-
-    accuracy: float = strawberry.field(description="Share that stays, 0 to 1.")
-    random_seed: int = 0
+_GIVEN: dict[type, type] = {ViewRef: ViewRefInput}
 
 
-@strawberry.input(description="One question to one graph, or to a view of it.")
+@_input_of(RetrieveRequest, "One question to one graph, or to a view of it.")
 class RetrieveInput:
-    """One question to one graph."""
-
-    question: str
-    graph: strawberry.ID | None = None
-    view: ViewRefInput | None = None
-    item_ids: list[strawberry.ID] | None = None
-    language_codes: list[str] | None = None
-    preset: str = "default"
-    limit: int | None = None
-    max_hops: int | None = None
-    max_edges: int | None = None
-    min_score: float | None = None
-    token_budget: int | None = None
-    property_ids: list[strawberry.ID] | None = None
-    exclude_property_ids: list[strawberry.ID] | None = None
-    type_ids: list[strawberry.ID] | None = strawberry.field(
-        default=None,
-        description="Only instances of these items, or of their subclasses, beside the question's "
-        "own items; a literal goes with the item that it is said of.",
-    )
-    ranks: list[Rank] | None = None
-    prizes: PrizeInput | None = None
-    ranking: PropertyRankingInput | None = None
-    linking: LinkingInput | None = None
-    question_vector: list[float] | None = strawberry.field(
-        default=None,
-        description="Stands for the question's text wherever that is compared with texts of the "
-        "graph: as many numbers as the embedder's vectors have. Names are still found by the text.",
-    )
-    prove: bool = strawberry.field(
-        default=False, description="Work longer, some two seconds, for a proven subgraph."
-    )
+    """One question to one graph: the options of ``RetrieveRequest``."""
 
 
 @strawberry.input(description="A view to make and store.")
@@ -223,40 +183,14 @@ class CreateViewInput:
 
 def to_request(given: RetrieveInput, strategy: Strategy, /) -> RetrieveRequest:
     """Returns the model's request. Details are read where a query asks for them."""
-    prizes = given.prizes or PrizeInput()
-    ranking = given.ranking or PropertyRankingInput()
-    return RetrieveRequest(
-        question=given.question,
-        strategy=strategy,
-        graph=given.graph,
-        view=to_view_ref(given.view),
-        entity_ids=tuple(given.item_ids or ()),
-        languages=tuple(given.language_codes or ("en",)),
-        preset=given.preset,
-        limit=given.limit,
-        max_hops=given.max_hops,
-        max_edges=given.max_edges,
-        min_score=given.min_score,
-        token_budget=given.token_budget,
-        relation_ids=tuple(given.property_ids or ()),
-        exclude_relation_ids=tuple(given.exclude_property_ids or ()),
-        type_ids=tuple(given.type_ids or ()),
-        ranks=tuple(given.ranks or ()),
-        top_nodes=prizes.top_nodes,
-        top_edges=prizes.top_edges,
-        edge_cost=prizes.edge_cost,
-        max_path_length=prizes.max_path_length,
-        min_link_score=ranking.min_link_score,
-        max_entities=ranking.max_items,
-        relations_per_entity=ranking.properties,
-        triples_per_relation=ranking.statements,
-        random_seed=ranking.random_seed,
-        ranker=ranking.ranker,
-        linking_accuracy=given.linking.accuracy if given.linking else None,
-        linking_seed=given.linking.random_seed if given.linking else 0,
-        question_vector=None if given.question_vector is None else tuple(given.question_vector),
-        prove=given.prove,
-    )
+    values: dict[str, Any] = {}
+    for each in options_of(RetrieveRequest).values():
+        value: Any = getattr(given, graphql_name(each.name)) if each.facts.of_api else None
+        if each.kind is ViewRef:
+            value = to_view_ref(value)
+        if value is not None:
+            values[each.name] = tuple(value) if each.is_list else value
+    return RetrieveRequest(**{**values, "strategy": strategy})
 
 
 def to_view_ref(given: ViewRefInput | None, /) -> ViewRef | None:

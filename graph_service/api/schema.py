@@ -71,6 +71,7 @@ from graph_service.model.result import (
     SubgraphResult,
     TripletsResult,
 )
+from graph_service.options import camel_case, graphql_name
 from graph_service.service import Outcome, Service
 from graph_service.service.batch import check_count
 
@@ -432,24 +433,8 @@ def _shortened(message: str) -> str:
     return message if len(message) <= MAX_MESSAGE else f"{message[: MAX_MESSAGE - 1]}…"
 
 
-_ARGUMENTS = {
-    "entity_ids": "itemIds",
-    "relation_ids": "propertyIds",
-    "exclude_relation_ids": "excludePropertyIds",
-    "languages": "languageCodes",
-    "linking_accuracy": "linking.accuracy",
-}
-
-
 def _camel(name: str) -> str:
-    return ".".join(_camel_part(part) for part in name.split("."))
-
-
-def _camel_part(name: str) -> str:
-    if name in _ARGUMENTS:
-        return _ARGUMENTS[name]
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
+    return ".".join(camel_case(graphql_name(part)) for part in name.split("."))
 
 
 class _Schema(strawberry.Schema):

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 
+from graph_service.cli.options import read_options
 from graph_service.cli.output import Output, error_fields
 from graph_service.cli.parser import make_parser
 from graph_service.errors import GraphServiceError, InputError, LimitError, SetupError, StoreError
@@ -34,17 +35,18 @@ def main(arguments: Sequence[str] | None = None, /) -> int:
     parser = make_parser()
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        options = parser.parse_args(given)
+        found = parser.parse_args(given)
+        options = read_options(found.options, found) if hasattr(found, "options") else found
     except InputError as error:
         report_error(error, Output(as_json="--json" in given))
         return EXIT_INPUT
-    if not hasattr(options, "run"):
+    if not hasattr(found, "run"):
         parser.print_help()
         return EXIT_INPUT
     output = Output(as_json=getattr(options, "json", False))
     try:
         with _own_prompts(getattr(options, "prompt_files", [])):
-            code: int = options.run(options, output)
+            code: int = found.run(options, output)
         sys.stdout.flush()
         return code
     except GraphServiceError as error:

@@ -9,14 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
+from graph_service.cli.ask.options import QuestionFileOptions, RetrieveOptions
+from graph_service.cli.options import StoreOptions
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
-from graph_service.model.request import RetrieveRequest, ViewRef
-from graph_service.model.result import Strategy
-from graph_service.model.statement import Rank
-from graph_service.model.view_spec import Scope, ViewSpec, parse_method
 from graph_service.service import Service, open_configured_store, open_service
 from graph_service.settings import Settings, read_settings
 from graph_service.store import SQLITE_SCHEME
@@ -26,24 +22,15 @@ from graph_service.store.protocol import Store
 if TYPE_CHECKING:
     from queries.datasets.case import Case
 
-QUESTION_SCOPE = "question"
 
-
-def settings_of(options: argparse.Namespace, /) -> Settings:
+def settings_of(options: StoreOptions | argparse.Namespace, /) -> Settings:
     """Returns the settings of the environment with the options over them."""
-    settings = read_settings()
-    if getattr(options, "store", None):
-        settings = replace(settings, store=options.store)
-    if getattr(options, "graph", None):
-        settings = replace(settings, graph=options.graph)
-    if getattr(options, "threads", None):
-        settings = replace(settings, threads=options.threads)
-    if getattr(options, "trust_snapshots", False):
-        settings = replace(settings, trust_snapshots=True)
-    return settings
+    named = ("store", "graph", "threads", "trust_snapshots")
+    given = {name: getattr(options, name, None) for name in named}
+    return replace(read_settings(), **{name: value for name, value in given.items() if value})
 
 
-def open_from(options: argparse.Namespace, output: Output, /) -> Service:
+def open_from(options: StoreOptions | argparse.Namespace, output: Output, /) -> Service:
     """Opens the store that the options name, says which on stderr, and returns the service.
 
     Raises:
@@ -106,98 +93,6 @@ def _forget_empty(store: Store, graph: str) -> None:
         store.delete_graph(graph)
 
 
-def view_ref(text: str | None, /) -> ViewRef | None:
-    """Returns the view of an option: ``METHOD:LEVEL[:SEED[:question]]``, or a stored view's name.
-
-    With ``question`` at the end only the region of the question's own entities is changed, as
-    in OKGQA-P.
-    """
-    if text is None:
-        return None
-    parts = text.split(":")
-    of_question = len(parts) == 4 and parts[3] == QUESTION_SCOPE
-    if len(parts) in (2, 3) or of_question:
-        try:
-            level = float(parts[1])
-            random_seed = int(parts[2]) if len(parts) > 2 else 0
-        except ValueError:
-            return ViewRef(id=text)
-        spec = ViewSpec(
-            method=parse_method(parts[0]),
-            level=level,
-            random_seed=random_seed,
-            scope=Scope(of_question=of_question),
-        )
-        spec.validate()
-        return ViewRef(spec=spec)
-    return ViewRef(id=text)
-
-
-def request_of(options: argparse.Namespace, question: str, /, **changes: Any) -> RetrieveRequest:
-    """Returns the request of the options for one question."""
-    fields: dict[str, Any] = {
-        "question": question,
-        "strategy": Strategy(options.strategy),
-        "graph": options.graph,
-        "view": view_ref(options.view),
-        "entity_ids": tuple(options.entity),
-        "languages": tuple(options.language) or ("en",),
-        "preset": options.preset,
-        "limit": options.limit,
-    }
-    for name in (
-        "max_edges",
-        "max_hops",
-        "token_budget",
-        "min_score",
-        "prove",
-        "linking_accuracy",
-        "linking_seed",
-    ):
-        if hasattr(options, name):
-            fields[name] = getattr(options, name)
-    for name, option in (
-        ("relation_ids", "relation"),
-        ("exclude_relation_ids", "exclude_relation"),
-    ):
-        fields[name] = tuple(getattr(options, option, ()))
-    for name, option in (
-        ("min_link_score", "tag_confidence"),
-        ("max_entities", "tag_entities"),
-        ("relations_per_entity", "relations_kept"),
-        ("triples_per_relation", "statements_kept"),
-        ("random_seed", "draw_seed"),
-        ("ranker", "relation_ranker"),
-    ):
-        fields[name] = getattr(options, option, None)
-    fields["question_vector"] = _read_vector(getattr(options, "question_vector", None))
-    fields["type_ids"] = tuple(getattr(options, "type", ()))
-    fields["ranks"] = tuple(Rank(rank) for rank in getattr(options, "rank", ()))
-    return RetrieveRequest(**{**fields, **changes})
-
-
-def _read_vector(path: str | None) -> tuple[float, ...] | None:
-    if path is None:
-        return None
-    try:
-        return vector_of(orjson.loads(Path(path).read_bytes()))
-    except OSError as error:
-        raise InputError(
-            f"can't read {path}: {error.strerror}", argument="question_vector"
-        ) from error
-    except orjson.JSONDecodeError as error:
-        raise InputError(f"{path}: not JSON: {error}", argument="question_vector") from error
-
-
-def vector_of(data: object, /) -> tuple[float, ...]:
-    """Returns the numbers of a JSON list; raises ``InputError`` where it is none of numbers."""
-    if not isinstance(data, list) or not all(
-        isinstance(number, int | float) and not isinstance(number, bool) for number in data
-    ):
-        raise InputError("a vector is a JSON list of numbers", argument="question_vector")
-    return tuple(float(number) for number in data)
-
-
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
     """A question of a file.
@@ -212,12 +107,12 @@ class AskedQuestion:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def questions_of(options: argparse.Namespace, /) -> list[AskedQuestion]:
+def questions_of(options: RetrieveOptions, /) -> list[AskedQuestion]:
     """Returns the question given, or those of a file of any format that ``answer`` reads."""
-    if (options.question is None) == (options.questions is None):
-        raise InputError("give either a question or --questions FILE", argument="question")
-    if options.question is not None:
+    if options.question is not None and options.questions is None:
         return [AskedQuestion("1", options.question)]
+    if options.questions is None or options.question is not None:
+        raise InputError("give either a question or --questions FILE", argument="question")
     from queries.datasets.cases import QuestionFormat, format_of
     from queries.generate.answer import search_text
 
@@ -241,7 +136,9 @@ def questions_of(options: argparse.Namespace, /) -> list[AskedQuestion]:
     return found
 
 
-def cases_of_file(path: str, options: argparse.Namespace, /, *, language: str) -> Sequence[Case]:
+def cases_of_file(
+    path: str, options: QuestionFileOptions | argparse.Namespace, /, *, language: str
+) -> Sequence[Case]:
     """Returns the questions of a file, by its format or the one that the options name."""
     from queries.datasets.cases import format_of, read_question_file
 

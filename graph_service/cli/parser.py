@@ -14,13 +14,15 @@ from graph_service.cli.answer.answer_options import (
     add_question_options,
 )
 from graph_service.cli.arguments import Parser, examples
-from graph_service.cli.ask.retrieve_options import add_retrieval_options, add_retrieve
+from graph_service.cli.ask.options import RetrieveOptions
+from graph_service.cli.ask.retrieve_options import add_retrieval_options
 from graph_service.cli.doctor.measuring import add_bench
 from graph_service.cli.examples import EXAMPLES
 from graph_service.cli.graph.endpoint_options import add_endpoint_options
 from graph_service.cli.graph.export_options import add_backup, add_export
 from graph_service.cli.graph.load_options import add_filter_options, add_reading_options
 from graph_service.cli.graph.longtail_options import add_pageviews, add_passages, add_sample
+from graph_service.cli.options import add_options
 from graph_service.cli.rank.rank_options import add_rank, add_step_options
 from graph_service.cli.score.score_options import add_score
 from graph_service.cli.view.scorer_options import add_scorer
@@ -59,15 +61,18 @@ def make_parser() -> argparse.ArgumentParser:
     graph = Parser(add_help=False, parents=[store])
     graph.add_argument("--graph", metavar="NAME", help="the graph; may be left out if there is one")
 
-    def add(name: str, run: str, text: str, parent: Parser) -> Any:
+    def add(name: str, run: str, text: str, parent: Parser | type) -> Any:
         verb = verbs.add_parser(
             name,
             help=text,
             description=text,
             epilog=examples(EXAMPLES.get(name, ())),
-            parents=[parent],
+            parents=[parent] if isinstance(parent, Parser) else [],
         )
         verb.set_defaults(run=_verb(run))
+        if isinstance(parent, type):
+            add_options(verb, parent)
+            verb.set_defaults(options=parent)
         return verb
 
     _add_load(add("load", "graph.loading:load", "load a file or folder into a graph", store))
@@ -106,8 +111,11 @@ def make_parser() -> argparse.ArgumentParser:
     add_sample(
         add("sample", "graph.sampling:sample", "draw long-tail entities with their triples", graph)
     )
-    add_retrieve(
-        add("retrieve", "ask.retrieving:retrieve", "get triplets, paths or a subgraph", graph)
+    add(
+        "retrieve",
+        "ask.retrieving:retrieve",
+        "get triplets, paths or a subgraph",
+        RetrieveOptions,
     )
     view = add("view", "view.views:view", "make, list, show, compare or delete views", graph)
     add_view_options(view)

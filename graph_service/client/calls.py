@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Required, TypedDict, TypeVar
+from typing import Any, Generic, Required, TypeVar, cast
 
 from graph_service.client import documents
 from graph_service.client.decode import (
@@ -27,7 +27,7 @@ from graph_service.client.types import (
 )
 from graph_service.errors import GraphServiceError, InputError, StoreError
 from graph_service.model.graph_info import GraphInfo
-from graph_service.model.request import ViewRef
+from graph_service.model.request import RetrieveOptions, RetrieveRequest, ViewRef
 from graph_service.model.result import (
     PathsResult,
     RetrievalResult,
@@ -47,46 +47,10 @@ from graph_service.model.values import (
     Value,
 )
 from graph_service.model.view_spec import Change, ViewSpec
+from graph_service.options import options_of
 
 T = TypeVar("T")
 View = ViewRef | ViewSpec | str
-
-
-class RetrieveOptions(TypedDict, total=False):
-    """Options of a retrieval, as in ``model.request.RetrieveRequest``.
-
-    ``view`` is a stored view's id or name, a specification, or a reference.
-    """
-
-    graph: str | None
-    view: View | None
-    entity_ids: Sequence[str]
-    languages: Sequence[str]
-    preset: str
-    limit: int | None
-    max_hops: int | None
-    max_edges: int | None
-    min_score: float | None
-    token_budget: int | None
-    relation_ids: Sequence[str]
-    exclude_relation_ids: Sequence[str]
-    type_ids: Sequence[str]
-    ranks: Sequence[Rank]
-    top_nodes: int | None
-    top_edges: int | None
-    edge_cost: float | None
-    max_path_length: int | None
-    min_link_score: float | None
-    max_entities: int | None
-    relations_per_entity: int | None
-    triples_per_relation: int | None
-    random_seed: int | None
-    ranker: str | None
-    linking_accuracy: float | None
-    linking_seed: int
-    question_vector: Sequence[float] | None
-    prove: bool
-    details: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,72 +77,21 @@ class Call(Generic[T]):
             ) from error
 
 
-_NAMES = {
-    "graph": "graph",
-    "entity_ids": "itemIds",
-    "languages": "languageCodes",
-    "preset": "preset",
-    "limit": "limit",
-    "max_hops": "maxHops",
-    "max_edges": "maxEdges",
-    "min_score": "minScore",
-    "token_budget": "tokenBudget",
-    "relation_ids": "propertyIds",
-    "exclude_relation_ids": "excludePropertyIds",
-    "type_ids": "typeIds",
-    "ranks": "ranks",
-    "question_vector": "questionVector",
-    "prove": "prove",
-}
-_PRIZE_NAMES = {
-    "top_nodes": "topNodes",
-    "top_edges": "topEdges",
-    "edge_cost": "edgeCost",
-    "max_path_length": "maxPathLength",
-}
-_RANKING_NAMES = {
-    "min_link_score": "minLinkScore",
-    "max_entities": "maxItems",
-    "relations_per_entity": "properties",
-    "triples_per_relation": "statements",
-    "random_seed": "randomSeed",
-    "ranker": "ranker",
-}
-
-
-_LINKING_NAMES = {"linking_accuracy": "accuracy", "linking_seed": "randomSeed"}
-
-
 def _retrieve_input(question: str, options: RetrieveOptions) -> dict[str, Any]:
+    known = {
+        name: each.graphql
+        for name, each in options_of(RetrieveRequest).items()
+        if each.facts.of_api and name != "question"
+    }
     fields: dict[str, Any] = {"question": question}
-    prizes: dict[str, Any] = {}
-    ranking: dict[str, Any] = {}
-    linking: dict[str, Any] = {}
-    view = options.get("view")
-    if view is not None:
-        fields["view"] = view_input(view)
     for key, value in options.items():
-        if key in ("view", "details") or value is None:
+        if key == "details" or value is None:
             continue
-        if key in _PRIZE_NAMES:
-            prizes[_PRIZE_NAMES[key]] = value
-        elif key in _LINKING_NAMES:
-            linking[_LINKING_NAMES[key]] = value
-        elif key in _RANKING_NAMES:
-            ranking[_RANKING_NAMES[key]] = value
-        elif key in _NAMES:
-            fields[_NAMES[key]] = _plain(value)
-        else:
-            known = ", ".join(
-                [*_NAMES, *_PRIZE_NAMES, *_RANKING_NAMES, *_LINKING_NAMES, "view", "details"]
+        if key not in known:
+            raise TypeError(
+                f"unknown option {key!r}; expected one of {', '.join([*known, 'details'])}"
             )
-            raise TypeError(f"unknown option {key!r}; expected one of {known}")
-    if prizes:
-        fields["prizes"] = prizes
-    if "accuracy" in linking:
-        fields["linking"] = linking
-    if ranking:
-        fields["ranking"] = ranking
+        fields[known[key]] = view_input(cast(View, value)) if key == "view" else _plain(value)
     return fields
 
 

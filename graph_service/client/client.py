@@ -17,7 +17,7 @@ from typing import Self, TypeVar, Unpack
 
 from graph_service.client import calls
 from graph_service.client import passages as passage_calls
-from graph_service.client.calls import Call, QuestionOptions, RetrieveOptions, View
+from graph_service.client.calls import Call, QuestionOptions, View
 from graph_service.client.passages import ClientPassageSet
 from graph_service.client.transport import Http, InProcess, Transport
 from graph_service.client.types import (
@@ -31,6 +31,7 @@ from graph_service.errors import GraphServiceError
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.pageviews import PageViews
 from graph_service.model.passage import PassageRanking, PassagesResult
+from graph_service.model.request import RetrieveOptions
 from graph_service.model.result import (
     PathsResult,
     RetrievalResult,

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, TypedDict
 
 from graph_service.errors import InputError
 from graph_service.model.result import Strategy
 from graph_service.model.statement import Rank
 from graph_service.model.view_spec import ViewSpec
+from graph_service.options import check_bounds, option, options_of
 
 MAX_QUESTION_CHARACTERS = 10_000
-MAX_ENTITY_IDS = 100
-MAX_TYPE_IDS = 100
 MAX_LANGUAGES = 50
 
 
@@ -47,64 +46,130 @@ class ViewRef:
 
 @dataclass(frozen=True, slots=True)
 class RetrieveRequest:
-    """One question to one graph. What is None comes from the preset.
+    """One question to one graph; ``docs/options.md`` lists the options.
 
-    Attributes:
-        graph: Name of the graph; may be left out where the store has one.
-        entity_ids: The question's entities, where the caller knows them; nothing is linked then.
-        languages: Languages of labels, best first.
-        limit: How many items.
-        max_hops: Steps from the question's entities.
-        max_edges: Edges of the region at most.
-        min_score: Items under this score are left out.
-        token_budget: Size of the result's text at most, in the embedder's tokens.
-        relation_ids, exclude_relation_ids: Only these relations; never these.
-        type_ids: Only instances of these classes, or of their subclasses, beside the question's own
-            entities; a literal goes with the entity that it is said of.
-        ranks: Ranks of statements that are edges; preferred and normal where empty.
-        top_nodes, top_edges, edge_cost, max_path_length: Prizes, as in the preset.
-        min_link_score, max_entities, relations_per_entity, triples_per_relation, random_seed,
-            ranker: How relations are ranked, as in preset ``ltgen`` (L4).
-        question_vector: Stands for the question's text wherever that is compared with texts of the
-            graph: as many numbers as the embedder's vectors have. Names are still found by the text.
-        linking_accuracy: Share of the pairs of question and entity that stay, 0 to 1; the others are
-            swapped for irrelevant entities (K7). None swaps nothing.
-        linking_seed: Random seed of that.
-        prove: Whether to work longer, some two seconds, for a proven subgraph.
-        details: Whether triples come with qualifiers and references.
+    What is None comes from the preset. An entity that is given as the question's own always stays,
+    whatever ``type_ids`` says, and a literal goes with the entity that it is said of. Ranks are
+    preferred and normal where none is given.
     """
 
-    question: str
-    strategy: Strategy
-    graph: str | None = None
-    view: ViewRef | None = None
-    entity_ids: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ("en",)
-    preset: str = "default"
-    limit: int | None = None
-    max_hops: int | None = None
-    max_edges: int | None = None
-    min_score: float | None = None
-    token_budget: int | None = None
-    relation_ids: tuple[str, ...] = ()
-    exclude_relation_ids: tuple[str, ...] = ()
-    type_ids: tuple[str, ...] = ()
-    ranks: tuple[Rank, ...] = ()
-    top_nodes: int | None = None
-    top_edges: int | None = None
-    edge_cost: float | None = None
-    max_path_length: int | None = None
-    min_link_score: float | None = None
-    max_entities: int | None = None
-    relations_per_entity: int | None = None
-    triples_per_relation: int | None = None
-    random_seed: int | None = None
-    ranker: str | None = None
-    question_vector: tuple[float, ...] | None = None
-    linking_accuracy: float | None = None
-    linking_seed: int = 0
-    prove: bool = False
-    details: bool = False
+    question: str = option(help="the question, in whole words", of_command_line=False)
+    strategy: Strategy = option(
+        Strategy.TRIPLETS, help="what is retrieved: triplets, paths or a subgraph", of_api=False
+    )
+    graph: str | None = option(
+        None, help="the graph; may be left out if there is one", metavar="NAME"
+    )
+    view: ViewRef | None = option(
+        None, help="a view: its name or id, or a specification, METHOD:LEVEL:SEED", metavar="V"
+    )
+    entity_ids: tuple[str, ...] = option(
+        (), help="the question's entity, instead of linking", most=100, metavar="ID"
+    )
+    languages: tuple[str, ...] = option(
+        ("en",), help="language of labels, best first", most=MAX_LANGUAGES, metavar="CODE"
+    )
+    preset: str = option("default", help="the preset: default, okgqa or ltgen", metavar="P")
+    limit: int | None = option(
+        None, help="triplets, paths or statements at most", least=1, preset="limit"
+    )
+    max_hops: int | None = option(
+        None, help="steps from the question's entities at most", least=1, preset="hops"
+    )
+    max_edges: int | None = option(
+        None, help="edges of the region at most", least=1, preset="max_edges"
+    )
+    min_score: float | None = option(None, help="leave out what scores less")
+    token_budget: int | None = option(
+        None, help="size of the text at most, in the embedder's tokens", least=1
+    )
+    relation_ids: tuple[str, ...] = option(
+        (), help="statements of this relation only", metavar="ID"
+    )
+    exclude_relation_ids: tuple[str, ...] = option(
+        (), help="no statements of this relation", metavar="ID"
+    )
+    type_ids: tuple[str, ...] = option(
+        (),
+        help="instances of this class only, or of its subclasses, beside the question's entities",
+        most=100,
+        metavar="ID",
+    )
+    ranks: tuple[Rank, ...] = option((), help="statements of this rank")
+    top_nodes: int | None = option(
+        None, help="how many entities carry a prize", least=0, most=10_000, preset="top_nodes"
+    )
+    top_edges: int | None = option(
+        None,
+        help="how many statements, or sequences of relations, carry a prize",
+        least=0,
+        most=10_000,
+        preset="top_edges",
+    )
+    edge_cost: float | None = option(
+        None,
+        help="what a statement costs in a path or subgraph, in units of prize",
+        least=0,
+        most=1e6,
+        preset="edge_cost",
+    )
+    max_path_length: int | None = option(
+        None, help="statements of a path at most", least=1, most=8, preset="max_path_length"
+    )
+    min_link_score: float | None = option(
+        None,
+        help="preset ltgen: score of an entity that the question names at least",
+        least=0,
+        most=1,
+        preset="min_link_score",
+    )
+    max_entities: int | None = option(
+        None, help="preset ltgen: entities that the question names at most", least=1, most=100,
+        preset="max_entities",
+    )  # fmt: skip
+    relations_per_entity: int | None = option(
+        None,
+        help="preset ltgen: relations kept of each entity; both directions of one are two",
+        least=1,
+        most=1000,
+        preset="relations_per_entity",
+    )
+    triples_per_relation: int | None = option(
+        None,
+        help="preset ltgen: statements kept of each entity and relation",
+        least=1,
+        most=1000,
+        preset="triples_per_relation",
+    )
+    draw_seed: int | None = option(
+        None, help="preset ltgen: random seed by which those are drawn", preset="random_seed"
+    )
+    ranker: str | None = option(
+        None,
+        help="preset ltgen: what ranks relations: embedding, trained, or the name of a trained ranker",
+        metavar="R",
+        preset="ranker",
+    )
+    linking_accuracy: float | None = option(
+        None,
+        help="share of the question's entities that stay; the others are swapped for irrelevant "
+        "ones (K7)",
+        least=0,
+        most=1,
+    )
+    linking_seed: int = option(0, help="random seed by which entities are swapped")
+    question_vector: tuple[float, ...] | None = option(
+        None,
+        help="the question's vector, in place of the embedder's; names are still found by its text",
+        metavar="FILE",
+    )
+    prove: bool = option(False, help="work longer, some two seconds, for a proven subgraph")
+    details: bool = option(
+        False,
+        help="whether triples come with qualifiers and references",
+        of_api=False,
+        of_command_line=False,
+    )
 
     def validate(self) -> None:
         """Raises ``InputError`` naming the argument at fault; presets check their own bounds."""
@@ -120,27 +185,52 @@ class RetrieveRequest:
             self.question.encode()
         except UnicodeEncodeError as error:
             raise InputError("the question holds a lone surrogate", argument="question") from error
-        if len(self.entity_ids) > MAX_ENTITY_IDS:
-            raise InputError(
-                f"at most {MAX_ENTITY_IDS} entities can be given, got {len(self.entity_ids)}",
-                argument="entity_ids",
-            )
-        if len(self.type_ids) > MAX_TYPE_IDS:
-            raise InputError(
-                f"at most {MAX_TYPE_IDS} types can be given, got {len(self.type_ids)}",
-                argument="type_ids",
-            )
-        check_languages(self.languages)
-        if self.min_score is not None and not math.isfinite(self.min_score):
-            raise InputError(
-                f"min_score must be a finite number, got {self.min_score}", argument="min_score"
-            )
-        if self.linking_accuracy is not None and not 0.0 <= self.linking_accuracy <= 1.0:
-            raise InputError(
-                f"linking_accuracy is a share, 0 to 1, got {self.linking_accuracy}",
-                argument="linking_accuracy",
-            )
-        if self.token_budget is not None and self.token_budget < 1:
-            raise InputError("the token budget must be at least 1", argument="token_budget")
+        check_bounds(self)
         if self.view is not None:
             self.view.validate()
+
+    def of_preset(self) -> dict[str, Any]:
+        """Returns what takes the place of the preset's parameters, by their names there."""
+        return {
+            each.facts.preset: getattr(self, each.name)
+            for each in options_of(RetrieveRequest).values()
+            if each.facts.preset is not None
+        }
+
+
+class RetrieveOptions(TypedDict, total=False):
+    """The options of ``RetrieveRequest`` as a client's keywords, for type checkers.
+
+    ``view`` is a stored view's id or name, a specification, or a reference. A test holds the two
+    together.
+    """
+
+    graph: str | None
+    view: ViewRef | ViewSpec | str | None
+    entity_ids: Sequence[str]
+    languages: Sequence[str]
+    preset: str
+    limit: int | None
+    max_hops: int | None
+    max_edges: int | None
+    min_score: float | None
+    token_budget: int | None
+    relation_ids: Sequence[str]
+    exclude_relation_ids: Sequence[str]
+    type_ids: Sequence[str]
+    ranks: Sequence[Rank]
+    top_nodes: int | None
+    top_edges: int | None
+    edge_cost: float | None
+    max_path_length: int | None
+    min_link_score: float | None
+    max_entities: int | None
+    relations_per_entity: int | None
+    triples_per_relation: int | None
+    draw_seed: int | None
+    ranker: str | None
+    linking_accuracy: float | None
+    linking_seed: int
+    question_vector: Sequence[float] | None
+    prove: bool
+    details: bool

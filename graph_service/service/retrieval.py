@@ -35,7 +35,9 @@ from graph_service.model.result import (
     Tokens,
     TripletsResult,
 )
+from graph_service.model.serialise import to_plain
 from graph_service.model.statement import Rank
+from graph_service.options import options_of
 from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import question_texts, run
 from graph_service.retrieve.kinds import HeadRelations
@@ -50,6 +52,9 @@ from graph_service.service.shaping import base_ids, detailed, fit_budget, make_i
 from graph_service.service.triples import TripleRenderer
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
+
+# Options that the provenance tells under names of its own, or that change nothing in a result's id.
+_TOLD = {"question", "strategy", "graph", "view", "preset", "details"}
 
 NEIGHBOURHOOD = "neighbourhood"
 DEFAULT_RANKS = (Rank.PREFERRED, Rank.NORMAL)
@@ -280,19 +285,7 @@ class Retriever:
         preset = resolve_preset(
             request.preset,
             strategy=request.strategy,
-            limit=request.limit,
-            hops=request.max_hops,
-            max_edges=request.max_edges,
-            top_nodes=request.top_nodes,
-            top_edges=request.top_edges,
-            edge_cost=request.edge_cost,
-            max_path_length=request.max_path_length,
-            min_link_score=request.min_link_score,
-            max_entities=request.max_entities,
-            relations_per_entity=request.relations_per_entity,
-            triples_per_relation=request.triples_per_relation,
-            random_seed=request.random_seed,
-            ranker=request.ranker,
+            **request.of_preset(),
         )
         preset.require(request.strategy)
         if preset.relations is None:
@@ -431,22 +424,16 @@ def _relation_filter(
 
 
 def _request_parameters(request: RetrieveRequest) -> dict[str, Any]:
-    return {
-        "entity_ids": list(request.entity_ids),
-        "languages": list(request.languages),
-        "min_score": request.min_score,
-        "token_budget": request.token_budget,
-        "relation_ids": list(request.relation_ids),
-        "exclude_relation_ids": list(request.exclude_relation_ids),
-        "type_ids": list(request.type_ids),
-        "ranks": [rank.value for rank in request.ranks],
-        "linking_accuracy": request.linking_accuracy,
-        "linking_seed": request.linking_seed,
-        "prove": request.prove,
-        "question_vector": None
-        if request.question_vector is None
-        else vector_hash(request.question_vector),
+    """Returns the options that are neither the preset's nor told elsewhere in the provenance."""
+    given = {
+        each.name: getattr(request, each.name)
+        for each in options_of(RetrieveRequest).values()
+        if each.facts.preset is None and each.name not in _TOLD
     }
+    if request.question_vector is not None:
+        given["question_vector"] = vector_hash(request.question_vector)
+    plain: dict[str, Any] = to_plain(given)
+    return plain
 
 
 def _provenance(

@@ -60,7 +60,7 @@ class Graph(Protocol):
         max_entities: int | None = None,
         relations_per_entity: int | None = None,
         triples_per_relation: int | None = None,
-        random_seed: int | None = None,
+        draw_seed: int | None = None,
         ranker: str | None = None,
     ) -> RetrievalResult:
         """Returns what the preset finds."""
@@ -75,14 +75,14 @@ class StepLimits:
         max_entities: Tagged at most.
         relations_per_entity: Kept of each entity.
         triples_per_relation: Kept of each entity and relation.
-        random_seed: Of the draw of statements.
+        draw_seed: Random seed of the draw of statements.
     """
 
     min_link_score: float | None = None
     max_entities: int | None = None
     relations_per_entity: int | None = None
     triples_per_relation: int | None = None
-    random_seed: int | None = None
+    draw_seed: int | None = None
 
     def __post_init__(self) -> None:
         # The others are the API's to check; these are not passed on where relations are ranked here.

@@ -13,9 +13,11 @@ from demo_graph import demo_file, demo_service, demo_settings
 from graph_service import Service, errors
 from graph_service.api import app, documents, execution, schema
 from graph_service.model import request
+from graph_service.options import options_of
 from graph_service.service import service as service_module
 from graph_service.settings import Settings
 
+OPTIONS = options_of(request.RetrieveRequest)
 __all__ = ["demo_file", "demo_service", "demo_settings"]
 
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
@@ -63,9 +65,9 @@ def test_every_code_is_explained() -> None:
         ("the lists of an answer", execution.MAX_OBJECTS),
         ("a question", request.MAX_QUESTION_CHARACTERS),
         ("ids of `itemsById`", schema.MAX_IDS),
-        ("`itemIds` of a question", request.MAX_ENTITY_IDS),
+        ("`itemIds` of a question", OPTIONS["entity_ids"].facts.most),
         ("`languageCodes`", request.MAX_LANGUAGES),
-        ("`typeIds`", request.MAX_TYPE_IDS),
+        ("`typeIds`", OPTIONS["type_ids"].facts.most),
         ("views of `compare`", service_module.MAX_COMPARED),
         ("inputs of `retrieveMany`", Settings().max_questions),
         ("queries under way", app.MAX_WAITING),

@@ -399,7 +399,7 @@ def test_own_changes_of_every_literal_type(kinds_service: Service) -> None:
         ({"languageCodes": ["en"] * 51}, "BAD_INPUT", "languageCodes"),
         ({"maxHops": 99}, "BAD_INPUT", "maxHops"),
         ({"tokenBudget": 0}, "BAD_INPUT", "tokenBudget"),
-        ({"prizes": {"edgeCost": -1.0}}, "BAD_INPUT", "edgeCost"),
+        ({"edgeCost": -1.0}, "BAD_INPUT", "edgeCost"),
         ({"view": {"spec": {"method": "EDGE_DELETION", "level": 7.0}}}, "BAD_INPUT", "level"),
         # What GraphQL itself refuses has no argument of ours.
         ({"limit": "many"}, "BAD_INPUT", None),

@@ -456,37 +456,40 @@ def options_of(parser: argparse.ArgumentParser) -> set[str]:
 
 def test_answers_by_ranked_relations_go_on_by_the_same_ranking_l4(cli: Cli, tmp_path: Path) -> None:
     path = question_file(tmp_path / "q.jsonl", 3)
-    ranked = ("--relation-ranker", "embedding", "--relations-kept", "2")
+    ranked = ("--ranker", "embedding", "--relations-per-entity", "2")
     found = cli("answer", "--questions", path, "--out", "a.jsonl", *ranked)
     assert found.code == 0
     rows = [json.loads(line) for line in Path("a.jsonl").read_text().splitlines()]
     parameters = rows[0]["result"]["provenance"]["parameters"]
     assert (parameters["ranker"], parameters["relations_per_entity"]) == ("embedding", 2)
     asked = rows[0]["query"]["variables"]["input"]
-    assert (asked["preset"], asked["ranking"]["properties"]) == ("ltgen", 2)
+    assert (asked["preset"], asked["propertiesPerItem"]) == ("ltgen", 2)
     heads = {item["triple"]["relation"]["id"] for item in rows[0]["result"]["items"]}
     assert 1 <= len(heads) <= 2 * len(rows[0]["result"]["linked"])
-    other = cli("answer", "--questions", path, "--out", "a.jsonl", "--relation-ranker", "embedding")
+    other = cli("answer", "--questions", path, "--out", "a.jsonl", "--ranker", "embedding")
     assert other.code == 2
     assert "relations" in other.err
-    wrong = cli("answer", "Who?", "--relation-ranker", "model")
+    wrong = cli("answer", "Who?", "--ranker", "model")
     assert wrong.code == 2
     assert "needs --model" in wrong.err
-    wrong = cli("answer", "Who?", "--relation-ranker", "none.npz")
+    wrong = cli("answer", "Who?", "--ranker", "none.npz")
     assert wrong.code == 2
     assert "rank train" in wrong.err
     # The preset alone ranks by embedding; another one ranks nothing.
     alone = cli(
-        "answer", "--questions", path, "--preset", "ltgen", "--relations-kept", "2", "--json"
+        "answer", "--questions", path, "--preset", "ltgen", "--relations-per-entity", "2", "--json"
     )
     assert [row["result"]["items"] for row in json.loads(alone.out)["answers"]] == [
         row["result"]["items"] for row in rows
     ]
     for options, said in (
-        (("--relations-kept", "2"), "relations_per_entity: preset default ranks no relations"),
-        (("--preset", "okgqa", "--relation-ranker", "embedding"), "preset okgqa ranks no"),
+        (
+            ("--relations-per-entity", "2"),
+            "relations_per_entity: preset default ranks no relations",
+        ),
+        (("--preset", "okgqa", "--ranker", "embedding"), "preset okgqa ranks no"),
         (("--preset", "ltgen", "--strategy", "subgraph"), "no --strategy subgraph"),
-        (("--preset", "ltgen", "--relation-ranker", "trained"), "rank add FILE"),
+        (("--preset", "ltgen", "--ranker", "trained"), "rank add FILE"),
     ):
         wrong = cli("answer", "Who?", *options)
         assert wrong.code == 2
@@ -546,7 +549,7 @@ def test_a_model_ranks_relations_and_an_estimate_asks_none_l5(cli: Cli, tmp_path
     path = question_file(tmp_path / "q.jsonl", 2)
     with stand_in(by_rule) as server:
         run = ("answer", "--questions", path, "--model", "m", "--model-url", server.url,
-               "--relation-ranker", "model", "--setting", "ltgen-triples")  # fmt: skip
+               "--ranker", "model", "--setting", "ltgen-triples")  # fmt: skip
         told = cli(*run, "--estimate", "--json")
         assert json.loads(told.out)["requests"] == 2 * (1 + 5)
         assert not server.requests
@@ -562,7 +565,7 @@ def test_a_model_ranks_relations_and_an_estimate_asks_none_l5(cli: Cli, tmp_path
         assert item.usage == usage_of(item.exchanges)
         assert item.prompt == item.exchanges[-1].prompt
     replay = cli(
-        "answer", "--questions", path, "--relation-ranker", "model", "--setting", "ltgen-triples",
+        "answer", "--questions", path, "--ranker", "model", "--setting", "ltgen-triples",
         "--replay", "a.jsonl.replies.db", "--out", "b.jsonl",
     )  # fmt: skip
     assert replay.code == 0
@@ -573,7 +576,7 @@ def test_a_ranking_that_failed_is_kept_with_its_answer_l5(cli: Cli, tmp_path: Pa
     path = question_file(tmp_path / "q.jsonl", 1)
     with stand_in(ok("none of them")) as server:
         run = ("answer", "--questions", path, "--model", "m", "--model-url", server.url,
-               "--relation-ranker", "model", "--out", "a.jsonl")  # fmt: skip
+               "--ranker", "model", "--out", "a.jsonl")  # fmt: skip
         assert cli(*run).code == 1
         assert len(server.requests) == 2
     (item,) = read_answers("a.jsonl")

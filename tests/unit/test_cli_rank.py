@@ -52,7 +52,7 @@ def test_a_ranker_is_trained_measured_and_used_l5(demo_cli: Cli) -> None:
     assert "mean of 2 folds, these by embedding alone: recall @3" in out
     code, out, _ = demo_cli(
         "rank", "relations", "Who is Maria Shriver married to?", "--ranker", "r.npz",
-        "--relations-kept", "3", "--json",
+        "--relations-per-entity", "3", "--json",
     )  # fmt: skip
     assert code == 0
     (entity,) = [each for each in json.loads(out)["entities"] if each["entity"]["id"] == MARIA]
@@ -84,8 +84,11 @@ def test_relations_of_a_given_entity_by_a_model_l4(demo_cli: Cli) -> None:
         (("measure", "q.jsonl", "--k", "0"), "at 1 or more"),
         (("measure", "q.jsonl", "--train", "q.jsonl", "--folds", "1"), "two parts at least"),
         (("measure", "q.jsonl", "--train", "q.jsonl", "--also", "q.jsonl"), "neither --ranker"),
-        (("relations", "Who?", "--relations-kept", "0"), "relations_per_entity must be at least 1"),
-        (("relations", "Who?", "--tag-confidence", "7"), "min_link_score must be a number from 0"),
+        (
+            ("relations", "Who?", "--relations-per-entity", "0"),
+            "relations_per_entity must be at least 1",
+        ),
+        (("relations", "Who?", "--min-link-score", "7"), "min_link_score must be a number from 0"),
     ],
 )
 def test_wrong_options_of_rank_say_which(
@@ -101,7 +104,7 @@ def test_a_ranker_put_into_the_store_ranks_retrievals_l4_l5(demo_cli: Cli) -> No
     train = lines("train.jsonl", NAMES)
     assert demo_cli("rank", "list")[1].startswith("no trained ranker")
     asked = ("retrieve", "Who is Maria Shriver married to?", "--preset", "ltgen", "--json")
-    code, _, err = demo_cli(*asked, "--relation-ranker", "trained")
+    code, _, err = demo_cli(*asked, "--ranker", "trained")
     assert code == 2
     assert "rank add FILE" in err
     assert demo_cli("rank", "train", train, "--out", "r.npz")[0] == 0
@@ -111,8 +114,8 @@ def test_a_ranker_put_into_the_store_ranks_retrievals_l4_l5(demo_cli: Cli) -> No
     code, out, _ = demo_cli("rank", "list")
     assert name in out
     # In the API, and here with the ranker of the store or of the file: one ranking.
-    limits = ("--relations-kept", "2", "--statements-kept", "3", "--draw-seed", "4")
-    code, out, _ = demo_cli(*asked, "--relation-ranker", "trained", *limits)
+    limits = ("--relations-per-entity", "2", "--triples-per-relation", "3", "--draw-seed", "4")
+    code, out, _ = demo_cli(*asked, "--ranker", "trained", *limits)
     assert code == 0
     found = json.loads(out)
     parameters = found["provenance"]["parameters"]

@@ -13,7 +13,7 @@ from typing import Any
 
 from graph_service.artifacts.rankers import EMBEDDING
 from graph_service.cli.answer.chat_model import chat_model
-from graph_service.cli.opening import cases_of_file, open_from, settings_of, view_ref
+from graph_service.cli.opening import cases_of_file, open_from, settings_of
 from graph_service.cli.output import Output
 from graph_service.cli.rank.relation_ranking import (
     is_of_api,
@@ -22,6 +22,7 @@ from graph_service.cli.rank.relation_ranking import (
     step_limits,
     strategy_of,
 )
+from graph_service.cli.readers import view_ref
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.settings import Settings
@@ -78,12 +79,12 @@ def _answer(options: argparse.Namespace, output: Output) -> int:
             out.require(plan.to_parameters(replies.model.name if replies.model else VERBALISER))
         asks = many and pending and replies.model is not None and not options.replay
         if options.estimate or asks:
-            by_model = options.relation_ranker == "model"
+            by_model = options.ranker == "model"
             expected = estimate(
                 pending,
                 plan,
                 retriever=_unranked(options, client) if by_model else retriever,
-                ranked_entities=(options.tag_entities or MAX_ENTITIES) if by_model else 0,
+                ranked_entities=(options.max_entities or MAX_ENTITIES) if by_model else 0,
             )
             output.note(expected.text())
             if options.estimate:
@@ -205,11 +206,11 @@ def _retriever(
     if not ranks_relations(options):
         yield client, {}
         return
-    limits, name = step_limits(options), options.relation_ranker or EMBEDDING
+    limits, name = step_limits(options), options.ranker or EMBEDDING
     if options.knowledge != "retrieved":
         raise InputError(
             "relations are ranked in a retrieval: give no other --knowledge",
-            argument="relation_ranker",
+            argument="ranker",
         )
     if is_of_api(name):
         steps = RelationRetriever(client, name, limits=limits)
@@ -219,7 +220,7 @@ def _retriever(
 
     def model() -> ChatModel:
         if replies.model is None:
-            raise InputError("--relation-ranker model needs --model NAME", argument="model")
+            raise InputError("--ranker model needs --model NAME", argument="model")
         return replies.model
 
     with open_ranker(name, settings_of(options), model) as ranker:

@@ -7,8 +7,9 @@ import textwrap
 
 from graph_service.cli.answer.answering import answer_lines
 from graph_service.cli.answer.chat_model import chat_model
-from graph_service.cli.opening import open_from, settings_of, view_ref
+from graph_service.cli.opening import open_from, settings_of
 from graph_service.cli.output import Output
+from graph_service.cli.readers import view_ref
 from graph_service.client import Client
 from graph_service.model.render import path_line, triple_line
 from graph_service.model.result import ScoredPath, ScoredTriple, Status, Strategy

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from graph_service.cli.ask.explaining import explain_lines, item_lines
 from graph_service.cli.graph.pageviews import views_line
-from graph_service.cli.opening import open_from, view_ref
+from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
+from graph_service.cli.readers import view_ref
 from graph_service.errors import InputError
 from graph_service.model.render import citation, path_line, triple_line
 from graph_service.model.result import (

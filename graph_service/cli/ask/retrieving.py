@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
 import orjson
 
 from graph_service.cli.ask.explaining import snaks_of
+from graph_service.cli.ask.options import RetrieveOptions
 from graph_service.cli.ask.reading import names_in, result_lines
-from graph_service.cli.opening import AskedQuestion, open_from, questions_of, request_of
+from graph_service.cli.opening import AskedQuestion, open_from, questions_of
 from graph_service.cli.output import Output, counted, error_fields
 from graph_service.errors import GraphServiceError, InputError
 from graph_service.model.render import TextFormat, result_text
@@ -24,7 +25,7 @@ from graph_service.service import Outcome, Service
 EXIT_SOME_FAILED = 3
 
 
-def retrieve(options: argparse.Namespace, output: Output, /) -> int:
+def retrieve(options: RetrieveOptions, output: Output, /) -> int:
     """Gets triplets, paths or a subgraph for one question or many."""
     questions = questions_of(options)
     if options.out and options.questions is None:
@@ -34,14 +35,16 @@ def retrieve(options: argparse.Namespace, output: Output, /) -> int:
         if options.questions is not None:
             return _retrieve_many(options, output, service, questions, with_details)
         (asked,) = questions
-        result = service.retrieve(request_of(options, asked.question, details=with_details))
+        result = service.retrieve(
+            replace(options.request, question=asked.question, details=with_details)
+        )
         output.object(result)
         _show(options, output, service, result)
     return 0
 
 
 def _retrieve_many(
-    options: argparse.Namespace,
+    options: RetrieveOptions,
     output: Output,
     service: Service,
     questions: Sequence[AskedQuestion],
@@ -54,7 +57,12 @@ def _retrieve_many(
         for start in range(0, len(questions), most):
             part = questions[start : start + most]
             requests = [
-                request_of(options, asked.question, details=with_details, **asked.options)
+                replace(
+                    options.request,
+                    question=asked.question,
+                    details=with_details,
+                    **asked.options,
+                )
                 for asked in part
             ]
             for asked, outcome in zip(part, service.retrieve_many(requests), strict=True):
@@ -103,7 +111,7 @@ def _record(asked: AskedQuestion, outcome: Outcome) -> dict[str, Any]:
 
 
 def _show_outcome(
-    options: argparse.Namespace,
+    options: RetrieveOptions,
     output: Output,
     service: Service,
     asked: AskedQuestion,
@@ -118,14 +126,13 @@ def _show_outcome(
 
 
 def _show(
-    options: argparse.Namespace, output: Output, service: Service, result: RetrievalResult
+    options: RetrieveOptions, output: Output, service: Service, result: RetrievalResult
 ) -> None:
     if options.text:
         output.line(result_text(result, text_format=TextFormat(options.text)))
         return
     names = None
     if options.explain:
-        languages = tuple(options.language) or ("en",)
-        names = names_in(snaks_of(result), service, options.graph, languages)
+        names = names_in(snaks_of(result), service, options.graph, options.request.languages)
     for line in result_lines(result, explain=names):
         output.line(line)

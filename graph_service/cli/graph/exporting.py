@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 from graph_service.cli.gc_tuning import rare_collection
-from graph_service.cli.opening import open_from, view_ref
+from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
+from graph_service.cli.readers import view_ref
 from graph_service.errors import InputError
 from graph_service.export import ExportFormat, exported_graph
 from graph_service.export import export as run_export

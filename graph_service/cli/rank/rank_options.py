@@ -15,7 +15,7 @@ _EXAMPLES = {
               "--out ranker.npz"],
     "measure": ["rank measure valid.txt --ranker ranker.npz --labels labels.tsv --also train.txt",
                 "rank measure valid.txt --labels labels.tsv --train train.txt --folds 5"],
-    "add": ["rank add ranker.npz", 'retrieve "Who directed it?" --preset ltgen --relation-ranker '
+    "add": ["rank add ranker.npz", 'retrieve "Who directed it?" --preset ltgen --ranker '
             "trained"],
     "list": ["rank list"],
     "delete": ["rank delete trained:0123456789abcdef"],
@@ -87,7 +87,7 @@ def add_rank(
                            help="the question's entity, instead of tagging; may be repeated")  # fmt: skip
     relations.add_argument("--view", metavar="V",
                            help="a view: its name or id, or METHOD:LEVEL:SEED")  # fmt: skip
-    relations.add_argument("--ranker", dest="relation_ranker", default="embedding", metavar="R",
+    relations.add_argument("--ranker", default="embedding", metavar="R",
                            help="embedding, trained, trained:NAME as rank list shows it, "
                            "model, or a file that rank train wrote (embedding)")  # fmt: skip
     _add_step_limits(relations)
@@ -110,7 +110,7 @@ def add_step_options(verb: argparse.ArgumentParser, /, *, own: bool) -> None:
     """
     steps = verb.add_argument_group("relations ranked (preset ltgen)")
     others = ", model, or a file that rank train wrote" if own else ""
-    steps.add_argument("--relation-ranker", metavar="R", help="what ranks them: embedding, trained, "
+    steps.add_argument("--ranker", metavar="R", help="what ranks them: embedding, trained, "
                        f"trained:NAME as rank list shows it{others} (embedding)")  # fmt: skip
     _add_step_limits(steps)
 
@@ -122,11 +122,13 @@ def _add_labels(action: argparse.ArgumentParser) -> None:
 
 
 def _add_step_limits(group: argparse._ActionsContainer) -> None:
-    group.add_argument("--tag-confidence", type=float, metavar="X",
+    group.add_argument("--min-link-score", type=float, metavar="X",
                        help="of a tagged entity at least (the preset's)")  # fmt: skip
-    group.add_argument("--tag-entities", type=int, metavar="N", help="at most (5)")
-    group.add_argument("--relations-kept", type=int, metavar="N", help="kept of each entity (5)")
-    group.add_argument("--statements-kept", type=int, metavar="N",
+    group.add_argument("--max-entities", type=int, metavar="N", help="at most (5)")
+    group.add_argument(
+        "--relations-per-entity", type=int, metavar="N", help="kept of each entity (5)"
+    )
+    group.add_argument("--triples-per-relation", type=int, metavar="N",
                        help="kept of each entity and relation (10)")  # fmt: skip
     group.add_argument("--draw-seed", type=int, metavar="S",
                        help="random seed of that draw (0)")  # fmt: skip

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from graph_service.cli.opening import open_from, view_ref
+from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.cli.rank.relation_ranking import is_of_api, step_limits
+from graph_service.cli.readers import view_ref
 from graph_service.cli.score.judge_model import judges
 from graph_service.client import Client
 from graph_service.embed import open_embedder, open_vectors
@@ -163,7 +164,7 @@ def add(options: argparse.Namespace, output: Output, /) -> int:
         stored = service.rankers.add(weights)
     output.object({"ranker": stored, "name": stored.name})
     output.line(f"ranker {stored.name}: {stored.relations} relations, on {stored.embedder}")
-    output.line("a retrieval ranks by it with --preset ltgen --relation-ranker trained")
+    output.line("a retrieval ranks by it with --preset ltgen --ranker trained")
     return 0
 
 
@@ -198,7 +199,7 @@ def relations(options: argparse.Namespace, output: Output, /) -> int:
     with (
         open_from(options, output) as service,
         judges(options) as judge,
-        _ranker_of(service, options.relation_ranker, lambda: judge().model) as ranker,
+        _ranker_of(service, options.ranker, lambda: judge().model) as ranker,
     ):
         limits = step_limits(options)
         _, found = RelationRetriever(Client.over(service), ranker, limits=limits).rank(

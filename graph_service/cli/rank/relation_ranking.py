@@ -13,11 +13,11 @@ from queries.rank.steps import PRESET, StepLimits
 def step_limits(options: argparse.Namespace, /) -> StepLimits:
     """Returns how much the steps keep; the preset's where an option is not given."""
     return StepLimits(
-        min_link_score=options.tag_confidence,
-        max_entities=options.tag_entities,
-        relations_per_entity=options.relations_kept,
-        triples_per_relation=options.statements_kept,
-        random_seed=options.draw_seed,
+        min_link_score=options.min_link_score,
+        max_entities=options.max_entities,
+        relations_per_entity=options.relations_per_entity,
+        triples_per_relation=options.triples_per_relation,
+        draw_seed=options.draw_seed,
     )
 
 
@@ -29,11 +29,11 @@ def preset_of(options: argparse.Namespace, /) -> str:
     """
     preset: str = options.preset
     given = step_limits(options).given()
-    if options.relation_ranker is not None:
-        given["ranker"] = options.relation_ranker
+    if options.ranker is not None:
+        given["ranker"] = options.ranker
     if not given or preset.lower().startswith(PRESET):
         return preset
-    if preset == "default" and options.relation_ranker is not None:
+    if preset == "default" and options.ranker is not None:
         return PRESET
     raise InputError(
         f"{', '.join(given)}: preset {preset} ranks no relations",

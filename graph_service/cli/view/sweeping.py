@@ -11,8 +11,8 @@ from typing import Any
 
 import orjson
 
-from graph_service.cli.opening import view_ref
 from graph_service.cli.output import Output
+from graph_service.cli.readers import view_ref
 from graph_service.cli.view.figure import draw_deviation
 from graph_service.errors import InputError
 from graph_service.model.graph import KnowledgeGraph

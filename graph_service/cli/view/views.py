@@ -9,8 +9,9 @@ import argparse
 import time
 from pathlib import Path
 
-from graph_service.cli.opening import open_from, view_ref
+from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
+from graph_service.cli.readers import view_ref
 from graph_service.cli.view.sweeping import draw, show_impact, sweep
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef

@@ -1,0 +1,59 @@
+"""The options of retrieve, and those that every verb takes that reads a file of questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from graph_service.cli.options import GraphOptions, request
+from graph_service.model.request import RetrieveRequest
+from graph_service.options import option
+
+QUESTION_FORMATS = ("lines", "biokalma", "okgqa", "rubq")
+"""Names of ``queries.datasets.cases.QuestionFormat``; a test holds the two together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionFileOptions:
+    """How a file of questions is read."""
+
+    GROUP: ClassVar[str] = "question file"
+
+    question_format: str | None = option(
+        None, help="when it is not recognised", choices=QUESTION_FORMATS
+    )
+    question_language: str = option("en", help="of RuBQ's: en or ru", metavar="CODE")
+    first: int | None = option(None, help="only the first N questions", least=1)
+    given_entities: bool = option(
+        False,
+        help="take the entities that a published file names instead of linking; those of lines "
+        "are taken",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrieveOptions(GraphOptions, QuestionFileOptions):
+    """What ``retrieve`` takes."""
+
+    question: str | None = option(
+        None, help="one question, in quotes", metavar="QUESTION", is_word=True
+    )
+    questions: str | None = option(
+        None,
+        help="many: JSON lines with a `question`, or a published file; packed or not",
+        metavar="FILE",
+    )
+    request: RetrieveRequest = request(RetrieveRequest, question="")
+    text: str | None = option(
+        None,
+        help="print the text for a prompt, and only that",
+        choices=("triples", "numbered", "citations", "paths"),
+    )
+    out: str | None = option(
+        None,
+        help="with --questions: write the results as JSON lines, in the same order; - for stdout",
+        metavar="FILE",
+    )
+    explain: bool = option(
+        False, help="print the parts of each score, and where the result came from"
+    )

@@ -1,0 +1,258 @@
+"""One table of options: what a request takes stands in its dataclass, and nowhere else.
+
+A field that is made with ``option`` carries its help and its bounds beside its type and default.
+The command line's options, the GraphQL inputs, the client's encoding, the tables of
+``docs/options.md`` and what a result records are made of these fields, so that an option has one
+name in three spellings: ``relations_per_entity`` in Python, ``--relations-per-entity`` on the
+command line and ``propertiesPerItem`` in GraphQL, whose words are Wikidata's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import types
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import MISSING, dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from graph_service.errors import InputError
+
+GRAPHQL_WORDS = {
+    "entity": "item",
+    "entities": "items",
+    "head": "subject",
+    "languages": "language_codes",
+    "relation": "property",
+    "relations": "properties",
+    "triple": "statement",
+    "triples": "statements",
+}
+"""Words of Python and of the command line, and what GraphQL calls them."""
+
+_KEY = "option"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a field says of an option beside its name, type and default.
+
+    Attributes:
+        help: What it does, in words that begin small and have no full stop.
+        least, most: Bounds of a number, or of how many values a list has; None for none.
+        metavar: What stands for the value in the command line's help.
+        preset: The parameter of the preset that it takes the place of; None for an option of the
+            request itself.
+        of_api: Whether GraphQL's input has it. What is not, the query says by its fields.
+        of_command_line: Whether verbs that take the request have it as an option.
+        is_word: Whether the command line takes it as a word without a flag.
+        choices: What a text may be; () for anything.
+    """
+
+    help: str
+    least: float | None
+    most: float | None
+    metavar: str | None
+    preset: str | None
+    of_api: bool
+    of_command_line: bool
+    is_word: bool
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a request.
+
+    Attributes:
+        name: In Python.
+        kind: Type of the value, or of each value of a list.
+        is_list: Whether it takes several.
+        is_optional: Whether it may be None.
+        default: Where it is not given; ``MISSING`` where it must be.
+    """
+
+    name: str
+    kind: type
+    is_list: bool
+    is_optional: bool
+    default: Any
+    facts: Facts
+
+    @property
+    def flag(self) -> str:
+        """On the command line: ``--relations-per-entity``; a list's in the singular, without id.
+
+        >>> [spell_flag(name) for name in ("entity_ids", "languages", "edge_cost")]
+        ['--entity', '--language', '--edge-cost']
+        """
+        return spell_flag(self.name) if self.is_list else "--" + self.name.replace("_", "-")
+
+    @property
+    def graphql(self) -> str:
+        """In GraphQL: ``propertiesPerItem``."""
+        return camel_case(graphql_name(self.name))
+
+
+def option(
+    default: Any = MISSING,
+    /,
+    *,
+    help: str,
+    least: float | None = None,
+    most: float | None = None,
+    metavar: str | None = None,
+    preset: str | None = None,
+    of_api: bool = True,
+    of_command_line: bool = True,
+    is_word: bool = False,
+    choices: tuple[str, ...] = (),
+) -> Any:
+    """Returns a dataclass's field that is an option; see ``Facts``."""
+    facts = Facts(help, least, most, metavar, preset, of_api, of_command_line, is_word, choices)
+    if isinstance(default, list | dict):
+        raise TypeError("an option's default is frozen: give a tuple")
+    return dataclasses.field(default=default, metadata={_KEY: facts})
+
+
+def options_of(request: type, /) -> Mapping[str, Option]:
+    """Returns the options of a dataclass, by name, in the order of its fields."""
+    return _options_of(request)
+
+
+@cache
+def _options_of(request: Hashable) -> Mapping[str, Option]:
+    assert isinstance(request, type)
+    hints = get_type_hints(request)
+    return {
+        field.name: _option(field, hints[field.name])
+        for field in dataclasses.fields(request)
+        if _KEY in field.metadata
+    }
+
+
+def check_bounds(request: Any, /) -> None:
+    """Raises ``InputError`` naming the first option whose value is out of its bounds."""
+    for each in options_of(type(request)).values():
+        value = getattr(request, each.name)
+        if value is not None:
+            _check(each, value)
+
+
+def graphql_name(name: str, /) -> str:
+    """Returns a name of Python's in GraphQL's words, in snake case.
+
+    >>> graphql_name("relations_per_entity"), graphql_name("exclude_relation_ids")
+    ('properties_per_item', 'exclude_property_ids')
+    """
+    return "_".join(GRAPHQL_WORDS.get(word, word) for word in name.split("_"))
+
+
+def graphql_text(text: str, /) -> str:
+    """Returns an option's help as a description in the GraphQL schema: a sentence in its words.
+
+    >>> graphql_text("relations kept of each entity")
+    'Properties kept of each item.'
+    """
+    words = re.sub("[a-z]+", lambda found: _PROSE.get(found[0], found[0]), text)
+    return words[:1].upper() + words[1:] + "."
+
+
+def camel_case(name: str, /) -> str:
+    """Returns a name of snake case as GraphQL writes it.
+
+    >>> camel_case("properties_per_item")
+    'propertiesPerItem'
+    """
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def spell_flag(name: str, /) -> str:
+    """Returns the flag of a list, which is given once for each of its values."""
+    one = re.sub("(_ids|s)$", "", name)
+    return "--" + one.replace("_", "-")
+
+
+_PROSE = {word: name for word, name in GRAPHQL_WORDS.items() if "_" not in name}
+
+
+def _option(field: dataclasses.Field[Any], hint: Any) -> Option:
+    parts = [hint]
+    if get_origin(hint) in (Union, types.UnionType):
+        parts = [part for part in get_args(hint) if part is not type(None)]
+    is_optional = len(parts) < len(get_args(hint)) or (parts == [hint] and hint is Any)
+    kind = parts[0]
+    is_list = get_origin(kind) is tuple
+    if is_list:
+        kind = get_args(kind)[0]
+    return Option(field.name, kind, is_list, is_optional, field.default, field.metadata[_KEY])
+
+
+def _check(each: Option, value: Any) -> None:
+    facts = each.facts
+    if each.is_list:
+        if facts.most is not None and len(value) > facts.most:
+            raise InputError(
+                f"{each.name} takes at most {facts.most:g} values, got {len(value)}",
+                argument=each.name,
+            )
+        return
+    if each.kind is str or issubclass(each.kind, Enum | bool):
+        return
+    if each.kind is float and not math.isfinite(value):
+        raise InputError(f"{each.name} must be a finite number, got {value}", argument=each.name)
+    low, high = facts.least, facts.most
+    if (low is not None and value < low) or (high is not None and value > high):
+        kind = "a whole number" if each.kind is int else "a number"
+        raise InputError(
+            f"{each.name} must be {kind} {_bounds(low, high)}, got {value}", argument=each.name
+        )
+
+
+def _bounds(low: float | None, high: float | None) -> str:
+    if high is None:
+        return f"at least {low:g}"
+    if low is None:
+        return f"at most {high:g}"
+    return f"from {low:,g} to {high:,g}"
+
+
+def rows_of(request: type, /) -> Iterator[tuple[str, ...]]:
+    """Yields what a document says of each option: names, type, bounds, default, help."""
+    for each in options_of(request).values():
+        facts = each.facts
+        kind = (
+            each.kind.__name__
+            if not issubclass(each.kind, Enum)
+            else ", ".join(str(one.value) for one in each.kind)
+        )
+        bounds = (
+            _bounds(facts.least, facts.most)
+            if not (facts.least is None and facts.most is None)
+            else "-"
+        )
+        yield (
+            each.name,
+            each.flag if facts.of_command_line else "-",
+            each.graphql if facts.of_api else "-",
+            kind + (", several" if each.is_list else ""),
+            bounds,
+            _default(each),
+            facts.help,
+        )
+
+
+def _default(each: Option) -> str:
+    if each.default is MISSING:
+        return "required"
+    if each.default is None:
+        return "the preset's" if each.facts.preset else "-"
+    if each.is_list:
+        return ", ".join(map(str, each.default)) or "-"
+    if isinstance(each.default, bool):
+        return "yes" if each.default else "no"
+    return str(each.default.value if isinstance(each.default, Enum) else each.default)
