@@ -35,7 +35,12 @@ Cli = Callable[..., Run]
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys, demo_settings: Settings, tmp_path: Path) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    demo_settings: Settings,
+    tmp_path: Path,
+) -> Cli:
     """Runs the command line in this process, in an empty folder, with an empty environment."""
     for row in SETTINGS:
         monkeypatch.delenv(row.variable, raising=False)

@@ -14,6 +14,7 @@ import os
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from graphs import AnyStatement, load_graph
@@ -40,7 +41,7 @@ settings.register_profile("search", deadline=None, derandomize=False, print_blob
 settings.load_profile("suite")
 
 
-def missing(reason: str) -> None:
+def missing(reason: str) -> NoReturn:
     """Skips the test, or fails it where nothing may be missing (``.ci/run``)."""
     if os.environ.get("GRAPH_SERVICE_TEST_REQUIRE") == "1":
         pytest.fail(f"required here: {reason}")

@@ -6,13 +6,14 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from graphs import load_graph, sample_entities, sample_statements
 
 from graph_service import Service, open_service
 from graph_service.model.request import RetrieveRequest
-from graph_service.model.result import Strategy
+from graph_service.model.result import RetrievalResult, ScoredPath, ScoredTriple, Strategy
 from graph_service.settings import Settings
 from graph_service.store import open_store
 from loaders.load import load
@@ -25,8 +26,24 @@ SPOUSE, MOTHER = "P26", "P25"
 OpenCopy = Callable[[], Service]
 
 
-def request(question: str = QUESTION, strategy: Strategy = Strategy.TRIPLETS, **fields: object):
+def request(
+    question: str = QUESTION, strategy: Strategy = Strategy.TRIPLETS, **fields: Any
+) -> RetrieveRequest:
     return replace(RetrieveRequest(question, strategy), **fields)
+
+
+def scored_triples(result: RetrievalResult) -> list[ScoredTriple]:
+    """Returns the items of a result whose items are triples."""
+    found = [item for item in result.items if isinstance(item, ScoredTriple)]
+    assert len(found) == len(result.items)
+    return found
+
+
+def scored_paths(result: RetrievalResult) -> list[ScoredPath]:
+    """Returns the items of a result whose items are paths."""
+    found = [item for item in result.items if isinstance(item, ScoredPath)]
+    assert len(found) == len(result.items)
+    return found
 
 
 @pytest.fixture(scope="session")

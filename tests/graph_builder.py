@@ -24,6 +24,13 @@ from graph_service.text.fold import normalise_name
 Triple = tuple[str, str, str | Value]
 
 
+def node_of(graph: KnowledgeGraph, id_: str) -> int:
+    """Returns the number of an entity that the graph has."""
+    node = graph.find_node(id_)
+    assert node is not None, id_
+    return node
+
+
 def build_graph(
     triples: Sequence[Triple],
     /,
@@ -85,17 +92,17 @@ def build_graph(
         else:
             tails.append(next_literal)
             next_literal += 1
-    head = np.array([number[row[2]] for row in rows], dtype=np.int32)
+    heads = np.array([number[row[2]] for row in rows], dtype=np.int32)
     rel = np.array([relation_number[row[3]] for row in rows], dtype=np.int32)
-    tail = np.array(tails, dtype=np.int32)
-    rank = np.array([RANK_CODES[row[6]] for row in rows], dtype=np.uint8)
+    ends = np.array(tails, dtype=np.int32)
+    codes = np.array([RANK_CODES[row[6]] for row in rows], dtype=np.uint8)
     best_of: dict[tuple[int, int], int] = {}
-    for h, r, code in zip(head.tolist(), rel.tolist(), rank.tolist(), strict=True):
+    for h, r, code in zip(heads.tolist(), rel.tolist(), codes.tolist(), strict=True):
         best_of[h, r] = min(code, best_of.get((h, r), code))
     best = np.array(
         [
             code != RANK_CODES[Rank.DEPRECATED] and code == best_of[h, r]
-            for h, r, code in zip(head.tolist(), rel.tolist(), rank.tolist(), strict=True)
+            for h, r, code in zip(heads.tolist(), rel.tolist(), codes.tolist(), strict=True)
         ],
         dtype=np.bool_,
     )
@@ -113,15 +120,15 @@ def build_graph(
         node_kinds=np.array([NodeKind.ENTITY] * len(ordered) + literal_kinds, dtype=np.uint8),
         relation_keys=np.array([key64(id_) for id_ in relations], dtype=np.int64),
         relation_ids=StringTable.build(relations),
-        head=head,
+        head=heads,
         rel=rel,
-        tail=tail,
+        tail=ends,
         statement_keys=np.array([row[0] for row in rows], dtype=np.int64),
         statement_ids=StringTable.build([row[1] for row in rows]),
-        rank=rank,
+        rank=codes,
         best=best,
-        out_edges=Adjacency.build(head, node_count),
-        in_edges=Adjacency.build(tail, node_count),
+        out_edges=Adjacency.build(heads, node_count),
+        in_edges=Adjacency.build(ends, node_count),
         node_labels=_columns(ordered, labels),
         relation_labels=_columns(relations, labels),
         names=_names(ordered, labels),

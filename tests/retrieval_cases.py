@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from graph_service import Service
 from graph_service.model.request import RetrieveRequest, ViewRef
-from graph_service.model.result import RetrievalResult, ScoredPath, Strategy
-from graph_service.model.serialise import to_plain
-from graph_service.model.view_spec import Method, ViewSpec
+from graph_service.model.result import RetrievalResult, ScoredPath, Step, Strategy
+from graph_service.model.view import Method, ViewSpec
 
 FOLDER = Path(__file__).parent / "golden" / "retrieval"
 TEXTS, VECTORS, CASES = FOLDER / "texts.json", FOLDER / "vectors.npy", FOLDER / "cases.json"
@@ -81,7 +80,8 @@ class FrozenEmbedder:
         assert not unknown, f"not among the frozen vectors: {unknown}; record them anew"
         found = self.vectors[[self.rows[text] for text in texts]].astype(np.float64)
         sizes = np.linalg.norm(found, axis=1, keepdims=True)
-        return (found / sizes).astype(np.float32)
+        unit: npt.NDArray[np.float32] = (found / sizes).astype(np.float32)
+        return unit
 
     def count_tokens(self, text: str, /) -> int:
         return len(text.split())
@@ -90,7 +90,8 @@ class FrozenEmbedder:
 def freeze(vectors: npt.NDArray[np.float32], /) -> npt.NDArray[np.int8]:
     """Returns unit vectors in bytes, each scaled by its largest number."""
     scaled = vectors / np.abs(vectors).max(axis=1, keepdims=True) * _SCALE
-    return np.round(scaled).astype(np.int8)
+    frozen: npt.NDArray[np.int8] = np.round(scaled).astype(np.int8)
+    return frozen
 
 
 def outcome(service: Service, request: RetrieveRequest, /) -> dict[str, Any]:
@@ -102,7 +103,7 @@ def outcome(service: Service, request: RetrieveRequest, /) -> dict[str, Any]:
         words = [
             f"{step.triple.head.label} | {step.triple.relation.label} |"
             f" {step.triple.statement_id}"
-            + (" reversed" if isinstance(item, ScoredPath) and step.reversed else "")
+            + (" reversed" if isinstance(step, Step) and step.reversed else "")
             for step in steps
         ]
         items.append({"score": item.score, "statements": words})

@@ -53,8 +53,8 @@ def best_worth(source: Ints, target: Ints, prizes: Floats, costs: Floats) -> flo
             through[2 * n :][tails == v] -= 1
     # The root is the first prized node that is in.
     prized = np.flatnonzero(prizes > 0)
-    for place, v in enumerate(prized):
-        for u in prized[:place]:
+    for place, v in enumerate(prized.tolist()):
+        for u in prized[:place].tolist():
             first = row(-np.inf, 1)
             first[u], first[n + v] = 1, 1
     for arc in range(arcs // 2):

@@ -27,7 +27,7 @@ from graph_service.model.values import (
     UnknownValue,
 )
 
-texts = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=30)
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)
 names = texts.filter(bool)
 languages = st.sampled_from(["en", "de", "ru", "zh", "th", "mul", "pt-br"])
 entity_ids = st.one_of(

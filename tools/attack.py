@@ -31,12 +31,13 @@ import httpx
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from demo_graph import QUESTION, demo_slice  # noqa: E402
+from demo_graph import QUESTION  # noqa: E402
 from graphs import load_graph  # noqa: E402
 from server_process import ServerProcess, answer_of, server_process  # noqa: E402
 
 from graph_service.store import open_store  # noqa: E402
 from loaders.load import load  # noqa: E402
+from queries.datasets.demo_set import demo_slice  # noqa: E402
 
 EACH_S = 150
 """No attack may take longer; one that does was not withstood."""

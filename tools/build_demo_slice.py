@@ -4,7 +4,7 @@ Reads the data folder (``--data``, else GRAPH_SERVICE_TEST_DATA), adds the rows 
 ``demo_slice_facts.py``, and writes ``wikidata.jsonl`` and ``questions.jsonl``. The same input
 gives the same bytes. Run it from the repository root, with the package installed::
 
-    python tools/build_demo_slice.py --data PATH
+    python -m tools.build_demo_slice --data PATH
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import demo_slice_facts as facts
-from demo_adams import AdamsTurtle
-from demo_question_texts import write_questions
-from demo_wikibase import Json, add_qualifier, item_snak, statement, time_snak
+from tools import demo_slice_facts as facts
+from tools.demo_adams import AdamsTurtle
+from tools.demo_question_texts import write_questions
+from tools.demo_wikibase import Json, add_qualifier, item_snak, statement, time_snak
 
 Triple = tuple[str, str, str]
 

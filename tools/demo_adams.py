@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import demo_slice_facts as facts
 import pyoxigraph as ox
-from demo_wikibase import Json, add_qualifier, item_snak, snak
+
+from tools import demo_slice_facts as facts
+from tools.demo_wikibase import Json, add_qualifier, item_snak, snak
 
 WD = "http://www.wikidata.org/entity/"
 WB = "http://wikiba.se/ontology#"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
-from graphs import load_graph, sample_entities, sample_statements
+from graphs import AnyStatement, load_graph, sample_entities, sample_statements
 
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.statement import Entity, Rank
@@ -23,7 +24,7 @@ ENTITIES = [
         for i in range(100, 160)
     ),
 ]
-STATEMENTS = [
+STATEMENTS: list[AnyStatement] = [
     *sample_statements(),
     *((f"Q{100 + i}", f"P{i % 3}", f"Q{100 + i * i % 60}") for i in range(60)),
 ]
@@ -46,15 +47,16 @@ def test_both_stores_give_one_answer(both: list[tuple[Store, GraphInfo]]) -> Non
     assert ours.keys() == theirs.keys()
     for name in ours:
         assert np.array_equal(ours[name], theirs[name]), name
-    for arguments in (
+    options: tuple[dict[str, Any], ...] = (
         {"hops": 1},
         {"hops": 2, "hub_degree": 3},
         {"hops": 3, "max_edges": 17},
         {"hops": 2, "ranks": tuple(Rank), "relation_ids": ["P31", "P1"]},
-    ):
+    )
+    for arguments in options:
         for start in (["Q42"], ["Q100", "Q5"], ["nope"], []):
-            one = file.neighbourhood(of_file.edition, start, **arguments)  # type: ignore[arg-type]
-            two = server.neighbourhood(of_server.edition, start, **arguments)  # type: ignore[arg-type]
+            one = file.neighbourhood(of_file.edition, start, **arguments)
+            two = server.neighbourhood(of_server.edition, start, **arguments)
             assert one == two
     for query in ("town", "number 3", "กรุง", "adams", "douglas", "Адамс", "亚当", "rome", "human"):
         found = file.search(of_file.edition, query, languages=["th", "en"], limit=30)

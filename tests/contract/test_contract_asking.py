@@ -52,6 +52,7 @@ def test_many_questions_own_vectors_and_swapped_entities_s2_k7(
     assert own.items[0].steps[0].triple.relation.id == "P2"  # type: ignore[union-attr]
     swapped = wrong.linked[0].swapped_for  # type: ignore[union-attr]
     # Of one statement as Anna has two: nothing alike, but Q5 to Q8 are far from her.
+    assert swapped is not None
     assert swapped.id in {"Q4", "Q5", "Q6", "Q7", "Q8"}
     assert {item.origin_id for item in wrong.items} == {swapped.id}  # type: ignore[union-attr]
 

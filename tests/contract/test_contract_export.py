@@ -111,8 +111,12 @@ def imported(
         )
         command = shlex.split(reports[0].commands[0])
         assert command[:4] == ["neo4j-admin", "database", "import", "full"]
+
+        def prepare(home: Path) -> None:
+            run_import(home, command[4:])
+
         try:
-            server = start_server(own=True, prepare=lambda home: run_import(home, command[4:]))
+            server = start_server(own=True, prepare=prepare)
         except Neo4jMissing as reason:
             if os.environ.get("GRAPH_SERVICE_TEST_REQUIRE") == "1":
                 raise

@@ -94,14 +94,15 @@ def test_killed_at_every_step(
         stdout=subprocess.PIPE,
         text=True,
     ) as loads:
-        assert loads.stdin is not None
-        assert loads.stdout is not None
+        asked, told = loads.stdin, loads.stdout
+        assert asked is not None
+        assert told is not None
 
         def load(rejects: str, step: int) -> dict[str, object]:
             request = [graph_name, str(source), str(tmp_path / rejects), step]
-            print(json.dumps(request), file=loads.stdin, flush=True)
+            print(json.dumps(request), file=asked, flush=True)
             report: dict[str, object] = {}
-            while "ended" not in (said := json.loads(loads.stdout.readline())):
+            while "ended" not in (said := json.loads(told.readline())):
                 report = said
             assert said["ended"] == (0 if report else signal.SIGKILL)
             return report
@@ -119,7 +120,7 @@ def test_killed_at_every_step(
                 # Killed behind its end: what is published stands, and would be loaded again.
                 break
             step = step % 9 + 1
-        loads.stdin.close()
+        asked.close()
     (only,) = [one for one in store.passages.sets(graph=graph_name) if one.published]
     assert only.fingerprint == whole["fingerprint"]
     assert only.passages == 80

@@ -119,7 +119,7 @@ def test_the_stores_own_route_gives_the_same_result_l4(
                     {"strategy": Strategy.PATHS, "random_seed": 5}):  # fmt: skip
         request = replace(
             RetrieveRequest(ASKED, Strategy.TRIPLETS, preset="ltgen"),
-            **options,  # type: ignore[arg-type]
+            **options,
         )
         one, two = service.retrieve(request), by_store.retrieve(request)
         assert one.items

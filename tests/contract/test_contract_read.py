@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -333,7 +334,9 @@ def test_neighbourhood_equals_brute_force(
         degree[item.head] += 1
         if isinstance(item.value, EntityValue):
             degree[item.value.id] += 1
-    distance, kept, hubs = {"Q0": 0}, [], set()
+    distance = {"Q0": 0}
+    kept: list[Any] = []
+    hubs: set[str] = set()
     frontier = {"Q0"}
     for hop in range(1, hops + 1):
         if hub_degree is not None and hop > 1:

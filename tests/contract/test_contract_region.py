@@ -81,7 +81,7 @@ def test_the_store_and_the_snapshot_cut_one_region(
                     graph,
                     [graph.find_node(id_) for id_ in ids],  # type: ignore[misc]
                     ranks=[RANK_CODES[rank] for rank in ranks],
-                    relation_filter=filtered,  # type: ignore[arg-type]
+                    relation_filter=filtered,
                     **limits,  # type: ignore[arg-type]
                 )
                 two = by_store(store, info, ids, ranks=ranks, **limits, **names)

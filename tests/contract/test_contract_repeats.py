@@ -59,7 +59,7 @@ class Watched:
             def __exit__(_, *error: Any) -> None:
                 session.__exit__(*error)
 
-        return Session()  # type: ignore[return-value]
+        return Session()
 
 
 @pytest.mark.parametrize("name", ["a.nt.gz", "a.ttl.gz", "a.nt"])

@@ -134,11 +134,11 @@ def test_entities_search_and_regions_are_alike(
     """S1, S2: look-up, search and the K-hop region of the store itself."""
     file, server = services
     for view in (None, ViewRef(spec=REPLACED)):
-        one, two = (
+        shown, again = (
             service.statements_of(ARNOLD, graph=demo_name, view=view) for service in services
         )
-        assert one
-        assert one == two
+        assert shown
+        assert shown == again
         one, two = (
             service.neighbourhood(ARNOLD, hops=2, graph=demo_name, view=view)
             for service in services

@@ -12,7 +12,7 @@ from graph_service import Service, open_service
 from graph_service.errors import InputError, ViewStaleError
 from graph_service.export.materialise import materialise
 from graph_service.model.request import RetrieveRequest, ViewRef
-from graph_service.model.result import Strategy
+from graph_service.model.result import ScoredPath, Strategy
 from graph_service.model.statement import (
     Entity,
     Rank,
@@ -85,9 +85,9 @@ def ask(
         )
     )
     triples = (
-        [step.triple for path in found.items for step in path.steps]
-        if strategy is Strategy.PATHS
-        else [item.triple for item in found.items]
+        step.triple
+        for item in found.items
+        for step in (item.steps if isinstance(item, ScoredPath) else (item,))
     )
     return {(one.head.id, one.relation.id, one.value_label) for one in triples}
 

@@ -119,14 +119,15 @@ def test_a_read_waits_for_a_server_that_comes_back(server: Neo4jServer, tmp_path
             info = load.publish()
         server.kill()
         with ThreadPoolExecutor(3) as pool:
-            reads = [
+            reads = (
                 pool.submit(store.graph, "patient"),
                 pool.submit(store.statements_of, info.edition, "Q1"),
                 pool.submit(store.neighbourhood, info.edition, ["Q1"]),
-            ]
-            assert not any(read.done() for read in reads)
+            )
+            assert not any((reads[0].done(), reads[1].done(), reads[2].done()))
             server.restart()
-            graph, of_head, region = (read.result(timeout=120) for read in reads)
+            graph, of_head = reads[0].result(timeout=120), reads[1].result(timeout=120)
+            region = reads[2].result(timeout=120)
         assert graph == info
         assert len(of_head) == len(region.edges) == 20
         store.delete_graph("patient")

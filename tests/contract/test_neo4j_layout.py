@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from neo4j_server import Neo4jServer
@@ -62,7 +63,7 @@ def _load(store: Neo4jStore, name: str, batch: Batch, *, replace: bool = False) 
         return load.publish()
 
 
-def _rows(store: Neo4jStore, query: str, **parameters: object) -> list[list[object]]:
+def _rows(store: Neo4jStore, query: str, **parameters: Any) -> list[list[Any]]:
     return store._connection.read(query, **parameters)
 
 
@@ -101,7 +102,7 @@ def test_types_are_injective_and_limited(
             "MATCH (:Entity {graph: $e})-[r]->() RETURN r.relation, type(r)",
             e=info.edition,
         )
-    types = dict(rows)
+    types = {row[0]: row[1] for row in rows}
     assert sorted(types) == alike
     assert sorted(types.values()).count(STATEMENT_TYPE) == 1
     assert len(set(types.values())) == 3
@@ -146,7 +147,7 @@ def test_editions_are_copied_and_deleted_in_portions(
     literals = "MATCH (l:Literal) RETURN count(l)"
     before = _rows(own_store, literals)[0][0]
     own_store.delete_graph(name)
-    assert before - _rows(own_store, literals)[0][0] == 40  # type: ignore[operator]
+    assert before - _rows(own_store, literals)[0][0] == 40
     for label, key in (("Entity", "key"), ("SameAs", "target"), ("GraphPage", "key")):
         left = f"MATCH (n:{label}) WHERE n.{key} STARTS WITH $name RETURN count(n)"
         assert _rows(own_store, left, name=f"{name}@") == [[0]]

@@ -11,6 +11,8 @@ import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,17 +28,16 @@ from graph_service.errors import (
     StoreError,
     StoreUnavailableError,
 )
+from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity
 from graph_service.store import encoded, hashes, open_store
 from graph_service.store.protocol import Batch, Store
-from graph_service.store.snapshot.cache import SnapshotCache
-from graph_service.store.snapshot.file import open_snapshot
-from graph_service.store.sqlite.database import Database
-from graph_service.store.sqlite.schema import NAMES_TABLE, SCHEMA_VERSION, of_edition
-from graph_service.store.sqlite.store import SqliteStore, open_sqlite
-from graph_service.store.sqlite.store import batch as sqlite_batch
-from graph_service.store.sqlite.store import database as sqlite_database
+from graph_service.store.snapshot_cache import SnapshotCache
+from graph_service.store.snapshot_file import open_snapshot
+from graph_service.store.sqlite import SqliteStore, open_sqlite
+from graph_service.store.sqlite_database import Database
+from graph_service.store.sqlite_schema import MIGRATIONS, NAMES_TABLE, SCHEMA_VERSION, of_edition
 
 TESTS = Path(__file__).resolve().parent.parent
 ROW = ("Q1", "P1", "Q2")
@@ -154,7 +155,7 @@ def test_an_older_schema_is_brought_forward(path: Path, monkeypatch: pytest.Monk
     with pytest.raises(SchemaVersionError, match="no way forward"):
         open_sqlite(path)
     monkeypatch.setitem(
-        sqlite_database.MIGRATIONS,
+        MIGRATIONS,
         SCHEMA_VERSION,
         lambda connection: connection.execute("CREATE TABLE added (x)") and None,
     )
@@ -266,7 +267,7 @@ def test_a_batch_is_in_once_though_the_reply_to_its_commit_was_lost(
 
 
 def test_two_ids_of_one_key(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = sqlite_batch.key64
+    real = key64
     for module in (sqlite_batch, encoded):
         monkeypatch.setattr(module, "key64", lambda id_: real(id_.removeprefix("twin of ")))
     with open_sqlite(path) as store:
@@ -291,7 +292,7 @@ def test_two_ids_of_one_key(path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         first = statement(ROW)
         with store.begin_load("h", owner="a", source="s") as load:
             load.write(Batch(statements=[first, statement(("Q9", "P1", "Q2"))]))
-            twin = sqlite_batch.replace(first, id="twin of " + first.id)
+            twin = replace(first, id="twin of " + first.id)
             load.write(Batch(statements=[twin]))
             with pytest.raises(KeyCollisionError):
                 load.finish()
@@ -392,7 +393,7 @@ def test_the_least_recently_used_snapshots_go(path: Path, tmp_path: Path) -> Non
         infos = [load_graph(store, f"g{i}", [(f"Q{i}", "P1", "Q0")]) for i in range(3)]
         roomy = SnapshotCache(tmp_path / "cache")
         for age, info in zip((300, 100, 200), infos, strict=True):
-            roomy.get(info, lambda info=info: store.build(info))
+            roomy.get(info, partial(store.build, info))
             found = roomy.place(info).stat()
             os.utime(roomy.place(info), (found.st_atime - age, found.st_mtime))
         size = roomy.place(infos[0]).stat().st_size

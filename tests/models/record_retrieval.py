@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from retrieval_cases import (  # type: ignore[import-not-found]
+from retrieval_cases import (
     CASES,
     FOLDER,
     TEXTS,

@@ -50,7 +50,7 @@ INFO = GraphInfo(
 texts = st.text(
     st.one_of(
         st.sampled_from(list("\\'\"|\t\n\r @^<>#%_:/ .,é京\u2028\x7f\x85")),
-        st.characters(exclude_categories=("Cs",), exclude_characters="\x00"),
+        st.characters(exclude_categories=["Cs"], exclude_characters="\x00"),
     ),
     min_size=1,
     max_size=12,
@@ -174,7 +174,8 @@ class Exported:
 
 def write(format_: str, statement: Statement) -> tuple[bytes, Omissions, TsvWriter | None]:
     out, omissions = io.BytesIO(), Omissions()
-    tsv = None
+    tsv: TsvWriter | None = None
+    writer: LinesWriter | KgtkWriter | TsvWriter | NTriplesWriter
     if format_ == "jsonl":
         writer = LinesWriter(out, Exported())  # type: ignore[arg-type]
     elif format_ == "kgtk":

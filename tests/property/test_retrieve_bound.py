@@ -28,7 +28,7 @@ def small_cases(
     for _ in range(count):
         n, m = int(generator.integers(2, 7)), int(generator.integers(1, 9))
         pairs = generator.integers(0, n, (m, 2)).tolist()
-        node_prizes = generator.integers(0, 5, n) * (generator.random(n) < 0.6)
+        node_prizes = (generator.integers(0, 5, n) * (generator.random(n) < 0.6)).astype(np.float64)
         edge_prizes = generator.integers(0, 4, m) * (generator.random(m) < 0.3)
         cost = float(generator.choice([1.0, 2.0, 3.0]))
         if not whole:
@@ -36,7 +36,7 @@ def small_cases(
             cost *= float(generator.random())
         yield (
             region_of(n, [(a, b) for a, b in pairs]),
-            node_prizes.astype(np.float64),
+            node_prizes,
             edge_prizes.astype(np.float64),
             cost,
         )

@@ -121,7 +121,7 @@ def optimum(region: Region, node_prizes: Prizes, edge_prizes: Prizes, cost: floa
     gain = edge_prizes - cost
     for size in range(1, region.node_count + 1):
         for nodes in itertools.combinations(range(region.node_count), size):
-            graph = nx.MultiGraph()
+            graph: nx.MultiGraph[int] = nx.MultiGraph()
             graph.add_nodes_from(nodes)
             usable = []
             extra = 0.0
@@ -171,7 +171,7 @@ def test_o7_tree_is_the_optimum_on_random_multigraphs(exact_work: int) -> None:
 
 
 def assert_sound(region: Region, nodes: list[int], edges: list[int]) -> None:
-    graph = nx.MultiGraph()
+    graph: nx.MultiGraph[int] = nx.MultiGraph()
     graph.add_nodes_from(nodes)
     for edge in edges:
         assert int(region.head[edge]) in nodes
@@ -271,11 +271,11 @@ def test_o7_the_part_of_a_larger_tree_is_worth_most(seed: int) -> None:
     head = np.array([int(generator.integers(0, i + 1)) for i in range(11)])
     tail = np.arange(1, 12)
     region = region_of(12, list(zip(head.tolist(), tail.tolist(), strict=True)))
-    node_prizes = generator.integers(0, 5, 12) * (generator.random(12) < 0.6)
-    gain = generator.integers(-3, 3, 11).astype(float)
+    node_prizes = (generator.integers(0, 5, 12) * (generator.random(12) < 0.6)).astype(np.float64)
+    gain = generator.integers(-3, 3, 11).astype(np.float64)
     for size in (1, 2, 5, 8, 10):
         chosen = best_of_size(
-            head, tail, prizes=node_prizes * 1.0, gain=gain, size=size, deadline=Deadline.none()
+            head, tail, prizes=node_prizes, gain=gain, size=size, deadline=Deadline.none()
         )
         graph = nx.Graph((int(head[edge]), int(tail[edge])) for edge in chosen.tolist())
         assert len(chosen) == size

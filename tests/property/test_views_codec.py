@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from graph_builder import build_graph
+from graph_builder import Triple, build_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +16,7 @@ from graph_service.views.codec import decode_delta, encode_delta
 from graph_service.views.delta import make_delta
 from graph_service.views.overlay import lay
 
-ROWS = [(f"e{i % 23}", f"r{i % 5}", f"e{i * 7 % 29}") for i in range(200)]
+ROWS: list[Triple] = [(f"e{i % 23}", f"r{i % 5}", f"e{i * 7 % 29}") for i in range(200)]
 ROWS += [("e0", "note", StringValue("a")), ("e1", "note", StringValue("b"))]
 BASE = build_graph(ROWS)
 GROWN = build_graph(ROWS, extra_entities=[f"x{i}" for i in range(40)])
@@ -45,7 +45,7 @@ def same(one: ViewDelta, other: ViewDelta) -> bool:
     level=st.floats(0, 1),
     seed=st.integers(0, 2**32),
 )
-def test_drawn_deltas_come_back(method, level, seed):
+def test_drawn_deltas_come_back(method: Method, level: float, seed: int) -> None:
     """S3: and mean the same once entities without statements have moved all numbers."""
     spec = ViewSpec(method, level=level, random_seed=seed)
     delta, _ = make_delta(BASE, spec)
@@ -55,7 +55,7 @@ def test_drawn_deltas_come_back(method, level, seed):
     assert same(decode_delta(GROWN, data), make_delta(GROWN, spec)[0])
 
 
-def test_a_persons_own_changes_come_back():
+def test_a_persons_own_changes_come_back() -> None:
     ids = [BASE.statement_ids[e] for e in range(6)]
     note = next(e for e in range(BASE.edge_count) if BASE.tail[e] >= BASE.entity_count)
     changes = (
@@ -71,13 +71,13 @@ def test_a_persons_own_changes_come_back():
     moved, _ = make_delta(GROWN, ViewSpec(Method.CUSTOM, changes=changes))
     assert same(decode_delta(GROWN, encode_delta(BASE, delta)), moved)
     back = decode_delta(BASE, encode_delta(GROWN, moved))
-    ids = [list(lay(BASE, one, view_id="v").statement_ids) for one in (back, delta)]
-    assert ids[0] == ids[1]
+    one, other = (list(lay(BASE, one, view_id="v").statement_ids) for one in (back, delta))
+    assert one == other
 
 
 @settings(max_examples=100)
 @given(data=st.data())
-def test_damage_is_seen(data):
+def test_damage_is_seen(data: st.DataObject) -> None:
     delta, _ = make_delta(BASE, ViewSpec(Method.EDGE_REWIRING, level=0.3))
     encoded = bytearray(encode_delta(BASE, delta))
     if data.draw(st.booleans()):
@@ -89,7 +89,7 @@ def test_damage_is_seen(data):
         decode_delta(BASE, bytes(encoded))
 
 
-def test_another_base_is_refused_naming_both():
+def test_another_base_is_refused_naming_both() -> None:
     other = build_graph(ROWS[1:])
     delta, _ = make_delta(BASE, ViewSpec(Method.EDGE_DELETION, level=0.3))
     with pytest.raises(ViewStaleError) as raised:
@@ -98,8 +98,8 @@ def test_another_base_is_refused_naming_both():
     assert other.fingerprints.edges in str(raised.value)
 
 
-def test_sizes():
-    """Issue Views: 4 bytes a changed edge and 1 for deletion, at 30 % of 60,000 edges."""
+def test_sizes() -> None:
+    """S4: 4 bytes a changed edge and 1 for deletion, at 30 % of 60,000 edges."""
     graph = build_graph(
         [(f"e{i * 31 % 17_000}", f"r{i % 51}", f"e{i * 17 % 16_993}") for i in range(60_000)]
     )

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from counted_deadline import CountedDeadline
-from graph_builder import build_graph
+from graph_builder import Triple, build_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,17 +16,10 @@ from graph_service.errors import DeadlineError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view_delta import ViewDelta, empty_delta
-from graph_service.model.view_spec import Change, Method, ViewSpec
+from graph_service.model.view import Change, Deviation, Method, ViewDelta, ViewSpec, empty_delta
+from graph_service.views import deviation
 from graph_service.views.delta import make_delta
-from graph_service.views.measure import deviation
-from graph_service.views.measure.deviation import (
-    BaseMeasure,
-    Deviation,
-    likeness,
-    mean_clustering,
-    measure,
-)
+from graph_service.views.deviation import BaseMeasure, likeness, mean_clustering, measure
 from graph_service.views.overlay import lay
 from graph_service.views.pairs import PairIndex
 from graph_service.views.scorer.counting import CountScorer
@@ -41,14 +34,14 @@ Edge = tuple[str, str, str]
 
 
 @st.composite
-def graphs(draw):
+def graphs(draw: st.DrawFn) -> KnowledgeGraph:
     """Few entities, so that triangles, loops and parallel edges are common."""
     nodes = draw(st.integers(1, 8))
     relations = draw(st.integers(1, 3))
     edge = st.tuples(
         st.integers(0, nodes - 1), st.integers(0, relations - 1), st.integers(0, nodes - 1)
     )
-    rows = [
+    rows: list[Triple] = [
         (f"e{h}", f"r{r}", f"e{t}") for h, r, t in draw(st.lists(edge, min_size=1, max_size=50))
     ]
     rows += [("e0", "note", StringValue("a"))] * draw(st.integers(0, 1))
@@ -84,11 +77,14 @@ def by_networkx(edges: list[Edge], entities: list[str]) -> tuple[np.ndarray, np.
     relations = sorted({rel for _, rel, _ in edges})
     clustering, degree = np.zeros(len(entities)), np.zeros(len(entities))
     for relation in relations:
-        simple, multi = nx.Graph(), nx.MultiGraph()
+        simple: nx.Graph[str] = nx.Graph()
+        multi: nx.MultiGraph[str] = nx.MultiGraph()
         for graph in (simple, multi):
             graph.add_nodes_from(entities)
             graph.add_edges_from((h, t) for h, rel, t in edges if rel == relation)
-        coefficients, degrees = nx.clustering(simple), dict(multi.degree())
+        coefficients = nx.clustering(simple, entities)
+        assert isinstance(coefficients, dict)
+        degrees = dict(multi.degree())
         clustering += [coefficients[entity] for entity in entities]
         degree += [degrees[entity] for entity in entities]
     return clustering / max(1, len(relations)), degree / max(1, len(relations))
@@ -108,7 +104,9 @@ def similar(one: np.ndarray, other: np.ndarray) -> float:
 @pytest.mark.parametrize("method", DRAWN)
 @settings(max_examples=60)
 @given(graph=graphs(), seed=st.integers(0, 10**6), level=st.sampled_from([0.1, 0.3, 0.6, 1.0]))
-def test_deviation_is_networkx_to_1e_12(method, graph, seed, level):
+def test_deviation_is_networkx_to_1e_12(
+    method: Method, graph: KnowledgeGraph, seed: int, level: float
+) -> None:
     """O11."""
     delta, _ = make_delta(graph, ViewSpec(method, level=level, random_seed=seed))
     found = measured(graph, delta)
@@ -136,14 +134,14 @@ def test_deviation_is_networkx_to_1e_12(method, graph, seed, level):
 
 @settings(max_examples=40)
 @given(graph=graphs())
-def test_the_base_itself_has_not_deviated(graph):
+def test_the_base_itself_has_not_deviated(graph: KnowledgeGraph) -> None:
     """O11."""
     found = measured(graph, empty_delta())
     assert (found.sc2d, found.sd2) == (1.0, 1.0)
     assert found.ats == found.ats_base
 
 
-def test_deviation_by_hand():
+def test_deviation_by_hand() -> None:
     """O11: a triangle of r0 loses an edge; r1 has one edge, twice.
 
     Base, two relations: clustering 1/2 each for a, b, c. The view has none of it:
@@ -159,7 +157,7 @@ def test_deviation_by_hand():
     assert found.sd2 == pytest.approx(1 / (1 + math.sqrt(1 / 2)), abs=1e-15)
 
 
-def test_a_graph_without_edges_has_ats_0():
+def test_a_graph_without_edges_has_ats_0() -> None:
     """O11: the mean over relations is a zero vector then."""
     graph = build_graph([("a", "r", "b"), ("b", "r", "a")])
     delta, _ = make_delta(graph, ViewSpec(Method.EDGE_DELETION, level=1.0))
@@ -168,7 +166,7 @@ def test_a_graph_without_edges_has_ats_0():
     assert found.sd2 == pytest.approx(1 / (1 + math.sqrt(8)))
 
 
-def test_new_entities_and_relations_count_for_structure_and_are_left_out_of_ats():
+def test_new_entities_and_relations_count_for_structure_and_are_left_out_of_ats() -> None:
     """O11: the scorer of the base knows nothing of them, and the figure says how many."""
     graph = build_graph([("a", "r", "b"), ("b", "r", "c"), ("c", "r", "a"), ("a", "r", "d")])
     changes = (
@@ -190,7 +188,7 @@ def test_new_entities_and_relations_count_for_structure_and_are_left_out_of_ats(
 
 @settings(max_examples=30)
 @given(graph=graphs(), wedges=st.integers(1, 5))
-def test_large_graphs_are_counted_in_parts(graph, wedges):
+def test_large_graphs_are_counted_in_parts(graph: KnowledgeGraph, wedges: int) -> None:
     """O11: the search instead of the table, and few wedges at a time, change nothing."""
     arrays = (graph.head, graph.rel, graph.tail, graph.node_count)
     whole = mean_clustering(*arrays)
@@ -200,7 +198,7 @@ def test_large_graphs_are_counted_in_parts(graph, wedges):
         assert mean_clustering(*arrays).tolist() == pytest.approx(whole.tolist(), abs=1e-15)
 
 
-def test_counting_triangles_gives_up_in_time():
+def test_counting_triangles_gives_up_in_time() -> None:
     """O11."""
     graph = build_graph([(f"e{i}", "r", f"e{j}") for i in range(4) for j in range(i)])
     with pytest.raises(DeadlineError, match="triangles"):
@@ -209,6 +207,6 @@ def test_counting_triangles_gives_up_in_time():
         )
 
 
-def test_likeness_fills_the_shorter_vector_with_zeros():
+def test_likeness_fills_the_shorter_vector_with_zeros() -> None:
     """O11: 1 - 5 / 6 for a distance of 5."""
     assert likeness(np.array([0.0, 3.0]), np.array([0.0, 0.0, 4.0])) == pytest.approx(1 / 6)

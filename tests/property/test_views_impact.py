@@ -36,9 +36,9 @@ def of(graph: KnowledgeGraph, spec: ViewSpec, *cases: GoldCase) -> Impact:
     return impact(graph, lay(graph, delta, view_id="v"), cases)
 
 
-def nearest(walk: nx.Graph, starts: set[int], ends: set[int]) -> int | None:
+def nearest(walk: nx.Graph[int], starts: set[int], ends: set[int]) -> int | None:
     steps = [
-        nx.shortest_path_length(walk, one, other)
+        int(nx.shortest_path_length(walk, one, other))
         for one in starts
         for other in ends
         if one in walk and other in walk and nx.has_path(walk, one, other)
@@ -48,7 +48,7 @@ def nearest(walk: nx.Graph, starts: set[int], ends: set[int]) -> int | None:
 
 @settings(max_examples=150)
 @given(data=st.data())
-def test_shares_are_those_counted_by_hand(data):
+def test_shares_are_those_counted_by_hand(data: st.DataObject) -> None:
     """O10, O11: any method, on random multigraphs."""
     nodes = data.draw(st.integers(2, 9))
     drawn = data.draw(
@@ -99,7 +99,7 @@ def test_shares_are_those_counted_by_hand(data):
     found = impact(graph, lay(graph, delta, view_id="v"), cases)
     walks = []
     for triples in (before, after):
-        walk = nx.Graph()
+        walk: nx.Graph[int] = nx.Graph()
         walk.add_nodes_from(range(graph.entity_count))
         walk.add_edges_from((h, t) for e, (h, _, t) in triples.items() if graph.rank[e] != 2)
         walks.append(walk)
@@ -120,7 +120,7 @@ def test_shares_are_those_counted_by_hand(data):
     assert found.answers.of == sum(one.answer_broken is not None for one in found.cases)
 
 
-def test_a_triple_said_by_another_statement_is_not_broken():
+def test_a_triple_said_by_another_statement_is_not_broken() -> None:
     """O10: a parallel statement, or one of the view's own, says it still."""
     graph = build_graph(
         [("a", "r", "b"), ("a", "r", "b"), ("a", "s", "c")], statement_ids=["S1", "S2", "S3"]
@@ -141,7 +141,7 @@ def test_a_triple_said_by_another_statement_is_not_broken():
     assert of(graph, again, case).triples.broken == 0
 
 
-def test_another_set_that_suffices_keeps_the_path():
+def test_another_set_that_suffices_keeps_the_path() -> None:
     """K4: a question with an alternative has lost its triple and kept a path."""
     graph = build_graph([("a", "child", "b"), ("b", "father", "a")], statement_ids=["S1", "S2"])
     case = GoldCase(
@@ -154,7 +154,7 @@ def test_another_set_that_suffices_keeps_the_path():
     assert (found.triples.broken, found.paths.broken, found.answers.broken) == (1, 0, 0)
 
 
-def test_new_entities_lead_on_and_literals_do_not():
+def test_new_entities_lead_on_and_literals_do_not() -> None:
     """O10: a way over an entity of a person's own changes is a way; text is an end."""
     graph = build_graph(
         [("a", "r", "b"), ("b", "r", "c"), ("a", "n", StringValue("x")), ("c", "r", "d")],
@@ -173,7 +173,7 @@ def test_new_entities_lead_on_and_literals_do_not():
     assert one.paths_broken is None
 
 
-def test_nothing_asked_is_no_share_and_time_is_kept():
+def test_nothing_asked_is_no_share_and_time_is_kept() -> None:
     """The mean over nothing is None."""
     graph = build_graph([("a", "r", "b")])
     found = of(graph, ViewSpec(Method.EDGE_DELETION, level=1.0))

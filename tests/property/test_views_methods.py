@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from graph_builder import build_graph
+from graph_builder import Triple, build_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_service.model.graph import RANK_CODES, KnowledgeGraph
+from graph_service.model.graph import RANK_CODES, Bool, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.model.values import StringValue
@@ -41,7 +41,7 @@ SEEDS = st.integers(0, 2**63 - 1)
 
 
 @st.composite
-def triples(draw, max_edges=40):
+def triples(draw: st.DrawFn, max_edges: int = 40) -> list[Triple]:
     """Multigraphs: few entities and relations, so that parallel edges and loops are common."""
     nodes = draw(st.integers(1, 9))
     relations = draw(st.integers(1, 4))
@@ -49,14 +49,14 @@ def triples(draw, max_edges=40):
         st.integers(0, nodes - 1), st.integers(0, relations - 1), st.integers(0, nodes - 1)
     )
     drawn = draw(st.lists(edge, min_size=1, max_size=max_edges))
-    rows = [(f"e{h}", f"r{r}", f"e{t}") for h, r, t in drawn]
+    rows: list[Triple] = [(f"e{h}", f"r{r}", f"e{t}") for h, r, t in drawn]
     if draw(st.booleans()):
         rows += [("e0", "note", StringValue("a")), ("e0", "r0", StringValue("b"))]
     return rows
 
 
 @st.composite
-def graphs(draw):
+def graphs(draw: st.DrawFn) -> KnowledgeGraph:
     rows = draw(triples())
     ranks = draw(
         st.dictionaries(
@@ -99,14 +99,16 @@ def changes(delta: ViewDelta) -> set[tuple[int, int, int]]:
     return found | {(e, -1, -1) for e in delta.removed.tolist()}
 
 
-def eligible(graph: KnowledgeGraph) -> np.ndarray:
-    return (graph.tail < graph.entity_count) & (graph.rank != RANK_CODES[Rank.DEPRECATED])
+def eligible(graph: KnowledgeGraph) -> Bool:
+    return np.asarray(
+        (graph.tail < graph.entity_count) & (graph.rank != RANK_CODES[Rank.DEPRECATED])
+    )
 
 
 @pytest.mark.parametrize("method", DRAWN)
 @settings(max_examples=40)
 @given(graph=graphs(), seed=SEEDS)
-def test_level_0_is_the_base(method, graph, seed):
+def test_level_0_is_the_base(method: Method, graph: KnowledgeGraph, seed: int) -> None:
     """O10."""
     delta, report = make_delta(graph, ViewSpec(method, level=0.0, random_seed=seed))
     assert delta.changed_count == 0
@@ -117,7 +119,9 @@ def test_level_0_is_the_base(method, graph, seed):
 @pytest.mark.parametrize("method", DRAWN)
 @settings(max_examples=80)
 @given(graph=graphs(), seed=SEEDS, level=LEVELS)
-def test_level_is_reached_to_one_edge_or_said_why_not(method, graph, seed, level):
+def test_level_is_reached_to_one_edge_or_said_why_not(
+    method: Method, graph: KnowledgeGraph, seed: int, level: float
+) -> None:
     """O10; the limits are worked out here by hand: pairs of two relations, free tails."""
     delta, report = make_delta(graph, ViewSpec(method, level=level, random_seed=seed))
     scope = np.flatnonzero(eligible(graph)).astype(np.int32)
@@ -160,7 +164,9 @@ def test_level_is_reached_to_one_edge_or_said_why_not(method, graph, seed, level
 @pytest.mark.parametrize("method", DRAWN)
 @settings(max_examples=80)
 @given(graph=graphs(), seed=SEEDS, low=LEVELS, high=LEVELS)
-def test_smaller_levels_are_among_larger_ones(method, graph, seed, low, high):
+def test_smaller_levels_are_among_larger_ones(
+    method: Method, graph: KnowledgeGraph, seed: int, low: float, high: float
+) -> None:
     """O10: the same edges with the same new content."""
     low, high = sorted((low, high))
     less, _ = make_delta(graph, ViewSpec(method, level=low, random_seed=seed))
@@ -170,7 +176,9 @@ def test_smaller_levels_are_among_larger_ones(method, graph, seed, low, high):
 
 @settings(max_examples=80)
 @given(graph=graphs(), seed=SEEDS, level=LEVELS)
-def test_rewired_tails_lie_outside_the_neighbourhood(graph, seed, level):
+def test_rewired_tails_lie_outside_the_neighbourhood(
+    graph: KnowledgeGraph, seed: int, level: float
+) -> None:
     """O10: both directions on the base, the head left out; relation and head stay."""
     delta, report = make_delta(graph, ViewSpec(Method.EDGE_REWIRING, level=level, random_seed=seed))
     joined = set(zip(graph.head.tolist(), graph.tail.tolist(), strict=True))
@@ -207,7 +215,7 @@ def test_rewired_tails_lie_outside_the_neighbourhood(graph, seed, level):
 
 @settings(max_examples=60)
 @given(graph=graphs(), seed=SEEDS)
-def test_rewiring_takes_turns_in_hash_order(graph, seed):
+def test_rewiring_takes_turns_in_hash_order(graph: KnowledgeGraph, seed: int) -> None:
     """O10: the parallel resolution equals edges choosing one after the other."""
     index = PairIndex.build(graph)
     outside = Outside(graph, index, Deadline.none())
@@ -224,7 +232,9 @@ def test_rewiring_takes_turns_in_hash_order(graph, seed):
 
 @settings(max_examples=80)
 @given(graph=graphs(), seed=SEEDS, level=LEVELS)
-def test_swapping_moves_relations_and_nothing_else(graph, seed, level):
+def test_swapping_moves_relations_and_nothing_else(
+    graph: KnowledgeGraph, seed: int, level: float
+) -> None:
     """O10: each relation is used as often as before; tails stay; repeats are counted."""
     spec = ViewSpec(Method.RELATION_SWAPPING, level=level, random_seed=seed)
     delta, report = make_delta(graph, spec)
@@ -246,7 +256,7 @@ def test_swapping_moves_relations_and_nothing_else(graph, seed, level):
 
 @settings(max_examples=60)
 @given(seed=SEEDS, rows=st.integers(3, 40))
-def test_swapping_repeats_nothing_where_a_choice_exists(seed, rows):
+def test_swapping_repeats_nothing_where_a_choice_exists(seed: int, rows: int) -> None:
     """O10: heads in pairs of parallel edges with all four relations free elsewhere."""
     graph = build_graph(
         [(f"e{i}", f"r{i % 4}", f"f{i}") for i in range(rows)]
@@ -261,7 +271,9 @@ def test_swapping_repeats_nothing_where_a_choice_exists(seed, rows):
 
 @settings(max_examples=80)
 @given(graph=graphs(), seed=SEEDS, level=LEVELS)
-def test_replacement_takes_the_least_likely_relation(graph, seed, level):
+def test_replacement_takes_the_least_likely_relation(
+    graph: KnowledgeGraph, seed: int, level: float
+) -> None:
     """O10: by brute force over all relations, own and existing ones left out."""
     spec = ViewSpec(Method.RELATION_REPLACEMENT, level=level, random_seed=seed)
     delta, report = make_delta(graph, spec)
@@ -305,7 +317,9 @@ def test_replacement_takes_the_least_likely_relation(graph, seed, level):
 
 @settings(max_examples=60)
 @given(graph=graphs(), seed=SEEDS, data=st.data(), method=st.sampled_from(DRAWN))
-def test_a_scope_is_all_that_changes(graph, seed, data, method):
+def test_a_scope_is_all_that_changes(
+    graph: KnowledgeGraph, seed: int, data: st.DataObject, method: Method
+) -> None:
     """O10: statements, relations and the region around entities."""
     ids = [graph.statement_ids[e] for e in range(graph.edge_count)]
     named = data.draw(st.lists(st.sampled_from(ids), min_size=1, max_size=8))
@@ -343,7 +357,7 @@ def test_a_scope_is_all_that_changes(graph, seed, data, method):
 
 @settings(max_examples=60)
 @given(graph=graphs(), data=st.data())
-def test_withheld_rounds_nest(graph, data):
+def test_withheld_rounds_nest(graph: KnowledgeGraph, data: st.DataObject) -> None:
     """K6: the first ``count`` of the statements named, of any kind of value."""
     ids = data.draw(
         st.lists(
@@ -366,8 +380,8 @@ def test_withheld_rounds_nest(graph, data):
 @settings(max_examples=40)
 @given(rows=triples(), data=st.data(), seed=SEEDS, level=LEVELS, method=st.sampled_from(DRAWN))
 def test_order_of_loading_and_entities_without_statements_change_nothing(
-    rows, data, seed, level, method
-):
+    rows: list[Triple], data: st.DataObject, seed: int, level: float, method: Method
+) -> None:
     """O10: numbering comes from keys; an entity that has only labels leaves views alone."""
     ids = [f"S{i}" for i in range(len(rows))]
     order = data.draw(st.permutations(range(len(rows))))
@@ -384,7 +398,9 @@ def test_order_of_loading_and_entities_without_statements_change_nothing(
 
 @settings(max_examples=60)
 @given(graph=graphs(), seed=SEEDS, level=LEVELS)
-def test_okgqa_sampling_never_reaches_more_than_asked(graph, seed, level):
+def test_okgqa_sampling_never_reaches_more_than_asked(
+    graph: KnowledgeGraph, seed: int, level: float
+) -> None:
     """O10: with replacement, for swapping and replacement."""
     for method in (Method.RELATION_SWAPPING, Method.RELATION_REPLACEMENT):
         spec = ViewSpec(method, level=level, random_seed=seed, sampling=Sampling.OKGQA)
@@ -396,13 +412,13 @@ def test_okgqa_sampling_never_reaches_more_than_asked(graph, seed, level):
         assert (delta.replaced_rel != graph.rel[delta.replaced]).all()
 
 
-def test_okgqa_sampling_reaches_what_the_paper_code_reached():
+def test_okgqa_sampling_reaches_what_the_paper_code_reached() -> None:
     """O10: asked 50 %, replacement reaches 1 - exp(-1/2) = 39 %; swapping less."""
     graph = build_graph([(f"e{i}", f"r{i % 6}", f"f{i * 7 % 900}") for i in range(4000)])
     shares = []
     for method in (Method.RELATION_REPLACEMENT, Method.RELATION_SWAPPING):
         spec = ViewSpec(method, level=0.5, random_seed=3, sampling=Sampling.OKGQA)
-        shares.append(make_delta(graph, spec)[1].level_reached)
+        shares.append(make_delta(graph, spec)[1].level_reached or 0.0)
     assert abs(shares[0] - 0.3935) < 0.02
     assert abs(shares[1] - 0.3935 * 5 / 6) < 0.03
 
@@ -437,14 +453,14 @@ def recorded() -> str:
     return json.dumps(found, indent=1, sort_keys=True)
 
 
-def test_recorded_deltas():
+def test_recorded_deltas() -> None:
     """O10: the same on every machine; ``tests/golden/view_delta.json`` was made on another day."""
     golden = TESTS / "golden" / "view_delta.json"
     assert json.loads(recorded()) == json.loads(golden.read_text())
 
 
 @pytest.mark.parametrize("hash_seed", ["1", "77"])
-def test_same_delta_in_another_process(hash_seed):
+def test_same_delta_in_another_process(hash_seed: str) -> None:
     """O10."""
     code = CHILD.format(
         root=str(TESTS.parent), tests=str(TESTS), here=str(Path(__file__).resolve().parent)

@@ -37,14 +37,18 @@ MANY_LANGUAGES = '["en"' + ', "de"' * 50 + "]"
 TYPENAME = "{ __typename }"
 
 
-def run(service: Service, document: str, variables: dict[str, Any] | None = None, **options: Any):
+def run(
+    service: Service, document: str, variables: dict[str, Any] | None = None, **options: Any
+) -> Any:
     """Returns the data of an operation that must not fail."""
     response = execute(service, document, variables, **options)
     assert "errors" not in response, response["errors"]
     return response["data"]
 
 
-def fail(service: Service, document: str, variables: dict[str, Any] | None = None, **options: Any):
+def fail(
+    service: Service, document: str, variables: dict[str, Any] | None = None, **options: Any
+) -> Any:
     """Returns the first error of an operation that must fail."""
     errors = execute(service, document, variables, **options).get("errors")
     assert errors, "expected an error"
@@ -250,7 +254,7 @@ def test_what_a_result_names_is_read_in_one_go(
     reads: list[int] = []
     real = demo_service.store.entities
 
-    def counted(edition: str, ids: list[str]):
+    def counted(edition: str, ids: list[str]) -> Any:
         reads.append(len(ids))
         return real(edition, ids)
 

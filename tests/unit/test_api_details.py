@@ -24,7 +24,8 @@ def retrieve(service: Service, strategy: str, items: str, **given: Any) -> list[
     document = f"query($input: RetrieveInput!) {{ r: {strategy}(input: $input) {{ items {{ {items} }} }} }}"
     response = execute(service, document, {"input": given})
     assert "errors" not in response, response["errors"]
-    return response["data"]["r"]["items"]
+    found: list[dict[str, Any]] = response["data"]["r"]["items"]
+    return found
 
 
 def custom(**change: Any) -> dict[str, Any]:

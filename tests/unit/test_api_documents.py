@@ -34,6 +34,7 @@ def doubling(count: int, spread: str = "...F{next} ...F{next}") -> str:
 def refused(service: Service, document: str) -> dict[str, Any]:
     response = execute(service, document)
     assert response["data"] is None
+    error: dict[str, Any]
     (error,) = response["errors"]
     assert error["extensions"]["code"] == "LIMIT_EXCEEDED", error
     return error
@@ -144,6 +145,7 @@ INTROSPECTION = "{ __schema { types { fields { name } } } }"
 
 def ended(response: dict[str, Any]) -> dict[str, Any]:
     assert response["data"] is None
+    error: dict[str, Any]
     (error,) = response["errors"]
     assert error["extensions"]["requestId"]
     return error

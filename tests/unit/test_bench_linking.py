@@ -1,4 +1,4 @@
-"""``bench linking``: sets, namesakes, slips, figures and the command (issue "Retrieval", K2)."""
+"""``bench linking``: sets, namesakes, slips, figures and the command (K2)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_link import build_graph
+from named_graphs import build_graph
 
 from benchmarks.linking import measure_linking
 from benchmarks.linking_sets import (

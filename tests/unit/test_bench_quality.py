@@ -1,4 +1,4 @@
-"""``bench quality``: chains, baselines, recall and the command (issue "Retrieval", Quality)."""
+"""``bench quality``: chains, baselines, recall and the command (O6)."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from graph_service.settings import SETTINGS, Settings
 from graph_service.views.scorer.counting import training as scorer_training
 from graph_service.views.scorer.factorisation import Objective, Training
 
+Bench = Callable[..., tuple[int, str, str]]
+
 QUICK = (
     Training(dimension=8, epochs=6),
     Training(dimension=8, epochs=6, objective=Objective.BINARY),
@@ -20,7 +23,12 @@ QUICK = (
 
 
 @pytest.fixture
-def bench(monkeypatch: pytest.MonkeyPatch, capsys, demo_settings: Settings, tmp_path: Path):
+def bench(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    demo_settings: Settings,
+    tmp_path: Path,
+) -> Bench:
     for row in SETTINGS:
         monkeypatch.delenv(row.variable, raising=False)
     monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
@@ -59,7 +67,7 @@ def published(folder: Path) -> Path:
 
 
 def test_the_published_files_are_read_and_every_figure_stands_beside_counts(
-    bench, tmp_path: Path
+    bench: Bench, tmp_path: Path
 ) -> None:
     out = tmp_path / "figures.json"
     code, said, noted = bench("--data", str(published(tmp_path)), "--out", str(out), "--json")
@@ -79,7 +87,7 @@ def test_the_published_files_are_read_and_every_figure_stands_beside_counts(
     assert figures["codex-s: million triples scored a second"]["bar"] == 1.0
 
 
-def test_data_that_is_not_there_is_said(bench, tmp_path: Path) -> None:
+def test_data_that_is_not_there_is_said(bench: Bench, tmp_path: Path) -> None:
     assert "--data FOLDER" in bench()[2]
     code, _, said = bench("--data", str(tmp_path))
     assert code == 2

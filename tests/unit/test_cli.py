@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -23,6 +24,7 @@ from cli_runs import Cli, process
 from demo_graph import ARNOLD, AURELIA, EUNICE, MARIA, QUESTION, copy_store
 from graphs import load_graph, sample_entities, sample_statements, statement
 
+from graph_service.api.app import ServerOptions
 from graph_service.cli.opening import settings_of, view_ref
 from graph_service.cli.parser import make_parser
 from graph_service.cli.serving import server_options
@@ -669,7 +671,7 @@ def test_answers_resume_and_are_scored_k4(cli: Cli, store: str, tmp_path: Path) 
 
 
 def test_who_may_be_served() -> None:
-    def options(*arguments: str, **settings: str):
+    def options(*arguments: str, **settings: Any) -> ServerOptions:
         parsed = make_parser().parse_args(["serve", *arguments])
         return server_options(parsed, Settings(**settings))
 
@@ -735,7 +737,9 @@ def serving(store: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         assert server.stderr.readline() == f"store {store}\n"
         said = server.stderr.readline()
         assert "reading and writing" in said
-        url = re.search(r"http://127\.0\.0\.1:\d+/graphql", said)[0]
+        found = re.search(r"http://127\.0\.0\.1:\d+/graphql", said)
+        assert found is not None
+        url = found[0]
         limit = time.monotonic() + 120
         while True:
             try:

@@ -353,7 +353,7 @@ def test_template_text_states_the_gold_set_k4(cli: Cli, tmp_path: Path) -> None:
     """With neither a model nor a retrieval: each gold statement is said and cited once."""
     listed = [one for one in demo_questions() if one.statement_ids and not one.lacking][:3]
     lacking = next(one for one in demo_questions() if one.lacking)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": one.id, "question": one.question, "statement_ids": one.statement_ids}
         for one in listed
     ]

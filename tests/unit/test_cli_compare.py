@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import Cli
-from demo_graph import copy_store
+from demo_graph import copy_store, scored_triples
 
 from graph_service import Service
 from graph_service.cli.opening import view_ref
@@ -42,7 +42,7 @@ def test_places_are_those_of_each_retrieval(cli: Cli, demo_service: Service) -> 
                 f"({one.triple.head.label} | {one.triple.relation.label} | {one.triple.value_label})",
                 one.change.kind != "unchanged",
             )
-            for one in result.items
+            for one in scored_triples(result)
         ]
 
 

@@ -34,7 +34,7 @@ assert not heavy, heavy
         assert f"\n    {verb} " in done.stdout
 
 
-def test_version_and_no_verb(cli: Cli, capsys) -> None:
+def test_version_and_no_verb(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as done:
         main(["--version"])
     assert done.value.code == 0

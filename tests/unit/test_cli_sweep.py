@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from cli_runs import Cli
 
 from graph_service.cli.view.figure import points_of
 from queries.datasets import demo_set
@@ -18,11 +20,11 @@ from queries.datasets import demo_set
 SWEEP = ("view", "sweep", "--methods", "rs,ed", "--levels", "0.1,0.5", "--random-seeds", "0-1")
 
 
-def rows(path: Path) -> list[dict]:
+def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_a_sweep_stores_and_measures_every_view_o11(demo_cli, tmp_path: Path) -> None:
+def test_a_sweep_stores_and_measures_every_view_o11(demo_cli: Cli, tmp_path: Path) -> None:
     """S7, O11: every method, level and random seed once, and a table of means."""
     out = tmp_path / "sweep.jsonl"
     code, said, _ = demo_cli(*SWEEP, "--out", str(out))
@@ -47,7 +49,7 @@ def test_a_sweep_stores_and_measures_every_view_o11(demo_cli, tmp_path: Path) ->
     assert float(lines[1].split()[3]) == pytest.approx(mean, abs=5e-5)
 
 
-def test_a_stopped_sweep_goes_on_o11(demo_cli, tmp_path: Path) -> None:
+def test_a_stopped_sweep_goes_on_o11(demo_cli: Cli, tmp_path: Path) -> None:
     """S7, O11: lines that were written are not measured again, a torn one is."""
     out = tmp_path / "sweep.jsonl"
     demo_cli(*SWEEP, "--out", str(out))
@@ -68,7 +70,7 @@ def test_a_stopped_sweep_goes_on_o11(demo_cli, tmp_path: Path) -> None:
     assert "no line of a sweep" in said
 
 
-def test_a_sweep_without_a_file_prints_its_lines(demo_cli) -> None:
+def test_a_sweep_without_a_file_prints_its_lines(demo_cli: Cli) -> None:
     code, said, _ = demo_cli(*SWEEP)
     assert code == 0
     assert len([json.loads(line) for line in said.splitlines()]) == 8
@@ -86,13 +88,13 @@ def test_a_sweep_without_a_file_prints_its_lines(demo_cli) -> None:
         ("--random-seeds", "5-2", "2-5 may be meant"),
     ],
 )
-def test_a_sweep_says_what_is_wrong(demo_cli, option: str, value: str, word: str) -> None:
+def test_a_sweep_says_what_is_wrong(demo_cli: Cli, option: str, value: str, word: str) -> None:
     code, _, said = demo_cli("view", "sweep", option, value)
     assert code == 2
     assert word in said
 
 
-def test_what_a_view_breaks_of_the_demo_questions(demo_cli) -> None:
+def test_what_a_view_breaks_of_the_demo_questions(demo_cli: Cli) -> None:
     """K6, O11: of a withheld minimum set everything is broken, of the base nothing."""
     questions = Path(demo_set.__file__).parent / "demo" / "questions.jsonl"
     gold = [json.loads(line) for line in questions.read_text().splitlines()]
@@ -123,7 +125,7 @@ def test_what_a_view_breaks_of_the_demo_questions(demo_cli) -> None:
     assert demo_cli("view", "impact", "ed:1.0:1")[0] == 2
 
 
-def test_without_gold_impact_says_which_fields_give_it(demo_cli, tmp_path: Path) -> None:
+def test_without_gold_impact_says_which_fields_give_it(demo_cli: Cli, tmp_path: Path) -> None:
     questions = tmp_path / "bare.jsonl"
     questions.write_text('{"question": "Who?"}\n')
     code, _, said = demo_cli("view", "impact", "ed:0.5:1", str(questions))
@@ -136,7 +138,7 @@ def test_without_gold_impact_says_which_fields_give_it(demo_cli, tmp_path: Path)
     assert "gold triples  no question gives any that the graph has (fields: statement_ids)" in said
 
 
-def test_the_figure_of_a_sweep_has_every_point_o11(demo_cli, tmp_path: Path) -> None:
+def test_the_figure_of_a_sweep_has_every_point_o11(demo_cli: Cli, tmp_path: Path) -> None:
     """Three panels; a mark a level and method in each; means and ranges over random seeds."""
     out, drawn = tmp_path / "sweep.jsonl", tmp_path / "sweep.svg"
     demo_cli(*SWEEP, "--out", str(out))
@@ -172,7 +174,9 @@ def test_the_figure_of_a_sweep_has_every_point_o11(demo_cli, tmp_path: Path) -> 
         (("sweep.jsonl", "--out", "figure.svg"), "sweep.jsonl:1 is no line of a sweep"),
     ],
 )
-def test_a_figure_says_what_is_wrong(demo_cli, tmp_path: Path, arguments, word: str) -> None:
+def test_a_figure_says_what_is_wrong(
+    demo_cli: Cli, tmp_path: Path, arguments: list[str], word: str
+) -> None:
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "sweep.jsonl").write_text('{"other": 1}\n')
     code, _, said = demo_cli("view", "figure", *arguments)

@@ -208,10 +208,11 @@ def test_items_search_graphs_and_neighbourhood(
 
 
 def test_compare_is_what_the_service_gives_s3(demo_service: Service, url: str) -> None:
-    views = [REPLACED, ViewRef(spec=dataclasses.replace(REPLACED, random_seed=4))]
+    other = ViewRef(spec=dataclasses.replace(REPLACED, random_seed=4))
+    views = [REPLACED, other]
     found = four_ways(demo_service, url, "compare", Strategy.PATHS, QUESTION, views, limit=5)
     expected = demo_service.compare(
-        request(strategy=Strategy.PATHS, limit=5), [ViewRef(spec=REPLACED), views[1]]
+        request(strategy=Strategy.PATHS, limit=5), [ViewRef(spec=REPLACED), other]
     )
     for mine, its in zip(found, expected, strict=True):
         for field in dataclasses.fields(its):
@@ -269,10 +270,13 @@ def test_views_over_http_s4(own_service: Service) -> None:
         changes = [*page.changes]
         while page.next is not None:
             page = far.view_diff("half", first=100, after=page.next)
+            assert page is not None
             changes.extend(page.changes)
         ours, total = own_service.diff_view(ViewRef(name="half"), first=1000)
         assert page.total == total == len(changes)
         for mine, its in zip(changes, ours, strict=True):
+            assert its.before is not None
+            assert its.after is not None
             assert (mine.before, mine.after, mine.words) == (
                 its.before.triple,
                 its.after.triple,
@@ -286,6 +290,17 @@ def test_views_over_http_s4(own_service: Service) -> None:
         far.close()
 
 
+VALUES: tuple[Value, ...] = (
+    EntityValue("Q1"),
+    StringValue("a, b: c"),
+    MonolingualText("ü", "de"),
+    Quantity("1.50", "Q11573"),
+    Quantity("7"),
+    Time("1990-00-00T00:00:00Z", 9),
+    Time("-13798000000-00-00T00:00:00Z", 3),
+    Time("2000-00-00T00:00:00Z", 0),
+    Iri("http://example.org/ä"),
+)
 SPECS = [
     ViewSpec(Method.EDGE_DELETION, count=3, random_seed=2**31 - 1),
     ViewSpec(Method.RELATION_SWAPPING, level=0.25, sampling=Sampling.OKGQA),
@@ -295,19 +310,7 @@ SPECS = [
         Method.CUSTOM,
         changes=tuple(
             Change(head=MARIA, relation=f"P900{number}", value=value)
-            for number, value in enumerate(
-                (
-                    EntityValue("Q1"),
-                    StringValue("a, b: c"),
-                    MonolingualText("ü", "de"),
-                    Quantity("1.50", "Q11573"),
-                    Quantity("7"),
-                    Time("1990-00-00T00:00:00Z", 9),
-                    Time("-13798000000-00-00T00:00:00Z", 3),
-                    Time("2000-00-00T00:00:00Z", 0),
-                    Iri("http://example.org/ä"),
-                )
-            )
+            for number, value in enumerate(VALUES)
         ),
     ),
 ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -72,7 +73,7 @@ def shape(name: str) -> tuple[KnowledgeGraph, PreparedBase, Overlay]:
 
 def views_of(graph: KnowledgeGraph) -> dict[str, ViewSpec]:
     ids = tuple(graph.statement_ids.take(np.arange(2000)))
-    drawn = {"level": 1.0, "random_seed": 1}
+    drawn: dict[str, Any] = {"level": 1.0, "random_seed": 1}
     return {
         "swapping": ViewSpec(Method.RELATION_SWAPPING, **drawn),
         "swapping with replacement": ViewSpec(

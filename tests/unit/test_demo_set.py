@@ -301,7 +301,7 @@ def test_the_script_writes_the_files_that_are_shipped(data_dir: Path, tmp_path: 
     """The package data is what the script makes of the sources, byte for byte."""
     root = Path(__file__).parents[2]
     subprocess.run(
-        [sys.executable, "tools/build_demo_slice.py", "--data", data_dir, "--out", tmp_path],
+        [sys.executable, "-m", "tools.build_demo_slice", "--data", data_dir, "--out", tmp_path],
         cwd=root,
         env={**os.environ, "PYTHONPATH": str(root)},
         check=True,

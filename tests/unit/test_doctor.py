@@ -8,6 +8,7 @@ import importlib.metadata
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from importlib.metadata import PathDistribution
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,7 @@ def test_running_from_the_source_alone_is_said(monkeypatch: pytest.MonkeyPatch) 
     def missing(name: str) -> None:
         raise importlib.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(doctor.importlib.metadata, "distribution", missing)
+    monkeypatch.setattr(importlib.metadata, "distribution", missing)
     (check,) = doctor.check_packages()
     assert check.state is State.WARN
     assert doctor.check_ours("loaders").state is not State.FAIL
@@ -190,7 +191,7 @@ def test_a_second_distribution_of_the_name_is_one_to_look_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        doctor.importlib.metadata,
+        importlib.metadata,
         "packages_distributions",
         lambda: {"loaders": ["graph-service", "other-loaders"]},
     )
@@ -200,7 +201,7 @@ def test_a_second_distribution_of_the_name_is_one_to_look_at(
 
 
 def test_a_package_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     check = doctor.check_ours("loaders")
     assert check.state is State.FAIL
     assert "missing" in check.detail
@@ -331,7 +332,7 @@ def test_a_wrong_embedding_is_a_fault(factor: float, state: State) -> None:
 
 
 def test_another_embedder_needs_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     (check,) = doctor.check_model(Settings(embedder="some/model"))
     assert check.state is State.FAIL
     assert check.fix == 'pip install "graph-service[sentence-transformers]"'
@@ -409,10 +410,10 @@ def test_a_load_under_way_and_one_left_over(
     assert check.state is State.OK
     assert "under way by somewhere:1" in check.detail
 
-    class _Later(doctor.datetime):
+    class _Later(datetime):
         @classmethod
         def now(cls, tz: Any = None) -> Any:
-            return doctor.datetime(2999, 1, 1, tzinfo=tz)
+            return datetime(2999, 1, 1, tzinfo=tz)
 
     monkeypatch.setattr(doctor, "datetime", _Later)
     check = only(doctor.check_store(Settings(store=url)), "loads")

@@ -42,7 +42,8 @@ def test_unit_vectors_in_the_order_of_the_texts() -> None:
     with stand_in(embeddings) as server:
         found = embedder(server.url)
         vectors = found.encode(texts)
-        assert (vectors.shape, vectors.dtype) == ((301, 8), np.float32)
+        assert vectors.shape == (301, 8)
+        assert vectors.dtype == np.float32
         assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-6)
         wanted = np.array(vector_of("text number 299"))
         assert np.allclose(vectors[299], wanted / np.linalg.norm(wanted), atol=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import platform
 import threading
@@ -87,7 +88,8 @@ def test_vectors_do_not_depend_on_kernels_and_threads(
 
 
 def has_avx2() -> bool:
-    return bool(np._core._multiarray_umath.__cpu_features__.get("AVX2"))
+    umath = importlib.import_module("numpy._core._multiarray_umath")
+    return bool(umath.__cpu_features__.get("AVX2"))
 
 
 def test_every_sum_of_a_product_is_exact(minilm: MiniLM) -> None:
@@ -100,7 +102,8 @@ def test_every_sum_of_a_product_is_exact(minilm: MiniLM) -> None:
 
     def of_state(weights: np.ndarray) -> np.ndarray:
         spread = np.sqrt(((scale[:, None] * weights) ** 2).sum(axis=0))
-        return np.sqrt(384) * spread + (np.abs(shift)[:, None] * np.abs(weights)).sum(axis=0)
+        most = np.sqrt(384) * spread + (np.abs(shift)[:, None] * np.abs(weights)).sum(axis=0)
+        return np.asarray(most)
 
     def fits(sums: np.ndarray, *bits: int) -> bool:
         # A tenth for what rounding to the grids adds.

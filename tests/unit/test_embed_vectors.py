@@ -41,7 +41,7 @@ class Counting:
         time.sleep(self._pause_s)
         self.computed.extend(texts)
         vectors = self._random.normal(size=(len(texts), 8)).astype(np.float32)
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
     def count_tokens(self, text: str, /) -> int:
         return len(text.split())

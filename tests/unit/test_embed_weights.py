@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
+import platformdirs
 import pytest
 
 from graph_service.embed import weights
@@ -100,11 +102,11 @@ def small_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(weights, "FILES", tuple(files.values()))
     monkeypatch.setattr(weights, "_READ", (files["tokenizer.json"], files["model.safetensors"]))
     monkeypatch.delenv(weights.MODEL_DIR_VARIABLE, raising=False)
-    monkeypatch.setattr(weights.platformdirs, "user_data_path", lambda *_: tmp_path / "user data")
-    monkeypatch.setattr(weights.platformdirs, "user_cache_path", lambda *_: tmp_path / "user cache")
+    monkeypatch.setattr(platformdirs, "user_data_path", lambda *_: tmp_path / "user data")
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda *_: tmp_path / "user cache")
 
 
-def fetch(hub: Hub, target: Path, **options: int) -> Path:
+def fetch(hub: Hub, target: Path, **options: Any) -> Path:
     return fetch_model(target=target, base_url=hub.address, pause_s=0, **options)
 
 
@@ -248,11 +250,12 @@ def test_nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_a_changed_file_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file is read for its hash once, and again when its time or size has changed."""
     read: list[Path] = []
-    monkeypatch.setattr(
-        weights,
-        "_sha256",
-        lambda path: read.append(path) or hashlib.sha256(path.read_bytes()).hexdigest(),
-    )
+
+    def counted(path: Path) -> str:
+        read.append(path)
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+
+    monkeypatch.setattr(weights, "_sha256", counted)
     path = tmp_path / "f"
     path.write_bytes(b"right")
     file = ModelFile("f", 5, hashlib.sha256(b"right").hexdigest())

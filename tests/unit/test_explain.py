@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 from cli_runs import Cli
-from demo_graph import ARNOLD, AURELIA, MARIA, QUESTION, copy_store, request
+from demo_graph import ARNOLD, AURELIA, MARIA, QUESTION, copy_store, request, scored_paths
 from graph_builder import build_graph
 
 from graph_service import Service
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.result import ScoredPath, Status, Strategy
+from graph_service.model.values import EntityValue
 from graph_service.retrieve.origin import origins
 from graph_service.retrieve.region.cut import extract_region
 
 
 @pytest.fixture
-def store(demo_file, tmp_path, monkeypatch: pytest.MonkeyPatch) -> str:
+def store(demo_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     url = copy_store(demo_file, tmp_path)
     monkeypatch.setenv("GRAPH_SERVICE_STORE", url)
     return url
@@ -38,7 +40,7 @@ def test_the_parts_of_a_path_add_up_to_its_score_s2(demo_service: Service, prese
                        if part.name in ("hops", "inverse", "extra_hops", "unsupported_step", "cost"))  # fmt: skip
     if preset == "default":
         assert result.status is Status.LOW_CONFIDENCE
-        assert "statements" in {part.name for part in result.items[0].parts}
+        assert "statements" in {part.name for part in scored_paths(result)[0].parts}
 
 
 def test_a_step_that_no_word_is_left_for_costs_a_part_of_its_own_s2(
@@ -71,10 +73,11 @@ def test_each_item_names_the_entity_it_hangs_on_s2(
     )
     assert {item.origin_id for item in both.items} <= {"Q42", AURELIA}
     if preset == "default" and strategy is Strategy.PATHS:
-        for path in both.items:
+        for path in scored_paths(both):
             first = path.steps[0]
-            start = first.triple.value.id if first.reversed else first.triple.head.id
-            assert start == path.origin_id
+            value = first.triple.value
+            end = value.id if isinstance(value, EntityValue) else None
+            assert path.origin_id == (end if first.reversed else first.triple.head.id)
         assert len({item.origin_id for item in both.items}) == 2
 
 

@@ -9,7 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import orjson
@@ -25,10 +25,12 @@ from graph_service.errors import InputError, StoreCorruptError, StoreUnavailable
 from graph_service.export import ExportedGraph, ExportFormat, export, exported_graph, to_networkx
 from graph_service.export.run import replaced
 from graph_service.model.request import ViewRef
+from graph_service.model.statement import Statement
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.settings import SETTINGS, Settings
 from graph_service.store import open_store
+from graph_service.store.sqlite import SqliteStore
 from loaders.load import load
 from loaders.options import LoadOptions
 
@@ -210,7 +212,7 @@ def test_the_same_graph_makes_the_same_bytes(sample: Service, tmp_path: Path) ->
 class Broken(ExportedGraph):
     """A graph whose store fails in the middle."""
 
-    def statements(self, *, in_order: bool = True):
+    def statements(self, *, in_order: bool = True) -> Iterator[Sequence[Statement]]:
         yield next(super().statements(in_order=in_order))
         raise StoreUnavailableError("the store went away")
 
@@ -320,7 +322,17 @@ def test_networkx_has_every_statement(sample: Service) -> None:
     assert view.number_of_edges() == arrays.edge_count
     changed = {key for *_, key in view.edges(keys=True)} - {key for *_, key in found}
     assert changed == set(exported.overlay.statement_ids)
-    assert to_networkx(sample, graph="kinds", languages=("ru",)).nodes["Q42"]["label"] == (
+    # The service gives the same, without the arrays in between.
+    for of_service, expected in (
+        (sample.to_networkx(graph="kinds"), made),
+        (sample.to_networkx(graph="kinds", view=SWAPPED), view),
+    ):
+        assert of_service.graph == expected.graph
+        assert list(of_service.nodes(data=True)) == list(expected.nodes(data=True))
+        assert sorted(map(repr, of_service.edges(keys=True, data=True))) == sorted(
+            map(repr, expected.edges(keys=True, data=True))
+        )
+    assert sample.to_networkx(graph="kinds", languages=("ru",)).nodes["Q42"]["label"] == (
         "Дуглас Адамс"
     )
 
@@ -391,6 +403,8 @@ def test_a_backup_of_a_damaged_file_is_refused(cli_store: str, tmp_path: Path) -
     data = bytearray(path.read_bytes())
     data[len(data) // 2 : len(data) // 2 + 4096] = bytes(4096)
     path.write_bytes(data)
-    with open_store(cli_store) as store, pytest.raises(StoreCorruptError):
-        store.backup(tmp_path / "copy.db")
+    with open_store(cli_store) as store:
+        assert isinstance(store, SqliteStore)
+        with pytest.raises(StoreCorruptError):
+            store.backup(tmp_path / "copy.db")
     assert not (tmp_path / "copy.db").exists()

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -41,7 +42,7 @@ def store(demo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def strict(store: str) -> Iterator[ServerProcess]:
     """A server whose limits are met in a moment."""
-    limits = {"head_timeout_s": 0.6, "body_timeout_s": 0.6, "write_timeout_s": 0.6}
+    limits: dict[str, Any] = {"head_timeout_s": 0.6, "body_timeout_s": 0.6, "write_timeout_s": 0.6}
     with server_process(
         store,
         **limits,
@@ -67,7 +68,7 @@ def refused(answer: bytes) -> tuple[int, str]:
 
 def is_served(server: ServerProcess) -> bool:
     answer = httpx.post(f"{server.url}/graphql", json={"query": "{ graphs { name } }"}, timeout=20)
-    return answer.json() == {"data": {"graphs": [{"name": "demo"}]}}
+    return bool(answer.json() == {"data": {"graphs": [{"name": "demo"}]}})
 
 
 # Connections

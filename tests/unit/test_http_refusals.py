@@ -33,6 +33,10 @@ def ask(service: Service, method: str, options: ServerOptions, **headers: str) -
     ],
 )
 def test_each_refusal_has_its_status_and_code(
-    demo_service: Service, method: str, options: ServerOptions, headers: dict, answer: tuple
+    demo_service: Service,
+    method: str,
+    options: ServerOptions,
+    headers: dict[str, str],
+    answer: tuple[int, str],
 ) -> None:
     assert ask(demo_service, method, options, **headers) == answer

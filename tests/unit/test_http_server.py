@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import httpx
@@ -30,6 +30,7 @@ from graph_service.errors import (
     StoreUnavailableError,
 )
 from graph_service.settings import Settings
+from graph_service.store.protocol import Store
 
 GRAPHS = {"query": "{ graphs { name } }"}
 JSON = {"content-type": "application/json"}
@@ -54,7 +55,7 @@ def refusal(response: httpx.Response) -> str:
     (error,) = payload["errors"]
     assert error["message"]
     assert error["extensions"]["requestId"]
-    return error["extensions"]["code"]
+    return str(error["extensions"]["code"])
 
 
 def test_a_query_over_http(demo_service: Service, url: str) -> None:
@@ -75,15 +76,15 @@ def test_a_query_over_http(demo_service: Service, url: str) -> None:
 class SlowStore:
     """A store whose look-up of one entity waits until it is let go."""
 
-    def __init__(self, store) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
         self.waiting = threading.Event()
         self.released = threading.Event()
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def entities(self, edition: str, ids: list[str]):
+    def entities(self, edition: str, ids: list[str]) -> Any:
         if "Q42" in ids:
             self.waiting.set()
             assert self.released.wait(120)
@@ -92,7 +93,9 @@ class SlowStore:
 
 def test_eight_clients_and_a_slow_read_does_not_hold_the_others(demo_service: Service) -> None:
     store = SlowStore(demo_service.store)
-    service = Service(store, vectors=demo_service.vectors, settings=demo_service.settings)
+    service = Service(
+        cast(Store, store), vectors=demo_service.vectors, settings=demo_service.settings
+    )
     ask = "query($i: RetrieveInput!) { triplets(input: $i) { id } }"
     body = {"query": ask, "variables": {"i": {"question": QUESTION}}}
     expected = demo_service.retrieve(request()).id
@@ -117,7 +120,9 @@ def slow_store(demo_service: Service) -> SlowStore:
 
 @pytest.fixture
 def slow_service(demo_service: Service, slow_store: SlowStore) -> Service:
-    return Service(slow_store, vectors=demo_service.vectors, settings=demo_service.settings)
+    return Service(
+        cast(Store, slow_store), vectors=demo_service.vectors, settings=demo_service.settings
+    )
 
 
 SLOW = {"query": '{ item(id: "Q42") { label } }'}
@@ -222,7 +227,7 @@ def test_the_time_that_a_query_waits_counts(
     demo_service: Service, slow_store: SlowStore, demo_settings: Settings
 ) -> None:
     settings = replace(demo_settings, read_timeout_s=0.5)
-    service = Service(slow_store, vectors=demo_service.vectors, settings=settings)
+    service = Service(cast(Store, slow_store), vectors=demo_service.vectors, settings=settings)
     with served(service, ServerOptions(threads=1)) as url, ThreadPoolExecutor(1) as pool:
         slow = pool.submit(post, url, SLOW)
         assert slow_store.waiting.wait(120)
@@ -329,7 +334,7 @@ def test_the_api_key(demo_service: Service) -> None:
     with served(demo_service, ServerOptions(api_key="sésame")) as url:
 
         def status(given: str) -> int:
-            headers = {"authorization": given.encode()}
+            headers = {b"authorization": given.encode()}
             return httpx.post(f"{url}/graphql", json=GRAPHS, headers=headers).status_code
 
         assert [status(given) for given in ("", "Bearer wrong", "sésame", "bearer sésame")] == [

@@ -1,4 +1,4 @@
-"""The linker on BioKaLMA's questions, among 154,599 other names (issue "Retrieval", K2)."""
+"""The linker on BioKaLMA's questions, among 154,599 other names (K2)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import lzma
 from pathlib import Path
 
 import pytest
-from test_link import build_graph
+from named_graphs import build_graph
 
 from graph_service.link import link
 from graph_service.model.graph import KnowledgeGraph

@@ -7,7 +7,7 @@ import doctest
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_link import Names, build_graph, ids
+from named_graphs import Names, build_graph, ids
 
 from graph_service.link import inflection, link
 from graph_service.link.inflection import base_forms, singular

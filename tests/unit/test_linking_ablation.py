@@ -5,39 +5,44 @@ The exact draw over a whole set of questions is ``queries.generate.ablation``, t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from cli_runs import Cli
 from demo_graph import ARNOLD, AURELIA, MARIA, QUESTION, copy_store, request
+from graph_builder import node_of
 from served import served
 
 from graph_service import Service, open_service
 from graph_service.client import Client
 from graph_service.errors import InputError
+from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.service.linking_noise import add_linking_noise
 from graph_service.settings import Settings
 
+GraphMaker = Callable[..., KnowledgeGraph]
+
 HALF = ViewSpec(Method.RELATION_REPLACEMENT, level=0.5, random_seed=3)
 SHARES = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)
 
 
 @pytest.fixture(scope="module")
-def graph(demo_service: Service):
+def graph(demo_service: Service) -> KnowledgeGraph:
     return demo_service.arrays(demo_service.graph())
 
 
-def neighbours(graph, node: int) -> set[int]:
+def neighbours(graph: KnowledgeGraph, node: int) -> set[int]:
     pairs = zip(graph.head.tolist(), graph.tail.tolist(), strict=True)
     return {one for pair in pairs if node in pair for one in pair}
 
 
-def test_levels_nest_and_meet_their_share_k7(graph) -> None:
-    entities = [graph.find_node(id_) for id_ in (MARIA, ARNOLD)]
+def test_levels_nest_and_meet_their_share_k7(graph: KnowledgeGraph) -> None:
+    entities = [node_of(graph, id_) for id_ in (MARIA, ARNOLD)]
     questions = [f"question {i}" for i in range(300)]
     levels = [
         {
@@ -58,17 +63,15 @@ def test_levels_nest_and_meet_their_share_k7(graph) -> None:
         assert fewer.items() <= more.items()
 
 
-def test_a_stand_in_is_irrelevant_and_alike_k7(graph) -> None:
+def test_a_stand_in_is_irrelevant_and_alike_k7(graph: KnowledgeGraph) -> None:
     degrees = graph.degrees()
     alike = 0
     for seed in range(12):
-        entities = [graph.find_node(id_) for id_ in (MARIA, AURELIA)]
-        named = [graph.find_node("Q42")]
-        swapped = add_linking_noise(
-            graph, QUESTION, entities, accuracy=0.0, random_seed=seed, named=named
-        )
+        entities = [node_of(graph, id_) for id_ in (MARIA, AURELIA)]
+        named = [node_of(graph, "Q42")]
+        swapped = stand_ins(graph, QUESTION, entities, accuracy=0.0, random_seed=seed, named=named)
         assert set(swapped) == set(entities)
-        near = set().union(*(neighbours(graph, node) for node in (*entities, *named)))
+        near = {one for node in (*entities, *named) for one in neighbours(graph, node)}
         assert not near & set(swapped.values())
         assert len(set(swapped.values())) == 2
         assert all(node < graph.entity_count for node in swapped.values())
@@ -83,8 +86,8 @@ def test_a_stand_in_is_irrelevant_and_alike_k7(graph) -> None:
     assert len(draws) > 6
 
 
-def test_one_entity_is_swapped_alike_with_and_without_another_k7(graph) -> None:
-    maria, arnold = (graph.find_node(id_) for id_ in (MARIA, ARNOLD))
+def test_one_entity_is_swapped_alike_with_and_without_another_k7(graph: KnowledgeGraph) -> None:
+    maria, arnold = (node_of(graph, id_) for id_ in (MARIA, ARNOLD))
     for number in range(30):
         question = f"question {number}"
         both = add_linking_noise(graph, question, [arnold, maria], accuracy=0.5, random_seed=1)
@@ -92,10 +95,10 @@ def test_one_entity_is_swapped_alike_with_and_without_another_k7(graph) -> None:
         assert both == turned
 
 
-def test_a_graph_without_an_irrelevant_entity_says_so_k7(small_graph) -> None:
+def test_a_graph_without_an_irrelevant_entity_says_so_k7(small_graph: GraphMaker) -> None:
     small = small_graph([("Q1", "P1", "Q2"), ("Q2", "P1", "Q3")])
     with pytest.raises(InputError, match="no irrelevant entity"):
-        add_linking_noise(small, "a", [small.find_node("Q2")], accuracy=0.0, random_seed=0)
+        stand_ins(small, "a", [node_of(small, "Q2")], accuracy=0.0, random_seed=0)
 
 
 @pytest.mark.parametrize("strategy", list(Strategy))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -107,5 +108,6 @@ def test_concurrency_is_kept_and_used() -> None:
 
 @pytest.mark.parametrize("name", ["concurrency", "requests_a_minute", "tokens_a_minute"])
 def test_limits_are_at_least_one(name: str) -> None:
+    limits: dict[str, Any] = {name: 0}
     with pytest.raises(InputError, match=f"{name} must be at least 1, got 0"):
-        Pace(**{name: 0})
+        Pace(**limits)

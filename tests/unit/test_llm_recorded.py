@@ -9,6 +9,7 @@ import pytest
 
 from graph_service.errors import InputError
 from queries.llm import Message, Reply, ReplyError, ReplyFault, Usage, open_recorded
+from queries.llm.chat import JsonForm
 
 ASK = (Message("user", "Who is Ada?"),)
 
@@ -30,6 +31,8 @@ class Counting:
         max_tokens: int = 1024,
         random_seed: int | None = None,
         stop: Sequence[str] = (),
+        top_logprobs: int | None = None,
+        form: JsonForm | None = None,
     ) -> Reply:
         self.calls += 1
         if messages[-1].content == "fail":

@@ -187,15 +187,14 @@ def test_a_table_of_unknown_columns_in_a_folder_is_a_reject(
     (folder / "a.csv").write_text("level,method,figure,more\n0.2,RS,0.9,1\n")
     (folder / "b.tsv").write_text("node1\tlabel\told_node2\nQ1\tP1\tQ2\n")
     (folder / "c.tsv").write_text("Q5\tP1\tQ6\n")
-    for chosen in ({}, {"filters": Filters(around=("Q5",), hops=1)}):
-        report = load(
-            folder, store=tmp_store, graph="demo", options=replace(options, **chosen), replace=True
-        )
+    for chosen in (options, replace(options, filters=Filters(around=("Q5",), hops=1))):
+        report = load(folder, store=tmp_store, graph="demo", options=chosen, replace=True)
         assert report.exit_code == 3
         assert report.rejected == 2
         rows = [json.loads(line) for line in (tmp_path / "rejects.jsonl").read_text().splitlines()]
         assert [Path(row["file"]).name for row in rows] == ["a.csv", "b.tsv"]
         assert "--columns head,relation,tail,-" in rows[0]["reason"]
+        assert report.counts is not None
         assert report.counts.written == 1
     with pytest.raises(InputError, match="4 columns without names"):
         load(folder / "a.csv", store=tmp_store, graph="one", options=options)
@@ -312,7 +311,7 @@ class DyingStore:
             def __exit__(self, *error: Any) -> None:
                 session.__exit__(*error)
 
-        return Dying()  # type: ignore[return-value]
+        return Dying()
 
 
 TURTLE = "@prefix a: <http://a/> .\n" + "".join(

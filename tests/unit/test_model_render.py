@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from query_samples import triplets
-from test_model_plain import results
+from result_strategies import results
 
 from graph_service.model.render import (
     TextFormat,

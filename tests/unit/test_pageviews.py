@@ -77,7 +77,7 @@ def fetch(tmp_store: Store, server: WikimediaServer, tmp_path: Path) -> Fetch:
             max_wait_s=2.0,
             cache_dir=tmp_path / "cache" if more.pop("cache", True) else None,
         )
-        fields = {
+        fields: dict[str, Any] = {
             "first": "2021-01",
             "last": "2021-03",
             "address": server.address,

@@ -86,7 +86,7 @@ def test_the_queries_of_the_page_are_valid(query: str) -> None:
 def test_nothing_refers_to_what_the_repository_lacks() -> None:
     """Who reads a numbered trap or issue cannot look it up; the reason itself is said instead."""
     private = re.compile(
-        r"\btraps? \d|\b(?:spec|design|traps|conventions)\.md\b|\bissue \d|\bdesign: |\bsettled[):]|"
+        r"\btraps? \d|\b(?:spec|design|traps|conventions)\.md\b|\bissue (?:\d|\"|Views)|\bdesign: |\bsettled[):]|"
         r'"Settled"',
         re.IGNORECASE,
     )

@@ -232,7 +232,8 @@ def test_the_client_gives_what_the_service_gives(service: Service, tmp_path: Pat
         async with client:
             return await getattr(client, method)(*arguments, **options)
 
-    options = {"k": 3, "by": BOTH, "min_score": 0.05, "languages": ("it", "en"), "graph": "g"}
+    options: dict[str, Any] = {"k": 3, "by": BOTH, "min_score": 0.05, "languages": ("it", "en")}
+    options["graph"] = "g"
     expected = replace(service.passages("capital of Italy", **options), timings_ms={})
     with served(service, ServerOptions(writable=True)) as url:
         with Client.over(service) as near, Client.connect(url) as far:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from query_samples import triple
@@ -120,7 +121,10 @@ def test_general_and_specific_wordings_of_the_same_questions_k10(tmp_path: Path)
     general = read_question_file(
         written(tmp_path, "g.json", [["question: Who?", [PERSON]], ["Why?", []]])
     )
-    worded = [["When was Ada born, and to whom was she married?", [PERSON]], ["Why so?", []]]
+    worded: list[list[Any]] = [
+        ["When was Ada born, and to whom was she married?", [PERSON]],
+        ["Why so?", []],
+    ]
     specific = read_question_file(written(tmp_path, "s.json", worded))
     found = both_wordings(general, specific, source="s.json")
     assert [(case.id, case.kind, case.question) for case in found] == [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from queries.generate.plan import Plan, Source, answer_case, estimate, gold_sets
 from queries.generate.run import AnswerFile, Progress, run_cases, steady_timings
 from queries.generate.setting import Generation, Join, Setting, default_generation
 from queries.llm import CachedChat, open_cache
+from queries.llm.chat import ChatModel
 
 FACT = triple("a", "Q1", "spouse", "Bea", label="Ada")
 OTHER = triple("b", "Q2", "mother", "Cleo", label="Bea")
@@ -28,6 +30,10 @@ CASES = [Case(str(i), f"Question {i}?", "kind", (f"Q{i}",)) for i in range(8)]
 
 def retriever() -> HandRetriever:
     return HandRetriever(lambda *_: triplets([(FACT, 1.0)]))
+
+
+def asking(plan: Plan, model: ChatModel) -> Callable[[Case], Answer]:
+    return lambda case: answer_case(case, plan, retriever=retriever(), model=model)
 
 
 def made(case: Case) -> Answer:
@@ -171,9 +177,7 @@ def test_a_replay_has_the_same_bytes_failures_included(tmp_path: Path) -> None:
             model = CachedChat(cache, inner.name, inner=asked)
             run = run_cases(
                 CASES,
-                lambda case, model=model: answer_case(
-                    case, plan, retriever=retriever(), model=model
-                ),
+                asking(plan, model),
                 out=AnswerFile(file),
                 cache=cache,
                 concurrency=2,

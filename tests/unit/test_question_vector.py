@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from cli_runs import Cli
-from demo_graph import MARIA, QUESTION, copy_store, request
+from demo_graph import MARIA, QUESTION, copy_store, request, scored_triples
 from served import served
 
 from graph_service import Service, open_service
@@ -55,10 +55,10 @@ def test_the_embedders_own_vector_changes_nothing_but_the_id(
 def test_the_vector_decides_and_not_the_text(demo_service: Service, preset: str) -> None:
     asked = request("Nothing of the kind", entity_ids=(MARIA,), preset=preset, limit=3)
     own = replace(asked, question_vector=vector(demo_service, "date of birth"))
-    found = {item.triple.relation.label for item in demo_service.retrieve(own).items}
+    found = {item.triple.relation.label for item in scored_triples(demo_service.retrieve(own))}
     assert "date of birth" in found
     assert "date of birth" not in {
-        item.triple.relation.label for item in demo_service.retrieve(asked).items
+        item.triple.relation.label for item in scored_triples(demo_service.retrieve(asked))
     }
 
 
@@ -127,7 +127,7 @@ class Lengths:
         counts = np.array(
             [[1.0, *(text.count(vowel) for vowel in "aeiou")] for text in texts], dtype=np.float32
         ).reshape(-1, 6)
-        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+        return np.asarray(counts / np.linalg.norm(counts, axis=1, keepdims=True))
 
     def count_tokens(self, text: str, /) -> int:
         return len(text.split())

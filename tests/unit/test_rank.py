@@ -97,7 +97,7 @@ def test_prototypes_are_the_formulas_by_hand_l5() -> None:
     texts /= np.linalg.norm(texts, axis=1, keepdims=True)
     reverse = np.array([False, False, True, False])
     fitted = fit_prototypes(questions, relation, texts, reverse)
-    exact, own = questions.astype(float), []
+    exact = questions.astype(np.float64)
     own = np.stack([exact[relation == i].mean(axis=0) for i in range(4)])
     side = np.stack([own[[0, 1, 3]].mean(axis=0), own[2]])
     base = np.stack(
@@ -138,11 +138,12 @@ def test_the_networks_gradient_is_the_slope_of_its_loss(monkeypatch: pytest.Monk
     }
     filled["word"][6] = 0
     network = Network(**filled)
-    inputs = random.standard_normal((5, 4))
+    # In double precision, which the differences need.
+    inputs: Any = random.standard_normal((5, 4))
     terms = np.array([[0, 1, 6], [2, 6, 6], [0, 3, 4], [6, 6, 6], [5, 1, 2]], dtype=np.int32)
     relation = np.array([0, 1, 2, 0, 1])
-    offsets = random.standard_normal((5, 3))
-    shared = np.array([[1, 0.3, 0], [0.3, 1, 0.1], [0, 0.1, 1]])
+    offsets: Any = random.standard_normal((5, 3))
+    shared: Any = np.array([[1, 0.3, 0], [0.3, 1, 0.1], [0, 0.1, 1]])
 
     def loss(at: Network) -> float:
         hidden = np.maximum(inputs @ at.vector + at.bias + at.from_words(terms), 0)

@@ -180,7 +180,8 @@ def test_what_no_relation_bears_on_gets_the_nearest_with_low_confidence(
         edges = [item.edge for item in found.triples]
         assert len(set(edges)) == len(edges)
         if strategy is not Strategy.SUBGRAPH:
-            scores = [item.score for item in (*found.triples, *found.paths)]
+            scores = [triple.score for triple in found.triples]
+            scores += [path.score for path in found.paths]
             assert scores == sorted(scores, reverse=True)
     (near,) = relevance
     assert near is not None

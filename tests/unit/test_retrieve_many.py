@@ -88,7 +88,7 @@ class Counting:
         for row, text in enumerate(texts):
             for letter in text:
                 found[row, ord(letter) % 8] += 1
-        return found / np.linalg.norm(found, axis=1, keepdims=True)
+        return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
 
     def count_tokens(self, text: str, /) -> int:
         return len(text.split())
@@ -187,7 +187,7 @@ def test_near_and_far(demo_service: Service, strategy: Strategy) -> None:
         ]
     assert all(same(*pair) for pair in zip(*answers, strict=True))
     with pytest.raises(TypeError, match="details"):
-        Client.over(demo_service).retrieve_many(strategy, [{"question": "a", "details": True}])  # type: ignore[typeddict-unknown-key]
+        Client.over(demo_service).retrieve_many(strategy, [{"question": "a", "details": True}])
 
 
 async def asked(service: Service) -> tuple[object, ...]:

@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from retrieve_samples import region_of
 
-from graph_service.model.limits import CutReason
+from graph_service.model.graph import Float64
+from graph_service.model.limits import Cut, CutReason
 from graph_service.model.region import Region
-from graph_service.retrieve.sequences.nearest import nearest_walks
+from graph_service.retrieve.nearest import nearest_walks
+from graph_service.retrieve.sequences import Walk
 
 Triples = list[tuple[int, int]]
 
@@ -24,8 +26,8 @@ def ask(
     *,
     max_edges: int = 1000,
     max_length: int = 2,
-    promise: Callable[..., np.ndarray] | None = None,
-):
+    promise: Callable[..., Float64] | None = None,
+) -> tuple[tuple[Walk, ...], tuple[Cut, ...]]:
     values = np.array(like)
     return nearest_walks(
         region,
@@ -53,8 +55,8 @@ def brute(
     for one in steps:
         if one[1] not in start_entities:
             continue
-        bonus = 0.1 if one[2] in start_entities else 0.0
-        key = (one[0],)
+        bonus = 0.1 if one[2] in seeds else 0.0
+        key: tuple[int, ...] = (one[0],)
         found[key] = max(found.get(key, -9.0), round(like[one[0]] + bonus, 5))
     for one, two in product(steps, steps):
         if one[1] not in start_entities or one[2] in literals or one[2] in start_entities:
@@ -105,9 +107,9 @@ def test_what_joins_two_entities_is_compared_first_then_what_looks_promising() -
     edges = [(0, node) for node in range(3, 10)] + [(0, 2), (1, 2)]
     compared: list[int] = []
 
-    def promise(edge: np.ndarray, target: np.ndarray) -> np.ndarray:
+    def promise(edge: np.ndarray, target: np.ndarray) -> Float64:
         compared.extend(target.tolist())
-        return (target == 7).astype(np.float64)
+        return np.asarray(target == 7, dtype=np.float64)
 
     walks, (cut,) = ask(
         region_of(10, edges, start_entities=[0, 1]), [0.5] * 9, max_edges=6, promise=promise

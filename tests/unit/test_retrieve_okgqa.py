@@ -11,6 +11,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+from demo_graph import scored_triples
 from graphs import load_graph
 from retrieve_samples import toy_encode
 
@@ -81,7 +82,7 @@ class Anew:
     def __init__(self, graph: KnowledgeGraph, question: str, k: int) -> None:
         ids = graph.node_ids
         key = {ids[node]: int(graph.node_keys[node]) for node in range(graph.entity_count)}
-        self.graph = nx.DiGraph()
+        self.graph: nx.DiGraph[str] = nx.DiGraph()
         for edge in np.argsort(graph.statement_keys).tolist():
             self.graph.add_edge(
                 ids[int(graph.head[edge])],
@@ -118,7 +119,7 @@ class Anew:
         waiting: list[tuple[float, list[int], list[str]]] = [
             (-prize, [self.node_keys[node]], [node]) for node, prize in self.node_prizes.items()
         ]
-        found = []
+        found: list[tuple[float, list[int]]] = []
         while waiting and len(found) < taken:
             first = min(waiting)
             waiting.remove(first)
@@ -137,7 +138,7 @@ class Anew:
         gains = {pair: self.edge_prizes.get(pair, 0.0) - cost for pair in self.edges}
         for size in range(1, len(self.nodes) + 1):
             for chosen in itertools.combinations(sorted(self.nodes), size):
-                inside = nx.Graph()
+                inside: nx.Graph[str] = nx.Graph()
                 inside.add_nodes_from(chosen)
                 extra = 0.0
                 for (u, v), gain in gains.items():
@@ -258,7 +259,7 @@ def test_o7_the_subgraph_is_like_the_released_one(data_dir: Path, tmp_path: Path
     found, nodes = subgraph_of(rows, written, question, tmp_path)
     assert found.region is not None
     assert (found.region.after.nodes, found.region.after.edges) == (30, 120)
-    counts = Counter(item.triple.relation.id for item in found.items)
+    counts = Counter(item.triple.relation.id for item in scored_triples(found))
     assert counts == Counter(relation for _, relation, _ in released)
     prized = {node for node, prize in nodes.items() if prize}
     assert len(prized) == 10
@@ -266,5 +267,5 @@ def test_o7_the_subgraph_is_like_the_released_one(data_dir: Path, tmp_path: Path
     # In words, as ours are where a graph has no labels.
     found, nodes = subgraph_of(rows, [], question, tmp_path)
     assert 10 <= len(found.items) <= 20
-    assert {item.triple.relation.id for item in found.items} == set(counts)
+    assert {item.triple.relation.id for item in scored_triples(found)} == set(counts)
     assert len(theirs.intersection(nodes)) >= 10

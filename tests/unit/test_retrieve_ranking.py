@@ -24,8 +24,8 @@ def random_region(nodes: int, edges: int, seed: int) -> Region:
     return region_of(nodes, [(int(a), int(b)) for a, b in pairs], start_entities=(0, 3))
 
 
-def as_networkx(region: Region) -> nx.MultiDiGraph:
-    graph = nx.MultiDiGraph()
+def as_networkx(region: Region) -> nx.MultiDiGraph[int]:
+    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
     graph.add_nodes_from(range(region.node_count))
     graph.add_edges_from(zip(region.head.tolist(), region.tail.tolist(), strict=True))
     return graph
@@ -60,8 +60,8 @@ def test_o3_pagerank_is_that_of_networkx(walk: str, seed: int) -> None:
         assert found.mass[node] == pytest.approx(mass, abs=1e-7)
 
 
-def _weighted(graph: nx.MultiDiGraph) -> nx.DiGraph:
-    weighted = nx.DiGraph()
+def _weighted(graph: nx.MultiDiGraph[int]) -> nx.DiGraph[int]:
+    weighted: nx.DiGraph[int] = nx.DiGraph()
     weighted.add_nodes_from(graph)
     for a, b in graph.edges():
         before = weighted.get_edge_data(a, b, {"weight": 0.0})["weight"]
@@ -224,7 +224,7 @@ def test_o3_prune_keeps_mass_and_seeds_and_says_what_it_cut() -> None:
 def test_o3_figures_are_those_of_networkx(seed: int) -> None:
     region = random_region(25, 40 * (seed + 1), seed)
     graph = as_networkx(region)
-    simple = nx.Graph(graph)
+    simple: nx.Graph[int] = nx.Graph(graph)
     simple.remove_edges_from(list(nx.selfloop_edges(simple)))
     found = region_stats(region)
     assert (found.nodes, found.edges) == (graph.number_of_nodes(), graph.number_of_edges())

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from graph_builder import build_graph
+from graph_builder import build_graph, node_of
 
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import key64
@@ -59,7 +59,7 @@ def test_best_only_keeps_added_edges_and_changed_ones_whose_base_edge_is_best(
         },
     )
     region = extract_region(
-        graph, [graph.find_node("a")], hops=1, max_edges=9, overlay=view, best_only=best_only
+        graph, [node_of(graph, "a")], hops=1, max_edges=9, overlay=view, best_only=best_only
     )
     kept = {view.statement_ids[number - graph.edge_count] for number in region.edges.tolist()}
     assert kept == {"x1", "x3", "x4", "x5"} | (set() if best_only else {"x2"})
@@ -76,6 +76,6 @@ def test_best_only_keeps_what_a_view_adds_to_a_graph_without_edges() -> None:
         tail=np.array([empty.find_node("b")], dtype=np.int32),
     )
     region = extract_region(
-        empty, [empty.find_node("a")], hops=1, max_edges=9, overlay=bare, best_only=True
+        empty, [node_of(empty, "a")], hops=1, max_edges=9, overlay=bare, best_only=True
     )
     assert region.edge_count == 1

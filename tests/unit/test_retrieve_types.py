@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,20 +17,20 @@ from graph_service.api.schema import execute
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
+from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.request import ViewRef
-from graph_service.model.result import Strategy, triples_of
+from graph_service.model.result import RetrievalResult, Strategy, triples_of
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view_delta import ViewDelta
-from graph_service.model.view_spec import Change, Method, ViewSpec
-from graph_service.retrieve.region.class_filter import instances_of, of_types
-from graph_service.retrieve.region.cut import extract_region
+from graph_service.model.view import Change, Method, Overlay, ViewDelta, ViewSpec
+from graph_service.retrieve.region import extract_region
+from graph_service.retrieve.types import instances_of, of_types
 from graph_service.views.overlay import lay
 
 HUMAN, FILM = "Q5", "Q11424"
 
 
-def drawn(draw: random.Random):
+def drawn(draw: random.Random) -> tuple[KnowledgeGraph, Overlay]:
     """A graph with classes in circles, ranks, literals, and a view of it."""
     relations = ["P31", "P279", "P1", "P2"]
     triples = [
@@ -58,7 +59,7 @@ def drawn(draw: random.Random):
     return graph, lay(graph, delta, view_id="drawn")
 
 
-def edges_of(graph, overlay):
+def edges_of(graph: KnowledgeGraph, overlay: Overlay | None) -> list[tuple[int, str, int]]:
     """All statements that count, as (head, relation id, tail) of node numbers."""
     found = [
         (int(graph.head[e]), graph.relation_ids[int(graph.rel[e])], int(graph.tail[e]))
@@ -113,7 +114,7 @@ def test_a_statement_stays_where_its_ends_do(seed: int) -> None:
     assert left.nodes[left.start_entities].tolist() == region.nodes[region.start_entities].tolist()
 
 
-def entities_of(result) -> set[str]:
+def entities_of(result: RetrievalResult) -> set[str]:
     found = set()
     for triple in triples_of(result):
         found.add(triple.head.id)
@@ -175,7 +176,11 @@ def test_a_type_that_is_not_known_is_named(demo_service: Service) -> None:
 
 
 def test_types_by_the_client_and_on_the_command_line(
-    demo_service: Service, cli: Cli, demo_file, tmp_path, monkeypatch: pytest.MonkeyPatch
+    demo_service: Service,
+    cli: Cli,
+    demo_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     expected = demo_service.retrieve(request(type_ids=(HUMAN,), limit=5))
     assert Client.over(demo_service).triplets(QUESTION, type_ids=[HUMAN], limit=5) == expected

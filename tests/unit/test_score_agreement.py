@@ -55,7 +55,9 @@ def test_kappa_is_its_definition_o14(pairs: list[tuple[int, int]]) -> None:
         assert (found.value is None) == (wanted is None)
         if wanted is not None:
             assert found.value == pytest.approx(wanted, abs=1e-12)
-            assert found.low is None or found.low <= found.high <= 1
+            assert (found.low is None) == (found.high is None)
+            if found.low is not None and found.high is not None:
+                assert found.low <= found.high <= 1
 
 
 def test_kappa_of_a_published_table() -> None:
@@ -134,11 +136,11 @@ def test_intervals_are_those_of_resampled_cases() -> None:
     y = np.clip(x + rng.integers(-1, 2, 25), 1, 5).astype(float)
     rows = bootstrap_rows(25)
     for measure, oracle in (
-        (pearson, lambda a, b: stats.pearsonr(a, b)[0]),
-        (spearman, lambda a, b: stats.spearmanr(a, b)[0]),
-        (kendall_tau_b, lambda a, b: stats.kendalltau(a, b)[0]),
+        (pearson, stats.pearsonr),
+        (spearman, stats.spearmanr),
+        (kendall_tau_b, stats.kendalltau),
     ):
-        values = sorted(oracle(x[row], y[row]) for row in rows)
+        values = sorted(oracle(x[row], y[row])[0] for row in rows)
         found = measure(x.tolist(), y.tolist())
         assert found.low == pytest.approx(values[math.floor(0.025 * 999)])
         assert found.high == pytest.approx(values[math.ceil(0.975 * 999)])
@@ -155,7 +157,8 @@ def test_whole_clusters_are_drawn() -> None:
     )
     assert copies.n == 60
     assert copies.value == pytest.approx(once.value)
-    assert (copies.low, copies.high) == (pytest.approx(once.low), pytest.approx(once.high))
+    assert copies.low == pytest.approx(once.low)
+    assert copies.high == pytest.approx(once.high)
     assert pearson(first, second, clusters=["one"] * 6).low is None
 
 

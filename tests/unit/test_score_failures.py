@@ -28,6 +28,7 @@ class Silent:
     """A model that entails nothing, and does not judge the second pair."""
 
     name = "silent"
+    notes = ()
 
     def judge(self, pairs: Sequence[Pair], /) -> list[Judgement]:
         return [Judgement(False, 0.0), Judgement(None, None, failure="no reply")]

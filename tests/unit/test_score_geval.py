@@ -134,7 +134,8 @@ def test_knowledge_and_context_are_shown_where_a_quality_needs_them_o9() -> None
     assert shown.score("empowerment").unscored == 1
     part = rate_text(bare, by=GEval(Judge(model), PRESETS["kalma"]))
     assert part.failure is None
-    assert part.scores["consistency"].runs == part.failures == ()
+    assert part.scores["consistency"].runs == ()
+    assert part.failures == ()
     assert str(part.scores["consistency"].missing).startswith("no knowledge")
     report = geval_report([part], PRESETS["kalma"], rated_by="x")
     found = report.score("consistency")

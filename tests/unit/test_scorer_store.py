@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cli_runs import Cli
 
 from graph_service import Service
 from graph_service.client import Client
@@ -106,7 +107,7 @@ def test_a_scorer_of_other_edges_is_refused(own_service: Service) -> None:
         store.open(changed, stored.name, index=own_service._views.prepared(graph).index)
 
 
-def test_scorers_on_the_command_line(demo_cli, tmp_path: Path) -> None:
+def test_scorers_on_the_command_line(demo_cli: Cli, tmp_path: Path) -> None:
     assert "Train one: graph-service scorer train" in demo_cli("scorer", "list")[1]
     code, said, _ = demo_cli("scorer", "train", "--no-text")
     assert code == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -36,6 +37,8 @@ from graph_service.views.scorer.trial import (
     quality_of,
 )
 
+Learnt = tuple[KnowledgeGraph, scorer_training.TrainedResult]
+
 SMALL = (
     Training(dimension=12, epochs=30, penalty=0.02),
     Training(dimension=12, epochs=30, penalty=0.01, objective=Objective.BINARY),
@@ -58,7 +61,7 @@ def towns(people: int = 60, random_seed: int = 0) -> KnowledgeGraph:
 
 
 @pytest.fixture(scope="module")
-def learnt() -> tuple[KnowledgeGraph, scorer_training.TrainedResult]:
+def learnt() -> Learnt:
     graph = towns()
     return graph, train(graph, index=PairIndex.build(graph), text=None, trainings=SMALL)
 
@@ -133,7 +136,7 @@ def test_one_step_goes_down_the_whole_loss() -> None:
             assert np.sqrt(size[place]) == pytest.approx(abs(slope), abs=2e-3)
 
 
-def test_what_it_learns_is_worth_more_than_counts_o11(learnt) -> None:
+def test_what_it_learns_is_worth_more_than_counts_o11(learnt: Learnt) -> None:
     graph, result = learnt
     quality = result.quality
     assert quality.auc_relation > 0.95
@@ -152,7 +155,7 @@ def test_what_it_learns_is_worth_more_than_counts_o11(learnt) -> None:
     assert score("p0", "citizen of", "c0") > 0.8 > 0.3 > score("p0", "in", "c1")
 
 
-def test_training_again_gives_the_same_bytes(learnt) -> None:
+def test_training_again_gives_the_same_bytes(learnt: Learnt) -> None:
     graph, result = learnt
     again = train(graph, index=PairIndex.build(graph), text=None, trainings=SMALL)
     assert encode_scorer(again.learned) == encode_scorer(result.learned)
@@ -162,7 +165,7 @@ def test_training_again_gives_the_same_bytes(learnt) -> None:
 
 @pytest.mark.parametrize("table", [True, False])
 def test_scores_are_what_the_formula_says(
-    learnt, table: bool, monkeypatch: pytest.MonkeyPatch
+    learnt: Learnt, table: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One triple at a time, by the definition; relations of a pair alike, and in threads."""
     graph, result = learnt
@@ -244,7 +247,7 @@ def test_text_tells_of_entities_that_training_never_met() -> None:
     assert scores[1::2].min() > scores[::2].max(), "people of its land, and no others"
 
 
-def test_wrong_triples_are_wrong(learnt) -> None:
+def test_wrong_triples_are_wrong(learnt: Learnt) -> None:
     graph, _ = learnt
     index = PairIndex.build(graph)
     trial = make_trial(graph, index, np.random.Generator(np.random.PCG64(0)))
@@ -300,7 +303,7 @@ def test_a_small_graph_is_refused_and_has_no_figures() -> None:
         train(whole, index=index, text=None, deadline=Deadline.after(-1.0))
 
 
-def test_a_file_gives_the_scorer_back_and_runs_nothing(learnt) -> None:
+def test_a_file_gives_the_scorer_back_and_runs_nothing(learnt: Learnt) -> None:
     graph, result = learnt
     sizes = {"entities": graph.entity_count, "relations": graph.relation_count}
     data = encode_scorer(result.learned)
@@ -328,7 +331,7 @@ class Ran:
 
     happened = False
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
         return note, ()
 
 
@@ -347,5 +350,6 @@ def test_thresholds_by_hand() -> None:
     ends = np.arange(40, dtype=np.int32)
     right = Triples(ends, (ends % 2).astype(np.int32), ends, 0)
     # Relation 1's scores are 10 higher: one threshold a relation tells all, one for all does not.
-    good, bad = 1.0 + 10 * (ends % 2), 10.0 * (ends % 2)
+    good = (1.0 + 10 * (ends % 2)).astype(np.float64)
+    bad = (10.0 * (ends % 2)).astype(np.float64)
     assert relation_thresholds(right, right, good, bad) == 1.0

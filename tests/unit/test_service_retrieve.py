@@ -5,22 +5,38 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from demo_graph import ARNOLD, AURELIA, EUNICE, MARIA, MOTHER, QUESTION, SPOUSE, request
+from demo_graph import (
+    ARNOLD,
+    AURELIA,
+    EUNICE,
+    MARIA,
+    MOTHER,
+    QUESTION,
+    SPOUSE,
+    request,
+    scored_paths,
+    scored_triples,
+)
 
 from graph_service import Service, open_service
 from graph_service.errors import DeadlineError, GraphNotFoundError, InputError, ViewNotFoundError
+from graph_service.link import link
 from graph_service.model.limits import CutReason
 from graph_service.model.render import path_line
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import (
     PathsResult,
     ScoredPath,
+    ScoredTriple,
     Status,
+    Step,
     Strategy,
     SubgraphResult,
     TripletsResult,
@@ -37,7 +53,7 @@ ALL = tuple(Strategy)
 REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.5, random_seed=3)
 
 
-def ends(item) -> set[str]:
+def ends(item: Step | ScoredTriple) -> set[str]:
     value = item.triple.value
     return {
         item.triple.head.id,
@@ -45,7 +61,7 @@ def ends(item) -> set[str]:
     }
 
 
-def is_connected(items) -> bool:
+def is_connected(items: Sequence[ScoredTriple | Step]) -> bool:
     groups: list[set[str]] = []
     for item in items:
         touching = [group for group in groups if group & ends(item)]
@@ -65,12 +81,16 @@ def test_the_three_strategies_find_the_two_hops_s2(demo_service: Service) -> Non
         assert type(result) is kind
         assert result.status is Status.OK
         assert len(result.items) == 5
-        found = {(one.head.id, one.relation.id, one.value.id) for one in triples_of(result)}
+        found = {
+            (one.head.id, one.relation.id, getattr(one.value, "id", None))
+            for one in triples_of(result)
+        }
         assert {(MARIA, SPOUSE, ARNOLD), (ARNOLD, MOTHER, AURELIA)} <= found
         (linked,) = result.linked
         assert linked.entity.id == MARIA
         assert QUESTION[linked.start : linked.end] == linked.mention == "Maria Shriver"
         assert linked.entity.description == "First Lady of California from 2003 to 2011"
+    assert isinstance(result, SubgraphResult)
     assert is_connected(result.items)
     assert result.objective is not None
 
@@ -149,7 +169,7 @@ def test_a_view_at_level_0_finds_what_the_base_finds_s3(demo_service: Service) -
 
 def test_withheld_statements_are_not_found_k6(demo_service: Service) -> None:
     base = demo_service.retrieve(request(strategy=Strategy.PATHS))
-    spouse = base.items[0].steps[0].triple.statement_id
+    spouse = scored_paths(base)[0].steps[0].triple.statement_id
     spec = ViewSpec(Method.WITHHOLDING, statement_ids=(spouse,))
     result = demo_service.retrieve(request(strategy=Strategy.PATHS, view=ViewRef(spec=spec)))
     assert spouse not in {one.statement_id for one in triples_of(result)}
@@ -179,11 +199,10 @@ def test_compare_links_once_and_says_what_differs_s3(
     from graph_service.service import linking
 
     calls: list[str] = []
-    real = linking.link
 
-    def counted(question, *rest, **options):
+    def counted(question: str, *rest: Any, **options: Any) -> Any:
         calls.append(question)
-        return real(question, *rest, **options)
+        return link(question, *rest, **options)
 
     monkeypatch.setattr(linking, "link", counted)
     views = [ViewRef(spec=replace(REPLACED, random_seed=seed)) for seed in (1, 3)]
@@ -208,7 +227,7 @@ def test_entities_given_are_not_linked(demo_service: Service) -> None:
     (linked,) = result.linked
     assert (linked.entity.id, linked.mention, linked.start) == (ARNOLD, "", -1)
     assert result.items
-    assert all(ARNOLD in ends(path.steps[0]) for path in result.items)
+    assert all(ARNOLD in ends(path.steps[0]) for path in scored_paths(result))
 
 
 @pytest.mark.parametrize(
@@ -284,7 +303,7 @@ def test_relation_filters(demo_service: Service) -> None:
     ],
 )
 def test_every_limit_names_its_argument(
-    demo_service: Service, fields: dict[str, object], argument: str, message: str
+    demo_service: Service, fields: dict[str, Any], argument: str, message: str
 ) -> None:
     with pytest.raises(InputError, match=message) as caught:
         demo_service.retrieve(request(**fields))
@@ -321,7 +340,7 @@ def test_a_token_budget_keeps_whole_items(demo_service: Service, strategy: Strat
         assert set(cut.items) <= set(whole.items)
         assert cut.status is Status.OK, "that nothing fits does not mean that nothing was found"
         if strategy is Strategy.SUBGRAPH:
-            assert is_connected(cut.items)
+            assert is_connected(scored_triples(cut))
             assert not cut.items or whole.items[0] in cut.items
         else:
             assert cut.items == whole.items[: len(cut.items)], "best first, without holes"
@@ -343,7 +362,7 @@ def test_details_add_qualifiers_and_change_nothing_else(kinds_service: Service) 
     full = kinds_service.retrieve(replace(asked, details=True))
     assert full.id == plain.id
     assert [item.score for item in full.items] == [item.score for item in plain.items]
-    by_relation = {item.triple.relation.id: item.triple for item in full.items}
+    by_relation = {item.triple.relation.id: item.triple for item in scored_triples(full)}
     stored = kinds_service.store.statements(
         plain.provenance.edition, [one.statement_id for one in triples_of(plain)]
     )
@@ -374,7 +393,8 @@ def test_details_of_a_changed_statement_are_those_of_its_base(kinds_service: Ser
             details=True,
         )
     )
-    (changed,) = [item for item in result.items if item.change.base is not None]
+    (changed,) = [item for item in scored_triples(result) if item.change.base is not None]
+    assert changed.change.base is not None
     assert changed.change.base.statement_id == education
     assert [snak.relation for snak in changed.triple.qualifiers] == ["P580", "P812"]
 
@@ -484,7 +504,7 @@ def test_a_neighbourhood_is_nearest_first(demo_service: Service) -> None:
     ],
 )
 def test_a_neighbourhood_has_limits(
-    demo_service: Service, id_: str, options: dict[str, int], argument: str
+    demo_service: Service, id_: str, options: dict[str, Any], argument: str
 ) -> None:
     with pytest.raises(InputError) as caught:
         demo_service.neighbourhood(id_, **options)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 from demo_graph import ARNOLD, EUNICE, MARIA, MOTHER, SPOUSE, copy_store, request
@@ -19,11 +22,12 @@ from graph_service.errors import (
     ViewNotFoundError,
     ViewStaleError,
 )
-from graph_service.model.graph_info import GraphInfo
+from graph_service.model.byte_budget import ByteBudget
+from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.request import ViewRef
 from graph_service.model.statement import Entity, Rank
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view_spec import Change, ChangeKind, Method, ViewSpec
+from graph_service.model.view import Change, ChangeKind, Method, ViewSpec, ViewStatementIds
 from graph_service.settings import Settings
 from graph_service.views.pairs import PairIndex
 from graph_service.views.scorer.counting import counting as scorer
@@ -88,7 +92,7 @@ def test_a_view_outlives_the_process(own_service: Service) -> None:
         assert other.retrieve(request(view=ViewRef(name="kept"))) == expected
 
 
-def test_views_of_equal_graphs_are_told_apart(tmp_path) -> None:
+def test_views_of_equal_graphs_are_told_apart(tmp_path: Path) -> None:
     """Two graphs of the same statements have one fingerprint, and so one view id."""
     triples = [("Q1", "P1", "Q2"), ("Q2", "P1", "Q3"), ("Q3", "P2", "Q1")]
     with open_service(f"sqlite:///{tmp_path / 'two.db'}", settings=Settings()) as service:
@@ -179,7 +183,7 @@ def test_deviation_is_stored_with_the_view_and_measured_once_o11(
     assert 0 < made.deviation.ats < made.deviation.ats_base <= 1
     assert (made.deviation.scorer, made.deviation.unscored) == ("counts", 0)
 
-    def unwanted(*arguments, **options):
+    def unwanted(*arguments: Any, **options: Any) -> NoReturn:
         raise AssertionError("measured again")
 
     monkeypatch.setattr(view_store, "measure", unwanted)
@@ -269,6 +273,7 @@ def test_statements_of_a_view_show_the_base_and_its_details_s3(kinds_service: Se
     assert changed.statement.qualifiers == base["P69"].qualifiers
     assert changed.statement.context == base["P69"].context
     assert changed.edge.change.kind is ChangeKind.VALUE_CHANGED
+    assert changed.edge.change.base is not None
     assert changed.edge.change.base.value == base["P69"].value
 
 
@@ -343,7 +348,7 @@ def test_a_graph_is_opened_once_by_many_threads(
     real = own_service.store.snapshot
     gate = threading.Barrier(6)
 
-    def counted(info: GraphInfo):
+    def counted(info: GraphInfo) -> KnowledgeGraph:
         opened.append(info.edition)
         return real(info)
 
@@ -360,18 +365,20 @@ def test_a_graph_is_opened_once_by_many_threads(
     assert len(opened) == 1
 
 
+def counting(real: Callable[..., Any], name: str, built: list[str]) -> Callable[..., Any]:
+    def build(*arguments: Any, **options: Any) -> Any:
+        built.append(name)
+        return real(*arguments, **options)
+
+    return build
+
+
 def test_a_base_is_indexed_once_for_all_its_views(
     own_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built: list[str] = []
     for kind in (PairIndex, scorer.CountScorer):
-        real = kind.build
-
-        def counted(*arguments, real=real, name=kind.__name__, **options):
-            built.append(name)
-            return real(*arguments, **options)
-
-        monkeypatch.setattr(kind, "build", counted)
+        monkeypatch.setattr(kind, "build", counting(kind.build, kind.__name__, built))
     arrays = own_service.arrays(own_service.graph())
     views = ViewStore(own_service.store)
     views.lay_spec(
@@ -408,13 +415,16 @@ def test_a_stored_delta_is_what_is_read_back(own_service: Service) -> None:
     assert list(read.overlay.statement_ids) == list(drawn.overlay.statement_ids)
     assert read.report == drawn.report == made.report
     id_ = read.overlay.statement_ids[0]
+    assert isinstance(read.overlay.statement_ids, ViewStatementIds)
     assert read.overlay.statement_ids.find(id_) == 0
     with pytest.raises(InputError, match="scorer"):
         fresh.lay_spec(arrays, replace(REPLACED, scorer="trained"))
 
 
-def test_a_service_over_an_open_store_needs_no_model_to_look_up(demo_file, tmp_path) -> None:
-    def unwanted():
+def test_a_service_over_an_open_store_needs_no_model_to_look_up(
+    demo_file: Path, tmp_path: Path
+) -> None:
+    def unwanted() -> NoReturn:
         raise AssertionError("the embedder is opened at first use only")
 
     with open_service(copy_store(demo_file, tmp_path), settings=Settings()) as opened:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from demo_graph import QUESTION, request
+from demo_graph import QUESTION, request, scored_triples
 
 from graph_service import Service, open_service
 from graph_service.embed import VectorFile
@@ -80,7 +80,7 @@ def test_a_search_of_passages_leaves_its_query_there(fresh: Service) -> None:
 
 
 def test_a_view_of_one_request_leaves_its_texts_there(fresh: Service) -> None:
-    first = fresh.retrieve(request(QUESTION, Strategy.TRIPLETS)).items[0].triple
+    first = scored_triples(fresh.retrieve(request(QUESTION, Strategy.TRIPLETS)))[0].triple
     before = file_of(fresh).count()
     change = Change(head=first.head.id, relation=ODD, value=StringValue(f"{ODD} {ODD}"))
     spec = ViewSpec(Method.CUSTOM, changes=(change,))

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from typing import NoReturn
 
 import pytest
 from demo_graph import request
@@ -16,6 +17,7 @@ from graph_service.artifacts import views as view_store
 from graph_service.artifacts.view_jobs import ViewJobs
 from graph_service.artifacts.views import ViewStore
 from graph_service.errors import InputError
+from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.request import ViewRef
 from graph_service.model.stored_view import StoredView, ViewState
 from graph_service.model.view_spec import Method, ViewSpec
@@ -43,13 +45,15 @@ class Held:
         self._service = service
         self.asked, self.go = threading.Event(), threading.Event()
 
-    def __call__(self):
+    def __call__(self) -> KnowledgeGraph:
         self.asked.set()
         assert self.go.wait(120)
         return self._service.arrays(self._service.graph())
 
 
-def begun(service: Service, held: Held, spec: ViewSpec = DELETED, name: str | None = None):
+def begun(
+    service: Service, held: Held, spec: ViewSpec = DELETED, name: str | None = None
+) -> tuple[ViewJobs, StoredView]:
     jobs = ViewJobs(ViewStore(service.store))
     edges = service.graph().fingerprints.edges
     return jobs, jobs.start("demo", spec, edges=edges, arrays=held, name=name)
@@ -135,7 +139,7 @@ def test_a_failed_job_says_why(own_service: Service) -> None:
     with pytest.raises(InputError, match="has failed: graph 'demo', as it is, has no scorer"):
         own_service.retrieve(request(view=ViewRef(id=view.id)))
 
-    def broken():
+    def broken() -> NoReturn:
         raise ValueError("a fault of ours")
 
     jobs = ViewJobs(ViewStore(own_service.store))

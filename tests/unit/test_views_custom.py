@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from graph_builder import build_graph
+from graph_builder import Triple, build_graph
 
 from graph_service.errors import InputError
 from graph_service.model.overlay import ViewStatementIds
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view_spec import Change, ChangeKind, Method, Scope, ViewSpec
+from graph_service.model.view import (
+    Change,
+    ChangeKind,
+    Method,
+    Scope,
+    ViewDelta,
+    ViewReport,
+    ViewSpec,
+    ViewStatementIds,
+)
+from graph_service.views.changes_file import parse_changes, read_changes
 from graph_service.views.delta import make_delta
 from graph_service.views.measure.describe import describe_change, differences
 from graph_service.views.methods.changes_file import parse_changes, read_changes
 from graph_service.views.overlay import change_of, lay
 
-ROWS = [
+ROWS: list[Triple] = [
     ("maria", "spouse", "arnold"),
     ("arnold", "spouse", "maria"),
     ("arnold", "height", StringValue("188")),
@@ -24,11 +36,11 @@ IDS = ["S1", "S2", "S3", "S4"]
 GRAPH = build_graph(ROWS, statement_ids=IDS)
 
 
-def custom(*changes: Change):
+def custom(*changes: Change) -> tuple[ViewDelta, ViewReport]:
     return make_delta(GRAPH, ViewSpec(Method.CUSTOM, changes=changes))
 
 
-def words(delta) -> list[str]:
+def words(delta: ViewDelta) -> list[str]:
     def node(number: int) -> str:
         if number < GRAPH.node_count:
             return GRAPH.node_ids[number]
@@ -45,7 +57,7 @@ def words(delta) -> list[str]:
     ]
 
 
-def test_all_kinds_of_change_in_words():
+def test_all_kinds_of_change_in_words() -> None:
     delta, report = custom(
         Change(statement_id="S1", value=EntityValue("ljubljana")),
         Change(statement_id="S2", remove=True),
@@ -84,7 +96,7 @@ def test_all_kinds_of_change_in_words():
     assert int(overlay.gone.sum()) == 3
 
 
-def test_one_change_has_one_id_in_every_view():
+def test_one_change_has_one_id_in_every_view() -> None:
     """K4: an id is made of base statement and new content, not of the view."""
     change = Change(statement_id="S1", value=EntityValue("eunice"))
     alone, _ = custom(change)
@@ -109,13 +121,13 @@ def test_one_change_has_one_id_in_every_view():
         (Change(remove=True), "needs a statement id"),
     ],
 )
-def test_errors_name_the_change(change, said):
+def test_errors_name_the_change(change: Change, said: str) -> None:
     with pytest.raises(InputError, match=said) as raised:
         custom(Change(statement_id="S4", remove=True), change)
     assert "change 2" in str(raised.value)
 
 
-def test_the_same_twice_is_an_error():
+def test_the_same_twice_is_an_error() -> None:
     twice = Change(head="maria", relation="r", value=EntityValue("x"))
     with pytest.raises(InputError, match="same statement as change 1"):
         custom(twice, twice)
@@ -136,12 +148,12 @@ def test_the_same_twice_is_an_error():
         ViewSpec(Method.EDGE_DELETION, level=0.5, algorithm=99),
     ],
 )
-def test_what_the_graph_lacks_is_said(spec):
+def test_what_the_graph_lacks_is_said(spec: ViewSpec) -> None:
     with pytest.raises(InputError):
         make_delta(GRAPH, spec)
 
 
-def test_changes_file(tmp_path):
+def test_changes_file(tmp_path: Path) -> None:
     path = tmp_path / "changes.jsonl"
     path.write_text(
         '# mine\n{"statementId": "S1", "value": "Q1"}\n\n'
@@ -176,6 +188,6 @@ def test_changes_file(tmp_path):
         ("", "holds no change"),
     ],
 )
-def test_a_wrong_line_is_named(text, said):
+def test_a_wrong_line_is_named(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         parse_changes(text.splitlines())
