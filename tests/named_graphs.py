@@ -16,8 +16,8 @@ from graph_service.model.graph import (
     StringTable,
 )
 from graph_service.model.identity import Fingerprints, key64
-from graph_service.model.text import normalise_name
 from graph_service.model.values import Value, encode_value
+from graph_service.text.fold import normalise_name
 
 Names = Mapping[str, Sequence[str]]
 """Entity id to its label and aliases; ``de:Name`` is a label in another language."""

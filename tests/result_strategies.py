@@ -9,7 +9,6 @@ from strategies import references, snaks, texts, values
 
 from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut, CutReason
-from graph_service.model.region import RegionStats
 from graph_service.model.result import (
     EntityRef,
     LinkedEntity,
@@ -17,6 +16,7 @@ from graph_service.model.result import (
     Prizes,
     Provenance,
     RegionReport,
+    RegionStats,
     RelationRef,
     ScoredPath,
     ScoredTriple,
@@ -30,7 +30,7 @@ from graph_service.model.result import (
     TripletsResult,
 )
 from graph_service.model.statement import Rank
-from graph_service.model.view import ChangeKind
+from graph_service.model.view_spec import ChangeKind
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 counts = st.integers(0, 2**40)

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from graph_service import Service
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import RetrievalResult, ScoredPath, Step, Strategy
-from graph_service.model.view import Method, ViewSpec
+from graph_service.model.serialise import to_plain
+from graph_service.model.view_spec import Method, ViewSpec
 
 FOLDER = Path(__file__).parent / "golden" / "retrieval"
 TEXTS, VECTORS, CASES = FOLDER / "texts.json", FOLDER / "vectors.npy", FOLDER / "cases.json"

@@ -33,11 +33,13 @@ from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity
 from graph_service.store import encoded, hashes, open_store
 from graph_service.store.protocol import Batch, Store
-from graph_service.store.snapshot_cache import SnapshotCache
-from graph_service.store.snapshot_file import open_snapshot
-from graph_service.store.sqlite import SqliteStore, open_sqlite
-from graph_service.store.sqlite_database import Database
-from graph_service.store.sqlite_schema import MIGRATIONS, NAMES_TABLE, SCHEMA_VERSION, of_edition
+from graph_service.store.snapshot.cache import SnapshotCache
+from graph_service.store.snapshot.file import open_snapshot
+from graph_service.store.sqlite import batch as sqlite_batch
+from graph_service.store.sqlite import database as sqlite_database
+from graph_service.store.sqlite.database import Database
+from graph_service.store.sqlite.schema import MIGRATIONS, NAMES_TABLE, SCHEMA_VERSION, of_edition
+from graph_service.store.sqlite.store import SqliteStore, open_sqlite
 
 TESTS = Path(__file__).resolve().parent.parent
 ROW = ("Q1", "P1", "Q2")

@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from graph_service.errors import DeadlineError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.statement import Rank
+from graph_service.model.stored_view import Deviation
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view import Change, Deviation, Method, ViewDelta, ViewSpec, empty_delta
-from graph_service.views import deviation
+from graph_service.model.view_delta import ViewDelta, empty_delta
+from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.views.delta import make_delta
-from graph_service.views.deviation import BaseMeasure, likeness, mean_clustering, measure
+from graph_service.views.measure import deviation
+from graph_service.views.measure.deviation import BaseMeasure, likeness, mean_clustering, measure
 from graph_service.views.overlay import lay
 from graph_service.views.pairs import PairIndex
 from graph_service.views.scorer.counting import CountScorer

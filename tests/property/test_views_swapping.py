@@ -127,7 +127,7 @@ def test_hashes_are_ordered_by_all_their_bits() -> None:
     assert len(ascending(hashes[:0])) == 0
 
 
-@pytest.mark.parametrize("distance", [0, 20, 30, 43, 53])
+@pytest.mark.parametrize("distance", [0, 20, 30, 32, 43, 48, 53])
 def test_hashes_past_the_cache_are_ordered_by_all_their_bits(
     monkeypatch: pytest.MonkeyPatch, distance: int
 ) -> None:

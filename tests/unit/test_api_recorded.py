@@ -30,7 +30,7 @@ from word_vectors import Letters
 from graph_service import Service, open_service
 from graph_service.api.schema import execute, schema
 from graph_service.model.passage import make_passage
-from graph_service.model.statement import Entity, EntityKind, Rank, make_statement
+from graph_service.model.statement import Entity, EntityKind, Rank, Statement, make_statement
 from graph_service.model.values import EntityValue, Time
 from graph_service.settings import Settings
 from graph_service.store.page_views import make_table, save_page_views
@@ -54,7 +54,7 @@ VARYING = {
 }
 PEOPLE = {"Q1": "Anna Lee", "Q2": "Bert Lee", "Q3": "Cleo Moss", "Q4": "Rome", "Q6": "Dora Moss"}
 RELATIONS = {"P22": "father", "P25": "mother", "P26": "spouse", "P19": "place of birth"}
-STATEMENTS = [
+STATEMENTS: list[Statement | Sequence[str]] = [
     *[("Q1", "P26", "Q2"), ("Q2", "P25", "Q3"), ("Q3", "P19", "Q4"), ("Q1", "P22", "Q6")],
     *[("Q2", "P19", "Q4"), ("Q6", "P26", "Q3"), ("Q1", "P25", "Q3"), ("Q1", "P19", "Q4")],
     make_statement("Q1", "P569", Time("1952-03-11T00:00:00Z", 11), rank=Rank.PREFERRED),

@@ -11,7 +11,7 @@ import pytest
 
 from graph_service.cli import main
 from graph_service.settings import SETTINGS, Settings
-from graph_service.views.scorer.counting import training as scorer_training
+from graph_service.views.scorer import training as scorer_training
 from graph_service.views.scorer.factorisation import Objective, Training
 
 Bench = Callable[..., tuple[int, str, str]]

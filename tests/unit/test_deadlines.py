@@ -30,8 +30,8 @@ from graph_service.model.view_spec import Change, Method, Sampling, Scope, ViewS
 from graph_service.rank import EmbeddingRanker
 from graph_service.retrieve.engine import run
 from graph_service.retrieve.preset import resolve_preset
+from graph_service.retrieve.region import stats
 from graph_service.retrieve.region.class_filter import instances_of
-from graph_service.retrieve.region.cut import stats
 from graph_service.retrieve.region.stats import region_stats
 from graph_service.retrieve.tree.solver import solve
 from graph_service.views.delta import make_delta

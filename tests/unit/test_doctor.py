@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 import graph_service
 from graph_service.cli import main
+from graph_service.doctor import checks as doctor
 from graph_service.doctor.checks import Check, State
-from graph_service.doctor.checks import checks as doctor
 from graph_service.embed import weights
 from graph_service.embed.minilm import MiniLM
 from graph_service.embed.vectors import VectorFile

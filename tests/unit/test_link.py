@@ -17,9 +17,9 @@ from graph_service.model.graph import (
     StringTable,
 )
 from graph_service.model.identity import key64
-from graph_service.model.text import normalise_name
+from graph_service.model.overlay import Overlay
 from graph_service.model.values import EntityValue, StringValue, Time, Value
-from graph_service.model.view import Overlay
+from graph_service.text.fold import normalise_name
 
 WORLD: Names = {
     "Q1": ["Barack Obama", "Barack Hussein Obama", "Obama"],

@@ -69,7 +69,9 @@ def test_a_stand_in_is_irrelevant_and_alike_k7(graph: KnowledgeGraph) -> None:
     for seed in range(12):
         entities = [node_of(graph, id_) for id_ in (MARIA, AURELIA)]
         named = [node_of(graph, "Q42")]
-        swapped = stand_ins(graph, QUESTION, entities, accuracy=0.0, random_seed=seed, named=named)
+        swapped = add_linking_noise(
+            graph, QUESTION, entities, accuracy=0.0, random_seed=seed, named=named
+        )
         assert set(swapped) == set(entities)
         near = {one for node in (*entities, *named) for one in neighbours(graph, node)}
         assert not near & set(swapped.values())
@@ -98,7 +100,7 @@ def test_one_entity_is_swapped_alike_with_and_without_another_k7(graph: Knowledg
 def test_a_graph_without_an_irrelevant_entity_says_so_k7(small_graph: GraphMaker) -> None:
     small = small_graph([("Q1", "P1", "Q2"), ("Q2", "P1", "Q3")])
     with pytest.raises(InputError, match="no irrelevant entity"):
-        stand_ins(small, "a", [node_of(small, "Q2")], accuracy=0.0, random_seed=0)
+        add_linking_noise(small, "a", [node_of(small, "Q2")], accuracy=0.0, random_seed=0)
 
 
 @pytest.mark.parametrize("strategy", list(Strategy))

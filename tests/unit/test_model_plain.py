@@ -15,13 +15,11 @@ from strategies import entities, statements, texts
 
 from graph_service.errors import InputError
 from graph_service.model.limits import Cut
-from graph_service.model.plain import from_plain, to_plain
 from graph_service.model.result import (
     EntityRef,
     PathsResult,
     Prizes,
     RegionReport,
-    RegionStats,
     RelationRef,
     ScoredPath,
     ScoredTriple,
@@ -34,7 +32,6 @@ from graph_service.model.serialise import from_plain, to_plain
 from graph_service.model.statement import Entity, Rank, Snak, Statement
 from graph_service.model.stored_view import ViewReport
 from graph_service.model.values import EntityValue
-from graph_service.model.view import ViewReport
 
 
 def through_json(item: object) -> object:

@@ -14,8 +14,8 @@ from retrieve_samples import region_of
 from graph_service.model.graph import Float64
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.region import Region
-from graph_service.retrieve.nearest import nearest_walks
-from graph_service.retrieve.sequences import Walk
+from graph_service.retrieve.sequences.nearest import nearest_walks
+from graph_service.retrieve.sequences.walks import Walk
 
 Triples = list[tuple[int, int]]
 
@@ -55,7 +55,7 @@ def brute(
     for one in steps:
         if one[1] not in start_entities:
             continue
-        bonus = 0.1 if one[2] in seeds else 0.0
+        bonus = 0.1 if one[2] in start_entities else 0.0
         key: tuple[int, ...] = (one[0],)
         found[key] = max(found.get(key, -9.0), round(like[one[0]] + bonus, 5))
     for one, two in product(steps, steps):

@@ -13,7 +13,7 @@ from graph_service.errors import InputError
 from graph_service.retrieve.preset import PRESETS, Preset, RelationRules, resolve_preset
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "retrieval.md"
-IDLE = {
+IDLE: dict[str, dict[str, object]] = {
     "okgqa-2": {
         **dict.fromkeys(
             ("hop_cost", "inverse_cost", "unsupported_step_cost", "unsupported_step_margin"), 0.0
@@ -168,7 +168,7 @@ def test_what_a_preset_cannot_do_is_refused() -> None:
         ("best", {}, "preset"),
     ):
         with pytest.raises(InputError) as caught:
-            resolve_preset(preset, **parameters)  # type: ignore[arg-type]
+            resolve_preset(preset, **parameters)
         assert caught.value.argument == argument
     assert resolve_preset("okgqa", top_edges=0).top_edges == 0
     assert resolve_preset("okgqa", top_nodes=0).top_nodes == 0

@@ -269,7 +269,7 @@ def random_region(seed: int, n: int, m: int) -> tuple[Region, Any, Any, float]:
     prizes = draw.integers(1, 11, n) * (draw.random(n) < 0.4)
     edge_prizes = draw.integers(1, 4, m) * (draw.random(m) < 0.2)
     if seed % 2:
-        prizes = prizes * draw.random(n)
+        return region, prizes * draw.random(n), edge_prizes.astype(np.float64), 3.0 - seed % 3 / 2
     return region, prizes.astype(np.float64), edge_prizes.astype(np.float64), 3.0 - seed % 3 / 2
 
 

@@ -18,13 +18,15 @@ from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
 from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.overlay import Overlay
 from graph_service.model.request import ViewRef
 from graph_service.model.result import RetrievalResult, Strategy, triples_of
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view import Change, Method, Overlay, ViewDelta, ViewSpec
-from graph_service.retrieve.region import extract_region
-from graph_service.retrieve.types import instances_of, of_types
+from graph_service.model.view_delta import ViewDelta
+from graph_service.model.view_spec import Change, Method, ViewSpec
+from graph_service.retrieve.region.class_filter import instances_of, of_types
+from graph_service.retrieve.region.cut import extract_region
 from graph_service.views.overlay import lay
 
 HUMAN, FILM = "Q5", "Q11424"

@@ -58,7 +58,8 @@ def shops() -> KnowledgeGraph:
 def figures(case: str) -> dict[str, Any]:
     graph = shops()
     index = PairIndex.build(graph)
-    text, how = None, HOW
+    text = None
+    how: tuple[Training, ...] = HOW
     if case == "text":
         node = np.arange(graph.entity_count)
         text = np.stack([np.sin(node), np.cos(node), node % 2], axis=1).astype(np.float16)
@@ -130,8 +131,8 @@ def test_how_a_graph_is_trained_goes_by_its_entities() -> None:
 
 
 if __name__ == "__main__":
-    from graph_service.views.scorer.counting import factorisation
-    from graph_service.views.scorer.counting import trial as scorer_trial
+    from graph_service.views.scorer import factorisation
+    from graph_service.views.scorer import trial as scorer_trial
 
     graph = shops()
     index = PairIndex.build(graph)

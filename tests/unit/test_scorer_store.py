@@ -14,7 +14,7 @@ from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
 from graph_service.model.view_spec import Method, ViewSpec
-from graph_service.views.scorer.counting import training as scorer_training
+from graph_service.views.scorer import training as scorer_training
 from graph_service.views.scorer.factorisation import Objective, Training
 
 REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.3, random_seed=4)

@@ -15,8 +15,9 @@ from graph_service.errors import DeadlineError, InputError, StoreCorruptError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.views.pairs import PairIndex
-from graph_service.views.scorer.counting import CountScorer, trained
-from graph_service.views.scorer.counting import training as scorer_training
+from graph_service.views.scorer import trained
+from graph_service.views.scorer import training as scorer_training
+from graph_service.views.scorer.counting import CountScorer
 from graph_service.views.scorer.factorisation import (
     _PRIOR,
     Factors,

@@ -22,15 +22,16 @@ from graph_service.errors import (
     ViewNotFoundError,
     ViewStaleError,
 )
-from graph_service.model.byte_budget import ByteBudget
 from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.graph_info import GraphInfo
+from graph_service.model.overlay import ViewStatementIds
 from graph_service.model.request import ViewRef
 from graph_service.model.statement import Entity, Rank
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view import Change, ChangeKind, Method, ViewSpec, ViewStatementIds
+from graph_service.model.view_spec import Change, ChangeKind, Method, ViewSpec
 from graph_service.settings import Settings
 from graph_service.views.pairs import PairIndex
-from graph_service.views.scorer.counting import counting as scorer
+from graph_service.views.scorer import counting as scorer
 
 DELETED = ViewSpec(Method.EDGE_DELETION, level=0.2, random_seed=5)
 REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.2, random_seed=5)

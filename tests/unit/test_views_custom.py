@@ -9,18 +9,10 @@ from graph_builder import Triple, build_graph
 
 from graph_service.errors import InputError
 from graph_service.model.overlay import ViewStatementIds
+from graph_service.model.stored_view import ViewReport
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view import (
-    Change,
-    ChangeKind,
-    Method,
-    Scope,
-    ViewDelta,
-    ViewReport,
-    ViewSpec,
-    ViewStatementIds,
-)
-from graph_service.views.changes_file import parse_changes, read_changes
+from graph_service.model.view_delta import ViewDelta
+from graph_service.model.view_spec import Change, ChangeKind, Method, Scope, ViewSpec
 from graph_service.views.delta import make_delta
 from graph_service.views.measure.describe import describe_change, differences
 from graph_service.views.methods.changes_file import parse_changes, read_changes
