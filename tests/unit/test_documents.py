@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from graph_service.cli.ask.explaining import _PARTS
+
 ROOT = Path(__file__).parents[2]
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
@@ -105,6 +107,12 @@ def test_one_file_of_tests_is_run_by_itself(arguments: list[str], command: str) 
     lines = done.stdout.splitlines()
     assert lines[-1].endswith(f"/bin/{command}")
     assert (len(lines) == 1) is bool(arguments)
+
+
+def test_every_part_of_a_score_that_explain_names_is_in_the_table_of_parts() -> None:
+    _, _, section = PAGES["docs/retrieval.md"].partition("### How a path's score is made\n")
+    named = re.findall(r"^\| (`.+?) \|", section.partition("\n### ")[0], re.MULTILINE)
+    assert _PARTS.keys() <= {name for cell in named for name in re.findall(r"`(\w+)`", cell)}
 
 
 def test_the_changelog_has_the_form_that_it_names() -> None:
