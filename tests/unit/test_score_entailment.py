@@ -247,12 +247,14 @@ def test_alignment_counts_sentence_citation_pairs_k5() -> None:
     assert report.score("alignment, macro").failed == 1
     assert report.by["kind"]["who"]["alignment, micro"].value == pytest.approx(1 / 3)
     assert rows[3].failure is not None
+    counts = [(row.pairs, row.entailed, row.unreadable, row.cut) for row in rows]
+    assert counts[2:] == [(0, 0, 0, 0), (0, 0, 0, 0)]
 
 
 def test_a_failed_judgement_fails_its_answer_k5() -> None:
     judge = ChatEntailment(Judge(HandChat(script("[[entailment]]", "what?"))))
     row = alignment_row(answered("Born in Rome [1]. A painter [2]."), entailment=judge)
-    assert row.pairs == 0
+    assert (row.pairs, row.entailed, row.unreadable, row.cut) == (0, 0, 0, 0)
     assert row.failure is not None
     assert row.failure.startswith("unreadable")
     assert row.usage.total == 45
