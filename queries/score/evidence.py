@@ -22,10 +22,15 @@ class Evidence:
 
     def __init__(self, texts: Sequence[str], /) -> None:
         self.texts = tuple(dict.fromkeys(text for text in texts if text.strip()))
-        self._counts = [Counter(index_tokens(text)) for text in self.texts]
-        self._lengths = [sum(counts.values()) for counts in self._counts]
+        self._lengths: list[int] = []
+        self._holding: dict[str, list[tuple[int, int]]] = {}
+        for number, text in enumerate(self.texts):
+            counts = Counter(index_tokens(text))
+            self._lengths.append(sum(counts.values()))
+            for token, times in counts.items():
+                self._holding.setdefault(token, []).append((number, times))
         self._mean = sum(self._lengths) / len(self._lengths) if self._lengths else 0.0
-        self._holding = Counter(token for counts in self._counts for token in counts)
+        self._weighed: dict[str, list[tuple[int, float]]] = {}
 
     def search(self, query: str, /, *, limit: int = 5) -> tuple[str, ...]:
         """Returns the texts that share a word with a query, best first, ties in their order.
@@ -33,20 +38,26 @@ class Evidence:
         >>> Evidence(["Ada was born in London", "Charles sang"]).search("where was Ada born")
         ('Ada was born in London',)
         """
-        wanted = query_tokens(query)
-        ranked: list[tuple[float, int]] = []
-        for number, counts in enumerate(self._counts):
-            score = sum(self._weight(token, number) for token in wanted if token in counts)
-            if score > 0:
-                ranked.append((-round(score, 9), number))
-        return tuple(self.texts[number] for _, number in sorted(ranked)[:limit])
+        scores: dict[int, float] = {}
+        for token in query_tokens(query):
+            for number, weight in self._weights(token):
+                scores[number] = scores.get(number, 0.0) + weight
+        ranked = sorted((-round(score, 9), number) for number, score in scores.items())
+        return tuple(self.texts[number] for _, number in ranked[:limit])
 
-    def _weight(self, token: str, number: int) -> float:
-        held = self._holding[token]
-        rarity = math.log(1 + (len(self.texts) - held + 0.5) / (held + 0.5))
-        times = self._counts[number][token]
-        size = 1 - _B + _B * self._lengths[number] / self._mean
-        return rarity * times * (_K1 + 1) / (times + _K1 * size)
+    def _weights(self, token: str) -> list[tuple[int, float]]:
+        """Returns the texts that hold a word, and what it adds to the score of each."""
+        if token not in self._weighed:
+            held = self._holding.get(token, [])
+            rarity = math.log(1 + (len(self.texts) - len(held) + 0.5) / (len(held) + 0.5))
+            self._weighed[token] = [
+                (number, rarity * times * (_K1 + 1) / (times + _K1 * self._size(number)))
+                for number, times in held
+            ]
+        return self._weighed[token]
+
+    def _size(self, number: int) -> float:
+        return 1 - _B + _B * self._lengths[number] / self._mean
 
 
 @lru_cache(maxsize=64)

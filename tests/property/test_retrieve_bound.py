@@ -1,4 +1,4 @@
-"""The bound and the proof of a subgraph (O7) against enumeration of thousands of multigraphs."""
+"""The bound and the proof of a subgraph (O7) against enumeration of hundreds of multigraphs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def optima(region: Region, node_prizes: Prizes, edge_prizes: Prizes, cost: float
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_o7_the_optimum_is_never_above_the_bound(whole: bool) -> None:
-    for region, node_prizes, edge_prizes, cost in small_cases(1500, 1, whole=whole):
+    for region, node_prizes, edge_prizes, cost in small_cases(500, 1, whole=whole):
         best = optima(region, node_prizes, edge_prizes, cost)
         for limit in (None, 1, 3):
             found = best_subgraph(
@@ -93,7 +93,7 @@ def test_o7_the_optimum_is_never_above_the_bound(whole: bool) -> None:
 
 def test_o7_a_bound_alone_holds_however_little_work_it_may_do() -> None:
     found = 0
-    for region, node_prizes, _, cost in small_cases(1500, 2):
+    for region, node_prizes, _, cost in small_cases(600, 2):
         if not node_prizes.any():
             continue
         m = region.edge_count
@@ -117,7 +117,7 @@ def test_o7_a_bound_alone_holds_however_little_work_it_may_do() -> None:
         assert tree[2] == bound == pytest.approx(best)
         assert bounds == sorted(bounds, reverse=True)
         found += len(small.edge) > 1
-    assert found > 100, "too few cases were left to the search"
+    assert found > 40, "too few cases were left to the search"
 
 
 def larger_case(seed: int) -> tuple[Region, Prizes, Prizes]:
@@ -163,7 +163,7 @@ def test_o7_one_growth_is_never_worse_than_either_pruning(
     whole: bool, raw_pcst_fast: PcstFast
 ) -> None:
     """O7: one forest of pcst_fast, pruned exactly, is at least what both its prunings give."""
-    for region, node_prizes, _, cost in small_cases(400, 7, whole=whole):
+    for region, node_prizes, _, cost in small_cases(200, 7, whole=whole):
         source, target = region.head.astype(np.int64), region.tail.astype(np.int64)
         costs = np.full(region.edge_count, cost)
         if not node_prizes.any():
@@ -181,9 +181,9 @@ def test_o7_one_growth_is_never_worse_than_either_pruning(
         assert len(grown[1]) == len(grown[0]) - 1
 
 
-def test_o7_thousands_of_small_graphs_are_proven_at_their_optimum() -> None:
+def test_o7_hundreds_of_small_graphs_are_proven_at_their_optimum() -> None:
     """O7: at the default effort the tree is the optimum, and said to be."""
-    for region, node_prizes, edge_prizes, cost in small_cases(2500, 11):
+    for region, node_prizes, edge_prizes, cost in small_cases(900, 11):
         found = best_subgraph(
             region, node_prizes=node_prizes, edge_prizes=edge_prizes, edge_cost=cost
         )

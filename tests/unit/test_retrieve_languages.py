@@ -13,8 +13,11 @@ from graph_service.model.graph import KnowledgeGraph, SameAs
 from graph_service.model.identity import key64
 from graph_service.model.limits import CutReason
 from graph_service.model.values import MonolingualText, Value, decode_value
-from graph_service.retrieve.languages import deduplicate_languages, with_same_entities
-from graph_service.retrieve.region.cut import extract_region
+from graph_service.model.view import Change, Method, ViewSpec
+from graph_service.retrieve.languages import said_once, with_editions
+from graph_service.retrieve.region import extract_region
+from graph_service.views.delta import make_delta
+from graph_service.views.overlay import lay
 
 NAMES = [f"E{number}" for number in range(8)]
 TEXTS = [MonolingualText(text, tag) for text in ("a", "b") for tag in ("en", "en-GB", "fr", "mul")]
@@ -154,5 +157,31 @@ def test_without_languages_and_links_a_region_is_the_same_object() -> None:
     once = deduplicate_languages(region, graph, None, ("en",))
     assert once.region is region
     assert once.stands_for == {}
-    start_entities = np.array([1], dtype=np.int32)
-    assert with_same_entities(graph, start_entities) is start_entities
+    seeds = np.array([1], dtype=np.int32)
+    assert with_editions(graph, seeds) is seeds
+
+
+def test_texts_that_a_view_adds_are_said_once_too() -> None:
+    """O13: nodes that only the view has are read from it."""
+    graph = build_graph([("a", "name", MonolingualText("A", "fr")), ("a", "p", "b")])
+    texts = [MonolingualText(text, tag) for text, tag in (("B", "de"), ("C", "en"), ("D", "de"))]
+    changes = tuple(Change(None, False, "a", "name", text) for text in texts)
+    spec = ViewSpec(Method.CUSTOM, changes=changes)
+    overlay = lay(graph, make_delta(graph, spec)[0], view_id="v")
+    seed = np.array([graph.find_node("a")], dtype=np.int32)
+    region = extract_region(graph, seed, hops=1, max_edges=10, overlay=overlay)
+
+    def shown(*languages: str) -> set[str]:
+        once = said_once(region, graph, overlay, languages)
+        left = once.region
+        literal = left.nodes[left.literal]
+        base = [node for node in literal.tolist() if node < graph.node_count]
+        new = [node - graph.node_count for node in literal.tolist() if node >= graph.node_count]
+        told = [*graph.node_ids.take(base), *(overlay.new_nodes[node] for node in new)]
+        assert sum(map(len, once.stands_for.values())) == 4 - len(told)
+        values = [decode_value(one) for one in told]
+        return {one.text for one in values if isinstance(one, MonolingualText)}
+
+    assert shown("en") == {"C"}
+    assert shown("de", "en") == {"B", "D"}
+    assert shown("fr") == {"A"}

@@ -25,6 +25,7 @@ from queries.score.agreement import (
     spearman,
 )
 from queries.score.metric import bootstrap_rows
+from queries.score.resample import correlation_rows
 
 SCALE = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=30)
 REALS = st.lists(
@@ -78,6 +79,16 @@ def test_values_of_the_scale_that_nobody_gave_change_nothing_o14() -> None:
     crossed = sum((a - b) ** 2 for a in first for b in second) / 16
     found = cohen_kappa(first, second, weights=KappaWeights.QUADRATIC).value
     assert found == pytest.approx(1 - (18 / 4) / crossed)
+
+
+@pytest.mark.parametrize("factor", [-3.0, 3.0])
+def test_a_correlation_is_never_past_one(factor: float) -> None:
+    """Rounding carries a sixth of these quotients past it."""
+    for seed in range(60):
+        values = np.random.Generator(np.random.PCG64(seed)).random(7)
+        found = correlation_rows(values, factor * values + 0.1, np.ones((1, 7)))[0]
+        assert abs(found) <= 1.0
+        assert found == pytest.approx(math.copysign(1.0, factor))
 
 
 @pytest.mark.parametrize("sample", ["scale", "reals"])

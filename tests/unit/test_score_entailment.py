@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,7 @@ from queries.score.entailment_score import (
     score_alignment,
 )
 from queries.score.judge import Judge, UnreadableReply, read_choice
+from queries.score.metric import bootstrap_rows
 from queries.score.prompts import score_prompt_names
 from queries.score.report import Groups
 
@@ -245,12 +247,14 @@ def test_alignment_counts_sentence_citation_pairs_k5() -> None:
     assert report.score("alignment, macro").failed == 1
     assert report.by["kind"]["who"]["alignment, micro"].value == pytest.approx(1 / 3)
     assert rows[3].failure is not None
+    counts = [(row.pairs, row.entailed, row.unreadable, row.cut) for row in rows]
+    assert counts[2:] == [(0, 0, 0, 0), (0, 0, 0, 0)]
 
 
 def test_a_failed_judgement_fails_its_answer_k5() -> None:
     judge = ChatEntailment(Judge(HandChat(script("[[entailment]]", "what?"))))
     row = alignment_row(answered("Born in Rome [1]. A painter [2]."), entailment=judge)
-    assert row.pairs == 0
+    assert (row.pairs, row.entailed, row.unreadable, row.cut) == (0, 0, 0, 0)
     assert row.failure is not None
     assert row.failure.startswith("unreadable")
     assert row.usage.total == 45
@@ -342,8 +346,14 @@ def test_pairs_that_can_not_choose_a_threshold_are_refused(
 
 
 @pytest.mark.data
-def test_what_word_overlap_is_said_to_be_worth_is_so(data_dir: Path) -> None:
-    """``OVERLAP_WORTH`` names these figures."""
+def test_what_word_overlap_is_said_to_be_worth_is_so(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``OVERLAP_WORTH`` names these figures, without their intervals."""
+    monkeypatch.setattr("queries.score.resample.RESAMPLES", 2)
+    monkeypatch.setattr(
+        "queries.score.resample.bootstrap_rows", partial(bootstrap_rows, resamples=2)
+    )
     wice = read_pairs(data_dir / "wice" / "oracle_chunks_claim_dev.jsonl.xz")
     assert f"{calibrate_overlap(wice, source='').auroc.value:.3f}" == "0.759"
     bench = list(

@@ -30,10 +30,10 @@ _coverage = Coverage(
 )
 _coverage.start()
 
-# Processes that tests start record too, under the test that started them.
+# Processes that tests start record too, under the test that started them; killed ones as well.
 (_folder / "coveragerc").write_text(
     f"[run]\nparallel = True\ndata_file = {_folder / 'data'}\nsource = {_AREA}\n"
-    f"context = ${{{_TEST}}}\nsigterm = True\n"
+    f"context = ${{{_TEST}}}\nsigterm = True\nplugins = tools.mutants.saving\n"
 )
 os.environ["COVERAGE_PROCESS_START"] = str(_folder / "coveragerc")
 os.environ[_TEST] = ""
