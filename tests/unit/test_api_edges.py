@@ -41,7 +41,7 @@ from graph_service.model.values import (
     Time,
     Value,
 )
-from graph_service.model.view import Change, Method, Sampling, Scope, ViewSpec
+from graph_service.model.view_spec import Change, Method, Sampling, Scope, ViewSpec
 
 SPEC = ViewSpecInput(method=Method.EDGE_DELETION, level=0.5, random_seed=7)
 

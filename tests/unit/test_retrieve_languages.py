@@ -13,9 +13,9 @@ from graph_service.model.graph import KnowledgeGraph, SameAs
 from graph_service.model.identity import key64
 from graph_service.model.limits import CutReason
 from graph_service.model.values import MonolingualText, Value, decode_value
-from graph_service.model.view import Change, Method, ViewSpec
-from graph_service.retrieve.languages import said_once, with_editions
-from graph_service.retrieve.region import extract_region
+from graph_service.model.view_spec import Change, Method, ViewSpec
+from graph_service.retrieve.languages import deduplicate_languages, with_same_entities
+from graph_service.retrieve.region.cut import extract_region
 from graph_service.views.delta import make_delta
 from graph_service.views.overlay import lay
 
@@ -157,8 +157,8 @@ def test_without_languages_and_links_a_region_is_the_same_object() -> None:
     once = deduplicate_languages(region, graph, None, ("en",))
     assert once.region is region
     assert once.stands_for == {}
-    seeds = np.array([1], dtype=np.int32)
-    assert with_editions(graph, seeds) is seeds
+    start_entities = np.array([1], dtype=np.int32)
+    assert with_same_entities(graph, start_entities) is start_entities
 
 
 def test_texts_that_a_view_adds_are_said_once_too() -> None:
@@ -172,7 +172,7 @@ def test_texts_that_a_view_adds_are_said_once_too() -> None:
     region = extract_region(graph, seed, hops=1, max_edges=10, overlay=overlay)
 
     def shown(*languages: str) -> set[str]:
-        once = said_once(region, graph, overlay, languages)
+        once = deduplicate_languages(region, graph, overlay, languages)
         left = once.region
         literal = left.nodes[left.literal]
         base = [node for node in literal.tolist() if node < graph.node_count]
