@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import MISSING
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import strawberry
 
@@ -166,6 +166,11 @@ _GIVEN: dict[type, type] = {ViewRef: ViewRefInput}
 @_input_of(RetrieveRequest, "One question to one graph, or to a view of it.")
 class RetrieveInput:
     """One question to one graph: the options of ``RetrieveRequest``."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **options: Any) -> None:
+            """Takes the options in GraphQL's words and snake case."""
 
 
 @strawberry.input(description="A view to make and store.")

@@ -7,17 +7,15 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from strawberry import ID
 
 from graph_service import Service
 from graph_service.api.app import ServerOptions, is_address, make_app
 from graph_service.api.execution import Ended
 from graph_service.api.inputs import (
     ChangeInput,
-    LinkingInput,
     LiteralInput,
     LiteralType,
-    PrizeInput,
-    PropertyRankingInput,
     RetrieveInput,
     ScopeInput,
     ValueInput,
@@ -111,7 +109,7 @@ LITERALS: list[tuple[LiteralInput, Value]] = [
     ),
     (LiteralInput(type=LiteralType.QUANTITY, content="+1.96"), Quantity("1.96", None)),
     (
-        LiteralInput(type=LiteralType.QUANTITY, content="-2", unit_id="Q11573"),
+        LiteralInput(type=LiteralType.QUANTITY, content="-2", unit_id=ID("Q11573")),
         Quantity("-2", "Q11573"),
     ),
     (
@@ -135,7 +133,9 @@ LITERALS: list[tuple[LiteralInput, Value]] = [
 
 @pytest.mark.parametrize(("literal", "value"), LITERALS)
 def test_a_literal_is_the_value_it_names(literal: LiteralInput, value: Value) -> None:
-    change = ChangeInput(subject_id="Q1", property_id="P1", value=ValueInput(literal=literal))
+    change = ChangeInput(
+        subject_id=ID("Q1"), property_id=ID("P1"), value=ValueInput(literal=literal)
+    )
     spec = to_spec(ViewSpecInput(method=Method.CUSTOM, changes=[change]))
     assert spec.changes == (Change(None, False, "Q1", "P1", value),)
 
@@ -145,7 +145,9 @@ def test_a_precision_beyond_the_last_is_refused(precision: int) -> None:
     literal = LiteralInput(
         type=LiteralType.TIME, content="1947-01-01T00:00:00Z", precision=precision
     )
-    change = ChangeInput(subject_id="Q1", property_id="P1", value=ValueInput(literal=literal))
+    change = ChangeInput(
+        subject_id=ID("Q1"), property_id=ID("P1"), value=ValueInput(literal=literal)
+    )
     with pytest.raises(InputError, match=f"0 to 14 .*got {precision}") as caught:
         to_spec(ViewSpecInput(method=Method.CUSTOM, changes=[change]))
     assert caught.value.argument == "precision"
@@ -153,7 +155,11 @@ def test_a_precision_beyond_the_last_is_refused(precision: int) -> None:
 
 def test_every_field_of_a_view_reaches_its_specification() -> None:
     scope = ScopeInput(
-        statement_ids=["s1"], property_ids=["P1"], around_item_ids=["Q1"], hops=3, of_question=True
+        statement_ids=[ID("s1")],
+        property_ids=[ID("P1")],
+        around_item_ids=[ID("Q1")],
+        hops=3,
+        of_question=True,
     )
     given = ViewSpecInput(
         method=Method.RELATION_REPLACEMENT,
@@ -174,15 +180,15 @@ def test_every_field_of_a_view_reaches_its_specification() -> None:
     plain = ViewSpecInput(method=Method.EDGE_DELETION, level=0.5)
     assert to_spec(plain) == ViewSpec(Method.EDGE_DELETION, level=0.5)
     changes = [
-        ChangeInput(statement_id="s1", remove=True),
-        ChangeInput(subject_id="Q1", property_id="P1", value=ValueInput(item_id="Q2")),
+        ChangeInput(statement_id=ID("s1"), remove=True),
+        ChangeInput(subject_id=ID("Q1"), property_id=ID("P1"), value=ValueInput(item_id=ID("Q2"))),
     ]
     own = to_spec(ViewSpecInput(method=Method.CUSTOM, changes=changes))
     assert own.changes == (
         Change("s1", True),
         Change(None, False, "Q1", "P1", EntityValue("Q2")),
     )
-    withheld = ViewSpecInput(method=Method.WITHHOLDING, statement_ids=["s2", "s1"], count=1)
+    withheld = ViewSpecInput(method=Method.WITHHOLDING, statement_ids=[ID("s2"), ID("s1")], count=1)
     assert to_spec(withheld).statement_ids == ("s2", "s1")
     with pytest.raises(InputError, match="either a level or a count"):
         to_spec(ViewSpecInput(method=Method.EDGE_DELETION))
@@ -190,9 +196,9 @@ def test_every_field_of_a_view_reaches_its_specification() -> None:
 
 def test_a_view_is_named_by_one_of_three() -> None:
     assert to_view_ref(None) is None
-    assert to_view_ref(ViewRefInput(id="v")) == ViewRef(id="v")
+    assert to_view_ref(ViewRefInput(id=ID("v"))) == ViewRef(id="v")
     assert to_view_ref(ViewRefInput(name="n")) == ViewRef(name="n")
-    assert to_view_ref(ViewRefInput(id="", name="", spec=SPEC)) == ViewRef(spec=to_spec(SPEC))
+    assert to_view_ref(ViewRefInput(id=ID(""), name="", spec=SPEC)) == ViewRef(spec=to_spec(SPEC))
 
 
 def test_every_field_of_a_question_reaches_its_request() -> None:
@@ -208,15 +214,22 @@ def test_every_field_of_a_question_reaches_its_request() -> None:
         max_edges=90,
         min_score=0.25,
         token_budget=70,
-        property_ids=["P1"],
+        property_ids=[ID("P1")],
         exclude_property_ids=["P2"],
         type_ids=["Q5"],
         ranks=[Rank.DEPRECATED],
-        prizes=PrizeInput(top_nodes=4, top_edges=5, edge_cost=0.5, max_path_length=6),
-        ranking=PropertyRankingInput(
-            min_link_score=0.1, max_items=2, properties=3, statements=4, random_seed=5, ranker="r"
-        ),
-        linking=LinkingInput(accuracy=0.75, random_seed=8),
+        top_nodes=4,
+        top_edges=5,
+        edge_cost=0.5,
+        max_path_length=6,
+        min_link_score=0.1,
+        max_items=2,
+        properties_per_item=3,
+        statements_per_property=4,
+        draw_seed=5,
+        ranker="r",
+        linking_accuracy=0.75,
+        linking_seed=8,
         question_vector=[0.5, 0.25],
         prove=True,
     )
@@ -245,7 +258,7 @@ def test_every_field_of_a_question_reaches_its_request() -> None:
         "max_entities": 2,
         "relations_per_entity": 3,
         "triples_per_relation": 4,
-        "random_seed": 5,
+        "draw_seed": 5,
         "ranker": "r",
         "linking_accuracy": 0.75,
         "linking_seed": 8,
