@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from graph_service.client import calls
 from graph_service.client import passages as passage_calls
 from graph_service.client.calls import Call, QuestionOptions, RetrieveOptions, View
 from graph_service.client.passages import ClientPassageSet
-from graph_service.client.transport import Http, InProcess, Transport
+from graph_service.client.transport import Transport, unwrap
 from graph_service.client.types import (
     ClientComparison,
     FoundItem,
@@ -40,7 +40,9 @@ from graph_service.model.result import (
 )
 from graph_service.model.stored_view import StoredView
 from graph_service.model.view_spec import ViewSpec
-from graph_service.service import Service
+
+if TYPE_CHECKING:
+    from graph_service.service import Service
 
 T = TypeVar("T")
 
@@ -54,11 +56,17 @@ class Client:
     @classmethod
     def connect(cls, url: str, /, *, api_key: str = "", timeout_s: float = 60.0) -> Self:
         """Returns a client of a server; nothing is sent yet."""
+        # Imported when called: httpx takes longer than the rest of the client.
+        from graph_service.client.http import Http
+
         return cls(Http(url, api_key=api_key, timeout_s=timeout_s))
 
     @classmethod
     def over(cls, service: Service, /, *, writable: bool = True) -> Self:
         """Returns a client of a service in this process; the service stays the caller's."""
+        # Imported when called: a client of a server needs no service.
+        from graph_service.api.in_process import InProcess
+
         return cls(InProcess(service, writable=writable))
 
     def close(self) -> None:
@@ -80,7 +88,7 @@ class Client:
         self.close()
 
     def _run(self, call: Call[T]) -> T:
-        return call.decode(self._transport.send(call.document, call.variables))
+        return call.decode(unwrap(self._transport.send(call.document, call.variables)))
 
     def graphs(self) -> tuple[GraphInfo, ...]:
         """Returns all graphs."""
@@ -286,11 +294,17 @@ class AsyncClient:
     @classmethod
     def connect(cls, url: str, /, *, api_key: str = "", timeout_s: float = 60.0) -> Self:
         """Returns a client of a server; nothing is sent yet."""
+        # Imported when called: httpx takes longer than the rest of the client.
+        from graph_service.client.http import Http
+
         return cls(Http(url, api_key=api_key, timeout_s=timeout_s))
 
     @classmethod
     def over(cls, service: Service, /, *, writable: bool = True) -> Self:
         """Returns a client of a service in this process; the service stays the caller's."""
+        # Imported when called: a client of a server needs no service.
+        from graph_service.api.in_process import InProcess
+
         return cls(InProcess(service, writable=writable))
 
     async def close(self) -> None:
@@ -312,7 +326,8 @@ class AsyncClient:
         await self.close()
 
     async def _run(self, call: Call[T]) -> T:
-        return call.decode(await self._transport.send_async(call.document, call.variables))
+        response = await self._transport.send_async(call.document, call.variables)
+        return call.decode(unwrap(response))
 
     async def graphs(self) -> tuple[GraphInfo, ...]:
         """Returns all graphs."""
