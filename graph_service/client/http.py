@@ -29,14 +29,9 @@ class Http:
     """
 
     def __init__(self, url: str, /, *, api_key: str = "", timeout_s: float = 60.0) -> None:
-        if not url.lower().startswith(("http://", "https://")):
-            raise InputError(
-                f"the address of a server begins with http:// or https://; got {url!r}",
-                argument="server",
-                hint="For instance http://127.0.0.1:8000",
-            )
         base = url.rstrip("/")
         self._url = base if base.endswith("/graphql") else f"{base}/graphql"
+        _check_address(self._url, url)
         self._headers = {b"content-type": b"application/json"}
         if api_key:
             self._headers[b"authorization"] = f"Bearer {api_key}".encode()
@@ -94,6 +89,18 @@ class Http:
         if not isinstance(payload, dict):
             raise StoreError(f"{self._url} answered {response.status_code} without an object")
         return payload
+
+
+def _check_address(address: str, given: str) -> None:
+    try:
+        parts = httpx.URL(address)
+    except httpx.InvalidURL as error:
+        fault = f"{given!r} is no address of a server: {error}"
+    else:
+        if parts.scheme in ("http", "https") and parts.host:
+            return
+        fault = f"the address of a server begins with http:// or https:// and a host; got {given!r}"
+    raise InputError(fault, argument="server", hint="For instance http://127.0.0.1:8000")
 
 
 def _body(document: str, variables: Mapping[str, Any]) -> bytes:
