@@ -11,7 +11,7 @@ from served import served
 
 from graph_service import Service
 
-SITS_ON = {"graph_service.client", "graph_service.errors", "graph_service.model"}
+SITS_ON = {f"graph_service.{name}" for name in ("client", "errors", "model", "options")}
 # What the service needs, and a client of a server does not.
 SERVER = {"numpy", "strawberry", "graphql", "starlette", "uvicorn", "neo4j", "sqlite3", "openai"}
 REPORT = "\nimport sys\nprint(*sorted(sys.modules), sep='\\n')\n"
