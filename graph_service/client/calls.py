@@ -1,10 +1,13 @@
-"""Each call of the client as data: its document, its variables, and how to read the answer."""
+"""Each call of the client as data: its document, its variables, and how to read the answer.
+
+Parameters and docstring of a function here are those of the client's method of its name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Required, TypeVar, cast
+from typing import Any, Generic, Required, TypeVar, Unpack, cast
 
 from graph_service.client import documents
 from graph_service.client.decode import (
@@ -183,31 +186,57 @@ def _value_input(value: Value) -> dict[str, Any]:
     return {"literal": literal}
 
 
-def retrieve(strategy: Strategy, question: str, options: RetrieveOptions, /) -> Call[Any]:
-    """Asks for triplets, paths or a subgraph."""
-    document = {
-        Strategy.TRIPLETS: documents.TRIPLETS,
-        Strategy.PATHS: documents.PATHS,
-        Strategy.SUBGRAPH: documents.SUBGRAPH,
-    }[strategy]
-    expected = {
-        Strategy.TRIPLETS: TripletsResult,
-        Strategy.PATHS: PathsResult,
-        Strategy.SUBGRAPH: SubgraphResult,
-    }[strategy]
+_DOCUMENTS = {
+    Strategy.TRIPLETS: documents.TRIPLETS,
+    Strategy.PATHS: documents.PATHS,
+    Strategy.SUBGRAPH: documents.SUBGRAPH,
+}
+_RESULTS: dict[Strategy, type[RetrievalResult]] = {
+    Strategy.TRIPLETS: TripletsResult,
+    Strategy.PATHS: PathsResult,
+    Strategy.SUBGRAPH: SubgraphResult,
+}
 
-    def read(data: Mapping[str, Any]) -> RetrievalResult:
-        result = decode_result(data["result"])
-        assert isinstance(result, expected)
-        return result
 
+def triplets(question: str, /, **options: Unpack[RetrieveOptions]) -> Call[TripletsResult]:
+    """Returns the triples of highest total prize for a question."""
+    return _retrieval(Strategy.TRIPLETS, TripletsResult, question, options)
+
+
+def paths(question: str, /, **options: Unpack[RetrieveOptions]) -> Call[PathsResult]:
+    """Returns the best paths from the question's entities."""
+    return _retrieval(Strategy.PATHS, PathsResult, question, options)
+
+
+def subgraph(question: str, /, **options: Unpack[RetrieveOptions]) -> Call[SubgraphResult]:
+    """Returns one connected subgraph for a question."""
+    return _retrieval(Strategy.SUBGRAPH, SubgraphResult, question, options)
+
+
+def retrieve(
+    strategy: Strategy, question: str, /, **options: Unpack[RetrieveOptions]
+) -> Call[RetrievalResult]:
+    """Returns what the strategy returns for a question."""
+    return _retrieval(strategy, _RESULTS[strategy], question, options)
+
+
+def _retrieval(
+    strategy: Strategy, expected: type[T], question: str, options: RetrieveOptions
+) -> Call[T]:
     variables = {
         "input": _retrieve_input(question, options),
         "details": options.get("details", False),
         # Nothing is changed without a view, and asking costs a fifth of the answer.
         "changes": options.get("view") is not None,
     }
-    return Call(document, variables, read)
+    return Call(_DOCUMENTS[strategy], variables, lambda data: _read_result(data, expected))
+
+
+def _read_result(data: Mapping[str, Any], expected: type[T]) -> T:
+    result = decode_result(data["result"])
+    if not isinstance(result, expected):
+        raise TypeError(f"expected a {expected.__name__}, got a {type(result).__name__}")
+    return result
 
 
 class QuestionOptions(RetrieveOptions):
@@ -219,10 +248,14 @@ class QuestionOptions(RetrieveOptions):
 def retrieve_many(
     strategy: Strategy,
     questions: Sequence[str | QuestionOptions],
-    options: RetrieveOptions,
     /,
+    **options: Unpack[RetrieveOptions],
 ) -> Call[tuple[RetrievalResult | GraphServiceError, ...]]:
-    """Asks the same of many questions at once."""
+    """Returns what the strategy returns for each of some questions, or its error; in order.
+
+    A question is its text, or ``{"question": ..., "entity_ids": ...}`` with options of its own
+    over those of all.
+    """
     inputs: list[dict[str, Any]] = []
     has_view = options.get("view") is not None
     for one in questions:
@@ -247,9 +280,13 @@ def retrieve_many(
 
 
 def compare(
-    strategy: Strategy, question: str, views: Sequence[View], options: RetrieveOptions, /
+    strategy: Strategy,
+    question: str,
+    views: Sequence[View],
+    /,
+    **options: Unpack[RetrieveOptions],
 ) -> Call[tuple[ClientComparison, ...]]:
-    """Asks for the base's result and those of some views."""
+    """Returns the base's result and those of up to ten views, linked once."""
     variables = {
         "input": _retrieve_input(question, options),
         "details": options.get("details", False),
@@ -267,19 +304,13 @@ def neighbourhood(
     id_: str,
     /,
     *,
-    graph: str | None,
-    view: View | None,
-    hops: int,
-    limit: int,
-    languages: Sequence[str],
+    graph: str | None = None,
+    view: View | None = None,
+    hops: int = 1,
+    limit: int = 100,
+    languages: Sequence[str] = ("en",),
 ) -> Call[SubgraphResult]:
-    """Asks for the statements around an item."""
-
-    def read(data: Mapping[str, Any]) -> SubgraphResult:
-        result = decode_result(data["result"])
-        assert isinstance(result, SubgraphResult)
-        return result
-
+    """Returns the statements within some hops of an item, nearest first."""
     variables = {
         "id": id_,
         "graph": graph,
@@ -289,25 +320,25 @@ def neighbourhood(
         "languages": list(languages),
         "changes": view is not None,
     }
-    return Call(documents.NEIGHBOURHOOD, variables, read)
+    return Call(documents.NEIGHBOURHOOD, variables, lambda data: _read_result(data, SubgraphResult))
 
 
 def graphs() -> Call[tuple[GraphInfo, ...]]:
-    """Asks for all graphs."""
+    """Returns all graphs."""
     return Call(
         documents.GRAPHS, {}, lambda data: tuple(decode_graph(row) for row in data["graphs"])
     )
 
 
-def graph(name: str | None, /) -> Call[GraphInfo]:
-    """Asks for one graph."""
+def graph(name: str | None = None, /) -> Call[GraphInfo]:
+    """Returns one graph; without a name, the only one there is."""
     return Call(documents.GRAPH, {"name": name}, lambda data: decode_graph(data["graph"]))
 
 
 def items(
-    ids: Sequence[str], /, *, graph: str | None, language: str
+    ids: Sequence[str], /, *, graph: str | None = None, language: str = "en"
 ) -> Call[tuple[Item | None, ...]]:
-    """Asks for items by id."""
+    """Returns items by id, in the order asked; None where the graph lacks one."""
     return Call(
         documents.ITEMS,
         {"ids": list(ids), "graph": graph, "language": language},
@@ -319,13 +350,13 @@ def statements(
     id_: str,
     /,
     *,
-    graph: str | None,
-    view: View | None,
-    relation_id: str | None,
-    languages: Sequence[str],
-    limit: int,
+    graph: str | None = None,
+    view: View | None = None,
+    relation_id: str | None = None,
+    languages: Sequence[str] = ("en",),
+    limit: int = 100,
 ) -> Call[tuple[ItemStatement, ...]]:
-    """Asks for the statements of an item."""
+    """Returns the statements that have an item as their head, with qualifiers."""
 
     def read(data: Mapping[str, Any]) -> tuple[ItemStatement, ...]:
         item = data["item"]
@@ -345,9 +376,14 @@ def statements(
 
 
 def search(
-    query: str, /, *, graph: str | None, languages: Sequence[str], limit: int
+    query: str,
+    /,
+    *,
+    graph: str | None = None,
+    languages: Sequence[str] = (),
+    limit: int = 10,
 ) -> Call[tuple[FoundItem, ...]]:
-    """Asks for items by name."""
+    """Returns items by name, best first."""
     return Call(
         documents.SEARCH,
         {"query": query, "graph": graph, "languages": list(languages), "limit": limit},
@@ -355,8 +391,8 @@ def search(
     )
 
 
-def views(graph: str | None, /) -> Call[tuple[StoredView, ...]]:
-    """Asks for the stored views of a graph."""
+def views(*, graph: str | None = None) -> Call[tuple[StoredView, ...]]:
+    """Returns the stored views of a graph, oldest first."""
     return Call(
         documents.VIEWS,
         {"graph": graph, "first": 1000},
@@ -364,8 +400,8 @@ def views(graph: str | None, /) -> Call[tuple[StoredView, ...]]:
     )
 
 
-def view(reference: str, /, *, graph: str | None) -> Call[StoredView | None]:
-    """Asks for a stored view by id or name."""
+def view(reference: str, /, *, graph: str | None = None) -> Call[StoredView | None]:
+    """Returns a stored view by id or name; None if there is none."""
     return Call(
         documents.VIEW,
         {"id": reference, "graph": graph},
@@ -374,9 +410,9 @@ def view(reference: str, /, *, graph: str | None) -> Call[StoredView | None]:
 
 
 def view_diff(
-    reference: str, /, *, graph: str | None, first: int, after: str | None
+    reference: str, /, *, graph: str | None = None, first: int = 50, after: str | None = None
 ) -> Call[ViewChanges | None]:
-    """Asks for what a stored view changes."""
+    """Returns a page of what a stored view changes; None if there is no such view."""
 
     def read(data: Mapping[str, Any]) -> ViewChanges | None:
         if data["view"] is None:
@@ -393,15 +429,24 @@ def view_diff(
 
 
 def create_view(
-    spec: ViewSpec, /, *, graph: str, name: str | None, note: str, wait: bool
+    spec: ViewSpec,
+    /,
+    *,
+    graph: str,
+    name: str | None = None,
+    note: str = "",
+    wait: bool = True,
 ) -> Call[StoredView]:
-    """Asks for a view to be made."""
+    """Makes a view and stores it; the same specification gives the same view.
+
+    Without ``wait`` it returns at once, and ``view`` says how far it has come.
+    """
     fields = {"graph": graph, "spec": spec_input(spec), "name": name, "note": note, "wait": wait}
     return Call(documents.CREATE_VIEW, {"input": fields}, lambda data: decode_view(data["view"]))
 
 
-def cancel_job(reference: str, /, *, graph: str | None) -> Call[StoredView]:
-    """Asks for the making of a view to be cancelled."""
+def cancel_job(reference: str, /, *, graph: str | None = None) -> Call[StoredView]:
+    """Cancels the making of a view and returns it; one that is done stays."""
     return Call(
         documents.CANCEL_JOB,
         {"id": reference, "graph": graph},
@@ -409,13 +454,13 @@ def cancel_job(reference: str, /, *, graph: str | None) -> Call[StoredView]:
     )
 
 
-def delete_view(reference: str, /, *, graph: str | None) -> Call[str]:
-    """Asks for a view to be deleted."""
+def delete_view(reference: str, /, *, graph: str | None = None) -> Call[str]:
+    """Deletes a stored view and returns its id."""
     return Call(
         documents.DELETE_VIEW, {"id": reference, "graph": graph}, lambda data: str(data["id"])
     )
 
 
 def delete_graph(name: str, /) -> Call[str]:
-    """Asks for a graph to be deleted with its views."""
+    """Deletes a graph with its views, passages and page views; returns its name."""
     return Call(documents.DELETE_GRAPH, {"name": name}, lambda data: str(data["name"]))

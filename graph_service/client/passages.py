@@ -33,13 +33,13 @@ def passages(
     query: str,
     /,
     *,
-    graph: str | None,
-    k: int,
-    by: PassageRanking,
-    min_score: float | None,
-    languages: Sequence[str],
+    graph: str | None = None,
+    k: int = 10,
+    by: PassageRanking = PassageRanking.BOTH,
+    min_score: float | None = None,
+    languages: Sequence[str] = ("en",),
 ) -> Call[PassagesResult]:
-    """Asks for the passages of a query."""
+    """Returns the passages of a graph that answer a query best."""
     variables = {
         "query": query,
         "graph": graph,
@@ -51,8 +51,8 @@ def passages(
     return Call(documents.PASSAGES, variables, lambda data: decode_passages(data["result"]))
 
 
-def passage_sets(graph: str | None, /) -> Call[tuple[ClientPassageSet, ...]]:
-    """Asks for what was loaded as passages of a graph."""
+def passage_sets(*, graph: str | None = None) -> Call[tuple[ClientPassageSet, ...]]:
+    """Returns what was loaded as passages of a graph."""
     return Call(
         documents.PASSAGE_SETS,
         {"graph": graph},
@@ -60,8 +60,8 @@ def passage_sets(graph: str | None, /) -> Call[tuple[ClientPassageSet, ...]]:
     )
 
 
-def delete_passages(graph: str | None, source: str | None, /) -> Call[int]:
-    """Asks for passages to be deleted."""
+def delete_passages(*, graph: str | None = None, source: str | None = None) -> Call[int]:
+    """Deletes a graph's passages, or those of one source; returns how many."""
     return Call(
         documents.DELETE_PASSAGES,
         {"graph": graph, "source": source},
@@ -69,8 +69,8 @@ def delete_passages(graph: str | None, source: str | None, /) -> Call[int]:
     )
 
 
-def page_views(ids: Sequence[str], /, *, graph: str | None) -> Call[dict[str, PageViews]]:
-    """Asks for the page views of items."""
+def page_views(ids: Sequence[str], /, *, graph: str | None = None) -> Call[dict[str, PageViews]]:
+    """Returns the page views of items, by the id asked for; those without are absent."""
 
     def read(data: Mapping[str, Any]) -> dict[str, PageViews]:
         return {

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graph_service.client import calls
 from graph_service.errors import InputError
 from graph_service.model.passage import Passage
 from graph_service.model.request import ViewRef
@@ -102,19 +103,14 @@ class Request:
                 preset=self.preset,
                 limit=self.limit,
             )
-        # Not at the start: the client brings the whole API with it.
-        from graph_service.client import calls
-
         call = calls.retrieve(
             self.strategy,
             question,
-            {
-                "graph": self.graph,
-                "view": self.view,
-                "entity_ids": self.entity_ids,
-                "preset": self.preset,
-                "limit": self.limit,
-            },
+            graph=self.graph,
+            view=self.view,
+            entity_ids=self.entity_ids,
+            preset=self.preset,
+            limit=self.limit,
         )
         return {"document": call.document, "variables": dict(call.variables)}
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
+from graph_service.client import calls
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
 from graph_service.model.limits import Cut
@@ -162,9 +163,6 @@ class RelationRetriever:
         limit: int | None = None,
     ) -> dict[str, Any]:
         """Returns the query that was sent, and under ``around`` those for each entity after it."""
-        # Not at the start: the client brings the whole API with it.
-        from graph_service.client import calls
-
         call = _Call(graph, view, entity_ids, preset)
         if isinstance(self._ranker, str):
             first = call.options(limit=limit, **self.parameters())
@@ -177,7 +175,7 @@ class RelationRetriever:
                 if keys
             ]
         sent = [
-            calls.retrieve(result.provenance.strategy, result.question, options)  # type: ignore[arg-type]
+            calls.retrieve(result.provenance.strategy, result.question, **options)
             for options in (first, *around)
         ]
         shown = [{"document": each.document, "variables": dict(each.variables)} for each in sent]

@@ -475,6 +475,15 @@ def test_a_server_that_is_away() -> None:
             asyncio.run(ask())
 
 
+@pytest.mark.parametrize(
+    "address", ["localhost:8000", "ftp://a", "http://", "https:///graphql", "http://a:b"]
+)
+def test_an_address_of_no_server_is_bad_input(address: str) -> None:
+    with pytest.raises(InputError, match="address of a server") as caught:
+        Client.connect(address)
+    assert caught.value.argument == "server"
+
+
 @contextmanager
 def answering(respond: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
     """A server that answers every POST in its own way."""
