@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -186,11 +186,6 @@ def induced(region: Region, keep: Bool, /, *, cuts: Sequence[Cut] = ()) -> Regio
         rel=region.rel[edges],
         cuts=(*region.cuts, *cuts),
     )
-
-
-def with_cuts(region: Region, cuts: Sequence[Cut], /) -> Region:
-    """Returns the region with further cuts noted."""
-    return replace(region, cuts=(*region.cuts, *cuts))
 
 
 def _assemble(
