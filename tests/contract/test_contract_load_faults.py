@@ -18,13 +18,13 @@ from graph_service.model.identity import key64
 from graph_service.model.passage import make_passage
 from graph_service.model.statement import Entity, Statement, make_statement
 from graph_service.model.values import EntityValue, StringValue
-from graph_service.store.neo4j.store import editions as neo4j_editions
-from graph_service.store.neo4j.store import passages as neo4j_passages
-from graph_service.store.neo4j.store import scan as neo4j_scan
+from graph_service.store.neo4j import editions as neo4j_editions
+from graph_service.store.neo4j import passages as neo4j_passages
+from graph_service.store.neo4j import scan as neo4j_scan
 from graph_service.store.protocol import Batch, LoadSession, Store
-from graph_service.store.sqlite.store import load as sqlite_load
-from graph_service.store.sqlite.store import passages as sqlite_passages
-from graph_service.store.sqlite.store import store as sqlite
+from graph_service.store.sqlite import load as sqlite_load
+from graph_service.store.sqlite import passages as sqlite_passages
+from graph_service.store.sqlite import store as sqlite
 
 THREADS, BATCHES = 4, 6
 

@@ -20,11 +20,11 @@ from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue, StringValue
+from graph_service.store.neo4j import editions as neo4j_editions
+from graph_service.store.neo4j import load as neo4j_load
 from graph_service.store.neo4j.driver import Connection
 from graph_service.store.neo4j.schema import STATEMENT_TYPE, type_name
 from graph_service.store.neo4j.store import Neo4jStore, open_neo4j
-from graph_service.store.neo4j.store import editions as neo4j_editions
-from graph_service.store.neo4j.store import load as neo4j_load
 from graph_service.store.protocol import Batch
 
 pytestmark = pytest.mark.neo4j

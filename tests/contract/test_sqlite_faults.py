@@ -32,11 +32,11 @@ from graph_service.store import encoded, hashes, open_store
 from graph_service.store.protocol import Batch, Store
 from graph_service.store.snapshot.cache import SnapshotCache
 from graph_service.store.snapshot.file import open_snapshot
+from graph_service.store.sqlite import batch as sqlite_batch
+from graph_service.store.sqlite import database as sqlite_database
 from graph_service.store.sqlite.database import Database
 from graph_service.store.sqlite.schema import NAMES_TABLE, SCHEMA_VERSION, of_edition
 from graph_service.store.sqlite.store import SqliteStore, open_sqlite
-from graph_service.store.sqlite.store import batch as sqlite_batch
-from graph_service.store.sqlite.store import database as sqlite_database
 
 TESTS = Path(__file__).resolve().parent.parent
 ROW = ("Q1", "P1", "Q2")
@@ -414,7 +414,7 @@ def test_two_processes_build_a_snapshot_at_once(path: Path) -> None:
     code = """
         import sys, hashlib
         from graph_service.store import open_store
-        from graph_service.store.snapshot.build import cache as snapshot_cache
+        from graph_service.store.snapshot import cache as snapshot_cache
         write = snapshot_cache.write_snapshot
         def late(graph, file):
             write(graph, file)

@@ -13,8 +13,8 @@ from graph_service.model.statement import Entity, make_statement
 from graph_service.model.values import EntityValue
 from graph_service.store import open_store
 from graph_service.store.protocol import Batch
+from graph_service.store.sqlite import finish as sqlite_finish
 from graph_service.store.sqlite.names import names_of_rows
-from graph_service.store.sqlite.store import finish as sqlite_finish
 
 BATCH = Batch(
     entities=[
