@@ -14,7 +14,6 @@ from benchmarks.codex import Codex, fixed_entities
 from benchmarks.figures import Detail, Measured, timed
 from graph_service.model.graph import (
     Adjacency,
-    Int32,
     Int64,
     KnowledgeGraph,
     LabelColumn,
@@ -27,7 +26,6 @@ from graph_service.model.identity import Fingerprints
 from graph_service.model.result import Strategy
 from graph_service.retrieve.engine import run
 from graph_service.retrieve.preset import Preset, resolve_preset
-from graph_service.sorting import stable_order
 from graph_service.store.snapshot.file import open_snapshot, write_snapshot
 
 SIZES = (200_000, 2_000_000, 20_000_000)
@@ -150,8 +148,8 @@ def scale_free(edges: int, /, *, random_seed: int) -> KnowledgeGraph:
         statement_ids=_numbered_texts(edges),
         rank=np.ones(edges, dtype=np.uint8),
         best=np.ones(edges, dtype=bool),
-        out_edges=_by_end(head, count),
-        in_edges=_by_end(tail, count),
+        out_edges=Adjacency.build(head, count),
+        in_edges=Adjacency.build(tail, count),
         node_labels={},
         relation_labels={
             "en": LabelColumn(
@@ -166,12 +164,6 @@ def scale_free(edges: int, /, *, random_seed: int) -> KnowledgeGraph:
             1,
         ),
     )
-
-
-def _by_end(ends: Int32, count: int) -> Adjacency:
-    indptr = np.zeros(count + 1, dtype=np.int64)
-    np.cumsum(np.bincount(ends, minlength=count), out=indptr[1:])
-    return Adjacency(indptr, stable_order(ends).astype(np.int32))
 
 
 def _keys(draw: np.random.Generator, count: int) -> Int64:

@@ -7,7 +7,6 @@
     │   ├── ViewStaleError           the view belongs to another state of its base graph
     │   └── ReadOnlyError            a write was asked of a server that only reads
     ├── SetupError               the operator can mend it; ends with the command that does
-    │   ├── SolverError              a solver is missing or fails its known case
     │   └── ModelFileError           model weights are missing or not the ones expected
     ├── StoreError               the store failed; ``retryable`` says whether trying again helps
     │   ├── StoreUnavailableError    it does not answer (server away, file locked, wrong password)
@@ -91,10 +90,6 @@ class SetupError(GraphServiceError):
 
     code = "SETUP"
     about_server = "the server lacks something that this query needs"
-
-
-class SolverError(SetupError):
-    """A solver is missing or gives a wrong answer to a known case."""
 
 
 class ModelFileError(SetupError):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from loaders.options import Progress
 
 
 class Bar:
@@ -13,14 +16,16 @@ class Bar:
     Args:
         shown: Whether it is shown where stderr is a terminal.
         unit: ``B`` for bytes; "" for mere numbers.
+        divisor: How many of the unit make a thousand of it: 1,024 of bytes shown as KiB.
     """
 
-    def __init__(self, *, shown: bool, unit: str = "") -> None:
+    def __init__(self, *, shown: bool, unit: str = "", divisor: int = 1000) -> None:
         self._shown = shown and sys.stderr.isatty()
         self._unit = unit
+        self._divisor = divisor
         self._bar: Any = None
 
-    def show(self, done: int, total: int, text: str = "", /) -> None:
+    def show(self, done: int, total: int, text: str = "", /, *, title: str = "") -> None:
         """Shows how much is done; ``total`` is 0 where that is not known."""
         if not self._shown:
             return
@@ -31,11 +36,26 @@ class Bar:
                 total=total or None,
                 unit=self._unit,
                 unit_scale=bool(self._unit),
+                unit_divisor=self._divisor,
                 file=sys.stderr,
                 dynamic_ncols=True,
             )
+        if title:
+            self._bar.set_description_str(title, refresh=False)
         self._bar.set_postfix_str(text, refresh=False)
         self._bar.update(done - self._bar.n)
+
+    def show_load(self, progress: Progress, /) -> None:
+        """Shows where a load stands."""
+        rate = progress.statements / progress.seconds if progress.seconds > 0 else 0.0
+        self.show(
+            progress.bytes_read,
+            progress.bytes_total,
+            f"{progress.statements:,} statements, {rate:,.0f}/s"
+            + (f", {progress.rejected:,} rejected" if progress.rejected else "")
+            + (f"; {progress.note}" if progress.note else ""),
+            title=progress.format,
+        )
 
     def __enter__(self) -> Self:
         """Returns itself."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,12 +12,17 @@ import orjson
 
 from graph_service.embed.protocol import Float32
 from graph_service.errors import InputError, LimitError, SetupError
-from graph_service.http.retry import RetryPolicy, retry_after_s
+from graph_service.http.openai_client import (
+    OpenAIClient,
+    has_no_credit,
+    is_passing,
+    tries_in_words,
+)
+from graph_service.http.retry import RetryPolicy
 
 if TYPE_CHECKING:
     import openai
 
-OPENAI_URL = "https://api.openai.com/v1"
 _BATCH = 128
 
 
@@ -64,16 +67,16 @@ class EndpointEmbedder:
                 "OPENAI_API_KEY.",
             )
         self._model = model
-        self._base_url = base_url or OPENAI_URL
-        self._api_key = api_key
-        self._timeout_s = timeout_s
-        self._retry = retry or RetryPolicy()
-        self._sleep = sleep
-        self._clock = clock
-        self._random = random.Random()
-        self._client: openai.OpenAI | None = None
+        self._client = OpenAIClient(
+            base_url=base_url,
+            api_key=api_key,
+            timeout_s=timeout_s,
+            retry=retry,
+            sleep=sleep,
+            clock=clock,
+        )
+        self._base_url = self._client.base_url
         self._dimension: int | None = None
-        self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -120,23 +123,7 @@ class EndpointEmbedder:
 
     def close(self) -> None:
         """Closes its connections; another call opens them anew."""
-        with self._lock:
-            if self._client is not None:
-                self._client.close()
-                self._client = None
-
-    def _connect(self) -> openai.OpenAI:
-        with self._lock:
-            if self._client is None:
-                import openai
-
-                self._client = openai.OpenAI(
-                    base_url=self._base_url,
-                    api_key=self._api_key or "none",
-                    timeout=self._timeout_s,
-                    max_retries=0,
-                )
-            return self._client
+        self._client.close()
 
     def _ask(self, texts: Sequence[str]) -> Float32:
         tries = 0
@@ -145,19 +132,17 @@ class EndpointEmbedder:
             try:
                 return self._vectors(self._send(texts), len(texts))
             except _Passing as fault:
-                asked = retry_after_s(fault.headers, now=self._clock())
-                wait = self._retry.wait_s(tries, asked=asked, draw=self._random.random())
-                if tries > self._retry.max_retries or wait is None:
+                wait, _ = self._client.waits(fault.headers, tries)
+                if self._client.is_last(tries) or wait is None:
                     raise SetupError(
-                        f"{self.name} gave no vectors in {tries} "
-                        f"{'try' if tries == 1 else 'tries'}: {fault.message}",
+                        f"{self.name} gave no vectors in {tries_in_words(tries)}: {fault.message}",
                         argument="embedder",
                         hint="Check the endpoint, or use the embedder minilm, which needs none.",
                     ) from fault.__cause__
-                self._sleep(wait)
+                self._client.sleep(wait)
 
     def _send(self, texts: Sequence[str]) -> bytes:
-        client = self._connect()
+        client = self._client.open()
         import openai
 
         try:
@@ -165,14 +150,11 @@ class EndpointEmbedder:
                 model=self._model, input=list(texts), encoding_format="float"
             )
         except openai.APITimeoutError as error:
-            raise _Passing(f"no answer in {self._timeout_s:g} s") from error
+            raise _Passing(f"no answer in {self._client.timeout_s:g} s") from error
         except openai.APIStatusError as error:
             raise self._status_error(error) from error
         except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            raise _Passing(
-                f"the connection to {self._base_url} failed ({type(cause).__name__}: {cause})"
-            ) from error
+            raise _Passing(self._client.unreachable(error.__cause__ or error)) from error
         return response.http_response.content
 
     def _status_error(self, error: openai.APIStatusError) -> Exception:
@@ -186,9 +168,9 @@ class EndpointEmbedder:
                 argument="embedder",
                 hint="Check GRAPH_SERVICE_EMBEDDER, GRAPH_SERVICE_EMBEDDER_URL and OPENAI_API_KEY.",
             )
-        if status == 402 or error.code == "insufficient_quota":
+        if has_no_credit(error):
             return LimitError(f"the account at {self._base_url} has no credit left ({words})")
-        if status in (408, 409, 425, 429) or status >= 500:
+        if is_passing(status):
             passing = _Passing(f"HTTP {status}: {words}", error.response.headers)
             passing.__cause__ = error
             return passing

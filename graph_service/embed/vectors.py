@@ -25,17 +25,21 @@ import numpy as np
 from graph_service.byte_budget import ByteBudget, ByteCache
 from graph_service.embed.protocol import Connected, Embedder, Float32, Recomputed
 from graph_service.errors import (
+    GraphServiceError,
     InputError,
-    SchemaVersionError,
     StoreCorruptError,
-    StoreUnavailableError,
 )
 from graph_service.model.graph import Bool
 from graph_service.model.identity import digest
 from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.sqlite_file import SqliteFile, primary_code, transaction
 
-_APPLICATION_ID = 0x67737663
-_SCHEMA = 1
+VECTOR_FILE = SqliteFile(
+    name="file of vectors",
+    application_id=0x67737663,
+    schema=1,
+    remedy="Remove it; its vectors are computed again.",
+)
 _BUSY_MS = 30_000
 _KEYS_A_QUERY = 500
 _TEXTS_A_STEP = 128
@@ -107,20 +111,13 @@ class VectorFile:
             (key, vector.astype("<f4").tobytes()) for key, vector in zip(keys, vectors, strict=True)
         ]
         try:
-            with self._connection() as connection:
-                connection.execute("BEGIN IMMEDIATE")
-                try:
-                    written = connection.executemany(_INSERT[passing], rows).rowcount
-                    if passing:
-                        connection.execute(_FORGET, (PASSING_KEPT,))
-                    connection.execute("COMMIT")
-                except BaseException:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                    raise
+            with self._connection() as connection, transaction(connection):
+                written = connection.executemany(_INSERT[passing], rows).rowcount
+                if passing:
+                    connection.execute(_FORGET, (PASSING_KEPT,))
         except sqlite3.OperationalError as error:
             if not _cannot_write(error):
-                raise self._error(error) from error
+                raise VECTOR_FILE.error(error, self.path) from error
             # A full disk must not stop a retrieval, whose vectors are right in memory too.
             self.read_only = str(error)
             return vectors
@@ -170,41 +167,35 @@ class VectorFile:
                     return
                 # The journal's mode must be set outside the transaction that makes the table.
                 connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("BEGIN IMMEDIATE")
-                connection.execute(
-                    "CREATE TABLE IF NOT EXISTS vector "
-                    "(key BLOB NOT NULL PRIMARY KEY, vector BLOB NOT NULL)"
-                )
-                connection.execute(_MAKE_PASSING)
-                connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version = {_SCHEMA}")
-                connection.execute("COMMIT")
+                with transaction(connection):
+                    connection.execute(
+                        "CREATE TABLE IF NOT EXISTS vector "
+                        "(key BLOB NOT NULL PRIMARY KEY, vector BLOB NOT NULL)"
+                    )
+                    connection.execute(_MAKE_PASSING)
+                    VECTOR_FILE.stamp(connection)
         except sqlite3.OperationalError as error:
             if not _cannot_write(error):
-                raise self._error(error) from error
+                raise VECTOR_FILE.error(error, self.path) from error
             self.read_only = str(error)
         except sqlite3.DatabaseError as error:
-            raise self._error(error) from error
+            raise VECTOR_FILE.error(error, self.path) from error
         except OSError as error:
             self.read_only = str(error)
 
     def _check(self) -> None:
         if self.read_only and not self.path.exists():
             return
-        with self._connection() as connection:
-            (application,) = connection.execute("PRAGMA application_id").fetchone()
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if application != _APPLICATION_ID:
+        try:
+            with self._connection() as connection:
+                if not VECTOR_FILE.is_made(connection, self.path):
+                    raise StoreCorruptError(
+                        f"{self.path} is empty, and no {VECTOR_FILE.name}",
+                        hint="Name another file, or remove it.",
+                    )
+        except GraphServiceError:
             self.close()
-            raise StoreCorruptError(
-                f"{self.path} is not a file of vectors", hint="Name another file, or remove it."
-            )
-        if version > _SCHEMA:
-            self.close()
-            raise SchemaVersionError(
-                f"{self.path} has version {version}; this package reads up to {_SCHEMA}",
-                hint="Update graph-service, or name another file.",
-            )
+            raise
         self._has_passing = self._find_passing()
 
     def _find_passing(self) -> bool:
@@ -243,7 +234,7 @@ class VectorFile:
                 connection.close()
             if isinstance(error, sqlite3.OperationalError) and _cannot_write(error):
                 raise
-            raise self._error(error) from error
+            raise VECTOR_FILE.error(error, self.path) from error
         except BaseException:
             if connection is not None:
                 connection.close()
@@ -274,17 +265,6 @@ class VectorFile:
         )
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
-
-    def _error(self, error: sqlite3.Error) -> Exception:
-        if isinstance(error, sqlite3.OperationalError):
-            return StoreUnavailableError(
-                f"the file of vectors {self.path} does not answer: {error}",
-                hint="Try again, or name another file.",
-            )
-        return StoreCorruptError(
-            f"the file of vectors {self.path} is damaged: {error}",
-            hint="Remove it; its vectors are computed again.",
-        )
 
 
 _MAKE_PASSING = (
@@ -317,8 +297,7 @@ _INHERITED: list[sqlite3.Connection] = []
 
 
 def _cannot_write(error: sqlite3.OperationalError) -> bool:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return code in (
+    return primary_code(error) in (
         sqlite3.SQLITE_READONLY,
         sqlite3.SQLITE_CANTOPEN,
         sqlite3.SQLITE_FULL,

@@ -26,6 +26,7 @@ import orjson
 import platformdirs
 
 from graph_service.errors import ModelFileError, SetupError
+from graph_service.http.retry import seconds_asked
 
 if TYPE_CHECKING:
     import httpx
@@ -310,8 +311,7 @@ class _Download:
 class _RetryLaterError(Exception):
     def __init__(self, reply: httpx.Response) -> None:
         super().__init__(f"it answered {reply.status_code} {reply.reason_phrase}")
-        asked = reply.headers.get("Retry-After", "")
-        self.after_s = float(asked) if asked.isdecimal() else 0.0
+        self.after_s = seconds_asked(reply.headers.get("Retry-After")) or 0.0
 
 
 @contextlib.contextmanager

@@ -7,4 +7,5 @@
 ``connection``  every read bounded by time and bytes; where redirects may lead
 ``transfer``    bodies: limits on size and time, cuts, gzip; plain requests
 ``cache``       answers kept on disk
+``openai_client`` the OpenAI client of embedders and chat models
 """

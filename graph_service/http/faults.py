@@ -9,11 +9,10 @@ import ssl
 import urllib.error
 import zlib
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from graph_service.errors import SetupError
 from graph_service.http.connection import AnswerTooLargeError, RedirectRefusedError
+from graph_service.http.retry import seconds_asked
 
 TIMED_OUT = re.compile(rb"time[- ]?d? ?out|TimeoutException|exceeds the limit|S1T00", re.I)
 _HTML = re.compile(rb"\s*(?:<!doctype html|<html)", re.I)
@@ -73,7 +72,7 @@ def refusal(code: int, retry_after: str | None, body: bytes, /) -> Fault:
         retry_after: The header of that name.
         body: What came with it, as it came.
     """
-    after = retry_after_s(retry_after)
+    after = seconds_asked(retry_after)
     text = unpacked_beginning(body)
     reason = f"HTTP {code}"
     if code in (413, 414):
@@ -148,23 +147,3 @@ def quoted(body: bytes, /) -> str:
     words = " ".join(_TAGS.sub(" ", body.decode("utf-8", "replace")).split())
     text = "".join(one if one.isprintable() else "?" for one in words[:_QUOTED_CHARACTERS])
     return f" ({text})" if text else ""
-
-
-def retry_after_s(value: str | None, /) -> float | None:
-    """Returns the seconds of a Retry-After header, in seconds or as a date; None if unreadable.
-
-    >>> retry_after_s("12"), retry_after_s("Thu, 01 Jan 1970 00:00:00 GMT"), retry_after_s("soon")
-    (12.0, 0.0, None)
-    """
-    if value is None:
-        return None
-    text = value.strip()
-    if text.isdecimal():
-        return float(text)
-    try:
-        moment = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
@@ -23,22 +25,37 @@ def retry_after_s(headers: Mapping[str, str], /, *, now: float) -> float | None:
     10.0
     """
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        asked = (headers.get(name) or "").strip()
-        if not asked:
-            continue
-        try:
-            seconds = float(asked) / unit
-        except ValueError:
-            try:
-                moment = parsedate_to_datetime(asked)
-            except (ValueError, TypeError):
-                continue
-            if moment.tzinfo is None:
-                moment = moment.replace(tzinfo=UTC)
-            seconds = moment.timestamp() - now
-        if seconds == seconds and seconds != float("inf"):
-            return max(0.0, seconds)
+        seconds = seconds_asked(headers.get(name), now=now, unit=unit)
+        if seconds is not None:
+            return seconds
     return None
+
+
+def seconds_asked(
+    value: str | None, /, *, now: float | None = None, unit: float = 1.0
+) -> float | None:
+    """Returns the seconds of one header, a number or an HTTP date; None if it is unreadable.
+
+    Args:
+        value: What the header says; None where there is none.
+        now: Seconds since 1970; the clock's where it is not given.
+        unit: How many of a number's units are a second.
+
+    >>> seconds_asked("12"), seconds_asked("Thu, 01 Jan 1970 00:00:00 GMT"), seconds_asked("soon")
+    (12.0, 0.0, None)
+    """
+    asked = (value or "").strip()
+    try:
+        seconds = float(asked) / unit
+    except ValueError:
+        try:
+            moment = parsedate_to_datetime(asked)
+        except (ValueError, TypeError):
+            return None
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        seconds = moment.timestamp() - (time.time() if now is None else now)
+    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 @dataclass(frozen=True, slots=True)

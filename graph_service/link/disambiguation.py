@@ -16,6 +16,7 @@ from graph_service.link.spans import Certainty, Span
 from graph_service.model.graph import Adjacency, Bool, Int32, Int64, labels_of
 from graph_service.model.values import Time, display_value, stored_value
 from graph_service.text.fold import normalise_name
+from graph_service.text.months import FOLDED_MONTHS
 
 # Bounds on work, far beyond any real question or name.
 _MAX_HOMONYMS = 1_000
@@ -24,10 +25,6 @@ _MAX_LITERALS = 400
 
 # Of this era, from the year 10 on; the year without its noughts.
 _DATE = re.compile(r"\+?0*([1-9]\d+)-(\d\d)-(\d\d)")
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
-    *("october", "november", "december"),
-)
 _CONFIDENCE = {
     Certainty.PLAIN: 0.25,
     Certainty.COMMON: 0.5,
@@ -178,7 +175,7 @@ def _renderings(encoded: str) -> Iterator[str]:
         return
     year, month, day = found[1], int(found[2]), int(found[3])
     if 1 <= month <= 12:
-        in_words = _MONTHS[month - 1]
+        in_words = FOLDED_MONTHS[month - 1]
         if day:
             yield f"{day} {in_words} {year}"
             yield f"{in_words} {day} {year}"

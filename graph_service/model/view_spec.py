@@ -122,32 +122,41 @@ class ViewSpec:
     def validate(self) -> None:
         """Raises ``InputError`` where the fields contradict each other."""
         if self.method is Method.CUSTOM:
-            if not self.changes:
-                raise InputError("a custom view needs at least one change", argument="changes")
-            if self.level is not None or self.count is not None:
-                raise InputError("a custom view takes no level or count", argument="level")
-            if self.scope != Scope():
-                raise InputError(
-                    "a custom view names its statements and takes no scope", argument="scope"
-                )
+            self._check_custom()
             return
         if self.changes:
             raise InputError(f"{self.method.value} takes no changes", argument="changes")
         if self.method is Method.WITHHOLDING:
-            if not self.statement_ids:
-                raise InputError("withholding needs statement ids", argument="statement_ids")
-            if self.level is not None:
-                raise InputError("withholding takes a count, not a level", argument="level")
-            if self.scope != Scope():
-                raise InputError(
-                    "withholding names its statements and takes no scope", argument="scope"
-                )
-            if self.count is not None and not 0 <= self.count <= len(self.statement_ids):
-                raise InputError(
-                    f"count must be 0 to {len(self.statement_ids)}, got {self.count}",
-                    argument="count",
-                )
-            return
+            self._check_withholding()
+        else:
+            self._check_drawn()
+
+    def _check_custom(self) -> None:
+        if not self.changes:
+            raise InputError("a custom view needs at least one change", argument="changes")
+        if self.level is not None or self.count is not None:
+            raise InputError("a custom view takes no level or count", argument="level")
+        if self.scope != Scope():
+            raise InputError(
+                "a custom view names its statements and takes no scope", argument="scope"
+            )
+
+    def _check_withholding(self) -> None:
+        if not self.statement_ids:
+            raise InputError("withholding needs statement ids", argument="statement_ids")
+        if self.level is not None:
+            raise InputError("withholding takes a count, not a level", argument="level")
+        if self.scope != Scope():
+            raise InputError(
+                "withholding names its statements and takes no scope", argument="scope"
+            )
+        if self.count is not None and not 0 <= self.count <= len(self.statement_ids):
+            raise InputError(
+                f"count must be 0 to {len(self.statement_ids)}, got {self.count}",
+                argument="count",
+            )
+
+    def _check_drawn(self) -> None:
         if self.statement_ids:
             raise InputError(
                 f"{self.method.value} takes its statements in scope", argument="statement_ids"

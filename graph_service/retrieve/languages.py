@@ -17,6 +17,7 @@ from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
 from graph_service.model.values import MonolingualText, stored_value
+from graph_service.retrieve.components import components
 
 _TEXT = '["m",'
 """How an encoded text with a language begins."""
@@ -171,7 +172,7 @@ def _joined(
     if not len(keys):
         return region, merged
     links = _links(keys, local[owner], graph.node_keys[region.nodes[local]], local)
-    thing = _components(*links, region.node_count, deadline)
+    thing = components(*links, region.node_count, deadline=deadline, what=_WHILE)
     merged[np.concatenate(links)] = True
     if not merged.any():
         return region, merged
@@ -217,21 +218,6 @@ def _links(keys: Int64, owners: Int64, own_keys: Int64, nodes: Int64) -> tuple[I
         np.concatenate((owners[is_node], owners[order][again])),
         np.concatenate((nodes[places[is_node]], owners[order][again + 1])),
     )
-
-
-def _components(left: Int64, right: Int64, count: int, deadline: Deadline) -> Int64:
-    """Returns for each of some nodes the smallest that it is linked with, by any number of links."""
-    found = np.arange(count)
-    while True:
-        deadline.check(_WHILE)
-        least = np.minimum(found[left], found[right])
-        spread = found.copy()
-        np.minimum.at(spread, left, least)
-        np.minimum.at(spread, right, least)
-        spread = spread[spread]
-        if np.array_equal(spread, found):
-            return found
-        found = spread
 
 
 def _language_places(region: Region, graph: KnowledgeGraph, languages: Sequence[str]) -> Int64:

@@ -20,11 +20,6 @@ def is_of_other_age(stored: Entity, new: Entity, /) -> bool:
     return None not in (stored.revision, new.revision) and stored.revision != new.revision
 
 
-def replace_terms(stored: Entity | None, new: Entity, /) -> Entity:
-    """Returns the new record, or the stored one where that is of a higher revision."""
-    return stored if stored is not None and is_outdated(stored, new) else new
-
-
 def merge_terms(stored: Entity | None, new: Entity, /) -> Entity:
     """Returns the stored record with the new one's terms added (``Batch.terms_only``).
 

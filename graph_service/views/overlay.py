@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,23 +14,11 @@ from graph_service.model.overlay import Overlay, ViewStatementIds
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, decode_value
 from graph_service.model.view_delta import ViewDelta
-from graph_service.model.view_spec import CHANGE_KINDS, ChangeCode, ChangeKind
+from graph_service.model.view_spec import ChangeCode
 from graph_service.views.pairs import contains
 
 _LANES = (np.uint64(0x6A09E667F3BCC908), np.uint64(0xBB67AE8584CAA73B))
 _NO_BASE = key64("view: no base statement")
-
-
-@dataclass(frozen=True, slots=True)
-class StatementChange:
-    """How an edge of a view differs from its base.
-
-    Attributes:
-        base_edge: The base's edge that it was, or None if it was added.
-    """
-
-    kind: ChangeKind
-    base_edge: int | None
 
 
 def lay(graph: KnowledgeGraph, delta: ViewDelta, /, *, view_id: str) -> Overlay:
@@ -135,14 +122,3 @@ def _node_names(encoded: tuple[str, ...]) -> Iterator[str]:
     for item in encoded:
         value = decode_value(item)
         yield value.id if isinstance(value, EntityValue) else item
-
-
-def change_of(overlay: Overlay, edge: int, /) -> StatementChange:
-    """Returns how an edge of a view (base edge, or ``base_edge_count`` + extra) differs."""
-    if edge < overlay.base_edge_count:
-        return StatementChange(ChangeKind.UNCHANGED, edge)
-    extra = edge - overlay.base_edge_count
-    base_edge = int(overlay.base_edge[extra])
-    return StatementChange(
-        CHANGE_KINDS[int(overlay.kinds[extra])], base_edge if base_edge >= 0 else None
-    )

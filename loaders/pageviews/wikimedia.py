@@ -28,10 +28,10 @@ from graph_service.http.faults import (
     RequestFailedError,
     StoppedError,
     is_html,
-    retry_after_s,
     unpacked_beginning,
 )
 from graph_service.http.host_client import HostClient, RequestPolicy, Traffic
+from graph_service.http.retry import seconds_asked
 from graph_service.http.transfer import Reply, get, judge_status
 from graph_service.model.pageviews import months_between
 
@@ -333,7 +333,7 @@ def read_sitelinks(reply: Reply, ids: Sequence[str], site: str, /) -> dict[str, 
                 # An entity that the API does not know spoils the batch it is in.
                 of_query=code in ("no-such-entity", "param-invalid"),
                 retry=code in ("maxlag", "ratelimited", "readonly"),
-                retry_after_s=retry_after_s(reply.headers.get("Retry-After")),
+                retry_after_s=seconds_asked(reply.headers.get("Retry-After")),
                 patient=code == "maxlag",
             )
         entities = payload["entities"]

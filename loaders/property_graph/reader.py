@@ -96,7 +96,6 @@ class _Graph:
         self._settings = settings
         self._mapping: GraphMapping = settings.mapping
         self._languages = options.term_languages
-        self._by_label = {node.label: node for node in self._mapping.nodes}
         self._by_type = {row.type: row for row in self._mapping.relationships}
         self._types = None if OTHERS in self._by_type else sorted(self._by_type)
         self._id_names = sorted({node.id for node in self._mapping.nodes})

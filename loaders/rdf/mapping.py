@@ -15,7 +15,6 @@ from graph_service.model.statement import EntityKind, Rank
 from graph_service.model.values import (
     EntityValue,
     NoValue,
-    SomeValue,
     Value,
     encode_value,
 )
@@ -23,16 +22,14 @@ from graph_service.store.encoded import StatementRow
 from loaders.items import TRUTHY, Parsed
 from loaders.rdf.values import (
     ENTITY,
-    GENID,
     RDF,
     RDFS,
     WIKIDATA,
     XSD,
     entity_id,
     literal_value,
-    wikidata_resource_value,
 )
-from loaders.rdf.wikidata import STATEMENT, StatementNodes
+from loaders.rdf.wikidata import STATEMENT, StatementNodes, wikidata_value
 from loaders.terms import LANGUAGE_REASON, SECOND_DESCRIPTION_REASON, TermGatherer
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -263,65 +260,49 @@ class Mapper:
         self, subject: str, head: str, predicate: str, object_: object, context: str | None
     ) -> bool:
         """Takes what Wikidata's RDF has of its own; returns whether the triple is dealt with."""
-        skipped, nodes = self._parsed.skipped, self.nodes
         if predicate.startswith(_DIRECT):
-            value = self._wikidata_value(object_)
+            value = wikidata_value(object_)
             self._truthy(head, predicate[len(_DIRECT) :], value, context)
             return True
         if subject.startswith(_NODES):
-            if nodes is None:
-                skipped[NODE_REASON] += 1
-                self._parsed.statement_nodes |= subject.startswith(STATEMENT)
-            else:
-                nodes.add_part(subject, predicate, object_)
+            self._add_node_part(subject, predicate, object_)
             return True
         if predicate.startswith(_PROP):
-            rest = predicate[len(_PROP) :]
-            if "/" not in rest and type(object_) is ox.NamedNode:
-                if nodes is None:
-                    skipped[NODE_REASON] += 1
-                else:
-                    nodes.add_statement(head, rest, object_.value)
-                return True
-            if rest.startswith("direct-normalized/"):
-                skipped[NORMALISED_REASON] += 1
-                return True
-            return False
-        if (
-            predicate in _ABOUT
-            and type(object_) is ox.NamedNode
-            and object_.value.startswith(ENTITY)
-        ):
-            if not subject.startswith(_DATA):
-                skipped[SITELINK_REASON] += 1
-            else:
-                skipped[BOOKKEEPING_REASON] += 1
-            return True
-        if _ARTICLE.match(subject) and (
-            predicate in _LINK_PREDICATES
-            or predicate in _NAMES
-            or predicate == _TYPE
-            or predicate.startswith(WIKIBASE)
-        ):
-            skipped[SITELINK_REASON] += 1
-            return True
-        if subject.startswith(_DATA):
-            if predicate in _LINK_PREDICATES and predicate.endswith("version"):
+            return self._add_statement_link(head, predicate[len(_PROP) :], object_)
+        reason = _reason_of_page(subject, predicate, object_)
+        if reason:
+            if _is_revision(subject, predicate):
                 self._add_revision(subject, object_)
-            skipped[BOOKKEEPING_REASON] += 1
+            self._parsed.skipped[reason] += 1
             return True
-        if not subject.startswith(ENTITY):
-            if (
-                predicate == _TYPE
-                and type(object_) is ox.NamedNode
-                and object_.value in _ARTICLE_TYPES
-            ):
-                skipped[SITELINK_REASON] += 1
-                return True
-            if predicate.startswith(WIKIBASE) and "wikiGroup" in predicate:
-                skipped[SITELINK_REASON] += 1
-                return True
-            return False
+        return subject.startswith(ENTITY) and self._add_of_entity(head, predicate, object_, context)
+
+    def _add_node_part(self, subject: str, predicate: str, object_: object) -> None:
+        """Takes a triple of a full statement, or of its reference or value."""
+        if self.nodes is None:
+            self._parsed.skipped[NODE_REASON] += 1
+            self._parsed.statement_nodes |= subject.startswith(STATEMENT)
+        else:
+            self.nodes.add_part(subject, predicate, object_)
+
+    def _add_statement_link(self, head: str, rest: str, object_: object) -> bool:
+        """Takes what leads from an entity to a full statement, by what follows ``prop/``."""
+        if "/" not in rest and type(object_) is ox.NamedNode:
+            if self.nodes is None:
+                self._parsed.skipped[NODE_REASON] += 1
+            else:
+                self.nodes.add_statement(head, rest, object_.value)
+            return True
+        if rest.startswith("direct-normalized/"):
+            self._parsed.skipped[NORMALISED_REASON] += 1
+            return True
+        return False
+
+    def _add_of_entity(
+        self, head: str, predicate: str, object_: object, context: str | None
+    ) -> bool:
+        """Takes an entity's type, name, redirect and bookkeeping."""
+        skipped = self._parsed.skipped
         if predicate == _TYPE and type(object_) is ox.NamedNode:
             type_ = object_.value
             if type_.startswith(_NOVALUE):
@@ -352,18 +333,36 @@ class Mapper:
         if type(object_) is ox.Literal and _REVISION.fullmatch(object_.value):
             self._terms.of(entity_id(ENTITY + id_)).revision = int(object_.value)
 
-    def _wikidata_value(self, object_: object) -> Value:
-        if type(object_) is ox.NamedNode:
-            return (
-                SomeValue()
-                if GENID.match(object_.value)
-                else wikidata_resource_value(object_.value)
-            )
-        if type(object_) is ox.Literal:
-            return literal_value(
-                object_.value, object_.datatype.value, object_.language, wikidata=True
-            )
-        return SomeValue()
+
+def _reason_of_page(subject: str, predicate: str, object_: object) -> str:
+    """Returns why a triple of an article or of an entity's data is left out; "" for any other."""
+    of_data = subject.startswith(_DATA)
+    iri = object_.value if type(object_) is ox.NamedNode else ""
+    if predicate in _ABOUT and iri.startswith(ENTITY):
+        return BOOKKEEPING_REASON if of_data else SITELINK_REASON
+    if _ARTICLE.match(subject) and (
+        predicate in _LINK_PREDICATES
+        or predicate in _NAMES
+        or predicate == _TYPE
+        or predicate.startswith(WIKIBASE)
+    ):
+        return SITELINK_REASON
+    if of_data:
+        return BOOKKEEPING_REASON
+    if not subject.startswith(ENTITY) and (
+        (predicate == _TYPE and iri in _ARTICLE_TYPES)
+        or (predicate.startswith(WIKIBASE) and "wikiGroup" in predicate)
+    ):
+        return SITELINK_REASON
+    return ""
+
+
+def _is_revision(subject: str, predicate: str) -> bool:
+    return (
+        predicate.endswith("version")
+        and predicate in _LINK_PREDICATES
+        and subject.startswith(_DATA)
+    )
 
 
 def _row(head: str, relation: str, value: Value, context: str | None) -> StatementRow:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -131,27 +132,19 @@ def triple_blocks(
     return _triple_reader(source, options, format_, as_rows=as_rows)
 
 
-def read_ntriples(
-    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /, *, hold_truthy: bool
-) -> Iterator[Parsed]:
-    """Yields N-Triples block by block; each line that can't be read is a reject."""
-    return _read_lines(source, options, start, ox.RdfFormat.N_TRIPLES, hold_truthy)
-
-
-def read_nquads(
-    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /, *, hold_truthy: bool
-) -> Iterator[Parsed]:
-    """Yields N-Quads block by block; the fourth term is the statement's context."""
-    return _read_lines(source, options, start, ox.RdfFormat.N_QUADS, hold_truthy)
-
-
 def _read_lines(
     source: ByteSource,
     options: LoadOptions,
     start: Mapping[str, Any],
+    /,
+    *,
     format_: ox.RdfFormat,
     hold_truthy: bool,
 ) -> Iterator[Parsed]:
+    """Yields triples block by block; each line that can't be read is a reject.
+
+    The fourth term of a quad is the statement's context.
+    """
     mapper = mapper_of(source, options, hold_truthy=hold_truthy)
     reader = _triple_reader(source, options, format_)
     for block in line_blocks(
@@ -159,6 +152,10 @@ def _read_lines(
     ):
         yield reader.read(block, mapper)
     yield from node_pieces(mapper)
+
+
+read_ntriples = partial(_read_lines, format_=ox.RdfFormat.N_TRIPLES)
+read_nquads = partial(_read_lines, format_=ox.RdfFormat.N_QUADS)
 
 
 def _read_block(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,27 +39,19 @@ def base_of(source: ByteSource, options: LoadOptions, /) -> str | None:
     return Path(source.name).resolve().as_uri()
 
 
-def read_turtle(
-    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /, *, hold_truthy: bool
-) -> Iterator[Parsed]:
-    """Yields Turtle. What can't be read costs the triple that it stands in."""
-    return _read(source, options, start, ox.RdfFormat.TURTLE, hold_truthy)
-
-
-def read_trig(
-    source: ByteSource, options: LoadOptions, start: Mapping[str, Any], /, *, hold_truthy: bool
-) -> Iterator[Parsed]:
-    """Yields TriG as ``read_turtle`` does; a graph's name is its statements' context."""
-    return _read(source, options, start, ox.RdfFormat.TRIG, hold_truthy)
-
-
 def _read(
     source: ByteSource,
     options: LoadOptions,
     start: Mapping[str, Any],
+    /,
+    *,
     format_: ox.RdfFormat,
     hold_truthy: bool,
 ) -> Iterator[Parsed]:
+    """Yields a document. What can't be read costs the triple that it stands in.
+
+    The name of a TriG graph is its statements' context.
+    """
     mapper = mapper_of(source, options, hold_truthy=hold_truthy)
     mapper.number_blank_nodes = True
     document = _Document(source, options, mapper, format_)
@@ -67,6 +60,10 @@ def _read(
         if int(parsed.position["triples"]) > done or parsed.position.get("last"):
             yield parsed
     yield from node_pieces(mapper)
+
+
+read_turtle = partial(_read, format_=ox.RdfFormat.TURTLE)
+read_trig = partial(_read, format_=ox.RdfFormat.TRIG)
 
 
 class _Document:

@@ -197,6 +197,15 @@ def property_order(id_: str, /) -> tuple[int, str]:
     return (int(id_[1:]), id_) if known else (1 << 62, id_)
 
 
+def wikidata_value(object_: object, /) -> Value:
+    """Returns the value of a triple of Wikidata that leads to no node of its own."""
+    if type(object_) is ox.NamedNode:
+        return SomeValue() if GENID.match(object_.value) else wikidata_resource_value(object_.value)
+    if type(object_) is ox.Literal:
+        return literal_value(object_.value, object_.datatype.value, object_.language, wikidata=True)
+    return SomeValue()
+
+
 class _Values:
     """Values of the nodes' predicates, from the value nodes where there are any."""
 
@@ -219,7 +228,7 @@ class _Values:
             simple = f"{_PROP}{kind}/{rest[len('value/') :]}"
             # The simple triple leads to the full one; alone, the full one counts by itself.
             return [] if simple in grouped else self._full(grouped[predicate])
-        simple_values = [self._simple(object_) for object_ in grouped[predicate]]
+        simple_values = [wikidata_value(object_) for object_ in grouped[predicate]]
         full = self._full(grouped.get(f"{_PROP}{kind}/value/{rest}", []))
         if not full:
             return simple_values
@@ -231,19 +240,6 @@ class _Values:
             return by_text + full
         # Two values of one property may share a simple form and differ in precision or unit.
         return by_text + full if len(full) >= typed else simple_values
-
-    def _simple(self, object_: object) -> Value:
-        if type(object_) is ox.NamedNode:
-            return (
-                SomeValue()
-                if GENID.match(object_.value)
-                else wikidata_resource_value(object_.value)
-            )
-        if type(object_) is ox.Literal:
-            return literal_value(
-                object_.value, object_.datatype.value, object_.language, wikidata=True
-            )
-        return SomeValue()
 
     def _full(self, objects: list[object]) -> list[Value]:
         found: list[Value] = []

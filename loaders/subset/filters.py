@@ -248,11 +248,6 @@ class EntityConditions:
     having: tuple[Condition, ...]
     sitelinks: frozenset[str]
 
-    @property
-    def needs_statements(self) -> bool:
-        """Whether it takes an entity's statements to tell."""
-        return self.classes is not None or bool(self.having)
-
     def matches(self, statement: Statement, /) -> list[int]:
         """Returns the numbers of the conditions that a statement fulfils: 0 is the class."""
         found = []

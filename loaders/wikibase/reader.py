@@ -14,7 +14,7 @@ from loaders.items import FULL, Parsed, Reject, excerpt
 from loaders.options import LoadOptions
 from loaders.source import ByteSource, LineBlock, line_blocks
 from loaders.subset.filters import ENTITY_REASON, Choice, DocumentFilter
-from loaders.wikibase.documents import Languages, document_id, expand, read_document
+from loaders.wikibase.documents import EntityDocument, Languages, document_id, expand, read_document
 from loaders.wikibase.values import MalformedError
 
 _ESCAPED_TROUBLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
@@ -100,23 +100,7 @@ class DocumentReader:
             return
         suspect = _ESCAPED_TROUBLE.search(piece) is not None
         try:
-            value = orjson.loads(piece)
-        except orjson.JSONDecodeError as error:
-            if not suspect:
-                if spans_lines:
-                    at = _byte_offset(piece, error)
-                    reject(f"not JSON: {error.msg}", line + error.lineno - 1, offset + at)
-                else:
-                    reject(f"not JSON: {error.msg} (character {error.pos + 1} of the line)")
-                return
-            try:
-                # A lone surrogate spoils one text, not the entity: the standard library reads on.
-                value = json.loads(piece)
-            except (ValueError, RecursionError) as again:
-                reject(f"not JSON: {again}")
-                return
-        try:
-            for document in expand(value):
+            for document in expand(_load_json(piece, suspect_text=suspect)):
                 if revision is not None:
                     document = {"lastrevid": revision, **document}
                 try:
@@ -128,22 +112,31 @@ class DocumentReader:
                 except MalformedError as error:
                     reject(f"{document.get('id', 'document')}: {error}")
                     continue
-                parsed.entities.extend(result.entities)
-                if result.rows:
-                    if self.as_rows:
-                        parsed.rows.extend(result.rows)
-                    else:
-                        parsed.statements.extend(result.statements)
-                    parsed.forms.add(FULL)
-                if result.whole is not None:
-                    parsed.documents.add(result.whole)
-                parsed.skipped.update(result.skipped)
+                self._add(result, parsed)
                 for problem in result.problems:
                     reject(problem)
+        except orjson.JSONDecodeError as error:
+            if spans_lines:
+                at = _byte_offset(piece, error)
+                reject(f"not JSON: {error.msg}", line + error.lineno - 1, offset + at)
+            else:
+                reject(f"not JSON: {error.msg} (character {error.pos + 1} of the line)")
         except MalformedError as error:
             reject(str(error))
         except RecursionError:
             reject("JSON nested too deeply")
+
+    def _add(self, result: EntityDocument, parsed: Parsed) -> None:
+        parsed.entities.extend(result.entities)
+        if result.rows:
+            if self.as_rows:
+                parsed.rows.extend(result.rows)
+            else:
+                parsed.statements.extend(result.statements)
+            parsed.forms.add(FULL)
+        if result.whole is not None:
+            parsed.documents.add(result.whole)
+        parsed.skipped.update(result.skipped)
 
     def _chosen(self, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Returns what of a document is read: all, its names, or None."""
@@ -235,6 +228,23 @@ def read_whole(
         text = data.removeprefix(b"\xef\xbb\xbf")
         document_blocks(source, options, documents).read_piece(text, parsed, 1, 0, spans_lines=True)
     yield parsed
+
+
+def _load_json(piece: bytes, *, suspect_text: bool) -> Any:
+    """Returns the value of a JSON text.
+
+    A lone surrogate spoils one text, not the entity: the standard library reads on where orjson
+    refuses a ``suspect_text``.
+    """
+    try:
+        return orjson.loads(piece)
+    except orjson.JSONDecodeError:
+        if not suspect_text:
+            raise
+    try:
+        return json.loads(piece)
+    except (ValueError, RecursionError) as error:
+        raise MalformedError(f"not JSON: {error}") from error
 
 
 def _byte_offset(piece: bytes, error: orjson.JSONDecodeError) -> int:

@@ -112,15 +112,6 @@ class Record:
             raise self.error(name, "a text" if not isinstance(value, str) else "a filled text")
         return value
 
-    def number_in(self, name: str, /) -> float | None:
-        """Returns a number, or None where the field is missing or null."""
-        value = self.fields.get(name)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.error(name, "a number")
-        return float(value)
-
     def count(self, name: str, /) -> int | None:
         """Returns a whole number from 0 up, or None where the field is missing or null."""
         value = self.fields.get(name)

@@ -21,6 +21,7 @@ from graph_service.model.result import (
 )
 from graph_service.model.values import GREGORIAN, NoValue, SomeValue, StringValue, Time
 from graph_service.text.fold import relation_words
+from graph_service.text.months import MONTHS
 from queries.generate.citations import NOT_AVAILABLE, Sentence, one_line
 from queries.generate.phrases import relation_phrase
 from queries.generate.reader import CitationReader, render_citations
@@ -31,12 +32,6 @@ KEPT_SHARE = 0.8
 """Triples and trees are spoken down to this share of the best item's score."""
 NOTHING_GIVEN = "Nothing is given that answers this question"
 _DAY = 11
-
-
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 _YEAR = re.compile(r"\d{3,4}")
 
 
@@ -49,7 +44,7 @@ def value_words(triple: Triple, /) -> str:
     if isinstance(value, Time) and value.calendar == GREGORIAN and 10 <= value.precision <= 11:
         found = re.fullmatch(r"\+?(\d{4,})-(\d\d)-(\d\d)T.*", value.time)
         if found and 1 <= int(found[2]) <= 12:
-            month = _MONTHS[int(found[2]) - 1]
+            month = MONTHS[int(found[2]) - 1]
             if value.precision == 10 or found[3] == "00":
                 return f"{month} {int(found[1])}"
             return f"{int(found[3])} {month} {int(found[1])}"

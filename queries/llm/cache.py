@@ -19,12 +19,10 @@ import orjson
 
 from graph_service.errors import (
     InputError,
-    SchemaVersionError,
     StoreCorruptError,
-    StoreError,
-    StoreUnavailableError,
 )
 from graph_service.model.serialise import from_plain, to_plain
+from graph_service.sqlite_file import SqliteFile
 from queries.llm.chat import (
     ChatModel,
     JsonForm,
@@ -35,8 +33,12 @@ from queries.llm.chat import (
 )
 from queries.llm.request import ChatRequest
 
-_APPLICATION_ID = 0x67737263
-_SCHEMA = 1
+REPLY_FILE = SqliteFile(
+    name="file of replies",
+    application_id=0x67737263,
+    schema=1,
+    remedy="Name another file, or delete it; what is needed is asked again.",
+)
 _BUSY_MS = 30_000
 _SET_ASIDE = "unreadable"
 
@@ -150,11 +152,11 @@ class ReplyCache:
         )
 
     def _query(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        with self._lock, _mapped(self.path):
+        with self._lock, REPLY_FILE.mapping_errors(self.path):
             return self._connection.execute(statement, values).fetchall()
 
     def _change(self, statement: str, values: Sequence[Any]) -> None:
-        with self._lock, _mapped(self.path), self._connection:
+        with self._lock, REPLY_FILE.mapping_errors(self.path), self._connection:
             self._connection.execute(statement, values)
 
 
@@ -179,7 +181,7 @@ def open_cache(path: str | Path, /, *, must_exist: bool = False) -> Iterator[Rep
     except sqlite3.Error as error:
         raise InputError(f"can't open {file}: {error}", argument="cache") from error
     try:
-        with _mapped(file):
+        with REPLY_FILE.mapping_errors(file):
             _prepare(file, connection)
         yield ReplyCache(file, connection)
     finally:
@@ -187,21 +189,11 @@ def open_cache(path: str | Path, /, *, must_exist: bool = False) -> Iterator[Rep
 
 
 def _prepare(file: Path, connection: sqlite3.Connection) -> None:
+    REPLY_FILE.is_made(connection, file)
     connection.execute("PRAGMA journal_mode = WAL")
     # A reply has cost money: it is on the disk before anything is made of it.
     connection.execute("PRAGMA synchronous = FULL")
-    made = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if tables and made != _APPLICATION_ID:
-        raise StoreCorruptError(
-            f"{file} is a SQLite file, but none of replies", hint="Name another file."
-        )
-    if version > _SCHEMA:
-        raise SchemaVersionError(
-            f"{file} has schema {version}; this version reads up to {_SCHEMA}",
-            hint="Install a newer version.",
-        )
+    # A file of an earlier version lacks the table of timings.
     with connection:
         connection.execute(
             "CREATE TABLE IF NOT EXISTS reply (key BLOB PRIMARY KEY, model TEXT NOT NULL, "
@@ -212,22 +204,7 @@ def _prepare(file: Path, connection: sqlite3.Connection) -> None:
             "CREATE TABLE IF NOT EXISTS timing (key BLOB PRIMARY KEY, timings TEXT NOT NULL) "
             "WITHOUT ROWID"
         )
-        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {_SCHEMA}")
-
-
-@contextlib.contextmanager
-def _mapped(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        kind = StoreUnavailableError if "locked" in str(error) else StoreError
-        raise kind(f"the file of replies {file} can't be used: {error}") from error
-    except sqlite3.DatabaseError as error:
-        raise StoreCorruptError(
-            f"{file} is no file of replies, or is damaged: {error}",
-            hint="Name another file, or delete it; what is needed is asked again.",
-        ) from error
+        REPLY_FILE.stamp(connection)
 
 
 class CachedChat:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import random
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from graph_service.errors import InputError, LimitError, SetupError
-from graph_service.http.retry import RetryPolicy, retry_after_s
+from graph_service.http.openai_client import (
+    OpenAIClient,
+    has_no_credit,
+    is_passing,
+    tries_in_words,
+)
+from graph_service.http.retry import RetryPolicy
 from queries.llm.chat import (
     JsonForm,
     Message,
@@ -26,8 +30,6 @@ from queries.llm.pace import Pace
 
 if TYPE_CHECKING:
     import openai
-
-OPENAI_URL = "https://api.openai.com/v1"
 
 
 class OpenAIChat:
@@ -83,19 +85,19 @@ class OpenAIChat:
                 "OPENAI_API_KEY.",
             )
         self._model = model
-        self._base_url = base_url or OPENAI_URL
-        self._api_key = api_key
-        self._timeout_s = timeout_s
+        self._client = OpenAIClient(
+            base_url=base_url,
+            api_key=api_key,
+            timeout_s=timeout_s,
+            retry=retry,
+            sleep=sleep,
+            clock=clock,
+        )
+        self._base_url = self._client.base_url
         self._call_limit_s = call_limit_s
-        self._retry = retry or RetryPolicy()
         self._pace = pace or Pace()
         self._token_field = token_field
-        self._sleep = sleep
-        self._clock = clock
-        self._random = random.Random()
         self._reached = False
-        self._client: openai.OpenAI | None = None
-        self._lock = threading.Lock()
         self.meter = meter or TokenMeter()
 
     @property
@@ -108,10 +110,7 @@ class OpenAIChat:
 
     def close(self) -> None:
         """Closes its connections."""
-        with self._lock:
-            if self._client is not None:
-                self._client.close()
-                self._client = None
+        self._client.close()
 
     def __enter__(self) -> OpenAIChat:
         return self
@@ -174,7 +173,7 @@ class OpenAIChat:
                     slot.charge(usage.total)
                     self.meter.add(usage)
             except Passing as fault:
-                self._sleep(self._wait_s(fault, tries, started))
+                self._client.sleep(self._wait_s(fault, tries, started))
                 continue
             if read.finish == "content_filter":
                 raise ReplyError(
@@ -195,21 +194,21 @@ class OpenAIChat:
 
     def _wait_s(self, fault: Passing, tries: int, started: float) -> float:
         """Returns how long to wait before the next try; raises where there is none."""
-        asked = retry_after_s(fault.headers, now=self._clock())
-        wait = self._retry.wait_s(tries, asked=asked, draw=self._random.random())
+        wait, asked = self._client.waits(fault.headers, tries)
+        last = self._client.is_last(tries)
         why = ""
         if wait is None:
             why = (
                 f"; it asks to wait {asked:.0f} s, more than the "
-                f"{self._retry.max_wait_s:.0f} s allowed"
+                f"{self._client.retry.max_wait_s:.0f} s allowed"
             )
         elif (
-            tries <= self._retry.max_retries
+            not last
             and self._call_limit_s is not None
             and time.monotonic() - started + wait >= self._call_limit_s
         ):
             why = f"; the {self._call_limit_s:g} s of a call are over"
-        if tries > self._retry.max_retries or why or wait is None:
+        if last or why or wait is None:
             if fault.nobody_listens and not self._reached:
                 # Of a whole run no request would fare better: that is no failure of a case.
                 raise SetupError(
@@ -218,8 +217,8 @@ class OpenAIChat:
                     "the endpoint runs.",
                 ) from fault.__cause__
             raise ReplyError(
-                f"{self._model} gave no usable reply in {tries} "
-                f"{'try' if tries == 1 else 'tries'}: {fault.message}{why}",
+                f"{self._model} gave no usable reply in {tries_in_words(tries)}: "
+                f"{fault.message}{why}",
                 fault=fault.fault,
                 tries=tries,
             ) from fault.__cause__
@@ -228,26 +227,11 @@ class OpenAIChat:
             self._pace.hold(asked)
         return wait
 
-    def _connect(self) -> openai.OpenAI:
-        with self._lock:
-            if self._client is None:
-                import openai
-
-                # Retries are ours: the package's own neither wait longer than a minute nor ask
-                # again after a reply that is no JSON.
-                self._client = openai.OpenAI(
-                    base_url=self._base_url,
-                    api_key=self._api_key or "none",
-                    timeout=self._timeout_s,
-                    max_retries=0,
-                )
-            return self._client
-
     def _send(self, body: dict[str, Any], started: float) -> tuple[int, Mapping[str, str], bytes]:
-        client = self._connect()
+        client = self._client.open()
         import openai
 
-        limit_s = self._timeout_s
+        limit_s = self._client.timeout_s
         if self._call_limit_s is not None:
             left_s = self._call_limit_s - (time.monotonic() - started)
             limit_s = max(min(limit_s, left_s), 0.001)
@@ -292,7 +276,7 @@ class OpenAIChat:
     def _unreachable(self, cause: BaseException) -> Passing:
         return Passing(
             ReplyFault.UNREACHABLE,
-            f"the connection to {self._base_url} failed ({type(cause).__name__}: {cause})",
+            self._client.unreachable(cause),
             # Of the HTTP library, under whichever name the package has imported it.
             nobody_listens=type(cause).__name__ == "ConnectError",
         )
@@ -313,11 +297,11 @@ class OpenAIChat:
                 hint="Check GRAPH_SERVICE_MODEL and GRAPH_SERVICE_MODEL_URL; the address mostly "
                 "ends in /v1.",
             )
-        if status == 402 or code == "insufficient_quota":
+        if has_no_credit(error):
             return LimitError(
                 f"the account at {self._base_url} has no credit left (HTTP {status}: {words})"
             )
-        if status in (408, 409, 425, 429) or status >= 500:
+        if is_passing(status):
             fault = ReplyFault.RATE_LIMIT if status == 429 else ReplyFault.SERVER
             passing = Passing(fault, f"HTTP {status}: {words}", error.response.headers)
             passing.__cause__ = error

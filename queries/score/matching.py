@@ -27,22 +27,9 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
 from graph_service.text.fold import WORD_PATTERN, fold, is_unspaced
+from graph_service.text.months import FOLDED_MONTHS
 
 _ARTICLES = frozenset(("a", "an", "the"))
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
 _SMALL = [
     "zero",
     "one",
@@ -260,7 +247,7 @@ def _date_renderings(year: int, month: int, day: int) -> frozenset[Tokens]:
         years = [(*shown, *era) for shown in years for era in eras]
     if not 1 <= month <= 12:
         return frozenset(years)
-    name = _MONTHS[month - 1]
+    name = FOLDED_MONTHS[month - 1]
     names = (name, name[:3]) if month != 9 else (name, "sep", "sept")
     shown: list[Tokens] = []
     for at in years:

@@ -22,7 +22,6 @@ from queries.score.talec import (
 )
 
 NO_SCORE = "no text could be scored"
-NO_HUMAN = "no text has a score by people"
 SPLITS = ("train", "eval", "test")
 
 

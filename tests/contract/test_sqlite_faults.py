@@ -417,7 +417,7 @@ def test_two_processes_build_a_snapshot_at_once(path: Path) -> None:
     code = """
         import sys, hashlib
         from graph_service.store import open_store
-        from graph_service.store.snapshot.build import cache as snapshot_cache
+        from graph_service.store.snapshot import cache as snapshot_cache
         write = snapshot_cache.write_snapshot
         def late(graph, file):
             write(graph, file)

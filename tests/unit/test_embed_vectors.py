@@ -239,7 +239,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     connection.execute("CREATE TABLE notes (id)")
     connection.commit()
     connection.close()
-    with pytest.raises(StoreCorruptError, match="not a file of vectors"):
+    with pytest.raises(StoreCorruptError, match="no file of vectors"):
         VectorFile(other)
     newer = tmp_path / "newer.db"
     VectorFile(newer).close()
@@ -247,7 +247,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     connection.execute("PRAGMA user_version = 9")
     connection.commit()
     connection.close()
-    with pytest.raises(SchemaVersionError, match="version 9"):
+    with pytest.raises(SchemaVersionError, match="schema 9"):
         VectorFile(newer)
 
 

@@ -172,7 +172,7 @@ def test_wrong_files_are_told(tmp_path: Path) -> None:
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE t (a)")
     connection.close()
-    with pytest.raises(StoreCorruptError, match="none of replies"), open_cache(other):
+    with pytest.raises(StoreCorruptError, match="no file of replies"), open_cache(other):
         pass
     newer = tmp_path / "newer.db"
     with open_cache(newer):

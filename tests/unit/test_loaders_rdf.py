@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -32,7 +33,7 @@ from loaders.rdf.values import literal_value, read_date
 from loaders.source import open_source
 from loaders.truthy import HeldTruthy
 
-READERS = {
+READERS: dict[Format, Callable[..., Iterator[Parsed]]] = {
     Format.NTRIPLES: rdf.read_ntriples,
     Format.NQUADS: rdf.read_nquads,
     Format.TURTLE: read_turtle,

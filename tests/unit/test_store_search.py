@@ -18,7 +18,7 @@ from graph_service.store.search import (
     query_terms,
     rank_hits,
 )
-from graph_service.store.terms import is_outdated, merge_terms, replace_terms
+from graph_service.store.terms import is_outdated, merge_terms
 from graph_service.text.fold import index_tokens, query_tokens
 
 RANKED = [
@@ -96,15 +96,12 @@ def test_names_are_indexed_with_their_keys(entity: Entity) -> None:
             assert not index_tokens(label) or exact_term(label) in words
 
 
-def test_merging_and_replacing() -> None:
+def test_merging() -> None:
     old = Entity("Q1", labels={"en": "a", "de": "b"}, aliases={"en": ("x",)}, revision=5)
     new = Entity("Q1", labels={"en": "c"}, aliases={"en": ("y", "x")}, revision=4)
     assert is_outdated(old, new)
     assert not is_outdated(new, old)
     assert not is_outdated(old, Entity("Q1"))
-    assert replace_terms(old, new) is old
-    assert replace_terms(new, old) is old
-    assert replace_terms(None, new) is new
     merged = merge_terms(old, Entity("Q1", labels={"en": "c"}, aliases={"en": ("y", "x")}))
     assert merged.labels == {"en": "a", "de": "b"}
     assert merged.aliases == {"en": ("c", "x", "y")}

@@ -8,6 +8,7 @@ import sys
 import threading
 from dataclasses import asdict, dataclass
 
+from graph_service.cli.bar import Bar
 from graph_service.cli.gc_tuning import rare_collection
 from graph_service.cli.graph.endpoint_options import endpoint_options_of
 from graph_service.cli.graph.load_options import load_options_of
@@ -23,7 +24,6 @@ from graph_service.store.page_views import read_page_views
 def load(options: argparse.Namespace, output: Output, /) -> int:
     """Loads a source into a graph; 3 where anything was rejected."""
     from loaders.load import load as run_load
-    from loaders.progress import ProgressBar
     from loaders.sparql.options import is_endpoint_source
 
     source, neo4j = neo4j_source_of(options)
@@ -39,7 +39,7 @@ def load(options: argparse.Namespace, output: Output, /) -> int:
         with (
             rare_collection(),
             store_to_fill(options, output) as store,
-            ProgressBar(shown=False if options.quiet else None) as bar,
+            Bar(shown=not options.quiet, unit="B", divisor=1024) as bar,
         ):
             report = run_load(
                 source,
@@ -47,7 +47,7 @@ def load(options: argparse.Namespace, output: Output, /) -> int:
                 graph=options.graph,
                 replace=options.replace,
                 options=load_options,
-                progress=bar,
+                progress=bar.show_load,
                 stop=stop,
             )
     finally:

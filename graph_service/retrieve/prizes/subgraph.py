@@ -11,6 +11,7 @@ import numpy as np
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
+from graph_service.retrieve.components import components
 from graph_service.retrieve.prizes.triplets import triple_totals
 from graph_service.retrieve.tree.bound import BOUND_WORK, PROOF_WORK
 from graph_service.retrieve.tree.cardinality import best_of_size
@@ -83,7 +84,7 @@ def best_subgraph(
     head, tail = region.head.astype(np.int64), region.tail.astype(np.int64)
     usable = _usable(region, gain)
     merge = usable & (gain > 0)
-    label = _components(head[merge], tail[merge], n, deadline)
+    label = components(head[merge], tail[merge], n, deadline=deadline, what=SEARCHING)
     # A loop's gain is its node's; bincount of nothing gives integers.
     paid = merge | ((head == tail) & (gain > 0))
     prizes = np.bincount(label, weights=node_prizes, minlength=n).astype(np.float64)
@@ -188,7 +189,9 @@ def at_least(
     inside = np.zeros(region.node_count, dtype=bool)
     edge_in = np.zeros(region.edge_count, dtype=bool)
     if len(kept):
-        label = _components(head[kept], tail[kept], region.node_count, Deadline.none())
+        label = components(
+            head[kept], tail[kept], region.node_count, deadline=Deadline.none(), what=SEARCHING
+        )
         best = found.edges[np.lexsort((region.edge_keys[found.edges], -total))[0]]
         edge_in[kept[label[head[kept]] == label[head[best]]]] = True
         inside[head[edge_in]] = inside[tail[edge_in]] = True
@@ -211,21 +214,6 @@ def _usable(region: Region, gain: Float64) -> Bool:
         order = at[np.lexsort((region.edge_keys[at], -gain[at], ends[at]))]
         usable[order[np.diff(ends[order], prepend=-1) == 0]] = False
     return usable
-
-
-def _components(head: Int64, tail: Int64, n: int, deadline: Deadline) -> Int64:
-    """Returns for each node the smallest node that it is connected with, int64 [n]."""
-    label = np.arange(n)
-    while True:
-        deadline.check(SEARCHING)
-        least = np.minimum(label[head], label[tail])
-        after = label.copy()
-        np.minimum.at(after, label[head], least)
-        np.minimum.at(after, label[tail], least)
-        after = after[after]
-        if np.array_equal(after, label):
-            return label
-        label = after
 
 
 def _best_part(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,7 +15,7 @@ from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
 from graph_service.model.values import EntityValue, NoValue, SomeValue, decode_value
-from graph_service.sorting import TABLE, distinct, stable_order
+from graph_service.sorting import TABLE, distinct
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +188,6 @@ def induced(region: Region, keep: Bool, /, *, cuts: Sequence[Cut] = ()) -> Regio
     )
 
 
-def with_cuts(region: Region, cuts: Sequence[Cut], /) -> Region:
-    """Returns the region with further cuts noted."""
-    return replace(region, cuts=(*region.cuts, *cuts))
-
-
 def _assemble(
     graph: KnowledgeGraph,
     overlay: Overlay | None,
@@ -280,7 +275,7 @@ def _extra_edges(graph: KnowledgeGraph, overlay: Overlay) -> tuple[Adjacency, Ad
     known = _EXTRA_EDGES.get(overlay)
     if known is None:
         count = graph.node_count + len(overlay.new_nodes)
-        known = _by_end(overlay.head, count), _by_end(overlay.tail, count)
+        known = Adjacency.build(overlay.head, count), Adjacency.build(overlay.tail, count)
         _EXTRA_EDGES[overlay] = known
     return known
 
@@ -289,12 +284,6 @@ def extra_edges_bytes(graph: KnowledgeGraph, overlay: Overlay, /) -> int:
     """Returns the bytes of the order that is made of an overlay's edges: by head, and by tail."""
     nodes = graph.node_count + len(overlay.new_nodes) + 1
     return 2 * (8 * nodes + 4 * len(overlay.head)) if len(overlay.head) else 0
-
-
-def _by_end(ends: Int32, node_count: int) -> Adjacency:
-    indptr = np.zeros(node_count + 1, dtype=np.int64)
-    np.cumsum(np.bincount(ends, minlength=node_count), out=indptr[1:])
-    return Adjacency(indptr, stable_order(ends).astype(np.int32))
 
 
 def _without(edges: Int64, found: list[Int64]) -> Int64:

@@ -109,15 +109,28 @@ def _portions(rows: Rows) -> Iterator[list[tuple[int, list[int] | None]]]:
         yield portion
 
 
-def _copy_nodes(tx: neo4j.Transaction, base: str, edition: str, after: str) -> str:
+_COPY_NODES = """MATCH (a:Entity) WHERE a.key > $after AND a.key < $end
+    WITH a ORDER BY a.key LIMIT $limit
+    CREATE (b:Entity) SET b = a {.*, graph: $edition,
+        key: $edition + ':' + right(a.key, 16), batch: null,
+        search: $token + substring(a.search, $cut)}
+    RETURN max(a.key), count(*)"""
+# Names kept aside become entities: the load may bring the statement they wait for.
+_COPY_SPARE_NAMES = """MATCH (a:SpareName) WHERE a.key > $after AND a.key < $end
+    WITH a ORDER BY a.key LIMIT $limit
+    CREATE (b:Entity) SET b = a {.*, graph: $edition, spare: null,
+        key: $edition + ':' + right(a.key, 16),
+        search: $token + substring(a.spare, $cut)}
+    RETURN max(a.key), count(*)"""
+
+
+def _copy_portion(
+    tx: neo4j.Transaction, query: str, base: str, edition: str, after: str
+) -> str | None:
+    """Copies the next nodes after a key; returns the last one's key, None where none is left."""
     row = one_row(
         tx,
-        """MATCH (a:Entity) WHERE a.key > $after AND a.key < $end
-        WITH a ORDER BY a.key LIMIT $limit
-        CREATE (b:Entity) SET b = a {.*, graph: $edition,
-            key: $edition + ':' + right(a.key, 16), batch: null,
-            search: $token + substring(a.search, $cut)}
-        RETURN max(a.key), count(*)""",
+        query,
         {
             "after": after or f"{base}:",
             "end": f"{base}:g",
@@ -127,38 +140,26 @@ def _copy_nodes(tx: neo4j.Transaction, base: str, edition: str, after: str) -> s
             "cut": len(search_token(base)),
         },
     )
-    if row is None or not row[1]:
+    return None if row is None or not row[1] else str(row[0])
+
+
+def _copy_nodes(tx: neo4j.Transaction, base: str, edition: str, after: str) -> str:
+    last = _copy_portion(tx, _COPY_NODES, base, edition, after)
+    if last is None:
         return "s:"
     rows_of(
         tx,
         """MATCH (a:SameAs) WHERE a.target > $after AND a.target <= $last
         CREATE (b:SameAs) SET b.key = $edition + ':' + right(a.key, 16),
             b.target = $edition + ':' + right(a.target, 16)""",
-        {"after": after or f"{base}:", "last": row[0], "edition": edition},
+        {"after": after or f"{base}:", "last": last, "edition": edition},
     )
-    return f"n:{row[0]}"
+    return f"n:{last}"
 
 
 def _copy_spare_names(tx: neo4j.Transaction, base: str, edition: str, after: str) -> str:
-    """Copies names kept aside as entities: the load may bring the statement they wait for."""
-    row = one_row(
-        tx,
-        """MATCH (a:SpareName) WHERE a.key > $after AND a.key < $end
-        WITH a ORDER BY a.key LIMIT $limit
-        CREATE (b:Entity) SET b = a {.*, graph: $edition, spare: null,
-            key: $edition + ':' + right(a.key, 16),
-            search: $token + substring(a.spare, $cut)}
-        RETURN max(a.key), count(*)""",
-        {
-            "after": after or f"{base}:",
-            "end": f"{base}:g",
-            "limit": NODES_A_COPY,
-            "edition": edition,
-            "token": search_token(edition),
-            "cut": len(search_token(base)),
-        },
-    )
-    return "r:0" if row is None or not row[1] else f"s:{row[0]}"
+    last = _copy_portion(tx, _COPY_SPARE_NAMES, base, edition, after)
+    return "r:0" if last is None else f"s:{last}"
 
 
 def _copy_statements(

@@ -32,7 +32,7 @@ from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
 from graph_service.model.statement import Entity, EntityKind, Rank
 from graph_service.model.values import EntityValue, stored_value
-from graph_service.store.protocol import EdgeRow, GraphReader
+from graph_service.store.protocol import EdgeRow
 from graph_service.store.search import name_keys
 
 
@@ -223,13 +223,6 @@ def chunks_of_entities(
 
 
 KIND_OF_NODE = {EntityKind.ITEM: NodeKind.ENTITY, EntityKind.PROPERTY: NodeKind.PROPERTY}
-
-
-def build_snapshot(reader: GraphReader, info: GraphInfo, /) -> KnowledgeGraph:
-    """Returns an edition as arrays, from ``scan_edges`` and ``scan_entities`` of any store."""
-    relations: dict[int, str] = {}
-    chunks = chunks_of_rows(reader.scan_edges(info.edition), relations)
-    return build_arrays(info, chunks, lambda: relations, reader.scan_entities(info.edition))
 
 
 def build_arrays(

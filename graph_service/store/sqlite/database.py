@@ -19,10 +19,10 @@ from graph_service.errors import (
     SchemaVersionError,
     StoreCorruptError,
     StoreError,
-    StoreFullError,
     StoreUnavailableError,
 )
 from graph_service.model.limits import Deadline
+from graph_service.sqlite_file import SqliteFile, primary_code, transaction
 from graph_service.store.sqlite.schema import (
     APPLICATION_ID,
     MIGRATIONS,
@@ -35,64 +35,34 @@ LOADER_CACHE_KIB = 131_072
 PAGE_BYTES = 8_192
 STEPS_BETWEEN_CHECKS = 20_000
 
-# SQLite's primary result codes, https://www.sqlite.org/rescode.html
-_BUSY, _LOCKED, _READONLY, _INTERRUPT, _IOERR, _CORRUPT = 5, 6, 8, 9, 10, 11
-_FULL, _CANTOPEN, _SCHEMA, _TOOBIG, _NOTADB = 13, 14, 17, 18, 26
-_IOERR_OF_READS = {266, 522, 1802}
+STORE_FILE = SqliteFile(
+    name="graph-service store",
+    application_id=APPLICATION_ID,
+    schema=SCHEMA_VERSION,
+    remedy="Restore a backup, or load the graph again into a new file.",
+)
 
 # Connections that a fork inherited. Closing them would disturb the parent's file locks and log.
 _INHERITED: list[sqlite3.Connection] = []
 
 
 def mapped_error(error: sqlite3.Error, path: Path, /) -> GraphServiceError:
-    """Returns the error of ours for one of SQLite's. All of them pass through here."""
-    code = getattr(error, "sqlite_errorcode", None)
-    primary = None if code is None else code & 0xFF
-    text = str(error)
-    if primary == _INTERRUPT:
+    """Returns the error of ours for one of SQLite's. All of a store's pass through here."""
+    primary = primary_code(error)
+    if primary == sqlite3.SQLITE_INTERRUPT:
         return DeadlineError(
             "the time allowed ran out while reading the store",
             hint="Ask for fewer hops or edges, or raise the time limit.",
         )
-    if primary == _FULL or (primary == _IOERR and code not in _IOERR_OF_READS):
-        return StoreFullError(
-            f"no space is left to write to {path} ({text}); nothing of this batch is in",
-            hint="Free disk space (or raise the file-size limit) and run the same command again.",
-        )
-    if primary in (_CORRUPT, _NOTADB):
-        return StoreCorruptError(
-            f"{path} is damaged or is not a graph-service store ({text})",
-            hint="Restore a backup, or load the graph again into a new file.",
-        )
-    if primary in (_BUSY, _LOCKED):
-        return StoreUnavailableError(
-            f"{path} is locked by another writer ({text})", hint="Try again in a moment."
-        )
-    if primary == _IOERR:
-        return StoreUnavailableError(
-            f"{path} cannot be read ({text})", hint="Check the disk, and try again."
-        )
-    if primary == _CANTOPEN:
-        return StoreUnavailableError(
-            f"{path} cannot be opened ({text})",
-            hint="Check that its folder exists and that this user may write there.",
-        )
-    if primary == _READONLY:
-        return StoreError(
-            f"{path} is open for reading only ({text})",
-            hint="A store is written even where it is only read: allow this user to write the "
-            "file and its folder, or copy the file to a place where it may.",
-        )
-    if primary == _TOOBIG:
-        return InputError(f"a text is larger than the store can hold ({text})")
+    mapped = STORE_FILE.error(error, path)
     # A full-text table that is dropped while a query on it is compiled: "vtable constructor failed".
-    if primary == _SCHEMA or "no such table" in text:
+    if type(mapped) is StoreError and (
+        primary == sqlite3.SQLITE_SCHEMA or "no such table" in str(error)
+    ):
         return GraphNotFoundError(
             "this edition of the graph is no longer stored", hint="Ask for the graph again."
         )
-    if "closed database" in text:
-        return StoreError(f"the store {path} has been closed")
-    return StoreError(f"{path} failed: {text}")
+    return mapped
 
 
 @contextmanager
@@ -245,31 +215,14 @@ class Database:
 
     def _prepare(self) -> None:
         connection = self.connection()
-        if not self._is_ours(connection):
+        if not STORE_FILE.is_made(connection, self.path):
             if self.read_only:
-                raise StoreCorruptError(f"{self.path} is not a graph-service store")
+                raise StoreCorruptError(f"{self.path} is empty, and no {STORE_FILE.name}")
             self._create(connection)
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > SCHEMA_VERSION:
-            raise SchemaVersionError(
-                f"{self.path} has schema {version}, and this version knows up to {SCHEMA_VERSION}",
-                hint="Install a newer graph-service.",
-            )
         if version < SCHEMA_VERSION and not self.read_only:
             migrate(connection)
         connection.execute("SELECT name, current FROM graphs LIMIT 1").fetchone()
-
-    def _is_ours(self, connection: sqlite3.Connection) -> bool:
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        if application == APPLICATION_ID:
-            return True
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if application or tables:
-            raise StoreCorruptError(
-                f"{self.path} is an SQLite file of another program",
-                hint="Give another file name.",
-            )
-        return False
 
     def _create(self, connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
@@ -280,16 +233,15 @@ class Database:
                 break
             except sqlite3.OperationalError as error:
                 # Two processes make the same file: SQLite does not wait here by itself.
-                if error.sqlite_errorcode & 0xFF != _BUSY or time.monotonic() > end:
+                if primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > end:
                     raise
                 time.sleep(0.02)
         with transaction(connection):
-            if self._is_ours(connection):
+            if STORE_FILE.is_made(connection, self.path):
                 return
             for table in STORE_TABLES:
                 connection.execute(table)
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            STORE_FILE.stamp(connection)
 
 
 @contextmanager
@@ -303,19 +255,6 @@ def durably(connection: sqlite3.Connection, durable: bool = True, /) -> Iterator
         yield
     finally:
         connection.execute("PRAGMA synchronous = NORMAL")
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection, /) -> Iterator[None]:
-    """Runs its block in one transaction that may write; an error undoes all of it."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def migrate(connection: sqlite3.Connection, /) -> None:

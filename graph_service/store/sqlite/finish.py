@@ -11,18 +11,15 @@ from itertools import chain
 import numpy as np
 import orjson
 
-from graph_service.model.graph import RANKS
 from graph_service.model.hashing import fingerprint
+from graph_service.sqlite_file import transaction
 from graph_service.store.hashes import (
-    RANK_BYTES,
     Uint64,
     collision,
-    content_sums,
-    statement_hashes,
 )
 from graph_service.store.sqlite.batch import INSERT_CONFLICT
-from graph_service.store.sqlite.database import transaction
 from graph_service.store.sqlite.names import ChunkNames, EntityRow, names_of_rows
+from graph_service.store.sqlite.rows import sums_of_rows
 from graph_service.store.sqlite.schema import (
     HEAD_INDEX,
     KEY_INDEX,
@@ -31,7 +28,6 @@ from graph_service.store.sqlite.schema import (
     TAIL_INDEX,
     of_edition,
 )
-from graph_service.store.texts import encode_entity_value
 from graph_service.worker_pool import WorkerDiedError, WorkerPool, default_worker_count
 
 NAME_ROWS = 10_000
@@ -220,32 +216,7 @@ class Finish:
             rows = execute(_ROW_OF_HASH, (last,)).fetchall()
             if not rows:
                 break
-            edge_hashes, content_hashes = [], []
-            for (
-                id_,
-                head,
-                relation,
-                tail,
-                tail_id,
-                value,
-                rank,
-                qualifiers,
-                sources,
-                context,
-            ) in rows:
-                edge, content = statement_hashes(
-                    id_,
-                    head,
-                    relation,
-                    value if tail is None else encode_entity_value(tail_id),
-                    RANK_BYTES[RANKS[rank]],
-                    qualifiers,
-                    sources,
-                    context,
-                )
-                edge_hashes.append(edge)
-                content_hashes.append(content)
-            sums = sums - content_sums(b"".join(edge_hashes), b"".join(content_hashes))
+            sums = sums - sums_of_rows(rows)
             (last,) = execute(
                 """SELECT max(row) FROM
                     (SELECT row FROM temp.gone WHERE row > ? ORDER BY row LIMIT 10000)""",

@@ -12,16 +12,15 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from graph_service.model.graph import RANKS
 from graph_service.model.hashing import keyed_hashes
 from graph_service.model.identity import key64
 from graph_service.store.decoding import decoding
-from graph_service.store.hashes import RANK_BYTES, Uint64, content_sums, statement_hashes
+from graph_service.store.hashes import Uint64
 from graph_service.store.protocol import Inspected
 from graph_service.store.sqlite.database import Database, mapping_errors
 from graph_service.store.sqlite.names import EntityRow, names_of_rows
+from graph_service.store.sqlite.rows import sums_of_rows
 from graph_service.store.sqlite.schema import COPIED_TABLES, of_edition
-from graph_service.store.texts import encode_entity_value
 
 _ROWS = 10_000
 _MOST_FAULTS = 3
@@ -75,39 +74,9 @@ def _sums(connection: sqlite3.Connection, number: int) -> tuple[Uint64, int]:
     total, last, count = np.zeros(4, dtype=np.uint64), 0, 0
     query = of_edition(_RAW_STATEMENTS, number)
     while rows := connection.execute(query, (last, _ROWS)).fetchall():
-        hashes = [_hashes(*row) for row in rows]
-        total = total + content_sums(
-            b"".join(edge for edge, _ in hashes), b"".join(content for _, content in hashes)
-        )
+        total = total + sums_of_rows(row[2:] for row in rows)
         last, count = rows[-1][0], count + len(rows)
     return total, count
-
-
-def _hashes(
-    _row: int,
-    _key: int,
-    id_: str,
-    head: str,
-    relation: str,
-    tail: int | None,
-    tail_id: str,
-    value: str,
-    rank: int,
-    qualifiers: str | None,
-    sources: str | None,
-    context: str | None,
-    /,
-) -> tuple[bytes, bytes]:
-    return statement_hashes(
-        id_,
-        head,
-        relation,
-        value if tail is None else encode_entity_value(tail_id),
-        RANK_BYTES[RANKS[rank]],
-        qualifiers,
-        sources,
-        context,
-    )
 
 
 def _wrong_keys(connection: sqlite3.Connection, number: int) -> int:

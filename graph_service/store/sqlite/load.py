@@ -29,6 +29,7 @@ from graph_service.model.graph_info import GraphCounts, GraphInfo
 from graph_service.model.identity import (
     Fingerprints,
 )
+from graph_service.sqlite_file import transaction
 from graph_service.store.decoding import decoding
 from graph_service.store.hashes import Uint64
 from graph_service.store.names import now_text
@@ -40,7 +41,6 @@ from graph_service.store.sqlite.database import (
     durably,
     mapped_error,
     mapping_errors,
-    transaction,
 )
 from graph_service.store.sqlite.finish import Finish
 from graph_service.store.sqlite.schema import (

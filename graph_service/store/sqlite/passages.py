@@ -18,6 +18,7 @@ from graph_service.errors import LoadInProgressError, StoreError
 from graph_service.model.hashing import fingerprint, sum_hashes
 from graph_service.model.limits import Deadline
 from graph_service.model.passage import Passage
+from graph_service.sqlite_file import transaction
 from graph_service.store.decoding import decodes
 from graph_service.store.lease import is_gone
 from graph_service.store.names import graph_not_found, now_text
@@ -32,7 +33,7 @@ from graph_service.store.passages import (
     passage_hash,
     passage_words,
 )
-from graph_service.store.sqlite.database import Database, transaction
+from graph_service.store.sqlite.database import Database
 from graph_service.store.sqlite.schema import (
     PASSAGE_DROPS,
     PASSAGE_INDEX,

@@ -9,13 +9,13 @@ from typing import Any
 
 import orjson
 
-from graph_service.errors import InputError
 from graph_service.model.graph import RANK_CODES, RANKS
 from graph_service.model.identity import key64
-from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.store.decoding import decoding
-from graph_service.store.protocol import MAX_COUNTED, EdgeRow, Neighbourhood
+from graph_service.store.neighbourhood import ReachedEdge, walk
+from graph_service.store.protocol import EdgeRow, Neighbourhood
 from graph_service.store.sqlite.schema import of_edition
 from graph_service.store.texts import encode_entity_value
 
@@ -63,89 +63,78 @@ def read_neighbourhood(
     A hop reads at most ``max_edges + 1`` statements of each entity and direction, in order of
     their keys, which is all that can stay.
     """
-    if hops < 0:
-        raise InputError(f"hops must be at least 0, got {hops}", argument="hops")
-    if max_edges < 0:
-        raise InputError(f"max_edges must be at least 0, got {max_edges}", argument="max_edges")
-    starts = _known(connection, number, ids)
     filters = {
         "ranks": _json(RANK_CODES[rank] for rank in ranks),
         "relations": _relations(connection, number, relation_ids) if relation_ids else None,
         "excluded": _relations(connection, number, exclude_relation_ids),
     }
-    distance = dict.fromkeys(starts, 0)
-    degrees: dict[int, int] = {}
-    kept: dict[int, tuple[int, int, int | None]] = {}
-    hubs: set[int] = set()
-    frontier = sorted(starts)
-    truncated: list[Cut] = []
-    for hop in range(1, hops + 1):
-        degrees.update(
-            _degrees(connection, number, [key for key in frontier if key not in degrees])
-        )
-        if hub_degree is not None and hop > 1:
-            hubs.update(key for key in frontier if degrees[key] > hub_degree)
-        walked = [key for key in frontier if key not in hubs]
-        found: dict[int, tuple[int, int, int | None]] = {}
-        room = max_edges - len(kept)
-        for node in walked:
-            deadline.check("reading a neighbourhood")
+    neighbours = _Neighbours(connection, number, filters, deadline)
+    return walk(neighbours, ids, hops=hops, max_edges=max_edges, hub_degree=hub_degree)
+
+
+class _Neighbours:
+    """What is read of an edition's tables; a statement's row is its row id."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        number: int,
+        filters: Mapping[str, Any],
+        deadline: Deadline,
+    ) -> None:
+        self._connection = connection
+        self._number = number
+        self._filters = filters
+        self._deadline = deadline
+
+    def _select(self, template: str, values: tuple[Any, ...] | dict[str, Any]) -> list[Any]:
+        return self._connection.execute(of_edition(template, self._number), values).fetchall()
+
+    def starts(self, ids: Sequence[str]) -> set[int]:
+        wanted = {key64(id_): id_ for id_ in ids}
+        return {key for key, id_ in self.ids(wanted).items() if wanted[key] == id_}
+
+    def degrees(self, nodes: Sequence[int]) -> list[tuple[int, int]]:
+        return self._select(_DEGREES, (_json(nodes),))
+
+    def edges_at(
+        self, nodes: Sequence[int], kept: Mapping[int, ReachedEdge[int, int]], room: int
+    ) -> dict[int, ReachedEdge[int, int]]:
+        found: dict[int, ReachedEdge[int, int]] = {}
+        for node in nodes:
+            self._deadline.check("reading a neighbourhood")
+            values = {"node": node, "limit": len(kept) + room + 1, **self._filters}
             for template in (_FROM_HEAD, _FROM_TAIL):
-                edge_rows = connection.execute(
-                    of_edition(template + _FILTERS + _FIRST, number),
-                    {"node": node, "limit": len(kept) + room + 1, **filters},
-                )
-                for key, row, head, tail in edge_rows.fetchall():
+                for key, *edge in self._select(template + _FILTERS + _FIRST, values):
                     if key not in kept:
-                        found[key] = (row, head, tail)
+                        found[key] = ReachedEdge(*edge)
             if len(found) > 4 * (room + 1):
                 found = {key: found[key] for key in heapq.nsmallest(room + 1, found)}
-        chosen = sorted(found)
-        if len(chosen) > room:
-            chosen = chosen[:room]
-            total = None
-            if sum(degrees[key] for key in walked) <= MAX_COUNTED:
-                total = len(kept) + _count(connection, number, walked, kept, filters)
-            truncated.append(Cut("edges", CutReason.LIMIT, max_edges, max_edges, total))
-        frontier = []
-        for key in chosen:
-            kept[key] = row, head, tail = found[key]
-            for end in (head, tail):
-                if end is not None and end not in distance:
-                    distance[end] = hop
-                    frontier.append(end)
-        if len(kept) >= max_edges or not frontier:
-            break
-        frontier.sort()
-    degrees.update(_degrees(connection, number, [key for key in distance if key not in degrees]))
-    names = dict(_ids(connection, number, distance))
-    if hubs and hub_degree is not None:
-        truncated.append(Cut("hubs", CutReason.HUB, hub_degree, 0, len(hubs)))
-    order = sorted(distance, key=lambda key: names[key].encode())
-    return Neighbourhood(
-        edges=_edges(connection, number, [row for row, _, _ in kept.values()]),
-        hops={names[key]: distance[key] for key in order},
-        degrees={names[key]: degrees[key] for key in order},
-        unexpanded=tuple(sorted((names[key] for key in hubs), key=str.encode)),
-        truncated=tuple(truncated),
-    )
+        return found
 
+    def count(self, nodes: Sequence[int]) -> int:
+        values = {"walked": _json(nodes), **self._filters}
+        return sum(
+            int(self._select(template + _FILTERS, values)[0][0])
+            for template in (_COUNT_FROM_HEAD, _COUNT_FROM_TAIL)
+        )
 
-def _count(
-    connection: sqlite3.Connection,
-    number: int,
-    walked: Sequence[int],
-    kept: Mapping[int, tuple[int, int, int | None]],
-    filters: Mapping[str, Any],
-) -> int:
-    """Returns how many statements that are not kept yet have one of some entities at an end."""
-    nodes = set(walked)
-    count = -sum(head in nodes or tail in nodes for _, head, tail in kept.values())
-    for template in (_COUNT_FROM_HEAD, _COUNT_FROM_TAIL):
-        query = of_edition(template + _FILTERS, number)
-        row = connection.execute(query, {"walked": _json(walked), **filters}).fetchone()
-        count += int(row[0])
-    return count
+    def ids(self, nodes: Iterable[int]) -> dict[int, str]:
+        return dict(self._select(_IDS, (_json(nodes),)))
+
+    def rows(self, edges: Mapping[int, ReachedEdge[int, int]]) -> tuple[EdgeRow, ...]:
+        rows = self._select(_EDGES, (_json(edge.row for edge in edges.values()),))
+        with decoding("a statement"):
+            return tuple(
+                EdgeRow(
+                    id_,
+                    head,
+                    relation,
+                    value if tail is None else encode_entity_value(tail_id),
+                    RANKS[rank],
+                )
+                for _, id_, head, relation, tail, tail_id, value, rank in rows
+            )
 
 
 def read_relations(
@@ -177,35 +166,3 @@ def _relations(connection: sqlite3.Connection, number: int, ids: Sequence[str]) 
         (_json(key64(id_) for id_ in ids),),
     ).fetchall()
     return _json(row[0] for row in rows)
-
-
-def _known(connection: sqlite3.Connection, number: int, ids: Sequence[str]) -> set[int]:
-    wanted = {key64(id_): id_ for id_ in ids}
-    return {key for key, id_ in _ids(connection, number, wanted) if wanted[key] == id_}
-
-
-def _ids(connection: sqlite3.Connection, number: int, keys: Iterable[int]) -> list[tuple[int, str]]:
-    return connection.execute(of_edition(_IDS, number), (_json(keys),)).fetchall()
-
-
-def _degrees(connection: sqlite3.Connection, number: int, keys: Sequence[int]) -> dict[int, int]:
-    return dict(connection.execute(of_edition(_DEGREES, number), (_json(keys),)).fetchall())
-
-
-def _edges(
-    connection: sqlite3.Connection, number: int, table_rows: Sequence[int]
-) -> tuple[EdgeRow, ...]:
-    rows: list[tuple[Any, ...]] = connection.execute(
-        of_edition(_EDGES, number), (_json(table_rows),)
-    ).fetchall()
-    with decoding("a statement"):
-        return tuple(
-            EdgeRow(
-                id_,
-                head,
-                relation,
-                value if tail is None else encode_entity_value(tail_id),
-                RANKS[rank],
-            )
-            for _, id_, head, relation, tail, tail_id, value, rank in rows
-        )
