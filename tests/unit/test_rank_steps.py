@@ -21,7 +21,7 @@ from graph_service.model.statement import Entity, EntityKind, Statement, make_st
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.rank import EmbeddingRanker
-from graph_service.retrieve.preset import resolve_preset
+from graph_service.retrieve.preset import RelationPreset, resolve_preset
 from graph_service.settings import Settings
 from queries.generate.answer import answer
 from queries.rank.prompted import PromptedRanker
@@ -84,8 +84,8 @@ def own() -> EmbeddingRanker:
 
 
 def test_what_is_kept_here_is_what_the_preset_keeps() -> None:
-    rules = resolve_preset(PRESET).relations
-    assert rules is not None
+    rules = resolve_preset(PRESET)
+    assert isinstance(rules, RelationPreset)
     assert (
         rules.max_entities, rules.relations_per_entity, rules.triples_per_relation,
     ) == (MAX_ENTITIES, RELATIONS_KEPT, STATEMENTS_KEPT)  # fmt: skip
