@@ -7,6 +7,8 @@ and every parameter stands in the result's provenance.
 
 These numbers stand elsewhere, each with its reason beside it:
 
+* ``LinkingRules`` (``graph_service.link.rules``): the linker's, the same for every preset, in the
+  provenance too.
 * Digits that scores are rounded to (``similarity.SIMILARITY_DIGITS``): they make results the same
   on every machine, and belong to the arithmetic, not to a preset.
 * Work of the tree's search (``EXACT_WORK``, ``BOUND_WORK``, ``PROOF_WORK`` and the rounds in

@@ -15,6 +15,7 @@ from graph_service.artifacts.rankers import RankerStore
 from graph_service.artifacts.views import AppliedView, ViewStore
 from graph_service.embed import Vectors
 from graph_service.errors import InputError
+from graph_service.link import LINKING_RULES
 from graph_service.model.graph import RANK_CODES, Int32
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
@@ -220,7 +221,11 @@ class Retriever:
                 laid,
                 strategy=request.strategy,
                 preset=preset.name,
-                parameters={**preset.parameters(), **_request_parameters(request)},
+                parameters={
+                    **preset.parameters(),
+                    "linking": LINKING_RULES.parameters(),
+                    **_request_parameters(request),
+                },
                 embedder=vectors.embedder.name,
                 solver=selection.solver if selection else None,
             ),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from graph_service.errors import InputError
+from graph_service.link import LINKING_RULES
 from graph_service.model.result import Strategy
 from graph_service.retrieve.preset import (
     BOUNDS,
@@ -48,6 +49,15 @@ def stated() -> dict[str, dict[str, str]]:
     return found
 
 
+def stated_rules() -> dict[str, str]:
+    """What the page's table of the linker's numbers says."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    rows = lines[lines.index("| number | value | what it is |") + 2 :]
+    rows = rows[: rows.index("")]
+    cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
+    return {name.strip("`"): value for name, value, _ in cells}
+
+
 def read(text: str) -> Any:
     plain = text.replace(",", "")
     if re.fullmatch(r"[-+.e\d]+", plain):
@@ -59,6 +69,12 @@ def read(text: str) -> Any:
 def test_each_parameter_is_what_the_page_says(preset: AnyPreset) -> None:
     table = stated()[preset.name]
     assert {name: read(text) for name, text in table.items()} == preset.parameters()
+
+
+def test_the_linkers_numbers_are_what_the_page_says() -> None:
+    assert {name: read(text) for name, text in stated_rules().items()} == (
+        LINKING_RULES.parameters()
+    )
 
 
 def test_versions_without_a_number_are_the_newest() -> None:

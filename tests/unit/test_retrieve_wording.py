@@ -1,4 +1,4 @@
-"""Sequences in words, and the kinds that a question names (the default presets)."""
+"""Sequences in words, and the kinds that a question names (preset default)."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from demo_graph import ARNOLD, AURELIA, EUNICE, MARIA, MOTHER, QUESTION, SPOUSE,
 
 from graph_service import Service, open_service
 from graph_service.errors import DeadlineError, GraphNotFoundError, InputError, ViewNotFoundError
+from graph_service.link import LINKING_RULES
 from graph_service.model.limits import CutReason
 from graph_service.model.render import path_line
 from graph_service.model.request import RetrieveRequest, ViewRef
@@ -29,6 +30,7 @@ from graph_service.model.result import (
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue
 from graph_service.model.view_spec import ChangeKind, Method, Scope, ViewSpec
+from graph_service.retrieve.preset import DEFAULT
 from graph_service.settings import Settings
 from loaders.load import load
 from queries.datasets.demo_set import demo_slice
@@ -102,6 +104,9 @@ def test_provenance_says_where_a_result_came_from_s8(demo_service: Service) -> N
     assert source.strategy is Strategy.TRIPLETS
     assert source.preset == "default-4"
     assert source.parameters["limit"] == 3
+    # Every number of the preset, and every one of the linker's.
+    assert replace(DEFAULT, limit=3).parameters().items() <= source.parameters.items()
+    assert source.parameters["linking"] == LINKING_RULES.parameters()
     assert source.parameters["ranks"] == ["normal"]
     assert source.embedder.startswith("all-MiniLM-L6-v2")
     assert {"open", "link", "view", "region", "pagerank", "shape", "total"} <= set(
