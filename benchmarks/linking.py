@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
 
@@ -25,7 +25,7 @@ import numpy as np
 
 from benchmarks.linking_sets import LinkingQuestion, LinkingSet, NamedGraph
 from benchmarks.quality import bootstrap_interval
-from graph_service.link import Mention, link
+from graph_service.link import LINKING_RULES, Mention, link
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.store.protocol import Batch, Store
@@ -33,7 +33,7 @@ from graph_service.text.fold import normalise_name
 
 T = TypeVar("T")
 _BATCH = 5_000
-_ALL = 100_000
+_EVERY_CANDIDATE = replace(LINKING_RULES, max_alternatives=100_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class _Tally:
         self.times_ms.append(1000 * (time.perf_counter() - started))
         # Once more with every candidate, for what a random choice would reach.
         if any(len(mention.candidates) > 1 for mention in mentions):
-            mentions = link(question.text, self._graph, max_alternatives=_ALL)
+            mentions = link(question.text, self._graph, rules=_EVERY_CANDIDATE)
         self.unlinked += not mentions
         offered = [
             [self._graph.node_ids[candidate.node] for candidate in mention.candidates]

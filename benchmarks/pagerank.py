@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.codex import Codex, directed
 from benchmarks.figures import Detail, Measured, spread, timed
 from graph_service.model.graph import Float64, Int32, Int64, KnowledgeGraph
-from graph_service.retrieve.preset import resolve_preset
+from graph_service.retrieve.preset import DEFAULT
 from graph_service.retrieve.region.cut import extract_region
 from graph_service.retrieve.region.pagerank import rank
 from graph_service.retrieve.region.transition_matrix import AlongWalk, BothWalk, prepare_walk
@@ -102,27 +102,26 @@ def pagerank_region(codex: Codex, /) -> Measured:
 
 
 def _region_walk(graph: KnowledgeGraph, node: int) -> tuple[_Walk, int]:
-    preset = resolve_preset("default")
     region = extract_region(
         graph,
         np.array([node], dtype=np.int32),
         hops=2,
-        max_edges=preset.max_edges,
-        hub_degree=preset.hub_degree,
+        max_edges=DEFAULT.max_edges,
+        hub_degree=DEFAULT.hub_degree,
     )
     way = _Walk(
         region.head,
         region.tail,
         region.node_count,
         region.degrees,
-        preset.walk,
-        preset.hub_damping,
+        "both",
+        DEFAULT.hub_damping,
     )
     return way, int(region.start_entities[0])
 
 
 def _hub_damping(walk: str) -> float:
-    return resolve_preset("default").hub_damping if walk == "both" else 0.0
+    return DEFAULT.hub_damping if walk == "both" else 0.0
 
 
 def _networkx_pagerank(

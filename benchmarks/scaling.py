@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +24,8 @@ from graph_service.model.graph import (
 from graph_service.model.graph_info import GraphCounts, GraphInfo
 from graph_service.model.identity import Fingerprints
 from graph_service.model.result import Strategy
-from graph_service.retrieve.engine import run
-from graph_service.retrieve.preset import Preset, resolve_preset
+from graph_service.retrieve.engine import ResolvedRequest, run
+from graph_service.retrieve.preset import AnyPreset, resolve_preset
 from graph_service.store.snapshot.file import open_snapshot, write_snapshot
 
 SIZES = (200_000, 2_000_000, 20_000_000)
@@ -52,7 +52,7 @@ def scaled(codex: Codex, /) -> Measured:
     Region limits are those of preset ``default`` with 5,000 edges; vectors are drawn by a hash of
     the text, so that what is timed is ours. Beside the largest graph stands the smallest.
     """
-    preset = replace(resolve_preset("default"), max_edges=5_000)
+    preset = resolve_preset("default", max_edges=5_000)
     found = {size: _times(codex, size, preset) for size in SIZES}
     smallest, largest = found[SIZES[0]], found[SIZES[-1]]
     details: dict[str, Detail] = {}
@@ -80,19 +80,21 @@ def _snapshot(codex: Codex, size: int) -> Path:
     return codex.once(f"scale {size}", write)
 
 
-def _times(codex: Codex, size: int, preset: Preset) -> _Times:
+def _times(codex: Codex, size: int, preset: AnyPreset) -> _Times:
     path, info = _snapshot(codex, size), _info(size)
     opened: list[KnowledgeGraph] = []
     regions: list[tuple[int, float]] = []
 
     def ask(node: int) -> None:
         found = run(
-            Strategy.TRIPLETS,
-            "what is related to it",
-            graph=opened[0],
-            start_entities=np.array([node], dtype=np.int32),
-            preset=preset,
-            encode=_encode,
+            ResolvedRequest(
+                strategy=Strategy.TRIPLETS,
+                question="what is related to it",
+                graph=opened[0],
+                start_entities=np.array([node], dtype=np.int32),
+                preset=preset,
+                encode=_encode,
+            )
         )
         regions.append((found.region_before.edges, found.timings_ms["region"]))
 

@@ -69,7 +69,7 @@ def _common(
             view,
             None,
             strategy,
-            "default-1",
+            "default-4",
             {"limit": 10},
             "test",
             None,

@@ -26,22 +26,18 @@ _THREE = "Who founded the university where Ethel Skakel Kennedy's husband studie
 _LACKING = "What was the blood type of Jacqueline Kennedy Onassis?"
 _NOBODY = "How high is the mountain?"
 _DIALOGUE = "Who is Maria Shriver?\nA journalist.\nAnd who is Katherine Schwarzenegger's father?"
-_OURS = ("default-1", "default-4")
 
 
 def requests() -> list[RetrieveRequest]:
     """Returns the questions of all cases; a few, since each brings its texts."""
     asked = [
-        RetrieveRequest(question, strategy, preset=preset, limit=4)
-        for preset in _OURS
+        RetrieveRequest(question, strategy, preset="default-4", limit=4)
         for question in (_MOTHER, _THREE)
         for strategy in Strategy
     ]
-    asked += [
-        RetrieveRequest(_MOTHER, strategy, preset="default-3", limit=4)
-        for strategy in (Strategy.TRIPLETS, Strategy.PATHS)
-    ]
-    asked += [RetrieveRequest(_LACKING, Strategy.PATHS, preset=preset) for preset in _OURS]
+    asked.append(RetrieveRequest(_LACKING, Strategy.PATHS, preset="default-4"))
+    # Nobody's capital: no statement is left of the entity.
+    asked.append(replace(asked[-1], relation_ids=("P36",)))
     asked.append(RetrieveRequest(_NOBODY, Strategy.TRIPLETS, preset="default-4"))
     asked += [
         RetrieveRequest(_MOTHER, strategy, preset="okgqa", limit=4, max_hops=1)

@@ -19,6 +19,7 @@ from graph_service.cli.output import Output
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.render import citation
+from graph_service.model.request import ViewRef
 from graph_service.model.result import (
     EntityRef,
     RelationRef,
@@ -45,8 +46,8 @@ from queries.score.run import CitationReport, score_answers
 
 GRAPH = "demo"
 LEVEL = 0.3
-SWEEP_PRESET = "default-1"
-"""Two steps: a third makes thousands of texts to embed on ten views, for four of the questions."""
+SWEEP_HOPS = 2
+"""A third makes thousands of texts to embed on ten views, for four of the questions."""
 ITEMS = 5
 WIDTH = 100
 
@@ -58,6 +59,36 @@ class _Demo:
     service: Service
     client: Client
     output: Output
+
+
+@dataclass(frozen=True, slots=True)
+class _NearRetriever:
+    """Retrieves within ``SWEEP_HOPS`` steps of the question's entities."""
+
+    client: Client
+
+    def retrieve(
+        self,
+        strategy: Strategy,
+        question: str,
+        /,
+        *,
+        graph: str | None = None,
+        view: ViewRef | None = None,
+        entity_ids: tuple[str, ...] = (),
+        preset: str = "default",
+        limit: int | None = None,
+    ) -> RetrievalResult:
+        return self.client.retrieve(
+            strategy,
+            question,
+            graph=graph,
+            view=view,
+            entity_ids=entity_ids,
+            preset=preset,
+            limit=limit,
+            max_hops=SWEEP_HOPS,
+        )
 
 
 def demo(options: argparse.Namespace, output: Output, /) -> int:
@@ -188,7 +219,7 @@ def _perturb(parts: _Demo, seeds: int, model: Any) -> SweepReport:
     _head(
         parts,
         f"Asked again on {seeds} random seeds of relation replacement at {LEVEL:.0%}: "
-        f"{len(questions)} questions, preset {SWEEP_PRESET}",
+        f"{len(questions)} questions, {SWEEP_HOPS} hops",
     )
     shown = not parts.output.as_json and sys.stderr.isatty()
 
@@ -199,12 +230,11 @@ def _perturb(parts: _Demo, seeds: int, model: Any) -> SweepReport:
 
     report = sweep(
         questions,
-        retriever=parts.client,
+        retriever=_NearRetriever(parts.client),
         graph=GRAPH,
         method=Method.RELATION_REPLACEMENT,
         level=LEVEL,
         random_seeds=range(seeds),
-        preset=SWEEP_PRESET,
         model=model,
         progress=progress,
     )

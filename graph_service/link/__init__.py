@@ -29,12 +29,14 @@ No mention is an answer: nothing is guessed.
 
 from graph_service.link.linker import link
 from graph_service.link.mention import Candidate, Mention
-from graph_service.link.tagging import MOST_MENTIONS, surest_entities
+from graph_service.link.rules import LINKING_RULES, LinkingRules
+from graph_service.link.tagging import surest_entities
 from graph_service.link.title import link_title
 
 __all__ = [
-    "MOST_MENTIONS",
+    "LINKING_RULES",
     "Candidate",
+    "LinkingRules",
     "Mention",
     "link",
     "link_title",

@@ -15,9 +15,6 @@ from graph_service.link.spans import Certainty, Span
 from graph_service.model.graph import Bool, Int32, KnowledgeGraph, NodeKind
 from graph_service.model.identity import key64
 
-# The name is not written as it is listed.
-_CONFIDENCE_A_FORM = 0.9
-
 
 def look_up(reading: QuestionContext, /) -> list[Span]:
     """Returns all runs of the question that are names, of whatever certainty.
@@ -32,7 +29,12 @@ def look_up(reading: QuestionContext, /) -> list[Span]:
         for place in reading.runs[name]
     ]
     taken = {place for name in named for place in reading.runs[name]}
-    others = other_forms(reading.atoms, reading.lexicon, capitals=reading.writes_capitals)
+    others = other_forms(
+        reading.atoms,
+        reading.lexicon,
+        capitals=reading.writes_capitals,
+        max_words=reading.rules.form_words,
+    )
     forms = [form for form in others if (form.left, form.right) not in taken]
     listed = _find(reading.graph, {form.name for form in forms})
     held: dict[tuple[int, int], list[Form]] = defaultdict(list)
@@ -41,7 +43,8 @@ def look_up(reading: QuestionContext, /) -> list[Span]:
             held[form.left, form.right].append(form)
     for place, of_place in held.items():
         joined = _joined([listed[form.name] for form in of_place])
-        span = _span(reading, judge, of_place[0].name, place, joined, _CONFIDENCE_A_FORM)
+        weight = reading.rules.form_weight
+        span = _span(reading, judge, of_place[0].name, place, joined, weight)
         # Of a name there is no plural.
         if not all(form.plural for form in of_place) or span.certainty <= Certainty.COMMON:
             spans.append(span)
@@ -106,7 +109,7 @@ def _span(
         nodes=named.nodes,
         is_alias=tuple(named.is_alias.tolist()),
         certainty=judge.certainty(left, right, named.nodes, entities),
-        weight=0.5 if reading.ends_run(left, right) else weight,
+        weight=reading.rules.part_weight if reading.ends_run(left, right) else weight,
     )
 
 

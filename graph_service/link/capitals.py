@@ -22,9 +22,7 @@ from graph_service.link.question_context import QuestionContext
 from graph_service.link.spans import Span
 from graph_service.text.function_words import FUNCTION_WORDS
 
-_PART_WEIGHT = 0.5
 _HYPHENS = "-‐‑"
-_MAX_DESCRIBED = 3
 
 
 def close_runs(reading: QuestionContext, /) -> list[tuple[int, int]]:
@@ -61,7 +59,7 @@ def _says_who(reading: QuestionContext, place: int) -> bool:
 def without_parts(reading: QuestionContext, spans: Sequence[Span], /) -> list[Span]:
     """Returns spans without those that are one word of a longer name which the graph lacks.
 
-    A span of several words stays, at half its weight: ``Julius Caesar`` in ``Lucius Julius
+    A span of several words stays, at ``part_weight``: ``Julius Caesar`` in ``Lucius Julius
     Caesar``.
     """
     kept = list(spans)
@@ -77,7 +75,7 @@ def without_parts(reading: QuestionContext, spans: Sequence[Span], /) -> list[Sp
                 continue
             kept.remove(span)
             if span.right - span.left > 1:
-                kept.append(replace(span, weight=min(span.weight, _PART_WEIGHT)))
+                kept.append(replace(span, weight=min(span.weight, reading.rules.part_weight)))
     return kept
 
 
@@ -98,7 +96,8 @@ def names_unknown(reading: QuestionContext, spans: Sequence[Span], /) -> bool:
 def _describes(reading: QuestionContext, spans: Sequence[Span], place: int) -> bool:
     """Returns whether a noun stands at a place or some words after it, in one phrase."""
     starts = {span.left for span in spans}
-    for number, atom in enumerate(reading.atoms[place : place + _MAX_DESCRIBED], start=place):
+    end = place + reading.rules.described_words
+    for number, atom in enumerate(reading.atoms[place:end], start=place):
         if not atom.near or atom.capital or not is_content(atom):
             return False
         if number in starts or reading.lexicon.is_plain(atom.text):

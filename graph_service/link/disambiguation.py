@@ -12,6 +12,7 @@ from graph_service.link.lexicon import degrees_of
 from graph_service.link.mention import Candidate
 from graph_service.link.question import is_content
 from graph_service.link.question_context import QuestionContext
+from graph_service.link.rules import LinkingRules
 from graph_service.link.spans import Certainty, Span
 from graph_service.model.graph import Adjacency, Bool, Int32, Int64, labels_of
 from graph_service.model.values import Time, display_value, stored_value
@@ -25,12 +26,6 @@ _MAX_LITERALS = 400
 
 # Of this era, from the year 10 on; the year without its noughts.
 _DATE = re.compile(r"\+?0*([1-9]\d+)-(\d\d)-(\d\d)")
-_CONFIDENCE = {
-    Certainty.PLAIN: 0.25,
-    Certainty.COMMON: 0.5,
-    Certainty.SPOKEN: 0.9,
-    Certainty.WRITTEN: 1.0,
-}
 
 
 def rank_candidates(
@@ -59,15 +54,16 @@ def rank_candidates(
     other = ~_written_so(reading, span, nodes)
     order = np.lexsort((nodes, -degrees, aliases, other, -letters, -matches))
     # The same order as a share: a match outweighs all else, a label outweighs any degree.
+    rules = reading.rules
     weights = (
-        4.0 ** np.minimum(matches - int(matches.max()), 0)
-        * np.where(letters < int(letters.max()), 0.5, 1.0)
-        * np.where(other < other.max(), 2.0, 1.0)
-        * np.where(aliases, 1.0, 2.0)
+        rules.match_factor ** np.minimum(matches - int(matches.max()), 0)
+        * np.where(letters < int(letters.max()), rules.shorter_factor, 1.0)
+        * np.where(other < other.max(), rules.as_written_factor, 1.0)
+        * np.where(aliases, 1.0, rules.label_factor)
         * (1.0 + degrees / (1.0 + float(degrees.max())))
     )
     weights[order] = np.minimum.accumulate(weights[order])
-    scores = weights / weights.sum() * span.weight * _CONFIDENCE[span.certainty]
+    scores = weights / weights.sum() * span.weight * _confidence(rules, span)
     return tuple(
         Candidate(
             node=int(nodes[i]),
@@ -79,6 +75,16 @@ def rank_candidates(
         )
         for i in order[:limit].tolist()
     )
+
+
+def _confidence(rules: LinkingRules, span: Span) -> float:
+    """Returns how surely a span is meant as a name, 0 to 1."""
+    return {
+        Certainty.PLAIN: rules.plain,
+        Certainty.COMMON: rules.common,
+        Certainty.SPOKEN: rules.spoken,
+        Certainty.WRITTEN: rules.written,
+    }[span.certainty]
 
 
 def _written_so(reading: QuestionContext, span: Span, nodes: Int32) -> Bool:

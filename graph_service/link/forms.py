@@ -10,7 +10,6 @@ from graph_service.link.lexicon import Lexicon
 from graph_service.link.question import Atom, is_content, join_atoms
 
 ARTICLE = "the "
-_MAX_WORDS = 4
 # A bound on work, far beyond any real question.
 _MAX_FORMS = 5_000
 
@@ -29,17 +28,20 @@ class Form:
     plural: bool = False
 
 
-def other_forms(atoms: Sequence[Atom], lexicon: Lexicon, /, *, capitals: bool) -> list[Form]:
-    """Returns the other forms of runs of up to four words, in order of the question.
+def other_forms(
+    atoms: Sequence[Atom], lexicon: Lexicon, /, *, capitals: bool, max_words: int
+) -> list[Form]:
+    """Returns the other forms of runs of a few words, in order of the question.
 
     Args:
         atoms: The question's words.
         lexicon: Of the graph.
         capitals: Whether capitals tell names in it.
+        max_words: Most words of a run.
     """
     forms: list[Form] = []
     for left in range(len(atoms)):
-        for right in range(left + 1, min(len(atoms), left + _MAX_WORDS) + 1):
+        for right in range(left + 1, min(len(atoms), left + max_words) + 1):
             if len(forms) >= _MAX_FORMS:
                 return forms
             if right - left > 1 and not (atoms[right - 1].near and atoms[right - 1].spaced):

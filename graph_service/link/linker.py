@@ -12,6 +12,7 @@ from graph_service.link.disambiguation import rank_candidates
 from graph_service.link.mention import Candidate, Mention
 from graph_service.link.question_context import read
 from graph_service.link.respelling import with_misspelt
+from graph_service.link.rules import LINKING_RULES, LinkingRules
 from graph_service.link.spans import Certainty, surest, without_overlaps
 from graph_service.model.graph import KnowledgeGraph, labels_of, require_node
 from graph_service.model.overlay import Overlay
@@ -25,8 +26,8 @@ def link(
     languages: Sequence[str] = (),
     overlay: Overlay | None = None,
     limit: int = 5,
-    max_alternatives: int = 5,
     given_ids: Sequence[str] = (),
+    rules: LinkingRules = LINKING_RULES,
 ) -> tuple[Mention, ...]:
     """Returns the mentions of entities, in order of the question; empty if it names none.
 
@@ -37,16 +38,16 @@ def link(
             languages are found.
         overlay: A view, whose edges then decide between entities of one name.
         limit: How many mentions at most; the surest and longest stay.
-        max_alternatives: How many runners-up a mention keeps.
         given_ids: Entities known to the caller: they come first, and the question is then not
             searched for others.
+        rules: The numbers that decide.
 
     Raises:
         InputError: The graph lacks an entity of ``given_ids``.
     """
     if given_ids:
         return tuple(_given(graph, id_, languages) for id_ in dict.fromkeys(given_ids))
-    reading = read(question, graph, languages=languages, overlay=overlay)
+    reading = read(question, graph, languages=languages, overlay=overlay, rules=rules)
     named = look_up(reading)
     spans = without_parts(reading, with_misspelt(reading, without_overlaps(named)))
     if names_unknown(reading, spans):
@@ -58,7 +59,7 @@ def link(
             text=question[span.start : span.end],
             start=span.start,
             end=span.end,
-            candidates=rank_candidates(reading, span, named, limit=1 + max(0, max_alternatives)),
+            candidates=rank_candidates(reading, span, named, limit=1 + rules.max_alternatives),
         )
         for span in sorted(spans, key=lambda span: span.start)
     )

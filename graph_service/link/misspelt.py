@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graph_service.link.letters import Uint64, Vocabulary, bit_count, signatures
+from graph_service.link.rules import LinkingRules
 from graph_service.model.graph import Int32, KnowledgeGraph, LabelColumn
 from graph_service.text.fold import normalise_name
 
@@ -28,9 +29,6 @@ _LETTERS_A_SLIP = 2
 _CHANGED_A_SLIP = 6
 # Another number is another name: Apollo 11 and 12, Henry VII and VIII.
 _NUMERAL = re.compile(r"[ivxlcdm]+|\w*\d\w*")
-
-# A word that so few labels have says on its own whom a name means.
-_RARE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,33 +102,35 @@ class SpellingIndex:
             np.concatenate(rows)[sorting],
         )
 
-    def find(self, name: str, /) -> list[Respelling]:
-        """Returns the labels nearest to a normalised name, as ``find_all`` does for many."""
-        return self.find_all([name])[0]
-
-    def find_all(self, names: Sequence[str], /) -> list[list[Respelling]]:
+    def find_all(self, names: Sequence[str], rules: LinkingRules, /) -> list[list[Respelling]]:
         """Returns for each normalised name the labels nearest to it, all at one distance, by node.
 
-        At most one slip in a name of 5 to 8 letters, two from 9 on; none in shorter ones; nor two
-        in a word of under 9. First letter and numerals must agree. A word that labels have is
+        At most one slip in a name from ``slip_letters`` on, two from ``two_slips_letters`` on;
+        none in shorter ones; nor two in a word of fewer letters than that. First letter and numerals must agree. A word that labels have is
         no slip (``Willow Smith`` is not Will Smith), unless the words beside it are rare ones
         (``Barak Obama``).
         """
         if not names or not len(self.letters):
             return [[] for _ in names]
-        allowed = np.array([allowed_distance(name.replace(" ", "")) for name in names])
+        allowed = np.array([allowed_distance(name.replace(" ", ""), rules) for name in names])
         wanted = signatures(names)
         starts = np.searchsorted(self.order, wanted.order - allowed, side="left").tolist()
         ends = np.searchsorted(self.order, wanted.order + allowed, side="right").tolist()
         return [
-            self._nearest(name, slice(start, end), letters, pairs, slips) if slips else []
+            self._nearest(name, slice(start, end), letters, pairs, slips, rules) if slips else []
             for name, start, end, letters, pairs, slips in zip(
                 names, starts, ends, wanted.letters, wanted.pairs, allowed.tolist(), strict=True
             )
         ]
 
     def _nearest(
-        self, name: str, rows: slice, letters: np.uint64, pairs: np.uint64, allowed: int
+        self,
+        name: str,
+        rows: slice,
+        letters: np.uint64,
+        pairs: np.uint64,
+        allowed: int,
+        rules: LinkingRules,
     ) -> list[Respelling]:
         changed = bit_count(self.pairs[rows] ^ pairs)
         near = np.flatnonzero(changed <= _CHANGED_A_SLIP * allowed)
@@ -155,7 +155,7 @@ class SpellingIndex:
             if distance is None:
                 continue
             known = self.vocabulary.counts(words) if known is None else known
-            if not _is_slip(words, other.split(), known):
+            if not _is_slip(words, other.split(), known, rules):
                 continue
             node = int(column.index[row])
             if node not in found or distance < found[node].distance:
@@ -176,10 +176,11 @@ class ExactLabels:
 
     graph: KnowledgeGraph
 
-    def find_all(self, names: Sequence[str], /) -> list[list[Respelling]]:
+    def find_all(self, names: Sequence[str], rules: LinkingRules, /) -> list[list[Respelling]]:
         """Returns for each normalised name the labels that are it; of short names none."""
         return [
-            self._find(name) if allowed_distance(name.replace(" ", "")) else [] for name in names
+            self._find(name) if allowed_distance(name.replace(" ", ""), rules) else []
+            for name in names
         ]
 
     def _find(self, name: str) -> list[Respelling]:
@@ -195,11 +196,15 @@ class ExactLabels:
         return [found[node] for node in sorted(found)]
 
 
-def allowed_distance(letters: str, /) -> int:
+def allowed_distance(letters: str, rules: LinkingRules, /) -> int:
     """Returns how many slips a name of so many letters may have: 0, 1 or 2."""
-    if len(letters) > _MAX_LETTERS or len(letters) < 5:
+    if len(letters) > _MAX_LETTERS or len(letters) < rules.slip_letters:
         return 0
-    return 1 if len(letters) < 9 else 2
+    return _slips(letters, rules)
+
+
+def _slips(letters: str, rules: LinkingRules) -> int:
+    return 1 if len(letters) < rules.two_slips_letters else 2
 
 
 def edit_distance(left: str, right: str, limit: int, /) -> int | None:
@@ -228,13 +233,16 @@ def edit_distance(left: str, right: str, limit: int, /) -> int | None:
     return previous[-1] if previous[-1] <= limit else None
 
 
-def _is_slip(written: Sequence[str], meant: Sequence[str], known: Sequence[int]) -> bool:
+def _is_slip(
+    written: Sequence[str], meant: Sequence[str], known: Sequence[int], rules: LinkingRules
+) -> bool:
     """Returns whether words may be others misspelt.
 
     Args:
         written: Words of the question.
         meant: Words of a label.
         known: How many times labels have each word that was written.
+        rules: How many slips a word may have, and which words are rare.
     """
     if len(written) != len(meant):
         return True
@@ -242,13 +250,13 @@ def _is_slip(written: Sequence[str], meant: Sequence[str], known: Sequence[int])
         return False  # Williams is another name than William.
     beside = min(
         (times for word, other, times in zip(written, meant, known, strict=True) if word == other),
-        default=_RARE + 1,
+        default=rules.rare + 1,
     )
     return all(
         word == other
         or (
-            edit_distance(word, other, 1 if len(word) < 9 else 2) is not None
-            and (not times or beside <= _RARE)
+            edit_distance(word, other, _slips(word, rules)) is not None
+            and (not times or beside <= rules.rare)
         )
         for word, other, times in zip(written, meant, known, strict=True)
     )

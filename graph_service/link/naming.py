@@ -91,7 +91,8 @@ class NameClassifier:
 
     def _find_proper(self, nodes: Int32) -> bool:
         graph = self._reading.graph
-        best = np.argsort(-degrees_of(graph, nodes), kind="stable")[:5]
+        most = self._reading.rules.proper_entities
+        best = np.argsort(-degrees_of(graph, nodes), kind="stable")[:most]
         languages = ("en", "mul", *self._reading.languages)
         shown = labels_of(graph.node_labels, nodes[best], languages)
         for label in shown:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from graph_service.link.lexicon import Lexicon, lexicon_of
 from graph_service.link.question import Atom, find_runs, is_content, read_atoms, writes_capitals
+from graph_service.link.rules import LINKING_RULES, LinkingRules
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.overlay import Overlay
 from graph_service.text.function_words import FUNCTION_WORDS
@@ -25,6 +26,7 @@ class QuestionContext:
         atoms: The question's words, in order.
         writes_capitals: Whether capitals tell names in it.
         runs: Every run of atoms that can be a name, by its normal form: ``(left, right)``.
+        rules: The numbers that decide.
     """
 
     question: str
@@ -35,6 +37,7 @@ class QuestionContext:
     atoms: tuple[Atom, ...]
     writes_capitals: bool
     runs: Mapping[str, Sequence[tuple[int, int]]]
+    rules: LinkingRules
 
     def begins_run(self, left: int, right: int, /) -> bool:
         """Returns whether a capitalised word follows at once: a first name, not the whole name."""
@@ -67,6 +70,7 @@ def read(
     *,
     languages: Sequence[str] = (),
     overlay: Overlay | None = None,
+    rules: LinkingRules = LINKING_RULES,
 ) -> QuestionContext:
     """Returns a question as read against a graph."""
     atoms = tuple(read_atoms(question))
@@ -79,4 +83,5 @@ def read(
         atoms=atoms,
         writes_capitals=writes_capitals(atoms),
         runs=find_runs(atoms, graph.names.longest),
+        rules=rules,
     )

@@ -14,10 +14,7 @@ from graph_service.link.spans import Certainty, Span, without_overlaps
 from graph_service.model.graph import NodeKind
 from graph_service.text.fold import normalise_name
 
-_CONFIDENCE_A_SLIP = 0.8
 # Bounds on work, far beyond any real question or name.
-_MAX_WINDOW_WORDS = 4
-_MIN_WINDOW_LETTERS = 9
 _MAX_WINDOWED_WORDS = 40
 _MAX_RESPELT = 40
 
@@ -61,7 +58,7 @@ def _in_windows(reading: QuestionContext, chosen: list[Span]) -> list[Span]:
     windows: list[tuple[int, int]] = []
     count = min(len(reading.atoms), _MAX_WINDOWED_WORDS)
     for left in range(count):
-        for right in range(left + 2, min(count, left + _MAX_WINDOW_WORDS) + 1):
+        for right in range(left + 2, min(count, left + reading.rules.window_words) + 1):
             atoms = reading.atoms[left:right]
             if any(span.left < right and left < span.right for span in sure):
                 continue
@@ -70,7 +67,7 @@ def _in_windows(reading: QuestionContext, chosen: list[Span]) -> list[Span]:
                 for atom in (atoms[0], atoms[-1])
             ):
                 continue
-            if sum(len(atom.text) for atom in atoms) >= _MIN_WINDOW_LETTERS:
+            if sum(len(atom.text) for atom in atoms) >= reading.rules.window_letters:
                 windows.append((left, right))
     found = [span for span in _respell(reading, windows, Certainty.SPOKEN) if span is not None]
     found = without_overlaps(found)
@@ -82,13 +79,14 @@ def _respell(
     reading: QuestionContext, places: Sequence[tuple[int, int]], certainty: Certainty
 ) -> list[Span | None]:
     """Returns for each ``(left, right)`` the one name that it is nearly, or None."""
-    graph = reading.graph
+    graph, rules = reading.graph, reading.rules
     names = [join_atoms(reading.atoms[left:right]) for left, right in places]
-    if not any(allowed_distance(name.replace(" ", "")) for name in names):
+    if not any(allowed_distance(name.replace(" ", ""), rules) for name in names):
         return [None] * len(places)
     spans: list[Span | None] = []
     spelling = reading.lexicon.spelling(graph)
-    for (left, right), name, items in zip(places, names, spelling.find_all(names), strict=True):
+    listed = spelling.find_all(names, rules)
+    for (left, right), name, items in zip(places, names, listed, strict=True):
         found = [item for item in items if graph.node_kinds[item.node] == NodeKind.ENTITY]
         # Many names equally near are no evidence for one of them.
         if len({normalise_name(item.label) for item in found}) != 1:
@@ -104,7 +102,7 @@ def _respell(
                 nodes=np.array([item.node for item in found], dtype=np.int32),
                 is_alias=(False,) * len(found),
                 certainty=certainty,
-                weight=_CONFIDENCE_A_SLIP ** max(1, found[0].distance),
+                weight=rules.slip_weight ** max(1, found[0].distance),
                 slips=found[0].distance,
             )
         )

@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from graph_service.link.mention import Mention
 from graph_service.model.limits import Cut, CutReason
 
-MOST_MENTIONS = 100
-"""Mentions of a dialogue that are looked at."""
-
 
 def surest_entities(
     mentions: Sequence[Mention], /, *, min_score: float, most: int

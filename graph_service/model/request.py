@@ -142,7 +142,7 @@ class RetrieveRequest:
         preset="triples_per_relation",
     )
     draw_seed: int | None = option(
-        None, help="preset ltgen: random seed by which those are drawn", preset="random_seed"
+        None, help="preset ltgen: random seed by which those are drawn", preset="draw_seed"
     )
     ranker: str | None = option(
         None,

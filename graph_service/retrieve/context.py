@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from graph_service.model.region import Region
 from graph_service.model.result import RegionStats, ScorePart, Strategy
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.labels import Labels
-from graph_service.retrieve.preset import Preset
+from graph_service.retrieve.preset import Preset, RankedPreset
 from graph_service.retrieve.prizes.subgraph import at_least, best_subgraph
 from graph_service.retrieve.prizes.triplets import triple_totals
 
@@ -72,7 +72,7 @@ class Selection:
         objective, gap, solver: For a subgraph.
         relevance: How much the best that was found bears on the question: the score of the best
             relation sequence, at most 1; None where the preset does not say.
-        confident: Whether that is enough to say that it does (``Preset.min_relevance``).
+        confident: Whether that is enough to say that it does (``SequencePreset.min_relevance``).
         cuts: What limits left out.
         timings_ms: Milliseconds by stage.
         stands_for: By global edge number the statements, of the region, that one stands for: they
@@ -146,12 +146,15 @@ class Encoder:
         return vectors[0], vectors[1:]
 
 
+PresetT = TypeVar("PresetT", bound=Preset, covariant=True)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class RetrievalContext:
+class RetrievalContext(Generic[PresetT]):
     """What the stages of one retrieval share."""
 
     strategy: Strategy
-    preset: Preset
+    preset: PresetT
     region: Region
     labels: Labels
     head_relations: HeadRelations
@@ -163,14 +166,14 @@ class RetrievalContext:
 
 
 def pick_edges(
-    call: RetrievalContext, edges: Int64, node_prizes: Float64, edge_prizes: Float64
+    call: RetrievalContext[Preset], edges: Int64, node_prizes: Float64, edge_prizes: Float64
 ) -> tuple[tuple[PickedEdge, ...], tuple[Cut, ...]]:
     """Returns some local edges as picked, in their order, and what a least score cut."""
     return over(call, _picked(call.region, edges, node_prizes, edge_prizes))
 
 
 def pick_subgraph(
-    call: RetrievalContext,
+    call: RetrievalContext[RankedPreset],
     node_prizes: Float64,
     edge_prizes: Float64,
     like: Float64,
@@ -223,14 +226,16 @@ def pick_subgraph(
     )
 
 
-def limited(call: RetrievalContext, found: int, /, *, total: int | None = None) -> tuple[Cut, ...]:
+def limited(
+    call: RetrievalContext[Preset], found: int, /, *, total: int | None = None
+) -> tuple[Cut, ...]:
     """Returns what the preset's limit cut of the items found, and of all, where that is known."""
     limit = call.preset.limit
     return (Cut("items", CutReason.LIMIT, limit, limit, total),) if found > limit else ()
 
 
 def over(
-    call: RetrievalContext, items: Sequence[ItemT]
+    call: RetrievalContext[Preset], items: Sequence[ItemT]
 ) -> tuple[tuple[ItemT, ...], tuple[Cut, ...]]:
     """Returns the items of at least the least score asked for, and what that cut."""
     if call.min_score is None:

@@ -1,21 +1,22 @@
 """One retrieval from the question's text and entities to picked statements.
 
 Everything here is a function of its arguments: no store, and no clock but for the timings and the
-deadline, which raises an error and never changes what is found. What is picked, and how, is
-``by_prizes`` (preset ``okgqa``), ``by_sequences`` (the default presets) or ``by_relations``
-(preset ``ltgen``).
+deadline, which raises an error and never changes what is found. The preset's type says what is
+picked, and how: ``by_prizes`` (``okgqa``), ``by_sequences`` (``default``) or ``by_relations``
+(``ltgen``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from graph_service.errors import InputError
-from graph_service.model.graph import Int32, KnowledgeGraph
+from graph_service.model.graph import Float64, Int32, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.ranking import RelationRanker
@@ -26,7 +27,14 @@ from graph_service.retrieve.kinds import HeadRelations, question_words, relation
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.languages import deduplicate_languages, with_same_entities
 from graph_service.retrieve.origin import with_origins
-from graph_service.retrieve.preset import Preset
+from graph_service.retrieve.preset import (
+    AnyPreset,
+    Preset,
+    PrizePreset,
+    RankedPreset,
+    RelationPreset,
+    SequencePreset,
+)
 from graph_service.retrieve.prizes.strategy import by_prizes
 from graph_service.retrieve.region.class_filter import IsInstance, of_types
 from graph_service.retrieve.region.cut import extract_region, prizeable
@@ -36,60 +44,19 @@ from graph_service.retrieve.region.stats import region_stats
 from graph_service.retrieve.relations.strategy import by_relations
 from graph_service.retrieve.sequences.strategy import by_sequences, without_mentions
 
-_STATS_WEDGES = 50_000
-"""Bound of counting triangles under the default presets; ``okgqa`` reports clustering always (O3)."""
+PresetT = TypeVar("PresetT", bound=Preset)
 
 
-def question_texts(
-    question: str,
-    mentions: Sequence[tuple[int, int]],
-    preset: Preset,
-    /,
-    *,
-    has_vector: bool = False,
-) -> list[str]:
-    """Returns the texts of a question that ``run`` asks the vectors of, as far as it alone tells.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ResolvedRequest:
+    """All that one retrieval depends on.
 
-    ``has_vector`` says that the question's own is given.
-    """
-    if preset.scoring != "sequences":
-        return [] if has_vector else [question]
-    asked = without_mentions(question, mentions)
-    words = [] if preset.kind_similarity is None else question_words(asked)
-    return words if has_vector else [asked, *words]
-
-
-def run(
-    strategy: Strategy,
-    question: str,
-    /,
-    *,
-    graph: KnowledgeGraph,
-    start_entities: Int32,
-    preset: Preset,
-    encode: Encode,
-    mentions: Sequence[tuple[int, int]] = (),
-    overlay: Overlay | None = None,
-    languages: Sequence[str] = ("en",),
-    relation_filter: tuple[Int32 | None, Int32 | None] | None = None,
-    ranks: Sequence[int] = (0, 1),
-    min_score: float | None = None,
-    prove: bool = False,
-    deadline: Deadline | None = None,
-    region: Region | None = None,
-    ranker: RelationRanker | None = None,
-    head_relations: HeadRelations | None = None,
-    is_instance: IsInstance | None = None,
-    question_vector: npt.NDArray[np.float32] | None = None,
-) -> Selection:
-    """Returns what a question retrieves from a graph or a view of it.
-
-    Args:
+    Attributes:
         strategy: Triplets, paths or subgraph.
         question: Its text.
         graph: The base.
         start_entities: The question's entities, global numbers.
-        preset: All parameters.
+        preset: All parameters; its type says what is picked, and how.
         encode: Texts to unit vectors, float32 [len(texts), d]; may keep what it computed.
         mentions: Where the question names entities, in characters: ``(start, end)``.
         overlay: The view, where one is asked for.
@@ -107,65 +74,106 @@ def run(
             the start entities.
         question_vector: Stands for the question's text wherever that is compared with others',
             float32 [d], of length 1; its words still say which names and kinds it holds.
+    """
+
+    strategy: Strategy
+    question: str
+    graph: KnowledgeGraph
+    start_entities: Int32
+    preset: AnyPreset
+    encode: Encode
+    mentions: Sequence[tuple[int, int]] = ()
+    overlay: Overlay | None = None
+    languages: Sequence[str] = ("en",)
+    relation_filter: tuple[Int32 | None, Int32 | None] | None = None
+    ranks: Sequence[int] = (0, 1)
+    min_score: float | None = None
+    prove: bool = False
+    deadline: Deadline = field(default_factory=Deadline.none)
+    region: Region | None = None
+    ranker: RelationRanker | None = None
+    head_relations: HeadRelations | None = None
+    is_instance: IsInstance | None = None
+    question_vector: npt.NDArray[np.float32] | None = None
+
+
+def question_texts(
+    question: str,
+    mentions: Sequence[tuple[int, int]],
+    preset: AnyPreset,
+    /,
+    *,
+    has_vector: bool = False,
+) -> list[str]:
+    """Returns the texts of a question that ``run`` asks the vectors of, as far as it alone tells.
+
+    ``has_vector`` says that the question's own is given.
+    """
+    if not isinstance(preset, SequencePreset):
+        return [] if has_vector else [question]
+    asked = without_mentions(question, mentions)
+    words = question_words(asked, preset.kind_letters)
+    return words if has_vector else [asked, *words]
+
+
+def run(request: ResolvedRequest, /) -> Selection:
+    """Returns what a question retrieves from a graph or a view of it.
 
     Raises:
         InputError: The question is empty, there are no start entities, or the preset
             lacks the strategy.
         DeadlineError: The time allowed ran out.
     """
-    if not question.strip():
+    if not request.question.strip():
         raise InputError("the question is empty", argument="question")
-    preset.require(strategy)
-    deadline = deadline or Deadline.none()
+    preset = request.preset
+    preset.require(request.strategy)
     clock = Clock()
-    if region is None:
-        region = extract_region(
-            graph,
-            with_same_entities(graph, start_entities),
-            hops=preset.hops,
-            hub_degree=preset.hub_degree,
-            max_edges=preset.max_edges,
-            overlay=overlay,
-            ranks=ranks,
-            relation_filter=relation_filter,
-            deadline=deadline,
-        )
-    if is_instance is not None:
-        region = of_types(region, is_instance)
-    once = deduplicate_languages(region, graph, overlay, languages, deadline=deadline)
-    region = once.region if preset.scoring != "prizes" else last_of_parallel(once.region)
+    graph, overlay, deadline = request.graph, request.overlay, request.deadline
+    once = deduplicate_languages(
+        _region(request), graph, overlay, request.languages, deadline=deadline
+    )
+    prizes = isinstance(preset, PrizePreset)
+    region = last_of_parallel(once.region) if prizes else once.region
     clock.stage("region")
     after = _ranked(region, preset, deadline)
     clock.stage("pagerank")
-    wedges = None if preset.scoring == "prizes" else _STATS_WEDGES
-    before_stats = after_stats = region_stats(region, max_wedges=wedges, deadline=deadline)
-    if after is not region:
-        after_stats = region_stats(after, max_wedges=wedges, deadline=deadline)
-    clock.stage("statistics")
-    labels = Labels(graph, overlay, languages, deadline)
-    call = RetrievalContext(
-        strategy,
-        preset,
-        after,
-        labels,
-        head_relations or relations_in(graph),
-        Encoder(encode, question_vector=question_vector),
-        min_score,
-        prove,
-        deadline,
-        clock,
+    before_stats = after_stats = region_stats(
+        region, max_wedges=preset.max_wedges, deadline=deadline
     )
-    if preset.scoring == "prizes":
-        eligible = prizeable(graph, overlay, after)
-        selection = by_prizes(call, question, eligible)
-    elif preset.relations is not None:
-        assert ranker is not None, "a preset that ranks relations needs a ranker"
-        selection = by_relations(call, question, preset.relations, ranker)
-    else:
-        selection = by_sequences(call, question, mentions)
-    return replace(
+    if after is not region:
+        after_stats = region_stats(after, max_wedges=preset.max_wedges, deadline=deadline)
+    clock.stage("statistics")
+    labels = Labels(graph, overlay, request.languages, deadline)
+
+    def context(of: PresetT) -> RetrievalContext[PresetT]:
+        return RetrievalContext(
+            request.strategy,
+            of,
+            after,
+            labels,
+            request.head_relations or relations_in(graph),
+            Encoder(request.encode, question_vector=request.question_vector),
+            request.min_score,
+            request.prove,
+            deadline,
+            clock,
+        )
+
+    match preset:
+        case PrizePreset():
+            eligible = prizeable(graph, overlay, after)
+            selection = by_prizes(context(preset), request.question, eligible)
+        case SequencePreset():
+            selection = by_sequences(context(preset), request.question, request.mentions)
+        case RelationPreset():
+            assert request.ranker is not None, "a preset that ranks relations needs a ranker"
+            selection = by_relations(context(preset), request.question, request.ranker)
+    if not isinstance(preset, RelationPreset):
         # Where relations are ranked, each item says which entity it was kept for.
-        selection if preset.relations is not None else with_origins(selection, region),
+        selection = with_origins(selection, region)
+    return replace(
+        selection,
         region_before=before_stats,
         region_after=after_stats,
         cuts=(*after.cuts, *selection.cuts),
@@ -174,21 +182,54 @@ def run(
     )
 
 
-def _ranked(region: Region, preset: Preset, deadline: Deadline) -> Region:
-    """Returns the region that PageRank keeps."""
-    if preset.min_mass <= 0.0 and region.node_count <= (preset.max_nodes or region.node_count):
-        return region  # Nothing could be cut.
-    ranked = personalised_pagerank(
+def _region(request: ResolvedRequest) -> Region:
+    """Returns the region around the question's entities, of the types asked for."""
+    region, preset = request.region, request.preset
+    if region is None:
+        region = extract_region(
+            request.graph,
+            with_same_entities(request.graph, request.start_entities),
+            hops=preset.hops,
+            hub_degree=preset.hub_degree,
+            max_edges=preset.max_edges,
+            overlay=request.overlay,
+            ranks=request.ranks,
+            relation_filter=request.relation_filter,
+            deadline=request.deadline,
+        )
+    return region if request.is_instance is None else of_types(region, request.is_instance)
+
+
+def _ranked(region: Region, preset: AnyPreset, deadline: Deadline) -> Region:
+    """Returns the region that PageRank keeps: all of it where nothing could be cut."""
+    match preset:
+        case PrizePreset() if preset.min_mass > 0.0:
+            mass = _mass(region, preset, deadline, walk="along")
+            return prune(region, mass, min_mass=preset.min_mass)
+        case SequencePreset() if region.node_count > preset.max_nodes:
+            mass = _mass(region, preset, deadline, walk="both", hub_damping=preset.hub_damping)
+            return prune(region, mass, min_mass=0.0, max_nodes=preset.max_nodes)
+    return region
+
+
+def _mass(
+    region: Region,
+    preset: RankedPreset,
+    deadline: Deadline,
+    *,
+    walk: str,
+    hub_damping: float = 0.0,
+) -> Float64:
+    return personalised_pagerank(
         region.head,
         region.tail,
         node_count=region.node_count,
         start_entities=region.start_entities,
-        walk=preset.walk,
+        walk=walk,
         damping=preset.damping,
         tolerance=preset.tolerance,
         max_iterations=preset.max_iterations,
         degrees=region.degrees,
-        hub_damping=preset.hub_damping,
+        hub_damping=hub_damping,
         deadline=deadline,
-    )
-    return prune(region, ranked.mass, min_mass=preset.min_mass, max_nodes=preset.max_nodes)
+    ).mass

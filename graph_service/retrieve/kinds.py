@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from graph_service.model.graph import Float64, Int32, Int64, KnowledgeGraph
 from graph_service.model.region import Region
+from graph_service.retrieve.preset import SequencePreset
 from graph_service.retrieve.region.cut import gather
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS
 from graph_service.text.fold import fold
@@ -37,35 +38,31 @@ KINDS = (
     "sport", "team", "television series", "vehicle", "war", "website", "year",
 )  # fmt: skip
 """Kinds that most graphs are made of: general nouns, none for the sake of one graph."""
-_SAMPLED_HEADS = 32
-"""Heads of a relation that are looked at, those of the smallest keys."""
-_LEAST_LETTERS = 3
-_SYNONYM = 0.75
-"""Cosine from which on a relation's name means the kind itself: ``films`` and ``film``."""
 
 
-def question_words(question: str, /) -> list[str]:
-    """Returns the distinct words of a question, folded, in order, but for the shortest.
+def question_words(question: str, min_letters: int, /) -> list[str]:
+    """Returns the distinct words of a question, folded, in order, but for the shorter ones.
 
-    >>> question_words("Who is the director of the films of X?")
+    >>> question_words("Who is the director of the films of X?", 3)
     ['who', 'the', 'director', 'films']
     """
     words = re.findall(r"[^\W_]+(?:-[^\W_]+)*", fold(question))
-    return list(dict.fromkeys(word for word in words if len(word) >= _LEAST_LETTERS))
+    return list(dict.fromkeys(word for word in words if len(word) >= min_letters))
 
 
 def spoken_kinds(
-    question: str, relation_texts: Sequence[str], /, *, encode: Encode, similarity: float
+    question: str, relation_texts: Sequence[str], preset: SequencePreset, /, *, encode: Encode
 ) -> frozenset[str]:
     """Returns the kinds that a question names by a word of their own.
 
     Args:
         question: Its text, less the names in it.
-        relation_texts: Words of the relations; a kind that is like one of them is a relation.
+        relation_texts: Words of the relations; a kind that is like one of them is a relation
+            (``films`` and ``film``).
+        preset: From which cosine on a word names a kind, and a relation means one.
         encode: Texts to unit vectors.
-        similarity: Cosine from which on a word names a kind.
     """
-    words = question_words(question)
+    words = question_words(question, preset.kind_letters)
     if not words:
         return frozenset()
     relations = sorted(set(relation_texts))
@@ -76,7 +73,8 @@ def spoken_kinds(
     like = _products(kinds, said)
     nearer = _products(said, related).max(axis=1, initial=-1.0)
     like[like <= nearer[None, :]] = -1.0
-    named = (like.max(axis=1) >= similarity) & (_nearest(kinds, related) < _SYNONYM)
+    named = like.max(axis=1) >= preset.kind_similarity
+    named &= _nearest(kinds, related) < preset.synonym_similarity
     return frozenset(kind for kind, is_named in zip(KINDS, named.tolist(), strict=True) if is_named)
 
 
@@ -97,6 +95,7 @@ def head_kinds(
     *,
     entity_count: int,
     head_relations: HeadRelations,
+    max_heads: int,
     encode: Encode,
 ) -> dict[int, str]:
     """Returns the kind of the heads of each relation of a region.
@@ -106,10 +105,11 @@ def head_kinds(
         relation_texts: Words of each relation of the region.
         entity_count: Number of entities of the base; a view changes no kind.
         head_relations: Gives the relations that some of the heads have.
+        max_heads: Heads of a relation that are looked at, those of the smallest keys.
         encode: Texts to unit vectors.
     """
     relations = np.array(sorted(relation_texts), dtype=np.int64)
-    share = _shares(region, relations, entity_count, head_relations)
+    share = _shares(region, relations, entity_count, head_relations, max_heads)
     vectors = encode([relation_texts[rel] for rel in relations.tolist()]).astype(np.float64)
     profiles = np.einsum("ij,jd->id", share, vectors, optimize=False)
     sizes = np.linalg.norm(profiles, axis=1, keepdims=True)
@@ -124,7 +124,11 @@ def head_kinds(
 
 
 def _shares(
-    region: Region, relations: Int64, entity_count: int, head_relations: HeadRelations
+    region: Region,
+    relations: Int64,
+    entity_count: int,
+    head_relations: HeadRelations,
+    max_heads: int,
 ) -> Float64:
     """Returns the share of some heads of each relation that have each relation, float64 [r, r]."""
     count = len(relations)
@@ -133,7 +137,7 @@ def _shares(
     owner = np.searchsorted(relations, region.rel[base])
     pairs = np.unique(owner * np.int64(entity_count) + heads[base])
     owner, heads = pairs // entity_count, pairs % entity_count
-    sampled = np.arange(len(pairs)) - np.searchsorted(owner, owner) < _SAMPLED_HEADS
+    sampled = np.arange(len(pairs)) - np.searchsorted(owner, owner) < max_heads
     owner, heads = owner[sampled], heads[sampled]
     distinct, place = np.unique(heads, return_inverse=True)
     of_head, rel = head_relations(distinct)

@@ -24,7 +24,9 @@ _TEXT = '["m",'
 _ANY_LANGUAGE = "mul"
 _WHILE = "looking for what is said in several languages"
 MOST_EDITIONS = 50
-"""Most entities that are the same as the question's, those of the smallest keys."""
+"""Most entities that are the same as the question's, those of the smallest keys: a bound on what
+is read for one of them, far beyond the editions of a real source.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,25 @@
-"""Presets: every number that retrieval depends on, in one frozen value.
+"""Presets: the numbers that decide what a question retrieves, in one frozen value a family.
 
-``okgqa-2`` does as OKGQA's code does (rows O3 to O7), ``ltgen-1`` as LTGen's three steps (L4); the
-``default`` ones are ours. A changed rule or number gets a new version in the name, so that a result
-names what made it.
+``okgqa-2`` does as OKGQA's code does (rows O3 to O7), ``ltgen-1`` as LTGen's three steps (L4);
+``default-4`` is ours. Each is of a type of its own, which has only the parameters that its rules
+use. A changed rule or number gets a new version in the name, so that a result names what made it,
+and every parameter stands in the result's provenance.
+
+These numbers stand elsewhere, each with its reason beside it:
+
+* ``LinkingRules`` (``graph_service.link.rules``): the linker's, the same for every preset, in the
+  provenance too.
+* Digits that scores are rounded to (``similarity.SIMILARITY_DIGITS``): they make results the same
+  on every machine, and belong to the arithmetic, not to a preset.
+* Work of the tree's search (``EXACT_WORK``, ``BOUND_WORK``, ``PROOF_WORK`` and the rounds in
+  ``tree.search``): it bounds cost. A subgraph's ``gap`` says how far from the optimum that can be.
+* ``languages.MOST_EDITIONS``: it bounds the statements that are read for one entity.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import Annotated, Any, TypeAlias, get_type_hints
 
 from graph_service.errors import InputError
 from graph_service.model.result import Strategy
@@ -19,8 +30,202 @@ MAX_EDGES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class RelationRules:
-    """What ``scoring`` by ``relations`` keeps: LTGen's three steps (L4).
+class Whole:
+    """A parameter that is a whole number from ``least`` to ``most``."""
+
+    least: int
+    most: int
+
+    def require(self, name: str, value: Any, /) -> None:
+        """Raises ``InputError`` where a value is no such number."""
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or not self.least <= value <= self.most:
+            raise InputError(
+                f"{name} must be a whole number from {self.least} to {self.most}, got {value!r}",
+                argument=name,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A parameter that is a number from ``least`` to ``most``."""
+
+    least: float
+    most: float
+
+    def require(self, name: str, value: Any, /) -> None:
+        """Raises ``InputError`` where a value is no such number."""
+        real = isinstance(value, int | float) and not isinstance(value, bool)
+        if not real or not self.least <= value <= self.most:
+            raise InputError(
+                f"{name} must be a number from {self.least:g} to {self.most:g}, got {value!r}",
+                argument=name,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A parameter that names something."""
+
+    def require(self, name: str, value: Any, /) -> None:
+        """Raises ``InputError`` where a value is no name."""
+        if not isinstance(value, str) or not value.strip():
+            raise InputError(f"{name} must be a name, got {value!r}", argument=name)
+
+
+Bounds: TypeAlias = Whole | Real | Name
+_Share: TypeAlias = Annotated[float, Real(0.0, 1.0)]
+_Cosine: TypeAlias = Annotated[float, Real(0.0, 2.0)]
+_Count: TypeAlias = Annotated[int, Whole(1, 10_000)]
+_Letters: TypeAlias = Annotated[int, Whole(1, 100)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """What all presets have: the mentions linked, the region, and how much is returned.
+
+    Attributes:
+        name: Name and version.
+        max_mentions: Mentions of the question that are linked at most, the surest.
+        hops: Steps from the question's entities that the region reaches (K).
+        hub_degree: Nodes of a higher base degree are reached and not walked through; None: all.
+        max_edges: Most edges of the region before PageRank.
+        max_wedges: A region's clustering is left out where counting triangles would compare more
+            pairs of edges; None: it never is.
+        max_embedded: Most distinct texts of the region that are embedded for one question.
+        limit: Items returned at most: triples, paths, edges of the subgraph (n).
+    """
+
+    name: str
+    max_mentions: Annotated[int, Whole(1, 1000)]
+    hops: Annotated[int, Whole(1, MAX_HOPS)]
+    hub_degree: Annotated[int | None, Whole(1, 2**31 - 1)]
+    max_edges: Annotated[int, Whole(1, MAX_EDGES)]
+    max_wedges: Annotated[int | None, Whole(1, 2**31 - 1)]
+    max_embedded: Annotated[int, Whole(1, 100_000)]
+    limit: Annotated[int, Whole(1, MAX_LIMIT)]
+
+    def parameters(self) -> dict[str, Any]:
+        """Returns the parameters by name, JSON-ready, the preset's own name left out."""
+        plain = asdict(self)
+        del plain["name"]
+        return plain
+
+    def require(self, strategy: Strategy, /) -> None:
+        """Raises ``InputError`` where the preset has no such strategy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedPreset(Preset):
+    """What presets have that order the region's nodes by PageRank and join statements.
+
+    Attributes:
+        damping, tolerance, max_iterations: PageRank's.
+        max_path_length: Most edges of a path.
+        edge_cost: What an edge costs in a path or tree, in units of prize.
+    """
+
+    damping: Annotated[float, Real(0.0, 0.999)]
+    tolerance: Annotated[float, Real(1e-15, 1.0)]
+    max_iterations: Annotated[int, Whole(1, 10_000)]
+    max_path_length: Annotated[int, Whole(1, 8)]
+    edge_cost: Annotated[float, Real(0.0, 1e6)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrizePreset(RankedPreset):
+    """Nodes and edges have prizes by the rank of their labels' likeness (O3 to O7).
+
+    PageRank walks along edges, from head to tail.
+
+    Attributes:
+        min_mass: Nodes of less PageRank are dropped.
+        top_nodes, top_edges: How many nodes and edges carry a prize (k).
+        taken_paths: Paths taken off the queue, if ``limit`` asks for no more.
+    """
+
+    min_mass: _Share
+    top_nodes: Annotated[int, Whole(0, 10_000)]
+    top_edges: Annotated[int, Whole(0, 10_000)]
+    taken_paths: Annotated[int, Whole(1, MAX_LIMIT)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequencePreset(RankedPreset):
+    """Whole relation sequences from the question's entities are ranked (``docs/retrieval.md``).
+
+    PageRank walks edges both ways, and only where the region has more than ``max_nodes`` nodes.
+
+    Attributes:
+        hub_damping: A step of PageRank to a node of degree d weighs ``d ** -hub_damping``.
+        max_nodes: Most nodes that PageRank keeps, by rank.
+        top_edges: Scores of relation sequences whose walks are returned, the highest.
+        hop_cost, inverse_cost: Taken off a sequence's similarity for each step after the first,
+            and for each step walked from tail to head.
+        unsupported_step_cost: Taken off for each unit of similarity by which the sequence without
+            some of its steps is more like the question, beyond ``unsupported_step_margin``.
+        extra_hop_cost: Taken off for each step of a sequence beyond the words that the question
+            has to ask for steps with: those that are neither names nor function words.
+        shared_bonus: Added where a path meets a second one of the question's entities.
+        min_relevance: Score of a sequence under which it is not held to bear on the question.
+        kind_similarity: Cosine from which on a word of the question names a kind of entity, which
+            then stands in the words of the sequences that reach it.
+        synonym_similarity: Cosine from which on a relation's name means the kind itself.
+        kind_heads: Heads of a relation that tell their kind, those of the smallest keys.
+        kind_letters: Letters that a word needs to name a kind.
+        work_budget: Most walks enumerated.
+        beam: Sequences that are walked on from where ``work_budget`` does not allow all.
+        level_share: Share of the texts still to embed that sequences of one length may take, but
+            for the longest: an early length may not starve a later one.
+        max_refined: Sequences that are searched for unsupported steps; no other is returned.
+        walks_per_item, min_walks: Walks looked for, for each item asked and in all at least:
+            several may hold the same statements.
+        max_tied: Triples of walks of one score are told apart by their own texts, if there are no
+            more of them; else by key.
+        max_compared: Statements that are compared with a question on which no sequence bears.
+        max_compared_first: Those of them that are of the question's own entities.
+        walked_on: Statements of the question's entities from whose other ends a second step is
+            compared.
+        text_characters: Characters of a statement's text that are compared.
+        shared_letters: Letters of a word that the question and a name may share.
+        statement_power: A statement's own text weighs ``(1 - relevance / min_relevance)`` to this
+            power, its relations the rest.
+    """
+
+    hub_damping: Annotated[float, Real(0.0, 2.0)]
+    max_nodes: Annotated[int, Whole(1, MAX_EDGES)]
+    top_edges: Annotated[int, Whole(1, 10_000)]
+    hop_cost: _Share
+    inverse_cost: _Share
+    unsupported_step_cost: Annotated[float, Real(0.0, 100.0)]
+    unsupported_step_margin: _Cosine
+    extra_hop_cost: _Share
+    shared_bonus: _Share
+    min_relevance: Annotated[float, Real(-1.0, 1.0)]
+    kind_similarity: _Cosine
+    synonym_similarity: _Cosine
+    kind_heads: _Count
+    kind_letters: _Letters
+    work_budget: Annotated[int, Whole(1, 100_000_000)]
+    beam: _Count
+    level_share: _Share
+    max_refined: _Count
+    walks_per_item: _Count
+    min_walks: _Count
+    max_tied: _Count
+    max_compared: _Count
+    max_compared_first: _Count
+    walked_on: _Count
+    text_characters: Annotated[int, Whole(1, 100_000)]
+    shared_letters: _Letters
+    statement_power: Annotated[float, Real(0.0, 100.0)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationPreset(Preset):
+    """The relations of each of the question's entities are ranked: LTGen's three steps (L4).
+
+    ``hops`` is 1.
 
     Attributes:
         min_link_score: Entities that were linked with a lower score are left out; those that the
@@ -29,104 +234,20 @@ class RelationRules:
         relations_per_entity: Signed relations kept of each entity.
         triples_per_relation: Statements kept of each entity and signed relation, drawn by a
             keyed hash.
-        random_seed: Of that draw.
+        draw_seed: Random seed of that draw.
         ranker: Who ranks: ``embedding``, or the name of a trained ranker of the store.
     """
 
-    min_link_score: float = 0.35
-    max_entities: int = 5
-    relations_per_entity: int = 5
-    triples_per_relation: int = 10
-    random_seed: int = 0
-    ranker: str = "embedding"
-
-
-@dataclass(frozen=True, slots=True)
-class Preset:
-    """All parameters of one retrieval, resolved.
-
-    Attributes:
-        name: Name and version.
-        scoring: ``prizes`` ranks nodes and edges by label (O4); ``sequences`` ranks whole
-            relation sequences from the question's entities; ``relations`` ranks the relations of
-            each of them.
-        hops: Steps from the question's entities that the region reaches (K).
-        hub_degree: Nodes of a higher base degree are reached and not walked through; None: all.
-        max_edges: Most edges of the region before PageRank.
-        walk: PageRank's way along edges: ``along`` (head to tail) or ``both``.
-        hub_damping: With ``both``: a step to a node of degree d weighs ``d ** -hub_damping``.
-        damping, tolerance, max_iterations: PageRank's.
-        min_mass: Nodes of less PageRank are dropped.
-        max_nodes: Most nodes that PageRank keeps, by rank; None: no cap.
-        top_nodes, top_edges: How many nodes and edges carry a prize (k); for ``sequences`` the
-            latter counts relation sequences.
-        edge_cost: What an edge costs in a path or tree, in units of prize.
-        max_path_length: Most edges of a path.
-        limit: Items returned at most: triples, paths, edges of the subgraph (n).
-        taken_paths: For ``prizes``: paths taken off the queue, if ``limit`` asks for no more.
-        max_embedded: Most distinct texts of the region that are embedded for one question.
-        hop_cost, inverse_cost: Taken off a sequence's similarity for each step after the first,
-            and for each step walked from tail to head.
-        unsupported_step_cost: Taken off for each unit of similarity by which the sequence without some
-            of its steps is more like the question, beyond ``unsupported_step_margin``.
-        extra_hop_cost: Taken off for each step of a sequence beyond the words that the question has to
-            ask for steps with: those that are neither names nor function words.
-        collapse_round_trips: Whether a step and the same back are read as ``other film with the same
-            director``, or one after the other.
-        kind_similarity: Cosine from which on a word of the question names a kind of entity, which
-            then stands in the words of the sequences that reach it; None: kinds are left out.
-        shared_bonus: Added where a path meets a second one of the question's entities.
-        min_relevance: Score of a sequence under which it is not held to bear on the question.
-        nearest: Whether a question on which no sequence bears gets the statements nearest to it,
-            marked as of low confidence, or none.
-        work_budget: Most walks enumerated.
-        relations: What is kept where ``scoring`` is ``relations``; None else.
-    """
-
-    name: str
-    scoring: str
-    hops: int
-    hub_degree: int | None
-    max_edges: int
-    walk: str
-    hub_damping: float
-    damping: float
-    tolerance: float
-    max_iterations: int
-    min_mass: float
-    max_nodes: int | None
-    top_nodes: int
-    top_edges: int
-    edge_cost: float
-    max_path_length: int
-    limit: int
-    taken_paths: int
-    max_embedded: int
-    hop_cost: float
-    inverse_cost: float
-    unsupported_step_cost: float
-    unsupported_step_margin: float
-    extra_hop_cost: float
-    collapse_round_trips: bool
-    kind_similarity: float | None
-    shared_bonus: float
-    min_relevance: float
-    nearest: bool
-    work_budget: int
-    relations: RelationRules | None = None
-
-    def parameters(self) -> dict[str, Any]:
-        """Returns the parameters by name, JSON-ready, the name left out."""
-        plain = asdict(self)
-        rules = plain.pop("relations")
-        del plain["name"]
-        if rules is None:
-            return plain
-        return {**{key: plain[key] for key in _WITH_RELATIONS}, **rules}
+    min_link_score: _Share
+    max_entities: Annotated[int, Whole(1, 100)]
+    relations_per_entity: Annotated[int, Whole(1, 1000)]
+    triples_per_relation: Annotated[int, Whole(1, 1000)]
+    draw_seed: Annotated[int, Whole(-(2**63), 2**63 - 1)]
+    ranker: Annotated[str, Name()]
 
     def require(self, strategy: Strategy, /) -> None:
-        """Raises ``InputError`` where the preset has no such strategy."""
-        if self.relations is not None and strategy is Strategy.SUBGRAPH:
+        """Raises ``InputError`` for a subgraph."""
+        if strategy is Strategy.SUBGRAPH:
             raise InputError(
                 f"preset {self.name} keeps statements around each of the question's entities, which "
                 "need not be connected: it has no subgraph",
@@ -135,142 +256,109 @@ class Preset:
             )
 
 
-_OKGQA = Preset(
+AnyPreset: TypeAlias = PrizePreset | SequencePreset | RelationPreset
+"""A preset of any family."""
+OKGQA = PrizePreset(
     name="okgqa-2",
-    scoring="prizes",
+    max_mentions=5,
     hops=2,
     hub_degree=None,
     max_edges=200_000,
-    walk="along",
-    hub_damping=0.0,
+    max_wedges=None,
+    max_embedded=5000,
+    limit=10,
     damping=0.85,
     tolerance=1e-6,
     max_iterations=100,
     min_mass=1e-5,
-    max_nodes=None,
     top_nodes=10,
     top_edges=10,
-    edge_cost=1.0,
     max_path_length=5,
-    limit=10,
+    edge_cost=1.0,
     taken_paths=5,
-    max_embedded=5000,
-    hop_cost=0.0,
-    inverse_cost=0.0,
-    unsupported_step_cost=0.0,
-    unsupported_step_margin=0.0,
-    extra_hop_cost=0.0,
-    collapse_round_trips=False,
-    kind_similarity=None,
-    shared_bonus=0.0,
-    min_relevance=-1.0,
-    nearest=False,
-    work_budget=20_000,
 )
-_DEFAULT = replace(
-    _OKGQA,
-    name="default-1",
-    scoring="sequences",
+DEFAULT = SequencePreset(
+    name="default-4",
+    max_mentions=5,
+    hops=3,
     hub_degree=2000,
     max_edges=20_000,
-    walk="both",
-    hub_damping=0.5,
-    min_mass=0.0,
-    max_nodes=10_000,
-    top_nodes=0,
-    edge_cost=0.1,
-    max_path_length=3,
-    taken_paths=0,
+    max_wedges=50_000,
     max_embedded=300,
+    limit=10,
+    damping=0.85,
+    tolerance=1e-6,
+    max_iterations=100,
+    hub_damping=0.5,
+    max_nodes=10_000,
+    top_edges=10,
+    max_path_length=3,
+    edge_cost=0.1,
     hop_cost=0.02,
     inverse_cost=0.05,
     unsupported_step_cost=3.0,
     unsupported_step_margin=0.1,
+    extra_hop_cost=0.05,
     shared_bonus=0.1,
     min_relevance=0.33,
-    work_budget=200_000,
-)
-_DEFAULT_3 = replace(
-    _DEFAULT,
-    name="default-3",
-    hops=3,
     kind_similarity=0.6,
-    nearest=True,
+    synonym_similarity=0.75,
+    kind_heads=32,
+    kind_letters=3,
     work_budget=60_000,
+    beam=64,
+    level_share=0.5,
+    max_refined=60,
+    walks_per_item=4,
+    min_walks=40,
+    max_tied=64,
+    max_compared=100,
+    max_compared_first=50,
+    walked_on=16,
+    text_characters=200,
+    shared_letters=4,
+    statement_power=2.0,
 )
-_DEFAULT_4 = replace(
-    _DEFAULT_3,
-    name="default-4",
-    extra_hop_cost=0.05,
-    collapse_round_trips=True,
-)
-_LTGEN = replace(
-    _OKGQA,
+LTGEN = RelationPreset(
     name="ltgen-1",
-    scoring="relations",
+    max_mentions=100,
     hops=1,
-    min_mass=0.0,
+    hub_degree=None,
+    max_edges=200_000,
+    max_wedges=50_000,
+    max_embedded=5000,
     limit=MAX_LIMIT,
-    relations=RelationRules(),
+    min_link_score=0.35,
+    max_entities=5,
+    relations_per_entity=5,
+    triples_per_relation=10,
+    draw_seed=0,
+    ranker="embedding",
 )
-_WITH_RELATIONS = ("scoring", "hops", "hub_degree", "max_edges", "max_embedded", "limit")
-"""The other parameters that matter where relations are ranked."""
-_LIMITS = {_OKGQA.name: {Strategy.PATHS: _OKGQA.taken_paths, Strategy.SUBGRAPH: MAX_LIMIT}}
+PRESETS: dict[str, AnyPreset] = {
+    "default": DEFAULT,
+    "default-4": DEFAULT,
+    "okgqa": OKGQA,
+    "okgqa-2": OKGQA,
+    "ltgen": LTGEN,
+    "ltgen-1": LTGEN,
+}
+_LIMITS = {OKGQA.name: {Strategy.PATHS: OKGQA.taken_paths, Strategy.SUBGRAPH: MAX_LIMIT}}
 """Where the caller gives no limit, and another number of triplets is usual than of the others."""
-PRESETS = {
-    "default": _DEFAULT_4,
-    "default-1": _DEFAULT,
-    "default-3": _DEFAULT_3,
-    "default-4": _DEFAULT_4,
-    "okgqa": _OKGQA,
-    "okgqa-2": _OKGQA,
-    "ltgen": _LTGEN,
-    "ltgen-1": _LTGEN,
-}
-_WHOLE: dict[str, tuple[int, int]] = {
-    "hops": (1, MAX_HOPS),
-    "hub_degree": (1, 2**31 - 1),
-    "max_edges": (1, MAX_EDGES),
-    "max_iterations": (1, 10_000),
-    "max_nodes": (1, MAX_EDGES),
-    "top_nodes": (0, 10_000),
-    "top_edges": (0, 10_000),
-    "max_path_length": (1, 8),
-    "limit": (1, MAX_LIMIT),
-    "taken_paths": (1, MAX_LIMIT),
-    "max_embedded": (1, 100_000),
-    "work_budget": (1, 100_000_000),
-    "max_entities": (1, 100),
-    "relations_per_entity": (1, 1000),
-    "triples_per_relation": (1, 1000),
-    "random_seed": (-(2**63), 2**63 - 1),
-}
-_REAL: dict[str, tuple[float, float]] = {
-    "hub_damping": (0.0, 2.0),
-    "damping": (0.0, 0.999),
-    "tolerance": (1e-15, 1.0),
-    "min_mass": (0.0, 1.0),
-    "edge_cost": (0.0, 1e6),
-    "hop_cost": (0.0, 1.0),
-    "inverse_cost": (0.0, 1.0),
-    "unsupported_step_cost": (0.0, 100.0),
-    "unsupported_step_margin": (0.0, 2.0),
-    "extra_hop_cost": (0.0, 1.0),
-    "kind_similarity": (0.0, 2.0),
-    "shared_bonus": (0.0, 1.0),
-    "min_relevance": (-1.0, 1.0),
-    "min_link_score": (0.0, 1.0),
-}
-_WORDS: dict[str, tuple[str, ...]] = {
-    "walk": ("along", "both"),
-    "scoring": ("prizes", "sequences"),
-}
-_FLAGS = ("nearest", "collapse_round_trips")
-_NAMES = ("ranker",)
-_RULES = tuple(each.name for each in fields(RelationRules))
 
 
-def resolve_preset(name: str, /, *, strategy: Strategy | None = None, **overrides: Any) -> Preset:
+def _bounds_of(family: type[Preset]) -> dict[str, Bounds]:
+    hints = get_type_hints(family, include_extras=True)
+    return {each.name: hints[each.name].__metadata__[0] for each in fields(family)[1:]}
+
+
+BOUNDS = {type(one): _bounds_of(type(one)) for one in (DEFAULT, OKGQA, LTGEN)}
+"""The bounds of each parameter of each family; its name, the first field, has none."""
+
+
+def resolve_preset(
+    name: str, /, *, strategy: Strategy | None = None, **overrides: Any
+) -> AnyPreset:
     """Returns a preset with some of its parameters changed.
 
     Args:
@@ -279,7 +367,8 @@ def resolve_preset(name: str, /, *, strategy: Strategy | None = None, **override
         overrides: Parameters by name; those that are None stay as the preset has them.
 
     Raises:
-        InputError: The preset or a parameter is not known, or a value is out of its bounds.
+        InputError: The preset or a parameter is not known, the preset lacks a parameter, or a
+            value is out of its bounds.
 
     >>> resolve_preset("okgqa", limit=3).limit
     3
@@ -296,60 +385,32 @@ def resolve_preset(name: str, /, *, strategy: Strategy | None = None, **override
     if strategy in usual:
         given.setdefault("limit", usual[strategy])
     for key, value in given.items():
-        _check(key, value)
-    if preset.scoring == "prizes" and given.get("top_nodes", 1) == given.get("top_edges", 1) == 0:
+        _bounds(preset, key).require(key, value)
+    if isinstance(preset, RelationPreset) and given.get("hops", 1) != 1:
+        raise InputError(
+            f"preset {preset.name} takes one step from the question's entities, "
+            f"got {given['hops']} hops",
+            argument="hops",
+        )
+    resolved = replace(preset, **given)
+    if isinstance(resolved, PrizePreset) and resolved.top_nodes == resolved.top_edges == 0:
         raise InputError(
             "top_nodes and top_edges are both 0: nothing would have a prize", argument="top_nodes"
         )
-    if preset.scoring == "sequences" and given.get("top_edges") == 0:
-        raise InputError("top_edges must be at least 1, got 0", argument="top_edges")
-    rules = {key: given.pop(key) for key in _RULES if key in given}
-    if preset.relations is not None:
-        if "scoring" in given:
-            raise InputError(f"preset {preset.name} ranks relations alone", argument="scoring")
-        if given.get("hops", 1) != 1:
-            raise InputError(
-                f"preset {preset.name} takes one step from the question's entities, "
-                f"got {given['hops']} hops",
-                argument="hops",
-            )
-        given["relations"] = replace(preset.relations, **rules)
-    elif rules:
+    return resolved
+
+
+def _bounds(preset: AnyPreset, key: str) -> Bounds:
+    """Returns the bounds of a preset's parameter; raises ``InputError`` where it has none such."""
+    found = BOUNDS[type(preset)].get(key)
+    if found is not None:
+        return found
+    others = [one.name for one in (DEFAULT, OKGQA, LTGEN) if key in BOUNDS[type(one)]]
+    if others:
         raise InputError(
-            f"{', '.join(rules)}: preset {preset.name} ranks no relations; preset ltgen does",
-            argument=next(iter(rules)),
+            f"preset {preset.name} has no {key}; {' and '.join(others)} "
+            f"{'has' if len(others) == 1 else 'have'}",
+            argument=key,
         )
-    return replace(preset, **given)
-
-
-def _check(key: str, value: Any) -> None:
-    if key in _WHOLE:
-        least, most = _WHOLE[key]
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise InputError(
-                f"{key} must be a whole number from {least} to {most}, got {value!r}", argument=key
-            )
-    elif key in _REAL:
-        low, high = _REAL[key]
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not low <= value <= high
-        ):
-            raise InputError(
-                f"{key} must be a number from {low:g} to {high:g}, got {value!r}", argument=key
-            )
-    elif key in _WORDS:
-        if value not in _WORDS[key]:
-            raise InputError(
-                f"{key} must be one of {', '.join(_WORDS[key])}, got {value!r}", argument=key
-            )
-    elif key in _FLAGS:
-        if not isinstance(value, bool):
-            raise InputError(f"{key} must be true or false, got {value!r}", argument=key)
-    elif key in _NAMES:
-        if not isinstance(value, str) or not value.strip():
-            raise InputError(f"{key} must be a name, got {value!r}", argument=key)
-    else:
-        known = ", ".join([*_WHOLE, *_REAL, *_WORDS, *_FLAGS, *_NAMES])
-        raise InputError(f"unknown parameter {key!r}; expected one of {known}", argument=key)
+    known = ", ".join(dict.fromkeys(name for of_family in BOUNDS.values() for name in of_family))
+    raise InputError(f"unknown parameter {key!r}; expected one of {known}", argument=key)

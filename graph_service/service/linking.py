@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from graph_service.errors import InputError
-from graph_service.link import MOST_MENTIONS, link, surest_entities
+from graph_service.link import link, surest_entities
 from graph_service.model.graph import Int32, KnowledgeGraph, require_node
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Cut
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import EntityRef, LinkedEntity
-from graph_service.retrieve.preset import RelationRules
+from graph_service.retrieve.preset import Preset, RelationPreset
 from graph_service.service.linking_noise import add_linking_noise
 from graph_service.service.lookup import read_id
 from graph_service.service.triples import TripleRenderer
@@ -55,9 +55,7 @@ class QuestionLinker:
     def __init__(self, store: Store, /) -> None:
         self._store = store
 
-    def link(
-        self, base: OpenGraph, request: RetrieveRequest, rules: RelationRules | None, /
-    ) -> Linking:
+    def link(self, base: OpenGraph, request: RetrieveRequest, preset: Preset, /) -> Linking:
         """Returns the entities of a question: those given, else those it names.
 
         Some of them are swapped for irrelevant ones, where the request asks for that (K7).
@@ -65,9 +63,10 @@ class QuestionLinker:
         Args:
             base: The graph.
             request: What is asked.
-            rules: Of preset ``ltgen``: which entities are sure enough, and how many.
+            preset: How many mentions are linked; under ``ltgen`` also which entities are sure
+                enough, and how many.
         """
-        linking = self._linked(base, request, rules)
+        linking = self._linked(base, request, preset)
         if request.linking_accuracy is None:
             return linking
         arrays = base.arrays
@@ -95,22 +94,17 @@ class QuestionLinker:
             ),
         )
 
-    def _linked(
-        self, base: OpenGraph, request: RetrieveRequest, rules: RelationRules | None
-    ) -> Linking:
+    def _linked(self, base: OpenGraph, request: RetrieveRequest, preset: Preset) -> Linking:
         cuts: tuple[Cut, ...] = ()
-        if rules is None or request.entity_ids:
-            mentions = link(request.question, base.arrays, languages=request.languages)
-        else:
+        mentions = link(
+            request.question,
+            base.arrays,
+            languages=request.languages,
+            limit=preset.max_mentions,
+        )
+        if isinstance(preset, RelationPreset) and not request.entity_ids:
             mentions, cuts = surest_entities(
-                link(
-                    request.question,
-                    base.arrays,
-                    languages=request.languages,
-                    limit=MOST_MENTIONS,
-                ),
-                min_score=rules.min_link_score,
-                most=rules.max_entities,
+                mentions, min_score=preset.min_link_score, most=preset.max_entities
             )
         spans = tuple((mention.start, mention.end) for mention in mentions)
         maker = TripleRenderer(base.arrays, None, request.languages)

@@ -15,6 +15,7 @@ from graph_service.artifacts.rankers import RankerStore
 from graph_service.artifacts.views import AppliedView, ViewStore
 from graph_service.embed import Vectors
 from graph_service.errors import InputError
+from graph_service.link import LINKING_RULES
 from graph_service.model.graph import RANK_CODES, Int32
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
@@ -39,9 +40,9 @@ from graph_service.model.serialise import to_plain
 from graph_service.model.statement import Rank
 from graph_service.options import options_of
 from graph_service.retrieve.context import Selection
-from graph_service.retrieve.engine import question_texts, run
+from graph_service.retrieve.engine import ResolvedRequest, question_texts, run
 from graph_service.retrieve.kinds import HeadRelations
-from graph_service.retrieve.preset import Preset, resolve_preset
+from graph_service.retrieve.preset import AnyPreset, Preset, RelationPreset, resolve_preset
 from graph_service.retrieve.region.class_filter import IsInstance, instances_of
 from graph_service.retrieve.region.cut import extract_region
 from graph_service.service.linking import Linking, OpenGraph, QuestionLinker
@@ -138,7 +139,7 @@ class Retriever:
 
     def link(self, base: OpenGraph, request: RetrieveRequest, /) -> Linking:
         """Returns the entities of a question; see ``QuestionLinker.link``."""
-        return self._linker.link(base, request, self.preset(request).relations)
+        return self._linker.link(base, request, self.preset(request))
 
     def retrieve(
         self,
@@ -162,7 +163,7 @@ class Retriever:
         vectors = self._vectors()
         question_vector = None
         if request.question_vector is not None:
-            if preset.scoring not in ("prizes", "sequences"):
+            if isinstance(preset, RelationPreset):
                 raise InputError(
                     f"preset {preset.name} ranks by the question's text and takes no question_vector",
                     argument="question_vector",
@@ -175,25 +176,27 @@ class Retriever:
         selection: Selection | None = None
         if len(linking.start_entities):
             selection = run(
-                request.strategy,
-                request.question,
-                graph=base.arrays,
-                start_entities=linking.start_entities,
-                mentions=linking.mentions,
-                overlay=overlay,
-                preset=preset,
-                encode=partial(vectors.encode, deadline=deadline, passing=passing),
-                languages=request.languages,
-                relation_filter=_relation_filter(base, laid, request),
-                ranks=ranks,
-                min_score=request.min_score,
-                prove=request.prove,
-                deadline=deadline,
-                region=ground.region,
-                ranker=self._ranker(preset, vectors, deadline, passing),
-                head_relations=ground.head_relations,
-                is_instance=is_instance,
-                question_vector=question_vector,
+                ResolvedRequest(
+                    strategy=request.strategy,
+                    question=request.question,
+                    graph=base.arrays,
+                    start_entities=linking.start_entities,
+                    mentions=linking.mentions,
+                    overlay=overlay,
+                    preset=preset,
+                    encode=partial(vectors.encode, deadline=deadline, passing=passing),
+                    languages=request.languages,
+                    relation_filter=_relation_filter(base, laid, request),
+                    ranks=ranks,
+                    min_score=request.min_score,
+                    prove=request.prove,
+                    deadline=deadline,
+                    region=ground.region,
+                    ranker=self._ranker(preset, vectors, deadline, passing),
+                    head_relations=ground.head_relations,
+                    is_instance=is_instance,
+                    question_vector=question_vector,
+                )
             )
             watch.stages(selection.timings_ms)
         maker = TripleRenderer(base.arrays, overlay, request.languages)
@@ -223,7 +226,11 @@ class Retriever:
                 laid,
                 strategy=request.strategy,
                 preset=preset.name,
-                parameters={**preset.parameters(), **_request_parameters(request)},
+                parameters={
+                    **preset.parameters(),
+                    "linking": LINKING_RULES.parameters(),
+                    **_request_parameters(request),
+                },
                 embedder=vectors.embedder.name,
                 solver=selection.solver if selection else None,
             ),
@@ -271,7 +278,7 @@ class Retriever:
         if texts:
             self._vectors().encode(list(texts), deadline=deadline, passing=texts)
 
-    def preset(self, request: RetrieveRequest, /) -> Preset:
+    def preset(self, request: RetrieveRequest, /) -> AnyPreset:
         """Returns all parameters of a request; raises ``InputError`` past the settings' limits."""
         most_hops, most_items = self._settings.max_hops, self._settings.max_items
         if request.limit is not None and request.limit > most_items:
@@ -288,20 +295,19 @@ class Retriever:
             **request.of_preset(),
         )
         preset.require(request.strategy)
-        if preset.relations is None:
-            return preset
-        ranker = self._rankers.resolve(preset.relations.ranker)
-        return replace(preset, relations=replace(preset.relations, ranker=ranker))
+        if isinstance(preset, RelationPreset):
+            return replace(preset, ranker=self._rankers.resolve(preset.ranker))
+        return preset
 
     def _ranker(
-        self, preset: Preset, vectors: Vectors, deadline: Deadline, passing: Container[str]
+        self, preset: AnyPreset, vectors: Vectors, deadline: Deadline, passing: Container[str]
     ) -> RelationRanker | None:
         """Returns who ranks relations, where the preset ranks them."""
-        if preset.relations is None:
+        if not isinstance(preset, RelationPreset):
             return None
         encode = partial(vectors.encode, deadline=deadline, passing=passing)
         encoding = Encoding(vectors.embedder.name, encode)
-        return self._rankers.open(preset.relations.ranker, encoding)
+        return self._rankers.open(preset.ranker, encoding)
 
     def _lay(
         self,

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
+from graph_service.link import LINKING_RULES
 from graph_service.link.forms import other_forms
 from graph_service.link.lexicon import Lexicon, RelationNames, share_lexicon
 from graph_service.link.question import find_runs, may_be_name, read_atoms, writes_capitals
@@ -222,6 +223,11 @@ def _named(
             continue
         if not look_up(names[left, right]) and not any(atom.unspaced for atom in run):
             hopeless[left] = right
-    for form in other_forms(atoms, lexicon, capitals=writes_capitals(atoms)):
+    for form in other_forms(
+        atoms,
+        lexicon,
+        capitals=writes_capitals(atoms),
+        max_words=LINKING_RULES.form_words,
+    ):
         look_up(form.name)
     return list(found)

@@ -116,7 +116,7 @@ def test_the_stores_own_route_gives_the_same_result_l4(
     weights = trained()
     service.rankers.add(weights)
     for options in ({}, {"entity_ids": ("Q1", "Q12")}, {"ranker": "trained", "limit": 7},
-                    {"strategy": Strategy.PATHS, "random_seed": 5}):  # fmt: skip
+                    {"strategy": Strategy.PATHS, "draw_seed": 5}):  # fmt: skip
         request = replace(
             RetrieveRequest(ASKED, Strategy.TRIPLETS, preset="ltgen"),
             **options,

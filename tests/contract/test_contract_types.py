@@ -68,7 +68,7 @@ def test_types_are_read_from_the_store_as_from_the_snapshot(
         settings=Settings(vectors=str(tmp_path / "b.db"), snapshot_edges=1),
     )
     some = 0
-    for preset in ("okgqa", "default-1"):
+    for preset in ("okgqa", "default"):
         for strategy in Strategy:
             for types in (("Q900",), ("Q104", "Q108"), ("Q107",), ("Q30",)):
                 request = RetrieveRequest(

@@ -119,7 +119,7 @@ def test_a_ranker_put_into_the_store_ranks_retrievals_l4_l5(demo_cli: Cli) -> No
     assert code == 0
     found = json.loads(out)
     parameters = found["provenance"]["parameters"]
-    assert (parameters["ranker"], parameters["random_seed"]) == (name, 4)
+    assert (parameters["ranker"], parameters["draw_seed"]) == (name, 4)
     assert found["items"][0]["triple"]["relation"]["id"] == "P26"
     of_maria = {
         item["triple"]["relation"]["id"] for item in found["items"] if item["origin_id"] == MARIA

@@ -28,7 +28,7 @@ from graph_service.model.result import Strategy
 from graph_service.model.values import MonolingualText
 from graph_service.model.view_spec import Change, Method, Sampling, Scope, ViewSpec
 from graph_service.rank import EmbeddingRanker
-from graph_service.retrieve.engine import run
+from graph_service.retrieve.engine import ResolvedRequest, run
 from graph_service.retrieve.preset import resolve_preset
 from graph_service.retrieve.region import stats
 from graph_service.retrieve.region.class_filter import instances_of
@@ -129,21 +129,23 @@ def retrieval(name: str, strategy: Strategy, preset: str) -> Work:
         return counted
 
     return lambda deadline: run(
-        strategy,
-        "Which leaf p3 text of the hub?",
-        graph=graph,
-        start_entities=np.array([graph.find_node("n0")], dtype=np.int32),
-        preset=resolve_preset(preset, strategy=strategy),
-        encode=encode(deadline),
-        ranker=EmbeddingRanker(Encoding("counted", encode(deadline))),
-        prove=True,
-        deadline=deadline,
+        ResolvedRequest(
+            strategy=strategy,
+            question="Which leaf p3 text of the hub?",
+            graph=graph,
+            start_entities=np.array([graph.find_node("n0")], dtype=np.int32),
+            preset=resolve_preset(preset, strategy=strategy),
+            encode=encode(deadline),
+            ranker=EmbeddingRanker(Encoding("counted", encode(deadline))),
+            prove=True,
+            deadline=deadline,
+        )
     )
 
 
 VIEWS = tuple(views_of(build_graph([(f"a{i}", "p", "b") for i in range(2000)])))
 MEASURES = ("base's measure", "measure", "impact")
-PRESETS = ("okgqa", "default", "default-1", "ltgen")
+PRESETS = ("okgqa", "default", "ltgen")
 
 
 def works(name: str) -> dict[str, Work]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from named_graphs import Names, build_graph, ids
 
 from graph_service.errors import InputError
-from graph_service.link import link
+from graph_service.link import LINKING_RULES, LinkingRules, link
 from graph_service.link.misspelt import SpellingIndex, allowed_distance, edit_distance
 from graph_service.model.graph import (
     KnowledgeGraph,
@@ -446,7 +446,7 @@ def test_view_decides_by_its_own_edges(homonyms: KnowledgeGraph) -> None:
 
 
 def test_runners_up_are_limited(homonyms: KnowledgeGraph) -> None:
-    (mention,) = link("Who is John Green?", homonyms, max_alternatives=1)
+    (mention,) = link("Who is John Green?", homonyms, rules=LinkingRules(max_alternatives=1))
     assert len(mention.candidates) == 2
 
 
@@ -483,8 +483,8 @@ def test_spelling_index_finds_what_comparing_all_finds(labels: list[str], asked:
     """The sets of letters only leave out what is too far off; compared with every label in turn."""
     name = normalise_name(asked)
     column = LabelColumn(np.arange(len(labels), dtype=np.int32), StringTable.build(labels))
-    found = SpellingIndex.build({"en": column}).find(name)
-    allowed = allowed_distance(name.replace(" ", ""))
+    found = SpellingIndex.build({"en": column}).find_all([name], LINKING_RULES)[0]
+    allowed = allowed_distance(name.replace(" ", ""), LINKING_RULES)
     distances = {
         node: distance
         for node, label in enumerate(labels)

@@ -21,7 +21,7 @@ from graph_service.model.statement import Entity, EntityKind, Statement, make_st
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.rank import EmbeddingRanker
-from graph_service.retrieve.preset import resolve_preset
+from graph_service.retrieve.preset import RelationPreset, resolve_preset
 from graph_service.settings import Settings
 from queries.generate.answer import answer
 from queries.rank.prompted import PromptedRanker
@@ -84,8 +84,8 @@ def own() -> EmbeddingRanker:
 
 
 def test_what_is_kept_here_is_what_the_preset_keeps() -> None:
-    rules = resolve_preset(PRESET).relations
-    assert rules is not None
+    rules = resolve_preset(PRESET)
+    assert isinstance(rules, RelationPreset)
     assert (
         rules.max_entities, rules.relations_per_entity, rules.triples_per_relation,
     ) == (MAX_ENTITIES, RELATIONS_KEPT, STATEMENTS_KEPT)  # fmt: skip
@@ -156,7 +156,7 @@ def test_the_draw_is_by_random_seed_and_written_down_l4(client: Client) -> None:
         assert set(triples_of(first)) != set(triples_of(other))
         assert first.id != other.id
         parameters = other.provenance.parameters
-        assert (parameters["random_seed"], parameters["relations_per_entity"]) == (1, 5)
+        assert (parameters["draw_seed"], parameters["relations_per_entity"]) == (1, 5)
         assert parameters["triples_per_relation"] == 10
     assert drawn("embedding", 0).provenance.parameters["ranker"] == "embedding"
     assert drawn(own(), 0).provenance.parameters["ranker"] == "embedding words-1"
@@ -276,7 +276,7 @@ def test_a_request_of_the_service_takes_all_limits_l4(service: Service) -> None:
         )
     )
     parameters = found.provenance.parameters
-    assert [parameters[name] for name in ("min_link_score", "max_entities", "random_seed")] == [
+    assert [parameters[name] for name in ("min_link_score", "max_entities", "draw_seed")] == [
         0.5, 1, -3,
     ]  # fmt: skip
     assert len(found.linked) == 1

@@ -1,8 +1,9 @@
-"""Statements nearest to an open question, against brute force (O5, O6; preset default-3)."""
+"""Statements nearest to an open question, against brute force (O5, O6; preset default)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -14,30 +15,30 @@ from retrieve_samples import region_of
 from graph_service.model.graph import Float64
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.region import Region
+from graph_service.retrieve.preset import DEFAULT, SequencePreset
 from graph_service.retrieve.sequences.nearest import nearest_walks
 from graph_service.retrieve.sequences.walks import Walk
 
 Triples = list[tuple[int, int]]
+ALL = replace(DEFAULT, max_compared=1000, max_compared_first=500)
 
 
 def ask(
     region: Region,
     like: list[float],
     *,
-    max_edges: int = 1000,
+    preset: SequencePreset = ALL,
     max_length: int = 2,
     promise: Callable[..., Float64] | None = None,
 ) -> tuple[tuple[Walk, ...], tuple[Cut, ...]]:
     values = np.array(like)
     return nearest_walks(
         region,
+        preset,
         likeness=lambda edges: values[edges],
         promise=promise or (lambda edges, targets: np.zeros(len(edges))),
         max_length=max_length,
-        max_edges=max_edges,
         max_walks=1000,
-        hop_cost=0.02,
-        shared_bonus=0.1,
     )
 
 
@@ -112,7 +113,10 @@ def test_what_joins_two_entities_is_compared_first_then_what_looks_promising() -
         return np.asarray(target == 7, dtype=np.float64)
 
     walks, (cut,) = ask(
-        region_of(10, edges, start_entities=[0, 1]), [0.5] * 9, max_edges=6, promise=promise
+        region_of(10, edges, start_entities=[0, 1]),
+        [0.5] * 9,
+        preset=replace(DEFAULT, max_compared=6, max_compared_first=3),
+        promise=promise,
     )
     assert (cut.what, cut.reason, cut.limit) == ("statements", CutReason.LIMIT, 6)
     ends = {walk.nodes[-1] for walk in walks if len(walk.nodes) == 2}

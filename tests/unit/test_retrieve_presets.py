@@ -10,144 +10,164 @@ from typing import Any
 import pytest
 
 from graph_service.errors import InputError
-from graph_service.retrieve.preset import PRESETS, Preset, RelationRules, resolve_preset
+from graph_service.link import LINKING_RULES
+from graph_service.model.result import Strategy
+from graph_service.retrieve.preset import (
+    BOUNDS,
+    DEFAULT,
+    LTGEN,
+    OKGQA,
+    PRESETS,
+    AnyPreset,
+    Preset,
+    PrizePreset,
+    RankedPreset,
+    RelationPreset,
+    SequencePreset,
+    resolve_preset,
+)
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "retrieval.md"
-IDLE: dict[str, dict[str, object]] = {
-    "okgqa-2": {
-        **dict.fromkeys(
-            ("hop_cost", "inverse_cost", "unsupported_step_cost", "unsupported_step_margin"), 0.0
-        ),
-        **{
-            "extra_hop_cost": 0.0,
-            "collapse_round_trips": False,
-            "kind_similarity": None,
-            "shared_bonus": 0.0,
-        },
-        **{"min_relevance": -1.0, "work_budget": 20_000},
-    },
-    **dict.fromkeys(("default-1", "default-3", "default-4"), {"taken_paths": 0}),
-}
-"""What stands in a result's provenance and plays no part: a dash on the page."""
-# The same in all presets.
-UNSAID = {"name", "damping", "tolerance", "max_iterations", "relations"}
+FAMILIES: tuple[AnyPreset, ...] = (OKGQA, DEFAULT, LTGEN)
 
 
 def stated() -> dict[str, dict[str, str]]:
-    """The page's table: what it says of each parameter, by preset."""
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
-    begin = next(at for at, line in enumerate(lines) if line.startswith("| parameter | okgqa-2"))
-    presets = [cell.strip() for cell in lines[begin].split("|")[2:-1]]
-    found: dict[str, dict[str, str]] = {name: {} for name in presets}
-    for line in lines[begin + 2 :]:
-        if not line.startswith("|"):
-            break
-        first, *cells = (cell.strip() for cell in line.split("|")[1:-1])
-        names = re.findall(r"`(\w+)`", first)
-        for preset, cell in zip(presets, cells, strict=True):
-            values = re.split(r", (?!\d{3}\b)", cell)
-            values = ["-"] * len(names) if cell == "-" else values[: len(names)]
-            for name, value in zip(names, values, strict=True):
-                found[preset][name] = value
+    """What the page's tables of parameters say, by preset and parameter."""
+    found: dict[str, dict[str, str]] = {preset.name: {} for preset in FAMILIES}
+    columns: list[str] = []
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]] if line.startswith("|") else []
+        if cells[:1] == ["parameter"]:
+            columns = cells[1:]
+        elif not cells:
+            columns = []
+        elif columns and (name := re.fullmatch(r"`(\w+)`", cells[0])):
+            for column, cell in zip(columns, cells[1:], strict=True):
+                if column in found:
+                    assert name[1] not in found[column], f"{name[1]} stands there twice"
+                    found[column][name[1]] = cell
     return found
 
 
-def said(value: Any) -> Any:
-    if isinstance(value, str):
-        words: dict[str, Any] = {"none": None, "no": False, "yes": True}
-        plain = value.replace(",", "")
-        if re.fullmatch(r"[-+.e\d]+", plain):
-            return float(plain)
-        return words.get(value, value)
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+def stated_rules() -> dict[str, str]:
+    """What the page's table of the linker's numbers says."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    rows = lines[lines.index("| number | value | what it is |") + 2 :]
+    rows = rows[: rows.index("")]
+    cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
+    return {name.strip("`"): value for name, value, _ in cells}
 
 
-@pytest.mark.parametrize("name", ["okgqa-2", "default-1", "default-3", "default-4"])
-def test_each_parameter_is_what_the_page_says(name: str) -> None:
-    table = stated()[name]
-    names = {field.name for field in fields(Preset)} - UNSAID
-    assert names == table.keys()
-    for parameter, text in table.items():
-        value = getattr(PRESETS[name], parameter)
-        if text != "-":
-            assert said(value) == said(text), parameter
-        else:
-            assert value == IDLE[name][parameter], parameter
-    preset = PRESETS[name]
-    assert (preset.damping, preset.tolerance, preset.max_iterations) == (0.85, 1e-6, 100)
-    assert preset.relations is None
+def read(text: str) -> Any:
+    plain = text.replace(",", "")
+    if re.fullmatch(r"[-+.e\d]+", plain):
+        return float(plain)
+    return None if text == "none" else text
+
+
+@pytest.mark.parametrize("preset", FAMILIES, ids=lambda preset: preset.name)
+def test_each_parameter_is_what_the_page_says(preset: AnyPreset) -> None:
+    table = stated()[preset.name]
+    assert {name: read(text) for name, text in table.items()} == preset.parameters()
+
+
+def test_the_linkers_numbers_are_what_the_page_says() -> None:
+    assert {name: read(text) for name, text in stated_rules().items()} == (
+        LINKING_RULES.parameters()
+    )
 
 
 def test_versions_without_a_number_are_the_newest() -> None:
-    assert PRESETS["default"] is PRESETS["default-4"]
-    assert PRESETS["okgqa"] is PRESETS["okgqa-2"]
-    assert PRESETS["ltgen"] is PRESETS["ltgen-1"]
+    assert PRESETS == {
+        "default": DEFAULT,
+        "default-4": DEFAULT,
+        "okgqa": OKGQA,
+        "okgqa-2": OKGQA,
+        "ltgen": LTGEN,
+        "ltgen-1": LTGEN,
+    }
     assert {name for name, preset in PRESETS.items() if preset.name == name} == {
-        *("default-1", "default-3", "default-4", "okgqa-2", "ltgen-1"),
+        preset.name for preset in FAMILIES
     }
 
 
-def test_ltgen_is_okgqa_with_relations_in_one_step() -> None:
-    ltgen = PRESETS["ltgen"]
-    assert (ltgen.scoring, ltgen.hops, ltgen.min_mass, ltgen.limit) == ("relations", 1, 0.0, 1000)
-    assert ltgen.relations == RelationRules(0.35, 5, 5, 10, 0, "embedding")
+def test_a_family_has_only_what_its_rules_use() -> None:
+    """No parameter is shared but those of ``Preset`` and ``RankedPreset``, and ``top_edges``."""
+    own = {family: {field.name for field in fields(family)} for family in BOUNDS}
+    shared = {field.name for field in fields(Preset)}
+    ranked = {field.name for field in fields(RankedPreset)}
+    assert own[PrizePreset] & own[SequencePreset] == ranked | {"top_edges"}
+    assert own[PrizePreset] & own[RelationPreset] == shared
+    assert own[SequencePreset] & own[RelationPreset] == shared
 
 
 # The least and the most of each parameter, and one beyond each.
-BOUNDS: list[tuple[str, str, Any, Any, Any, Any]] = [
+BOUND_ROWS: list[tuple[str, str, Any, Any, Any, Any]] = [
+    ("default", "max_mentions", 1, 1000, 0, 1001),
     ("default", "hops", 1, 4, 0, 5),
+    ("okgqa", "hops", 1, 4, 0, 5),
     ("default", "hub_degree", 1, 2**31 - 1, 0, 2**31),
     ("default", "max_edges", 1, 1_000_000, 0, 1_000_001),
-    ("default", "max_iterations", 1, 10_000, 0, 10_001),
-    ("default", "max_nodes", 1, 1_000_000, 0, 1_000_001),
-    ("okgqa", "top_nodes", 0, 10_000, -1, 10_001),
-    ("okgqa", "top_edges", 0, 10_000, -1, 10_001),
-    ("default", "max_path_length", 1, 8, 0, 9),
-    ("default", "limit", 1, 1000, 0, 1001),
-    ("default", "taken_paths", 1, 1000, 0, 1001),
+    ("default", "max_wedges", 1, 2**31 - 1, 0, 2**31),
     ("default", "max_embedded", 1, 100_000, 0, 100_001),
-    ("default", "work_budget", 1, 100_000_000, 0, 100_000_001),
-    ("ltgen", "max_entities", 1, 100, 0, 101),
-    ("ltgen", "relations_per_entity", 1, 1000, 0, 1001),
-    ("ltgen", "triples_per_relation", 1, 1000, 0, 1001),
-    ("ltgen", "random_seed", -(2**63), 2**63 - 1, -(2**63) - 1, 2**63),
-    ("default", "hub_damping", 0.0, 2.0, -1e-9, 2.000001),
+    ("default", "limit", 1, 1000, 0, 1001),
     ("default", "damping", 0.0, 0.999, -1e-9, 0.9991),
     ("default", "tolerance", 1e-15, 1.0, 9e-16, 1.000001),
-    ("default", "min_mass", 0.0, 1.0, -1e-9, 1.000001),
+    ("default", "max_iterations", 1, 10_000, 0, 10_001),
+    ("default", "max_path_length", 1, 8, 0, 9),
     ("default", "edge_cost", 0.0, 1e6, -1e-9, 1e6 + 1),
+    ("okgqa", "min_mass", 0.0, 1.0, -1e-9, 1.000001),
+    ("okgqa", "top_nodes", 0, 10_000, -1, 10_001),
+    ("okgqa", "top_edges", 0, 10_000, -1, 10_001),
+    ("okgqa", "taken_paths", 1, 1000, 0, 1001),
+    ("default", "hub_damping", 0.0, 2.0, -1e-9, 2.000001),
+    ("default", "max_nodes", 1, 1_000_000, 0, 1_000_001),
+    ("default", "top_edges", 1, 10_000, 0, 10_001),
     ("default", "hop_cost", 0.0, 1.0, -1e-9, 1.000001),
     ("default", "inverse_cost", 0.0, 1.0, -1e-9, 1.000001),
     ("default", "unsupported_step_cost", 0.0, 100.0, -1e-9, 100.0001),
     ("default", "unsupported_step_margin", 0.0, 2.0, -1e-9, 2.000001),
     ("default", "extra_hop_cost", 0.0, 1.0, -1e-9, 1.000001),
-    ("default", "kind_similarity", 0.0, 2.0, -1e-9, 2.000001),
     ("default", "shared_bonus", 0.0, 1.0, -1e-9, 1.000001),
     ("default", "min_relevance", -1.0, 1.0, -1.000001, 1.000001),
+    ("default", "kind_similarity", 0.0, 2.0, -1e-9, 2.000001),
+    ("default", "synonym_similarity", 0.0, 2.0, -1e-9, 2.000001),
+    ("default", "kind_heads", 1, 10_000, 0, 10_001),
+    ("default", "kind_letters", 1, 100, 0, 101),
+    ("default", "work_budget", 1, 100_000_000, 0, 100_000_001),
+    ("default", "beam", 1, 10_000, 0, 10_001),
+    ("default", "level_share", 0.0, 1.0, -1e-9, 1.000001),
+    ("default", "max_refined", 1, 10_000, 0, 10_001),
+    ("default", "walks_per_item", 1, 10_000, 0, 10_001),
+    ("default", "min_walks", 1, 10_000, 0, 10_001),
+    ("default", "max_tied", 1, 10_000, 0, 10_001),
+    ("default", "max_compared", 1, 10_000, 0, 10_001),
+    ("default", "max_compared_first", 1, 10_000, 0, 10_001),
+    ("default", "walked_on", 1, 10_000, 0, 10_001),
+    ("default", "text_characters", 1, 100_000, 0, 100_001),
+    ("default", "shared_letters", 1, 100, 0, 101),
+    ("default", "statement_power", 0.0, 100.0, -1e-9, 100.0001),
     ("ltgen", "min_link_score", 0.0, 1.0, -1e-9, 1.000001),
-    ("default", "walk", "along", "both", "ALONG", "up"),
-    ("default", "scoring", "prizes", "sequences", "relations", ""),
-    ("default", "nearest", False, True, 0, "yes"),
-    ("default", "collapse_round_trips", False, True, 1, "no"),
+    ("ltgen", "max_entities", 1, 100, 0, 101),
+    ("ltgen", "relations_per_entity", 1, 1000, 0, 1001),
+    ("ltgen", "triples_per_relation", 1, 1000, 0, 1001),
+    ("ltgen", "draw_seed", -(2**63), 2**63 - 1, -(2**63) - 1, 2**63),
     ("ltgen", "ranker", "r", "a name", "", 3),
 ]
 
 
 def test_every_parameter_has_bounds() -> None:
-    names = {field.name for of in (Preset, RelationRules) for field in fields(of)}
-    assert {row[1] for row in BOUNDS} == names - {"name", "relations"}
+    for family, bounds in BOUNDS.items():
+        assert bounds.keys() == {field.name for field in fields(family)} - {"name"}
+        assert bounds.keys() <= {row[1] for row in BOUND_ROWS}
 
 
-@pytest.mark.parametrize(("preset", "name", "least", "most", "below", "beyond"), BOUNDS)
+@pytest.mark.parametrize(("preset", "name", "least", "most", "below", "beyond"), BOUND_ROWS)
 def test_bounds_hold_to_the_last(
     preset: str, name: str, least: Any, most: Any, below: Any, beyond: Any
 ) -> None:
     for value in (least, most):
-        if (name, value) == ("hops", 4) and preset == "ltgen":
-            continue
-        resolved = resolve_preset(preset, **{name: value})
-        holder = resolved.relations if hasattr(RelationRules(), name) else resolved
-        assert getattr(holder, name) == value
+        assert getattr(resolve_preset(preset, **{name: value}), name) == value
         assert resolve_preset(preset, **{name: None}) == resolve_preset(preset)
     for value in (below, beyond):
         with pytest.raises(InputError) as caught:
@@ -157,26 +177,44 @@ def test_bounds_hold_to_the_last(
         assert repr(value) in str(caught.value)
 
 
+@pytest.mark.parametrize("preset", FAMILIES, ids=lambda preset: preset.name)
+def test_a_parameter_of_another_family_is_refused_by_name(preset: AnyPreset) -> None:
+    for _, name, value, *_ in BOUND_ROWS:
+        if hasattr(preset, name):
+            continue
+        with pytest.raises(InputError, match=f"^preset {preset.name} has no {name}; ") as caught:
+            resolve_preset(preset.name, **{name: value})
+        assert caught.value.argument == name
+        owners = [one.name for one in FAMILIES if hasattr(one, name)]
+        assert all(owner in str(caught.value) for owner in owners)
+
+
 def test_what_a_preset_cannot_do_is_refused() -> None:
     for preset, parameters, argument in (
         ("default", {"top_edges": 0}, "top_edges"),
+        ("default", {"limit": True}, "limit"),
+        ("default", {"edge_cost": float("nan")}, "edge_cost"),
         ("okgqa", {"top_edges": 0, "top_nodes": 0}, "top_nodes"),
-        ("default", {"ranker": "r", "max_entities": 2}, "max_entities"),
         ("ltgen", {"hops": 2}, "hops"),
-        ("ltgen", {"scoring": "prizes"}, "scoring"),
         ("default", {"unheard": 1}, "unheard"),
+        ("default", {"name": "mine"}, "name"),
         ("best", {}, "preset"),
     ):
         with pytest.raises(InputError) as caught:
             resolve_preset(preset, **parameters)
         assert caught.value.argument == argument
-    assert resolve_preset("okgqa", top_edges=0).top_edges == 0
-    assert resolve_preset("okgqa", top_nodes=0).top_nodes == 0
+    for one in Strategy:
+        DEFAULT.require(one)
+        OKGQA.require(one)
+    with pytest.raises(InputError, match="no subgraph"):
+        LTGEN.require(Strategy.SUBGRAPH)
+    assert resolve_preset("okgqa", top_edges=0).top_edges == 0  # type: ignore[union-attr]
+    assert resolve_preset("okgqa", top_nodes=0).top_nodes == 0  # type: ignore[union-attr]
     assert resolve_preset("ltgen", hops=1) == resolve_preset("ltgen")
     assert resolve_preset(" Default ").name == "default-4"
-    with pytest.raises(InputError, match="expected one of default, default-1, default-3"):
+    with pytest.raises(InputError, match="expected one of default, default-4, okgqa"):
         resolve_preset("best")
     with pytest.raises(InputError) as caught:
         resolve_preset("default", unheard=1)
-    for name in {row[1] for row in BOUNDS}:
-        assert name in str(caught.value)
+    for row in BOUND_ROWS:
+        assert row[1] in str(caught.value)

@@ -11,7 +11,7 @@ from graph_service.errors import DeadlineError, InputError
 from graph_service.model.limits import CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.model.result import Strategy
-from graph_service.retrieve.preset import resolve_preset
+from graph_service.retrieve.preset import PrizePreset, resolve_preset
 from graph_service.retrieve.prizes.triplets import best_triplets
 from graph_service.retrieve.region.pagerank import personalised_pagerank, prune
 from graph_service.retrieve.region.stats import region_stats
@@ -282,6 +282,7 @@ def test_o5_similarity_of_head_edge_and_tail_then_key() -> None:
 
 def test_presets_resolve_and_check_their_bounds() -> None:
     okgqa = resolve_preset("okgqa")
+    assert isinstance(okgqa, PrizePreset)
     assert (okgqa.name, okgqa.damping, okgqa.tolerance) == ("okgqa-2", 0.85, 1e-6)
     assert (okgqa.hops, okgqa.max_iterations, okgqa.min_mass) == (2, 100, 1e-5)
     assert (okgqa.top_nodes, okgqa.top_edges, okgqa.edge_cost) == (10, 10, 1.0)

@@ -36,8 +36,8 @@ from graph_service.model.values import Quantity, StringValue, Time, Value
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.rank import EmbeddingRanker
 from graph_service.retrieve.context import Selection
-from graph_service.retrieve.engine import run
-from graph_service.retrieve.preset import resolve_preset
+from graph_service.retrieve.engine import ResolvedRequest, run
+from graph_service.retrieve.preset import BOUNDS, resolve_preset
 from graph_service.retrieve.prizes.paths import best_first_paths
 from graph_service.retrieve.prizes.subgraph import best_subgraph
 from graph_service.retrieve.region.pagerank import personalised_pagerank
@@ -139,6 +139,7 @@ class Asked:
     prove: bool = False
 
 
+PRESETS = ("default", "okgqa", "ltgen")
 QUESTIONS = (
     ("Who is the mother of the spouse of Person A0?", ("p0",)),
     ("Which films did the father of Person B0 act in?", ("p1",)),
@@ -153,20 +154,21 @@ QUESTIONS = (
 PARAMETERS: tuple[tuple[str, dict[str, Any]], ...] = (
     *(("default", {name: value}) for name, value in (
         ("hops", 1), ("hops", 4), ("hub_degree", 6), ("max_edges", 60), ("max_nodes", 25),
-        ("min_mass", 0.004), ("walk", "along"), ("hub_damping", 0.0), ("damping", 0.5),
+        ("hub_damping", 0.0), ("damping", 0.5),
         ("top_edges", 2), ("edge_cost", 0.4), ("max_path_length", 2), ("limit", 2),
-        ("max_embedded", 12), ("hop_cost", 0.2), ("inverse_cost", 0.3), ("unsupported_step_cost", 0.0),
-        ("unsupported_step_margin", 0.0), ("extra_hop_cost", 0.3), ("collapse_round_trips", False),
+        ("hop_cost", 0.2), ("inverse_cost", 0.3), ("unsupported_step_cost", 0.0),
+        ("unsupported_step_margin", 0.0), ("extra_hop_cost", 0.3),
         ("kind_similarity", 0.2), ("shared_bonus", 0.6), ("min_relevance", 0.9),
-        ("min_relevance", -1.0), ("nearest", False), ("work_budget", 40), ("work_budget", 400),
+        ("min_relevance", -1.0), ("work_budget", 40), ("work_budget", 400),
     )),
+    ("default", {"max_embedded": 12, "max_compared": 4, "max_compared_first": 2}),
     *(("okgqa", {name: value}) for name, value in (
         ("top_nodes", 3), ("top_edges", 0), ("edge_cost", 0.2), ("max_path_length", 2),
         ("limit", 3), ("taken_paths", 9), ("max_embedded", 20), ("hops", 3), ("max_edges", 80),
-        ("tolerance", 1e-2), ("max_iterations", 3), ("max_nodes", 15),
+        ("tolerance", 1e-2), ("max_iterations", 3),
     )),
     *(("ltgen", {name: value}) for name, value in (
-        ("triples_per_relation", 1), ("relations_per_entity", 2), ("random_seed", 5),
+        ("triples_per_relation", 1), ("relations_per_entity", 2), ("draw_seed", 5),
         ("max_entities", 1), ("limit", 4), ("hub_degree", 3),
     )),
 )  # fmt: skip
@@ -174,7 +176,7 @@ PARAMETERS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 def asked() -> Iterator[Asked]:
     for question, start_entities in QUESTIONS:
-        for preset in ("default", "default-1", "default-3", "okgqa", "ltgen"):
+        for preset in PRESETS:
             yield Asked(question, start_entities, preset)
             yield Asked(question, start_entities, preset, viewed=True)
         yield Asked(question, start_entities, min_score=0.35)
@@ -197,20 +199,22 @@ def retrieved(one: Asked, strategy: Strategy, deadline: Deadline | None = None) 
         at = one.question.find(name)
         spans += [(at, at + len(name))] if at >= 0 else []
     return run(
-        strategy,
-        one.question,
-        graph=graph,
-        start_entities=np.array(
-            [graph.find_node(seed) for seed in one.start_entities], dtype=np.int32
-        ),
-        mentions=spans,
-        preset=resolve_preset(one.preset, strategy=strategy, **one.parameters),
-        encode=encode,
-        overlay=view() if one.viewed else None,
-        min_score=one.min_score,
-        prove=one.prove,
-        ranker=RANKER,
-        deadline=deadline,
+        ResolvedRequest(
+            strategy=strategy,
+            question=one.question,
+            graph=graph,
+            start_entities=np.array(
+                [graph.find_node(seed) for seed in one.start_entities], dtype=np.int32
+            ),
+            mentions=spans,
+            preset=resolve_preset(one.preset, strategy=strategy, **one.parameters),
+            encode=encode,
+            overlay=view() if one.viewed else None,
+            min_score=one.min_score,
+            prove=one.prove,
+            ranker=RANKER,
+            deadline=deadline or Deadline.none(),
+        )
     )
 
 
@@ -253,7 +257,7 @@ def results(preset: str) -> dict[str, list[str]]:
 def looks() -> dict[str, dict[str, int]]:
     """How often the stages of each preset look at the deadline, over all strategies."""
     found = {}
-    for preset in ("default", "okgqa", "ltgen"):
+    for preset in PRESETS:
         Looked.looks = Counter()
         for question, start_entities in QUESTIONS[:6]:
             one = Asked(question, start_entities, preset, viewed=True, prove=True)
@@ -325,9 +329,64 @@ def same_but_for_looks(now: dict[str, str], before: dict[str, str]) -> None:
     assert now == before
 
 
-@pytest.mark.parametrize("preset", ["default", "default-1", "default-3", "okgqa", "ltgen"])
+@pytest.mark.parametrize("preset", PRESETS)
 def test_results_are_those_that_were_recorded(preset: str) -> None:
     assert results(preset) == json.loads(GOLDEN.read_text())["results"][preset]
+
+
+# A value that changes what is found, and what else has to hold for the parameter to play a part.
+DECIDES: dict[str, dict[str, tuple[float, dict[str, Any]]]] = {
+    "default": {
+        **{name: (value, {}) for name, value in (
+            ("hops", 1), ("hub_degree", 6), ("max_edges", 60), ("max_wedges", 1),
+            ("max_embedded", 12), ("limit", 2), ("max_path_length", 1), ("edge_cost", 0.4),
+            ("max_nodes", 25), ("top_edges", 2), ("hop_cost", 0.2), ("inverse_cost", 0.3),
+            ("unsupported_step_cost", 0.0), ("unsupported_step_margin", 0.0),
+            ("extra_hop_cost", 0.3), ("shared_bonus", 0.6), ("min_relevance", 0.9),
+            ("kind_similarity", 1.5), ("synonym_similarity", 0.1), ("kind_heads", 1),
+            ("kind_letters", 8), ("work_budget", 40), ("max_refined", 1), ("walks_per_item", 50),
+            ("max_tied", 1),
+        )},
+        **{name: (value, {"max_nodes": 25}) for name, value in (
+            ("damping", 0.2), ("tolerance", 1.0), ("max_iterations", 1), ("hub_damping", 2.0),
+        )},
+        **{name: (value, {"min_relevance": 0.9}) for name, value in (
+            ("max_compared", 2), ("max_compared_first", 1), ("walked_on", 1),
+            ("text_characters", 5), ("statement_power", 0.0),
+        )},
+        "shared_letters": (20, {"min_relevance": 0.9, "max_compared": 4, "max_compared_first": 2}),
+        "beam": (1, {"work_budget": 400}),
+        "level_share": (0.0, {"max_embedded": 12}),
+        "min_walks": (1, {"limit": 2}),
+    },
+    "okgqa": {name: (value, {}) for name, value in (
+        ("hops", 1), ("hub_degree", 3), ("max_edges", 60), ("max_wedges", 1),
+        ("max_embedded", 20), ("limit", 2), ("max_path_length", 1), ("edge_cost", 0.2),
+        ("damping", 0.2), ("tolerance", 0.1), ("max_iterations", 1), ("min_mass", 0.01),
+        ("top_nodes", 3), ("top_edges", 2), ("taken_paths", 9),
+    )},
+    "ltgen": {name: (value, {}) for name, value in (
+        ("max_edges", 5), ("max_wedges", 1), ("max_embedded", 2), ("limit", 2),
+        ("relations_per_entity", 1), ("triples_per_relation", 1),
+    )} | {"draw_seed": (5, {"triples_per_relation": 1})},
+}  # fmt: skip
+ELSEWHERE = {"max_mentions", "min_link_score", "max_entities", "ranker"}
+"""Parameters of what comes before a retrieval from given entities: linking, and who ranks."""
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_parameter_of_a_preset_changes_a_result(preset: str) -> None:
+    rows = DECIDES[preset]
+    # One step from given entities is all that ``ltgen`` takes: no hub is walked through.
+    idle = {"hops", "hub_degree"} if preset == "ltgen" else set()
+    assert rows.keys() == BOUNDS[type(resolve_preset(preset))].keys() - ELSEWHERE - idle
+    for name, (value, others) in rows.items():
+        assert any(
+            told(retrieved(Asked(question, start, preset, others), strategy))
+            != told(retrieved(Asked(question, start, preset, {**others, name: value}), strategy))
+            for question, start in QUESTIONS
+            for strategy in (Strategy.PATHS, Strategy.SUBGRAPH)[: 1 if preset == "ltgen" else 2]
+        ), name
 
 
 def test_every_stage_looks_at_the_deadline() -> None:
@@ -344,10 +403,7 @@ def test_searches_find_what_was_recorded(seed: int) -> None:
 
 if __name__ == "__main__":
     record = {
-        "results": {
-            preset: results(preset)
-            for preset in ("default", "default-1", "default-3", "okgqa", "ltgen")
-        },
+        "results": {preset: results(preset) for preset in PRESETS},
         "looks": looks(),
         "searched": [searched(seed) for seed in range(10)],
     }

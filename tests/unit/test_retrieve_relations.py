@@ -23,8 +23,8 @@ from graph_service.model.statement import Entity, EntityKind, Statement, make_st
 from graph_service.model.values import EntityValue, StringValue, Value
 from graph_service.rank import EmbeddingRanker
 from graph_service.retrieve.context import Selection
-from graph_service.retrieve.engine import run
-from graph_service.retrieve.preset import RelationRules, resolve_preset
+from graph_service.retrieve.engine import ResolvedRequest, run
+from graph_service.retrieve.preset import LTGEN, RelationPreset, resolve_preset
 
 GraphMaker = Callable[..., KnowledgeGraph]
 NAMES = ("father", "mother", "spouse", "place of birth", "child", "employer", "work of art", "pet")
@@ -66,16 +66,18 @@ def found_in(
     **parameters: Any,
 ) -> Selection:
     return run(
-        strategy,
-        question,
-        graph=graph,
-        start_entities=np.array([graph.find_node(id_) for id_ in ids], dtype=np.int32),
-        preset=resolve_preset("ltgen", **parameters),
-        encode=toy_encode,
-        ranker=ranker,
-        overlay=overlay,
-        deadline=deadline,
-        min_score=min_score,
+        ResolvedRequest(
+            strategy=strategy,
+            question=question,
+            graph=graph,
+            start_entities=np.array([graph.find_node(id_) for id_ in ids], dtype=np.int32),
+            preset=resolve_preset("ltgen", **parameters),
+            encode=toy_encode,
+            ranker=ranker,
+            overlay=overlay,
+            deadline=deadline or Deadline.none(),
+            min_score=min_score,
+        )
     )
 
 
@@ -107,7 +109,7 @@ def place_of(id_: str, random_seed: int) -> int:
 
 
 def by_hand(
-    statements: Sequence[Statement], ids: Sequence[str], question: str, rules: RelationRules
+    statements: Sequence[Statement], ids: Sequence[str], question: str, rules: RelationPreset
 ) -> list[tuple[str, float, str]]:
     """L4's third step, written down from the rules and not from the code."""
     kept: list[list[list[Statement]]] = []
@@ -128,7 +130,7 @@ def by_hand(
         order = sorted(groups, key=lambda signed: (-likeness(signed), signed[0], signed[1]))
         of_entity = []
         for signed in order[: rules.relations_per_entity]:
-            drawn = sorted(groups[signed], key=lambda one: place_of(one.id, rules.random_seed))
+            drawn = sorted(groups[signed], key=lambda one: place_of(one.id, rules.draw_seed))
             drawn = drawn[: rules.triples_per_relation]
             of_entity.append(sorted(drawn, key=lambda one: key64(one.id)))
         kept.append(of_entity)
@@ -148,15 +150,15 @@ def test_the_best_relations_of_each_entity_are_those_by_brute_force_l4(
     graph = small_graph(statements, properties())
     for ids in (["Q0"], ["Q1", "Q0", "Q4"], ["Q3", "Q2", "Q1", "Q0", "Q5"]):
         for question, rules in (
-            ("Who is the mother of the child?", RelationRules()),
-            ("Which work of art had its employer as father", RelationRules(random_seed=seed - 5)),
-            ("pet", RelationRules(relations_per_entity=2, triples_per_relation=3)),
-            ("spouse child", RelationRules(relations_per_entity=7, triples_per_relation=1)),
+            ("Who is the mother of the child?", LTGEN),
+            ("Which work of art had its employer as father", replace(LTGEN, draw_seed=seed - 5)),
+            ("pet", replace(LTGEN, relations_per_entity=2, triples_per_relation=3)),
+            ("spouse child", replace(LTGEN, relations_per_entity=7, triples_per_relation=1)),
         ):
             expected = by_hand(statements, ids, question, rules)
             given = {
                 name: getattr(rules, name)
-                for name in ("relations_per_entity", "triples_per_relation", "random_seed")
+                for name in ("relations_per_entity", "triples_per_relation", "draw_seed")
             }
             found = found_in(graph, ids, question, **given)
             assert shown(graph, found) == expected
@@ -186,7 +188,7 @@ def test_the_draw_is_nested_by_random_seed_and_no_order_decides_l4(
     )
 
     def drawn(graph: KnowledgeGraph, count: int, seed: int) -> set[str]:
-        found = found_in(graph, ["Q1"], triples_per_relation=count, random_seed=seed)
+        found = found_in(graph, ["Q1"], triples_per_relation=count, draw_seed=seed)
         assert len(found.triples) == min(count, 60)
         return {id_ for id_, _, _ in shown(graph, found)}
 
@@ -316,13 +318,23 @@ def test_an_entity_without_statements_gives_nothing(small_graph: GraphMaker) -> 
         ("ltgen", {"triples_per_relation": 1001}, "triples_per_relation", "from 1 to 1000"),
         ("ltgen", {"max_entities": 0}, "max_entities", "from 1 to 100"),
         ("ltgen", {"min_link_score": 1.5}, "min_link_score", "from 0 to 1"),
-        ("ltgen", {"random_seed": 2**63}, "random_seed", "whole number"),
-        ("ltgen", {"random_seed": 0.5}, "random_seed", "whole number"),
+        ("ltgen", {"draw_seed": 2**63}, "draw_seed", "whole number"),
+        ("ltgen", {"draw_seed": 0.5}, "draw_seed", "whole number"),
         ("ltgen", {"ranker": " "}, "ranker", "must be a name"),
         ("ltgen", {"hops": 2}, "hops", "one step"),
-        ("ltgen", {"scoring": "prizes"}, "scoring", "ranks relations alone"),
-        ("default", {"relations_per_entity": 3}, "relations_per_entity", "preset ltgen does"),
-        ("okgqa", {"ranker": "embedding"}, "ranker", "preset ltgen does"),
+        (
+            "ltgen",
+            {"edge_cost": 0.5},
+            "edge_cost",
+            "preset ltgen-1 has no edge_cost; default-4 and",
+        ),
+        (
+            "default",
+            {"max_entities": 3},
+            "max_entities",
+            "preset default-4 has no max_entities; lt",
+        ),
+        ("okgqa", {"ranker": "embedding"}, "ranker", "preset okgqa-2 has no ranker; ltgen-1 has"),
     ],
 )
 def test_parameters_out_of_bounds_are_named(
@@ -334,23 +346,26 @@ def test_parameters_out_of_bounds_are_named(
 
 
 def test_the_parameters_are_those_that_matter_and_other_presets_have_none_of_them() -> None:
-    parameters = resolve_preset("ltgen", random_seed=7).parameters()
+    parameters = resolve_preset("ltgen", draw_seed=7).parameters()
     assert parameters == {
-        "scoring": "relations",
+        "max_mentions": 100,
         "hops": 1,
         "hub_degree": None,
         "max_edges": 200_000,
+        "max_wedges": 50_000,
         "max_embedded": 5000,
         "limit": 1000,
-        "min_link_score": resolve_preset("ltgen-1").relations.min_link_score,  # type: ignore[union-attr]
+        "min_link_score": 0.35,
         "max_entities": 5,
         "relations_per_entity": 5,
         "triples_per_relation": 10,
-        "random_seed": 7,
+        "draw_seed": 7,
         "ranker": "embedding",
     }
-    for name in ("default", "default-1", "okgqa"):
-        assert not {"relations", "ranker", "random_seed"} & resolve_preset(name).parameters().keys()
+    for name in ("default", "okgqa"):
+        assert (
+            not {"ranker", "draw_seed", "max_entities"} & resolve_preset(name).parameters().keys()
+        )
 
 
 def test_there_is_no_subgraph_of_several_entities_statements(small_graph: GraphMaker) -> None:
@@ -367,4 +382,4 @@ def test_keyed_hashes_are_the_finaliser_twice() -> None:
     assert keyed_hashes(keys, secret).tolist() == [
         finalised(finalised((key + low) & WORD) + high & WORD) for key in keys.tolist()
     ]
-    assert replace(RelationRules(), random_seed=1) != RelationRules()
+    assert replace(LTGEN, draw_seed=1) != LTGEN

@@ -27,7 +27,7 @@ from demo_graph import (
 
 from graph_service import Service, open_service
 from graph_service.errors import DeadlineError, GraphNotFoundError, InputError, ViewNotFoundError
-from graph_service.link import link
+from graph_service.link import LINKING_RULES, link
 from graph_service.model.limits import CutReason
 from graph_service.model.render import path_line
 from graph_service.model.request import RetrieveRequest, ViewRef
@@ -45,6 +45,7 @@ from graph_service.model.result import (
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue
 from graph_service.model.view_spec import ChangeKind, Method, Scope, ViewSpec
+from graph_service.retrieve.preset import DEFAULT
 from graph_service.settings import Settings
 from loaders.load import load
 from queries.datasets.demo_set import demo_slice
@@ -122,6 +123,9 @@ def test_provenance_says_where_a_result_came_from_s8(demo_service: Service) -> N
     assert source.strategy is Strategy.TRIPLETS
     assert source.preset == "default-4"
     assert source.parameters["limit"] == 3
+    # Every number of the preset, and every one of the linker's.
+    assert replace(DEFAULT, limit=3).parameters().items() <= source.parameters.items()
+    assert source.parameters["linking"] == LINKING_RULES.parameters()
     assert source.parameters["ranks"] == ["normal"]
     assert source.embedder.startswith("all-MiniLM-L6-v2")
     assert {"open", "link", "view", "region", "pagerank", "shape", "total"} <= set(
@@ -296,7 +300,9 @@ def test_relation_filters(demo_service: Service) -> None:
         ({"edge_cost": float("nan")}, "edge_cost", "nan"),
         ({"top_edges": 0}, "top_edges", "got 0"),
         ({"top_nodes": 0, "top_edges": 0, "preset": "okgqa"}, "top_nodes", "both 0"),
-        ({"top_nodes": -1}, "top_nodes", "-1"),
+        ({"top_nodes": -1, "preset": "okgqa"}, "top_nodes", "-1"),
+        ({"top_nodes": 3}, "top_nodes", "preset default-4 has no top_nodes; okgqa-2 has"),
+        ({"edge_cost": 0.5, "preset": "ltgen"}, "edge_cost", "preset ltgen-1 has no edge_cost"),
         ({"max_path_length": 9}, "max_path_length", "9"),
         ({"token_budget": 0}, "token_budget", "at least 1"),
         ({"min_score": float("nan")}, "min_score", "finite"),

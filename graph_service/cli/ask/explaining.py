@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from graph_service.model.result import (
     RegionStats,
@@ -101,9 +102,7 @@ def explain_lines(result: RetrievalResult, /) -> list[str]:
     if result.region is not None:
         lines.append(f"     region {_stats(result.region.before)}")
         lines.append(f"       after PageRank {_stats(result.region.after)}")
-    lines += _listed(
-        "parameters", (f"{key}={source.parameters[key]}" for key in sorted(source.parameters))
-    )
+    lines += _listed("parameters", _named(source.parameters))
     lines += _listed("ms", (f"{stage} {ms:.1f}" for stage, ms in result.timings_ms.items()))
     return lines
 
@@ -115,6 +114,15 @@ def _relevance(result: RetrievalResult) -> str:
     least = result.provenance.parameters.get("min_relevance")
     needed = "" if least is None else f" (min_relevance {least:g})"
     return f", relevance {result.relevance:.4f}{needed}"
+
+
+def _named(parameters: Mapping[str, Any], within: str = "") -> Iterator[str]:
+    """Yields parameters in order of their names, those of a group as ``group.name``."""
+    for name, value in sorted(parameters.items()):
+        if isinstance(value, Mapping):
+            yield from _named(value, f"{within}{name}.")
+        else:
+            yield f"{within}{name}={value}"
 
 
 def _stats(stats: RegionStats) -> str:

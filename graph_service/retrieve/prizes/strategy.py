@@ -19,12 +19,15 @@ from graph_service.retrieve.context import (
     pick_edges,
     pick_subgraph,
 )
+from graph_service.retrieve.preset import PrizePreset
 from graph_service.retrieve.prizes.paths import FoundPath, best_first_paths
 from graph_service.retrieve.prizes.triplets import best_triplets, triple_totals
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS, cosines, rank_prizes
 
 
-def by_prizes(call: RetrievalContext, question: str, eligible: npt.NDArray[np.bool_]) -> Selection:
+def by_prizes(
+    call: RetrievalContext[PrizePreset], question: str, eligible: npt.NDArray[np.bool_]
+) -> Selection:
     """Returns what rows O4 to O7 pick, as the paper's code does where its text is open."""
     region, preset = call.region, call.preset
     node_texts = call.labels.nodes(region.nodes)
@@ -69,7 +72,7 @@ def by_prizes(call: RetrievalContext, question: str, eligible: npt.NDArray[np.bo
 
 
 def _paths(
-    call: RetrievalContext, node_prizes: Float64, edge_prizes: Float64
+    call: RetrievalContext[PrizePreset], node_prizes: Float64, edge_prizes: Float64
 ) -> tuple[list[PickedPath], tuple[Cut, ...]]:
     """Returns the paths of at least one statement among those taken off the queue, best first."""
     region, preset = call.region, call.preset

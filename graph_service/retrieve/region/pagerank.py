@@ -178,7 +178,8 @@ def _both(
     alone = float(restart[linked:].sum())
     enough = tolerance * (alone + (1.0 - alone) / (1.0 - damping))
     left = _left(off, root)
-    while iteration < max_iterations and left >= enough:
+    # Nothing at all is no solution, however loose the tolerance.
+    while iteration < max_iterations and (left >= enough or (left > 0.0 and not iteration)):
         iteration += 1
         deadline.check("ranking the region")
         np.multiply(scale, direction, out=joined[:kept])

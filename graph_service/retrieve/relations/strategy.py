@@ -31,7 +31,7 @@ from graph_service.retrieve.context import (
     over,
 )
 from graph_service.retrieve.labels import Labels
-from graph_service.retrieve.preset import RelationRules
+from graph_service.retrieve.preset import RelationPreset
 
 SCORE_DIGITS = 5
 
@@ -58,7 +58,7 @@ class _Found:
 
 
 def by_relations(
-    call: RetrievalContext, question: str, rules: RelationRules, ranker: RelationRanker
+    call: RetrievalContext[RelationPreset], question: str, ranker: RelationRanker
 ) -> Selection:
     """Returns the statements of each entity's best relations.
 
@@ -69,7 +69,6 @@ def by_relations(
     Args:
         call: The retrieval; every edge of its region has a start entity at one end.
         question: The question, or a whole dialogue.
-        rules: How much is kept.
         ranker: Orders the relations.
     """
     region, preset = call.region, call.preset
@@ -86,8 +85,8 @@ def by_relations(
         call.deadline.check("ranking relations")
         place = {relations[signed].key: signed for signed in edges}
         order = ranker.rank(question, [relations[signed] for signed in edges], entity=name)
-        kept = [place[item.relation.key] for item in order[: rules.relations_per_entity]]
-        drawn.append([(signed[1], _drawn(region, edges[signed], rules)) for signed in kept])
+        kept = [place[item.relation.key] for item in order[: preset.relations_per_entity]]
+        drawn.append([(signed[1], _drawn(region, edges[signed], preset)) for signed in kept])
     call.clock.stage("relations")
     found: dict[int, _Found] = {}
     for rank in range(max(map(len, drawn), default=0)):
@@ -149,16 +148,18 @@ def _affordable(
     return [{one: part for one, part in edges.items() if one in kept} for edges in around], (cut,)
 
 
-def _drawn(region: Region, edges: Int64, rules: RelationRules) -> Int64:
+def _drawn(region: Region, edges: Int64, preset: RelationPreset) -> Int64:
     """Returns some of an entity's statements of one relation, in the order of their keys."""
-    if len(edges) <= rules.triples_per_relation:
+    if len(edges) <= preset.triples_per_relation:
         return edges
-    secret = digest((str(rules.random_seed),), person=b"relations")
+    secret = digest((str(preset.draw_seed),), person=b"relations")
     hashes = keyed_hashes(region.edge_keys[edges], secret)
-    return np.sort(edges[np.argsort(hashes)[: rules.triples_per_relation]])
+    return np.sort(edges[np.argsort(hashes)[: preset.triples_per_relation]])
 
 
-def _picked(call: RetrievalContext, found: Sequence[_Found], cuts: tuple[Cut, ...]) -> Selection:
+def _picked(
+    call: RetrievalContext[RelationPreset], found: Sequence[_Found], cuts: tuple[Cut, ...]
+) -> Selection:
     region, limit = call.region, call.preset.limit
     cuts = (*cuts, *limited(call, len(found), total=len(found)))
     if call.strategy is Strategy.PATHS:

@@ -1,1 +1,1 @@
-"""Retrieval by relation sequences: the default presets."""
+"""Retrieval by relation sequences: preset ``default``."""

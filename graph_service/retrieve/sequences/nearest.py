@@ -16,11 +16,9 @@ import numpy as np
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.region import Region
+from graph_service.retrieve.preset import SequencePreset
 from graph_service.retrieve.sequences.walks import Walk
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS
-
-_WALKED_ON = 16
-"""Statements of the question's entities from whose other ends a second step is tried."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,28 +38,25 @@ class _Steps:
 
 def nearest_walks(
     region: Region,
+    preset: SequencePreset,
     /,
     *,
     likeness: Callable[[Int64], Float64],
     promise: Callable[[Int64, Int64], Float64],
     max_length: int,
-    max_edges: int,
     max_walks: int,
-    hop_cost: float,
-    shared_bonus: float,
 ) -> tuple[tuple[Walk, ...], tuple[Cut, ...]]:
     """Returns walks of one step and of two, those nearest to the question first.
 
     Args:
         region: The region; walks begin at its start entities and visit no node twice.
+        preset: How many statements are compared, and what a second step and another of the
+            question's entities count.
         likeness: Cosines of some edges' own texts with the whole question, float64 [e].
         promise: How promising some steps look before they are compared, by edge and by the node
             they reach, float64 [s]; decides only which ones are compared where not all can be.
         max_length: Most steps; beyond two none is tried.
-        max_edges: Edges that are compared at most.
         max_walks: Walks returned at most.
-        hop_cost: Taken off the mean likeness for the second step.
-        shared_bonus: Added where a walk ends at another of the question's entities.
     """
     start_entities = np.unique(region.start_entities).astype(np.int64)
     is_start = np.zeros(region.node_count, dtype=bool)
@@ -69,19 +64,22 @@ def nearest_walks(
     first = _steps(region, is_start)
     joins = _joins(first, region, is_start)
     ahead = joins.astype(np.float64) * 100.0
-    first, first_like, left_out = _compared(first, ahead, likeness, promise, (max_edges + 1) // 2)
-    scores = [_scored(first_like, is_start[first.target], 0.0, shared_bonus)]
+    first, first_like, left_out = _compared(
+        first, ahead, likeness, promise, preset.max_compared_first
+    )
+    scores = [_scored(first_like, is_start[first.target], 0.0, preset.shared_bonus)]
     edges = [first.edge[:, None]]
     nodes = [np.stack((first.source, first.target), axis=1)]
     backward = [first.backward[:, None]]
     if max_length > 1 and len(first.edge):
         second, second_like, also_left = _second_steps(
-            region, first, first_like, is_start, likeness, promise, max_edges - len(first.edge)
+            region, first, first_like, is_start, likeness, promise, preset
         )
         left_out += also_left
         before, after = _pairs(first, second)
         mean = (first_like[before] + second_like[after]) / 2
-        scores.append(_scored(mean, is_start[second.target[after]], hop_cost, shared_bonus))
+        meets = is_start[second.target[after]]
+        scores.append(_scored(mean, meets, preset.hop_cost, preset.shared_bonus))
         edges.append(np.stack((first.edge[before], second.edge[after]), axis=1))
         nodes.append(
             np.stack((first.source[before], first.target[before], second.target[after]), axis=1)
@@ -103,7 +101,7 @@ def nearest_walks(
     walks.sort(key=lambda walk: (-walk.score, len(walk.edges), walk.edges))
     compared = len(np.unique(np.concatenate([found.ravel() for found in edges])))
     cuts = (
-        (Cut("statements", CutReason.LIMIT, max_edges, compared, compared + left_out),)
+        (Cut("statements", CutReason.LIMIT, preset.max_compared, compared, compared + left_out),)
         if left_out
         else ()
     )
@@ -171,20 +169,21 @@ def _second_steps(
     is_start: Bool,
     likeness: Callable[[Int64], Float64],
     promise: Callable[[Int64, Int64], Float64],
-    room: int,
+    preset: SequencePreset,
 ) -> tuple[_Steps, Float64, int]:
     """Returns second steps: back to another start entity, and on from the nearest first ones."""
     walkable = ~region.literal[first.target] & ~is_start[first.target]
     best = np.flatnonzero(walkable)
-    best = best[np.lexsort((first.edge[best], -first_like[best]))][:_WALKED_ON]
+    best = best[np.lexsort((first.edge[best], -first_like[best]))][: preset.walked_on]
     from_nodes = np.zeros(region.node_count, dtype=bool)
     from_nodes[first.target[best]] = True
     onward = _steps(region, from_nodes)
     known = np.isin(onward.edge, first.edge)
     back = _Steps(first.edge, first.target, first.source, ~first.backward).chosen(walkable)
     back_like = first_like[walkable]
+    room = max(preset.max_compared - len(first.edge), 0)
     fresh, fresh_like, left_out = _compared(
-        onward.chosen(~known), np.zeros(int((~known).sum())), likeness, promise, max(room, 0)
+        onward.chosen(~known), np.zeros(int((~known).sum())), likeness, promise, room
     )
     second = _Steps(
         np.concatenate((back.edge, fresh.edge)),

@@ -1,4 +1,4 @@
-"""The default presets: relation sequences from the question's entities (``docs/retrieval.md``)."""
+"""Preset ``default``: relation sequences from the question's entities (``docs/retrieval.md``)."""
 
 from __future__ import annotations
 
@@ -22,21 +22,13 @@ from graph_service.retrieve.context import (
     pick_subgraph,
 )
 from graph_service.retrieve.kinds import head_kinds, question_words, spoken_kinds
+from graph_service.retrieve.preset import SequencePreset
 from graph_service.retrieve.sequences.nearest import nearest_walks
 from graph_service.retrieve.sequences.walks import Walk, Walks, best_walks
 from graph_service.retrieve.sequences.wording import SequenceScorer, Steps, Wording
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS, cosines
 from graph_service.text.fold import fold, relation_words
 from graph_service.text.function_words import content_words
-
-_TRIPLE_TEXTS = 64
-"""Triples of equal score that are told apart by their own text; the others go by key."""
-_TRIPLE_CHARACTERS = 200
-"""Of a statement's text that is compared with a whole question."""
-_LEAST_LETTERS = 4
-"""Of a word that a name may share with the question."""
-_WALKS_AN_ITEM = 4
-"""Walks looked for, for each item asked: several may hold the same statements."""
 
 
 def without_mentions(question: str, mentions: Sequence[tuple[int, int]], /) -> str:
@@ -54,7 +46,7 @@ def without_mentions(question: str, mentions: Sequence[tuple[int, int]], /) -> s
 
 
 def by_sequences(
-    call: RetrievalContext, question: str, mentions: Sequence[tuple[int, int]]
+    call: RetrievalContext[SequencePreset], question: str, mentions: Sequence[tuple[int, int]]
 ) -> Selection:
     """Our own way: relation sequences from the question's entities (``docs/retrieval.md``)."""
     region, preset = call.region, call.preset
@@ -76,26 +68,20 @@ def by_sequences(
         unsupported_step_margin=preset.unsupported_step_margin,
         spoken=None if spoken is None else len(spoken),
         extra_hop_cost=preset.extra_hop_cost,
-        collapse_round_trips=preset.collapse_round_trips,
     )
     scorer = SequenceScorer(wanted, call.encode, wording, preset.max_embedded)
     walks = best_walks(
         region,
         scorer,
+        preset,
         max_length=min(preset.hops, preset.max_path_length),
-        top_sequences=preset.top_edges,
-        max_walks=max(preset.limit, 10) * _WALKS_AN_ITEM,
-        max_embedded=preset.max_embedded,
-        shared_bonus=preset.shared_bonus,
-        min_relevance=preset.min_relevance,
-        nearest=preset.nearest,
-        work_budget=preset.work_budget,
+        max_walks=_max_walks(preset),
         order=triples.order,
         deadline=call.deadline,
     )
     call.clock.stage("sequences")
     confident = walks.relevance is not None and walks.relevance >= preset.min_relevance
-    if not confident and preset.nearest:
+    if not confident:
         found, cuts = _nearest(call, question, texts, scorer, walks)
         walks = replace(walks, walks=found, cuts=(*walks.cuts, *cuts))
         call.clock.stage("nearest")
@@ -106,7 +92,13 @@ def by_sequences(
     )
 
 
-def _picked(call: RetrievalContext, walks: Sequence[Walk], cuts: tuple[Cut, ...]) -> Selection:
+def _max_walks(preset: SequencePreset) -> int:
+    return max(preset.limit * preset.walks_per_item, preset.min_walks)
+
+
+def _picked(
+    call: RetrievalContext[SequencePreset], walks: Sequence[Walk], cuts: tuple[Cut, ...]
+) -> Selection:
     """Returns what the strategy takes of some walks, best first."""
     region, preset = call.region, call.preset
     if call.strategy is Strategy.PATHS:
@@ -146,7 +138,7 @@ def _picked(call: RetrievalContext, walks: Sequence[Walk], cuts: tuple[Cut, ...]
 
 
 def _with_parts(
-    call: RetrievalContext, scorer: SequenceScorer, walks: Sequence[Walk]
+    call: RetrievalContext[SequencePreset], scorer: SequenceScorer, walks: Sequence[Walk]
 ) -> tuple[Walk, ...]:
     """Returns the walks, those that are picked with the parts of their scores."""
     preset, start_entities = call.preset, set(call.region.start_entities.tolist())
@@ -164,7 +156,7 @@ def _with_parts(
     return (*found, *walks[preset.limit :])
 
 
-def _steps(call: RetrievalContext, walk: Walk) -> Steps:
+def _steps(call: RetrievalContext[SequencePreset], walk: Walk) -> Steps:
     rels = call.region.rel
     return tuple(
         (int(rels[edge]), back) for edge, back in zip(walk.edges, walk.reversed, strict=True)
@@ -189,7 +181,7 @@ class _TripleTexts:
 
     def __init__(
         self,
-        call: RetrievalContext,
+        call: RetrievalContext[SequencePreset],
         wanted: npt.NDArray[np.float32],
         relation_texts: Mapping[int, str],
         *,
@@ -219,11 +211,12 @@ class _TripleTexts:
 
     def order(self, edges: Int64, /) -> Float64:
         """Returns the cosines of a few edges; where there are many, key alone decides: zeros."""
-        return np.zeros(len(edges)) if len(edges) > _TRIPLE_TEXTS else self.likeness(edges)
+        many = len(edges) > self._call.preset.max_tied
+        return np.zeros(len(edges)) if many else self.likeness(edges)
 
 
 def _nearest(
-    call: RetrievalContext,
+    call: RetrievalContext[SequencePreset],
     question: str,
     texts: Mapping[int, str],
     scorer: SequenceScorer,
@@ -236,15 +229,15 @@ def _nearest(
     """
     region, preset = call.region, call.preset
     triples = _TripleTexts(
-        call, call.encode.question(question), texts, max_characters=_TRIPLE_CHARACTERS
+        call, call.encode.question(question), texts, max_characters=preset.text_characters
     )
-    words = [word for word in question_words(question) if len(word) >= _LEAST_LETTERS]
+    words = question_words(question, preset.shared_letters)
 
     def promise(edges: Int64, targets: Int64) -> Float64:
         """Words that the other end shares with the question, then the relation's own likeness."""
         distinct, place = np.unique(targets, return_inverse=True)
         names = call.labels.nodes(region.nodes[distinct])
-        folded = [fold(name[:_TRIPLE_CHARACTERS]) for name in names]
+        folded = [fold(name[: preset.text_characters]) for name in names]
         shared = np.array([sum(word in name for word in words) for name in folded])
         rels = region.rel[edges].tolist()
         like = np.array([scorer.similarity.get(texts[rel], 0.0) for rel in rels])
@@ -253,13 +246,11 @@ def _nearest(
 
     near, cuts = nearest_walks(
         region,
+        preset,
         likeness=triples.likeness,
         promise=promise,
         max_length=min(preset.hops, preset.max_path_length),
-        max_edges=max(preset.max_embedded // 3, 1),
-        max_walks=max(preset.limit, 10) * _WALKS_AN_ITEM,
-        hop_cost=preset.hop_cost,
-        shared_bonus=preset.shared_bonus,
+        max_walks=_max_walks(preset),
     )
     call.deadline.check("comparing statements with the question")
     start_entities = set(region.start_entities.tolist())
@@ -273,7 +264,7 @@ def _nearest(
     if not walks:
         return (), cuts
     said = max(by_relations.relevance or 0.0, 0.0) / preset.min_relevance
-    weight = (1.0 - min(said, 1.0)) ** 2
+    weight = (1.0 - min(said, 1.0)) ** preset.statement_power
     spoken = scorer.final([_steps(call, walk) for walk in walks]).tolist()
     edges = np.unique(np.concatenate([np.array(walk.edges) for walk in walks])).astype(np.int64)
     like = dict(zip(edges.tolist(), triples.likeness(edges).tolist(), strict=True))
@@ -290,12 +281,13 @@ def _nearest(
     return tuple(judged), cuts
 
 
-def _spoken_kinds(call: RetrievalContext, asked: str, texts: dict[int, str]) -> dict[int, str]:
+def _spoken_kinds(
+    call: RetrievalContext[SequencePreset], asked: str, texts: dict[int, str]
+) -> dict[int, str]:
     """Returns the kind of the heads of each relation, where the question names that kind."""
-    least = call.preset.kind_similarity
-    if least is None or not texts:
+    if not texts:
         return {}
-    spoken = spoken_kinds(asked, list(texts.values()), encode=call.encode, similarity=least)
+    spoken = spoken_kinds(asked, list(texts.values()), call.preset, encode=call.encode)
     if not spoken:
         return {}
     kinds = head_kinds(
@@ -303,6 +295,7 @@ def _spoken_kinds(call: RetrievalContext, asked: str, texts: dict[int, str]) -> 
         texts,
         entity_count=call.labels.graph.entity_count,
         head_relations=call.head_relations,
+        max_heads=call.preset.kind_heads,
         encode=call.encode,
     )
     return {rel: kind for rel, kind in kinds.items() if kind in spoken}

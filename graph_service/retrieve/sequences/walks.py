@@ -17,14 +17,10 @@ from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.model.result import ScorePart
+from graph_service.retrieve.preset import SequencePreset
 from graph_service.retrieve.sequences.wording import SequenceScorer, Steps, steps_of
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS
 from graph_service.sorting import distinct, ranked, stable_order
-
-_CONSIDERED = 60
-"""Sequences that are looked at twice (``SequenceScorer.refine``); no other is returned."""
-_BEAM = 64
-"""Sequences that are walked on from, beyond the first step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,32 +96,25 @@ class Walks:
 def best_walks(
     region: Region,
     scorer: SequenceScorer,
+    preset: SequencePreset,
     /,
     *,
     max_length: int,
-    top_sequences: int,
     max_walks: int,
-    max_embedded: int,
-    shared_bonus: float,
-    min_relevance: float,
-    nearest: bool = False,
-    work_budget: int,
     order: Callable[[Int64], Float64],
     deadline: Deadline | None = None,
 ) -> Walks:
     """Returns the walks of the relation sequences that fit the question best.
 
+    A sequence under ``min_relevance`` bears on nothing and is left out; where all are, those that
+    come nearest are returned.
+
     Args:
         region: The region; walks begin at its start entities and visit no node twice.
         scorer: Scores sequences for the question.
+        preset: How far the search goes, and what is kept.
         max_length: Most steps.
-        top_sequences: Sequences whose walks are returned.
         max_walks: Walks returned at most.
-        max_embedded: What the scorer may embed, for the cut that says so.
-        shared_bonus: Added where a walk meets another entity of the question.
-        min_relevance: A sequence under this score bears on nothing and is left out.
-        nearest: Whether those that come nearest are returned where all are under it.
-        work_budget: Most walks that are enumerated.
         order: Similarity of some edges with the question, to order walks of equal score.
         deadline: Raises ``DeadlineError`` when past.
     """
@@ -143,12 +132,12 @@ def best_walks(
         np.zeros(len(start_entities), bool),
         np.full(len(start_entities), -1),
     )
-    last, budget = begin, work_budget
+    last, budget = begin, preset.work_budget
     for length in range(1, max_length + 1):
         deadline.check("walking from the question's entities")
         sources = np.flatnonzero(~region.literal[last.node])
         if length > 1:
-            sources, cut = _beam(last, sources, scores, adjacency, budget)
+            sources, cut = _beam(last, sources, scores, adjacency, budget, preset.beam)
             cuts.extend(cut)
         level, codes = adjacency.step(last, sources, [begin, *levels])
         budget -= len(level.node)
@@ -156,15 +145,15 @@ def best_walks(
             break
         first_number = len(sequences)
         moves, added = sequences.extend(*codes)
-        # An early level may not starve a later one of texts.
-        share = 1.0 if length == max_length else 0.5
+        share = 1.0 if length == max_length else preset.level_share
         scores = np.concatenate((scores, scorer.score(moves, share=share)))
         last = _Level(level.parent, level.node, level.edge, level.backward, first_number + added)
         levels.append(last)
     if scorer.unscored:
         total = len(scorer.similarity) + scorer.unscored
-        cuts.append(Cut("embedded", CutReason.LIMIT, max_embedded, len(scorer.similarity), total))
-    best = np.lexsort((np.arange(len(scores)), -scores))[:_CONSIDERED]
+        kept = len(scorer.similarity)
+        cuts.append(Cut("embedded", CutReason.LIMIT, preset.max_embedded, kept, total))
+    best = np.lexsort((np.arange(len(scores)), -scores))[: preset.max_refined]
     best = best[np.isfinite(scores[best])]
     final = np.full(len(scores), -np.inf)
     if len(best):
@@ -176,11 +165,8 @@ def best_walks(
         sequences,
         scores,
         scorer,
-        top_sequences=top_sequences,
+        preset,
         max_walks=max_walks,
-        shared_bonus=shared_bonus,
-        min_relevance=min_relevance,
-        nearest=nearest,
         order=order,
         cuts=cuts,
     )
@@ -266,9 +252,9 @@ class _Adjacency:
 
 
 def _beam(
-    last: _Level, sources: Int64, scores: Float64, adjacency: _Adjacency, budget: int
+    last: _Level, sources: Int64, scores: Float64, adjacency: _Adjacency, budget: int, most: int
 ) -> tuple[Int64, list[Cut]]:
-    """Returns the walks to go on from: those of the best sequences, within the budget."""
+    """Returns the walks to go on from: all, or those of the best sequences within the budget."""
     if not len(sources):
         return sources, []
     counts = adjacency.count(last.node[sources])
@@ -277,7 +263,7 @@ def _beam(
     used = used[np.lexsort((used, -scores[used]))]
     spent = np.cumsum(steps[used])
     fits = int(np.searchsorted(spent, budget, side="right"))
-    keep = used[: max(min(fits, _BEAM if fits < len(used) else len(used)), 1)]
+    keep = used[: max(min(fits, most), 1)] if fits < len(used) else used
     if len(keep) == len(used):
         return sources, []
     allowed = np.zeros(len(scores), dtype=bool)
@@ -294,12 +280,9 @@ def _collect(
     sequences: _Sequences,
     scores: Float64,
     scorer: SequenceScorer,
+    preset: SequencePreset,
     *,
-    top_sequences: int,
     max_walks: int,
-    shared_bonus: float,
-    min_relevance: float,
-    nearest: bool,
     order: Callable[[Int64], Float64],
     cuts: list[Cut],
 ) -> Walks:
@@ -313,9 +296,9 @@ def _collect(
         key=lambda item: (-item.score, item.text, [back for _, back in item.steps]),
     )
     relevance = max((item.score for item in scored), default=None)
-    if relevance is None or (relevance < min_relevance and not nearest):
-        return Walks(tuple(scored[:top_sequences]), (), relevance, tuple(cuts))
-    least = min_relevance if relevance >= min_relevance else -np.inf
+    if relevance is None:
+        return Walks((), (), None, tuple(cuts))
+    least = preset.min_relevance if relevance >= preset.min_relevance else -np.inf
     is_start = np.zeros(region.node_count, dtype=bool)
     is_start[region.start_entities] = True
     ranked_walks: list[_RankedWalks] = []
@@ -323,12 +306,12 @@ def _collect(
     for level in levels[1:]:
         meets = meets[level.parent] | is_start[level.node]
         place = np.flatnonzero(scores[level.sequence] > -np.inf)
-        bonus = np.where(meets[place], shared_bonus, 0.0)
+        bonus = np.where(meets[place], preset.shared_bonus, 0.0)
         total: Float64 = np.round(scores[level.sequence[place]] + bonus, SIMILARITY_DIGITS)
         ranked_walks.append(_RankedWalks(place, total))
     # Sequences of one score (as a rule of one text) share a place, and each its whole prize.
     best = np.unique(np.concatenate([walks.total for walks in ranked_walks]))[::-1]
-    best = best[best >= least][:top_sequences]
+    best = best[best >= least][: preset.top_edges]
     chosen: list[Walk] = []
     seen: set[tuple[int, ...]] = set()
     for value in best.tolist():

@@ -54,8 +54,6 @@ class Wording:
             that the model barely knows; of three steps by half as much, for they share it.
         spoken: How many words the question has to speak of steps with; None where it is not known.
         extra_hop_cost: Taken off for each step beyond those: no word is left to ask for it.
-        collapse_round_trips: Whether a step and the same back are read as one: ``other film with the same
-            director``.
     """
 
     names: Mapping[int, str]
@@ -66,12 +64,12 @@ class Wording:
     unsupported_step_margin: float = 0.0
     spoken: int | None = None
     extra_hop_cost: float = 0.0
-    collapse_round_trips: bool = False
 
     def parts(self, steps: Steps, /, *, whole: bool = True) -> list[str]:
         """Returns the words of a sequence's steps, with the kinds of what they lead to.
 
-        A step from tail to head reaches what its relation is said of: with ``film`` as the kind,
+        A step and the same back are read as one: ``other film with the same director``. A step
+        from tail to head reaches what its relation is said of: with ``film`` as the kind,
         ``film written by``. Where no step does, the kind is what the question begins at: ``film's
         written by`` for "who wrote the film X". Steps that are not the ``whole`` sequence from its
         beginning on do not begin there.
@@ -81,7 +79,7 @@ class Wording:
         place = 0
         while place < len(steps):
             rel, backward = steps[place]
-            if self.collapse_round_trips and steps[place + 1 : place + 2] == ((rel, not backward),):
+            if steps[place + 1 : place + 2] == ((rel, not backward),):
                 parts.append(self._return(rel, backward))
                 reaches_kind |= rel in self.kinds
                 place += 2
@@ -155,15 +153,14 @@ class Wording:
             knows.append(kind is not None)
         read = np.array(words)[place]
         reached = np.array(reaches)[place]
-        if self.collapse_round_trips:
-            free = np.ones(len(moves), dtype=bool)
-            for column in range(moves.shape[1] - 1):
-                both = free & (moves[:, column] ^ 1 == moves[:, column + 1])
-                one = place[both, column]
-                read[both, column], read[both, column + 1] = np.array(returns)[one], 0
-                reached[both, column] = np.array(knows)[one]
-                reached[both, column + 1] = False
-                free = ~both
+        free = np.ones(len(moves), dtype=bool)
+        for column in range(moves.shape[1] - 1):
+            both = free & (moves[:, column] ^ 1 == moves[:, column + 1])
+            one = place[both, column]
+            read[both, column], read[both, column + 1] = np.array(returns)[one], 0
+            reached[both, column] = np.array(knows)[one]
+            reached[both, column + 1] = False
+            free = ~both
         code = np.where(reached.any(axis=1), 0, np.array(starts)[place[:, 0]])
         for column in read.T:
             code = ranked(code * len(numbers) + column)[1]
@@ -247,9 +244,7 @@ class SequenceScorer:
         parts = [wording.parts(steps) for steps in sequences]
         fits = np.array([self.similarity[from_start(words)] for words in parts])
         costs = np.array([wording.cost(steps) for steps in sequences])
-        lacking = np.zeros(len(sequences))
-        if wording.unsupported_step_cost:
-            lacking = self._unspoken(sequences)
+        lacking = self._unspoken(sequences)
         score: Float64 = np.round(
             np.round(fits - costs, SIMILARITY_DIGITS) - wording.unsupported_step_cost * lacking,
             SIMILARITY_DIGITS,
