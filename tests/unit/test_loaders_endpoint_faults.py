@@ -20,7 +20,7 @@ import pytest
 from sparql_server import Fault, SparqlServer, serve_sparql
 
 import graph_service.http.host_client as polite_module
-import loaders.load
+import loaders.progress
 from graph_service.errors import InputError
 from graph_service.http.address import user_agent
 from graph_service.http.faults import EndpointError
@@ -563,7 +563,7 @@ def test_partial_answers_are_not_kept(
 def test_a_stopped_load_goes_on(
     server: SparqlServer, tmp_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loaders.load, "PROGRESS_INTERVAL_S", 0.0)
+    monkeypatch.setattr(loaders.progress, "PROGRESS_INTERVAL_S", 0.0)
     unbroken = run(tmp_store, server, graph="unbroken", entities_per_query=4)
     assert unbroken.graph is not None
     pieces: list[Progress] = []
