@@ -180,12 +180,13 @@ def test_nobody_listens(tmp_store: Store) -> None:
         run(tmp_store, server)
 
 
-@pytest.mark.parametrize("form", ["seconds", "date"])
+@pytest.mark.parametrize("form", ["seconds", "parts of seconds", "date"])
 def test_retry_after_is_kept(server: SparqlServer, form: str) -> None:
     asked = time.monotonic()
     # A date has whole seconds: the one after next is one to two seconds away.
     moment = datetime.now(UTC) + timedelta(seconds=2)
-    value = "1" if form == "seconds" else format_datetime(moment, usegmt=True)
+    value = {"seconds": "1", "parts of seconds": "1.0"}.get(form)
+    value = value or format_datetime(moment, usegmt=True)
     server.faults.append(Fault(status=429, headers={"Retry-After": value}))
     Endpoint(server.url, options=settings(server)).ask("SELECT * WHERE { ?s ?p ?o } LIMIT 1")
     assert len(server.requests) == 2
