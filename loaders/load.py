@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import threading
 import time
-from array import array
-from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
 from hashlib import blake2b
 from pathlib import Path
@@ -22,20 +19,19 @@ from typing import Any, Self
 
 from graph_service.errors import InputError
 from graph_service.http.faults import EndpointError
-from graph_service.model.statement import Entity, Statement
-from graph_service.store.encoded import join_statements
 from graph_service.store.lease import owner_name
-from graph_service.store.protocol import MAX_BATCH_STATEMENTS, Batch, LoadSession, Store
+from graph_service.store.protocol import MAX_BATCH_STATEMENTS, LoadSession, Store
+from loaders.batch import PendingBatch
 from loaders.files import SourceFile, source_files
 from loaders.formats import Format, recognise
 from loaders.items import Parsed, Reject
 from loaders.options import (
     DEFAULT_REJECTS_PATH,
-    SHOWN_REJECTS,
     LoadOptions,
     LoadReport,
     Progress,
 )
+from loaders.progress import ProgressTeller
 from loaders.rdf.mapping import NODE_REASON
 from loaders.rejects import RejectsFile, conflict_reject
 from loaders.remote import check as check_remote
@@ -46,6 +42,7 @@ from loaders.subset.first_pass import check_filters, check_single_pass, select
 from loaders.subset.selection import Selection
 from loaders.tables import reader as tables
 from loaders.tables.rows import ColumnsError
+from loaders.tally import Tally
 from loaders.truthy import BothFormsError, HeldTruthy, begins_full
 from loaders.workers import read_selected
 
@@ -53,7 +50,6 @@ __all__ = ["Format", "LoadOptions", "LoadReport", "Progress", "load", "recognise
 
 LOST_REJECTS_REASON = "rejects of an interrupted run, whose file is gone or was written to"
 UNRECOGNISED_REASON = "files of no known format in the folder"
-PROGRESS_INTERVAL_S = 0.1
 # What came from an endpoint is committed this often, since it was slow to come.
 ENDPOINT_COMMIT_INTERVAL_S = 5.0
 # Longer than an endpoint's longest pause, within which nothing is written.
@@ -129,51 +125,6 @@ def _forms_of(store: Store, graph: str) -> set[str]:
     return set() if known is None else set(known.report.get("wikidata_forms", ()))
 
 
-@dataclass(slots=True)
-class _Tally:
-    """What the report counts; it travels in the checkpoint."""
-
-    statements: int = 0
-    entities: int = 0
-    rejected: int = 0
-    first_rejects: list[Reject] = field(default_factory=list)
-    skipped: Counter[str] = field(default_factory=Counter)
-    kept: Counter[str] = field(default_factory=Counter)
-    formats: Counter[str] = field(default_factory=Counter)
-    incomplete: Counter[str] = field(default_factory=Counter)
-    forms: set[str] = field(default_factory=set)
-    repeated: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "statements": self.statements,
-            "entities": self.entities,
-            "rejected": self.rejected,
-            "first_rejects": [reject.to_json() for reject in self.first_rejects],
-            "skipped": dict(self.skipped),
-            "kept": dict(self.kept),
-            "formats": dict(self.formats),
-            "incomplete": dict(self.incomplete),
-            "forms": sorted(self.forms),
-            "repeated": self.repeated,
-        }
-
-    @classmethod
-    def from_json(cls, payload: Mapping[str, Any]) -> _Tally:
-        return cls(
-            payload["statements"],
-            payload["entities"],
-            payload["rejected"],
-            [Reject(**reject) for reject in payload["first_rejects"]],
-            Counter(payload["skipped"]),
-            Counter(payload.get("kept", {})),
-            Counter(payload["formats"]),
-            Counter(payload.get("incomplete", {})),
-            set(payload.get("forms", ())),
-            int(payload.get("repeated", 0)),
-        )
-
-
 class _Load:
     """One run of a load."""
 
@@ -194,14 +145,11 @@ class _Load:
         self._options = options
         self._forms = forms
         self._selection: Selection | None = None
-        self._progress = progress
         self._stop = stop
-        self._started = time.monotonic()
-        self._shown_at = 0.0
         checkpoint = session.checkpoint
         self._resumed = checkpoint is not None
         checkpoint = checkpoint or {}
-        self._tally = _Tally.from_json(checkpoint["tally"]) if "tally" in checkpoint else _Tally()
+        self._tally = Tally.from_json(checkpoint["tally"]) if "tally" in checkpoint else Tally()
         self._file_index = self._resumed_file = int(checkpoint.get("file", 0))
         self._position: Mapping[str, Any] = checkpoint.get("position", {})
         self._resumed_position = self._position
@@ -216,21 +164,8 @@ class _Load:
         if self._rejects.lost:
             self._tally.skipped[LOST_REJECTS_REASON] = self._tally.rejected
         self._names_only = False
-        self._bytes_before = 0
-        self._bytes_total = (
-            0 if any(not file.size for file in files) else sum(file.size for file in files)
-        )
-        self._clear()
-
-    def _clear(self) -> None:
-        self._entities: list[Entity] = []
-        self._statements: list[Sequence[Statement]] = []
-        self._count = 0
-        self._documents: set[str] = set()
-        self._records: set[str] = set()
-        self._lines, self._entity_lines = array("q"), array("q")
-        self._terms_only = False
-        self._pending = False
+        self._pending = PendingBatch(options.batch_size)
+        self._progress = ProgressTeller(progress, files, self._tally)
 
     def __enter__(self) -> Self:
         return self
@@ -266,7 +201,9 @@ class _Load:
         self._selection = select(
             self._files,
             self._options,
-            show=self._show_first_pass,
+            show=lambda source, file, format_, line: self._progress.show_first_pass(
+                source.name, source.consumed_bytes, file, format_.value, line
+            ),
             stop=self._stop,
             hold_truthy=self._held is not None,
         )
@@ -279,14 +216,15 @@ class _Load:
                 self._flush()
                 if stopped:
                     return self._report("stopped")
-            self._bytes_before += file.size
+            self._progress.pass_over(file)
             if index >= self._resumed_file:
                 self._file_index, self._position = index + 1, {}
         if self._add_held():
             return self._report("stopped")
-        if not (self._tally.statements or self._tally.entities):
+        if self._tally.is_empty:
             self._session.abort()
-            raise InputError(self._nothing(), argument="source")
+            reason = self._tally.nothing_loaded(self._source, self._rejects.path)
+            raise InputError(reason, argument="source")
         counts = self._session.finish()
         for conflicts in self._session.conflicts():
             self._reject([conflict_reject(conflict) for conflict in conflicts])
@@ -295,19 +233,6 @@ class _Load:
         counts = with_fields(counts, duplicates=counts.duplicates + self._tally.repeated)
         info = self._session.publish()
         return with_fields(self._report("published"), graph=info, counts=counts)
-
-    def _nothing(self) -> str:
-        tally = self._tally
-        said = [f"{number} {reason}" for reason, number in sorted(tally.skipped.items())]
-        if tally.rejected:
-            first = tally.first_rejects[0]
-            said.append(
-                f"{tally.rejected} rejected, all in {self._rejects.path}; the first at "
-                f"{first.place}: {first.reason}"
-            )
-        return f"{self._source} holds nothing that can be loaded" + (
-            f" ({'; '.join(said)})" if said else ""
-        )
 
     def _add_held(self) -> bool:
         """Adds the truthy statements that no full one repeats; returns whether it was stopped."""
@@ -367,7 +292,9 @@ class _Load:
                 try:
                     for parsed in pieces:
                         self._add(parsed)
-                        self._show(source.name, source.consumed_bytes, format_.value, parsed)
+                        self._progress.show(
+                            source.name, source.consumed_bytes, format_.value, parsed
+                        )
                         if self._is_stopped():
                             return True
                 except ColumnsError as error:
@@ -421,7 +348,7 @@ class _Load:
         try:
             for parsed in read_remote(file.path, self._options, start, stop=self._stop):
                 self._add(parsed)
-                self._show(file.path, parsed.bytes_read, format_, parsed)
+                self._progress.show(file.path, parsed.bytes_read, format_, parsed)
                 if time.monotonic() - committed >= ENDPOINT_COMMIT_INTERVAL_S:
                     self._flush()
                     committed = time.monotonic()
@@ -444,45 +371,21 @@ class _Load:
             else:
                 statements, lines, repeated = self._repeats.without(statements, lines)
                 self._tally.repeated += repeated
-        if self._pending and (
-            parsed.terms_only != self._terms_only
-            # Of two documents of an entity the later one replaces the other, in its own batch.
-            or not self._records.isdisjoint(records)
-            or self._count + len(statements) > self._options.batch_size
-        ):
+        if not self._pending.takes(parsed, records, len(statements)):
             self._flush()
-        self._pending = True
-        self._terms_only = parsed.terms_only
         self._position = parsed.position
-        tally = self._tally
         if parsed.forms or parsed.statement_nodes:
             self._check_forms(parsed)
-        tally.statements += read
-        tally.entities += len(parsed.entities)
-        tally.skipped.update(parsed.skipped)
-        tally.kept.update(parsed.kept)
-        tally.incomplete.update(parsed.incomplete)
+        self._tally.count(parsed, read)
         self._reject(parsed.rejects)
-        self._lines.extend(lines)
-        self._entity_lines.extend(parsed.entity_lines)
-        self._records |= records
-        self._entities.extend(parsed.entities)
-        if len(statements):
-            self._statements.append(statements)
-            self._count += len(statements)
-        self._documents |= parsed.documents
-        if (
-            self._count >= self._options.batch_size
-            or len(self._entities) >= self._options.batch_size
-        ):
+        self._pending.add(parsed, records, statements, lines)
+        if self._pending.is_full:
             self._flush()
 
     def _reject(self, rejects: Sequence[Reject]) -> None:
         if not rejects:
             return
-        tally = self._tally
-        tally.rejected += len(rejects)
-        tally.first_rejects.extend(rejects[: max(0, SHOWN_REJECTS - len(tally.first_rejects))])
+        self._tally.reject(rejects)
         self._rejects.add(rejects)
         if self._options.strict:
             self._stop_at(rejects[0])
@@ -522,21 +425,12 @@ class _Load:
         return files[0].path if self._file_index < len(self._files) or len(files) == 1 else ""
 
     def _flush(self) -> None:
-        if not self._pending:
+        if not self._pending.is_begun:
             return
         # Rejects are on disk before the checkpoint that counts them is.
         self._rejects.flush()
         self._session.write(
-            Batch(
-                entities=self._entities,
-                statements=join_statements(self._statements) if self._statements else (),
-                documents=frozenset(self._documents),
-                terms_only=self._terms_only,
-                names_only=self._names_only,
-                source=self._batch_source(),
-                lines=self._lines,
-                entity_lines=self._entity_lines,
-            ),
+            self._pending.batch(names_only=self._names_only, source=self._batch_source()),
             checkpoint={
                 "file": self._file_index,
                 "position": dict(self._position),
@@ -546,37 +440,7 @@ class _Load:
                 "rejects": self._rejects.state(),
             },
         )
-        self._clear()
-
-    def _show_first_pass(
-        self, source: ByteSource, file: SourceFile, format_: Format, line: int
-    ) -> None:
-        before = sum(one.size for one in self._files[: self._files.index(file)])
-        parsed = Parsed(line=line, note="first pass")
-        self._show(source.name, before + source.consumed_bytes, format_.value, parsed)
-
-    def _show(self, name: str, bytes_read: int, format_: str, parsed: Parsed) -> None:
-        if self._progress is None:
-            return
-        now = time.monotonic()
-        if now - self._shown_at < PROGRESS_INTERVAL_S:
-            return
-        self._shown_at = now
-        tally = self._tally
-        self._progress(
-            Progress(
-                file=name,
-                format=format_,
-                bytes_read=self._bytes_before + bytes_read,
-                bytes_total=self._bytes_total,
-                line=parsed.line,
-                note=parsed.note,
-                statements=tally.statements,
-                entities=tally.entities,
-                rejected=tally.rejected,
-                seconds=now - self._started,
-            )
-        )
+        self._pending.clear()
 
     def _report(self, status: str) -> LoadReport:
         tally = self._tally
@@ -595,7 +459,7 @@ class _Load:
             rejected=tally.rejected,
             rejects=tuple(tally.first_rejects),
             rejects_path=str(self._rejects.path) if tally.rejected else None,
-            seconds=time.monotonic() - self._started,
+            seconds=self._progress.seconds,
             resumed=self._resumed,
             filters=self._options.filters.to_json(),
             filter_lines=self._options.filters.lines(),

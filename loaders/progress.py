@@ -1,61 +1,82 @@
-"""A progress bar on stderr for a load."""
+"""How far a load is: told a few times a second to whoever asked."""
 
 from __future__ import annotations
 
-import sys
-from types import TracebackType
-from typing import Any, Self
+import time
+from collections.abc import Callable, Sequence
 
+from loaders.files import SourceFile
+from loaders.items import Parsed
 from loaders.options import Progress
+from loaders.tally import Tally
+
+PROGRESS_INTERVAL_S = 0.1
 
 
-class ProgressBar:
-    """Shows ``Progress`` as a bar of bytes read, with counts; a context manager.
+class ProgressTeller:
+    """Tells the state of one run of a load.
 
     Args:
-        shown: Whether to show it; None for only where stderr is a terminal.
+        tell: Is told; None for nobody.
+        files: What is read, in order.
+        tally: What is counted.
     """
 
-    def __init__(self, *, shown: bool | None = None) -> None:
-        self._shown = sys.stderr.isatty() if shown is None else shown
-        self._bar: Any = None
-
-    def __call__(self, progress: Progress, /) -> None:
-        """Shows where the load stands."""
-        if not self._shown:
-            return
-        if self._bar is None:
-            from tqdm import tqdm
-
-            self._bar = tqdm(
-                total=progress.bytes_total or None,
-                unit="B",
-                unit_scale=True,
-                unit_divisor=1024,
-                file=sys.stderr,
-                dynamic_ncols=True,
-            )
-        rate = progress.statements / progress.seconds if progress.seconds > 0 else 0.0
-        self._bar.set_description_str(progress.format, refresh=False)
-        self._bar.set_postfix_str(
-            f"{progress.statements:,} statements, {rate:,.0f}/s"
-            + (f", {progress.rejected:,} rejected" if progress.rejected else "")
-            + (f"; {progress.note}" if progress.note else ""),
-            refresh=False,
-        )
-        self._bar.update(progress.bytes_read - self._bar.n)
-
-    def __enter__(self) -> Self:
-        """Returns itself."""
-        return self
-
-    def __exit__(
+    def __init__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        tell: Callable[[Progress], None] | None,
+        files: Sequence[SourceFile],
+        tally: Tally,
         /,
     ) -> None:
-        """Closes the bar."""
-        if self._bar is not None:
-            self._bar.close()
+        self._tell = tell
+        self._files = files
+        self._tally = tally
+        self._began = time.monotonic()
+        self._told_at = 0.0
+        self._bytes_before = 0
+        self._bytes_total = 0 if any(not file.size for file in files) else _bytes_of(files)
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken."""
+        return time.monotonic() - self._began
+
+    def pass_over(self, file: SourceFile, /) -> None:
+        """Counts a file as read."""
+        self._bytes_before += file.size
+
+    def show(self, name: str, bytes_read: int, format_: str, parsed: Parsed, /) -> None:
+        """Tells where a file is, unless that was told just now."""
+        if self._tell is None:
+            return
+        now = time.monotonic()
+        if now - self._told_at < PROGRESS_INTERVAL_S:
+            return
+        self._told_at = now
+        tally = self._tally
+        self._tell(
+            Progress(
+                file=name,
+                format=format_,
+                bytes_read=self._bytes_before + bytes_read,
+                bytes_total=self._bytes_total,
+                line=parsed.line,
+                note=parsed.note,
+                statements=tally.statements,
+                entities=tally.entities,
+                rejected=tally.rejected,
+                seconds=now - self._began,
+            )
+        )
+
+    def show_first_pass(
+        self, name: str, consumed_bytes: int, file: SourceFile, format_: str, line: int, /
+    ) -> None:
+        """Tells where the first of two passes is, which begins at the first file."""
+        before = _bytes_of(self._files[: self._files.index(file)])
+        self.show(name, before + consumed_bytes, format_, Parsed(line=line, note="first pass"))
+
+
+def _bytes_of(files: Sequence[SourceFile]) -> int:
+    return sum(file.size for file in files)

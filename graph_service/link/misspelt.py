@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from rapidfuzz.distance import OSA
 
 from graph_service.link.letters import Uint64, Vocabulary, bit_count, signatures
 from graph_service.link.rules import LinkingRules
@@ -215,22 +216,8 @@ def edit_distance(left: str, right: str, limit: int, /) -> int | None:
     >>> edit_distance("schwarzeneger", "schwarzenegger", 2), edit_distance("abc", "xyz", 2)
     (1, None)
     """
-    if abs(len(left) - len(right)) > limit:
-        return None
-    before: list[int] = []
-    previous = list(range(len(right) + 1))
-    for i, a in enumerate(left, 1):
-        current = [i] + [limit + 1] * len(right)
-        for j in range(max(1, i - limit), min(len(right), i + limit) + 1):
-            b = right[j - 1]
-            best = min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (a != b))
-            if before and j > 1 and a == right[j - 2] and left[i - 2] == b:
-                best = min(best, before[j - 2] + 1)
-            current[j] = best
-        if min(current) > limit:
-            return None
-        before, previous = previous, current
-    return previous[-1] if previous[-1] <= limit else None
+    distance = OSA.distance(left, right, score_cutoff=limit)
+    return distance if distance <= limit else None
 
 
 def _is_slip(

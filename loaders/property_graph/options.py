@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from loaders.property_graph.mapping import GraphMapping
+from loaders.property_graph.protocol import OpenGraph
 
 SCHEMES = frozenset(("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"))
 
@@ -26,15 +27,15 @@ class Neo4jOptions:
 
     Attributes:
         mapping: What of it, and as what.
-        username, password: None where the server asks for none; kept nowhere.
+        open_graph: Opens it by its address; holds the user and the password, which are kept
+            nowhere.
         database: Its name.
         page_nodes: Nodes a page.
         page_relationships: Relationships that are asked for together, about.
     """
 
     mapping: GraphMapping
-    username: str | None = None
-    password: str | None = field(default=None, repr=False)
+    open_graph: OpenGraph = field(repr=False)
     database: str = "neo4j"
     page_nodes: int = 1_000
     page_relationships: int = 5_000

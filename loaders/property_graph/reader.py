@@ -16,15 +16,13 @@ from graph_service.errors import InputError
 from graph_service.model.identity import check_text
 from graph_service.model.statement import Entity, Snak, make_statement
 from graph_service.model.values import EntityValue, Value
-from graph_service.store.neo4j.driver import Connection
-from graph_service.store.neo4j.properties import property_values
 from loaders.items import Parsed, Reject
 from loaders.options import LoadOptions
 from loaders.property_graph.mapping import OTHERS, GraphMapping, NodeMapping, RelationshipMapping
 from loaders.property_graph.options import Neo4jOptions
+from loaders.property_graph.protocol import PropertyGraph
 
 FORMAT = "neo4j"
-READING = "reading the graph to load"
 NO_ID = "nodes without a text or number as id"
 NO_TAIL = "relationships to nodes of labels that the mapping leaves out"
 NO_TAIL_ID = "relationships to nodes without a text or number as id"
@@ -50,7 +48,7 @@ def check(source: str, options: LoadOptions, /) -> Neo4jOptions:
         raise InputError(
             "the source's address is kept with the graph, so it may hold no user and password",
             argument="source",
-            hint="Give username and password in Neo4jOptions.",
+            hint="Give user and password apart from it, as NEO4J_USERNAME and NEO4J_PASSWORD.",
         )
     return options.neo4j
 
@@ -70,11 +68,9 @@ def read(
         StoreError: The server does not answer.
     """
     settings = check(source, options)
-    connection = Connection(
-        source, username=settings.username, password=settings.password, database=settings.database
-    )
+    opened = settings.open_graph(source)
     try:
-        graph = _Graph(connection, source, settings, options)
+        graph = _Graph(opened, source, settings, options)
         if not start:
             graph.check_mapping()
         for parsed in graph.read(start):
@@ -82,16 +78,17 @@ def read(
             if stop is not None and stop.is_set():
                 return
     finally:
-        connection.close()
+        opened.close()
 
 
 class _Graph:
     """The graph that is read."""
 
     def __init__(
-        self, connection: Connection, source: str, settings: Neo4jOptions, options: LoadOptions
+        self, graph: PropertyGraph, source: str, settings: Neo4jOptions, options: LoadOptions
     ) -> None:
-        self._connection = connection
+        self._graph = graph
+        self._rows = graph.rows
         self._source = source
         self._settings = settings
         self._mapping: GraphMapping = settings.mapping
@@ -148,9 +145,6 @@ class _Graph:
     def _known(self, query: str) -> str:
         names = sorted(str(row[0]) for row in self._rows(query))
         return f"It has {', '.join(names[:30]) or 'none'}{', ...' if len(names) > 30 else ''}."
-
-    def _rows(self, query: str, **parameters: Any) -> list[list[Any]]:
-        return self._connection.read(query, what=READING, **parameters)
 
     def _not_before(self, place: int) -> str:
         """Returns the condition that a node has none of the labels that come before."""
@@ -305,9 +299,8 @@ class _Graph:
             descriptions={node.language: described[0]} if described else {},
         )
 
-    @staticmethod
-    def _values(parsed: Parsed, value: object) -> list[Value]:
-        values = property_values(value)
+    def _values(self, parsed: Parsed, value: object) -> list[Value]:
+        values = self._graph.values(value)
         if values is None:
             parsed.skipped[NO_VALUE] += 1
             return []

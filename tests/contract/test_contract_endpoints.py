@@ -11,7 +11,7 @@ from sparql_server import Fault, SparqlServer, serve_sparql, truthy_store
 from wikibase_documents import documents_of
 
 import graph_service.http.host_client as polite_module
-import loaders.load
+import loaders.progress
 from graph_service.http.faults import EndpointError
 from graph_service.store import open_store
 from graph_service.store.protocol import Store
@@ -49,7 +49,7 @@ def test_one_result_on_both_stores(
 ) -> None:
     """Stopped by the user, then by the endpoint, then to its end."""
     monkeypatch.setattr(polite_module, "FIRST_BACKOFF_S", 0.01)
-    monkeypatch.setattr(loaders.load, "PROGRESS_INTERVAL_S", 0.0)
+    monkeypatch.setattr(loaders.progress, "PROGRESS_INTERVAL_S", 0.0)
     documents = documents_of(EDGES)
     with serve_sparql(truthy_store(documents), documents) as server:
         options = options_of(server, full=full)

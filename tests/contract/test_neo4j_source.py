@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import neo4j
@@ -24,6 +25,7 @@ from graph_service.model.values import (
 from graph_service.settings import SETTINGS
 from graph_service.store import open_store
 from graph_service.store.neo4j.driver import Connection
+from graph_service.store.neo4j.property_graph import open_property_graph
 from graph_service.store.protocol import Store
 from loaders.load import load
 from loaders.options import LoadOptions, LoadReport
@@ -119,8 +121,12 @@ def loads(
             rejects_path=tmp_path / "rejects.jsonl",
             neo4j=Neo4jOptions(
                 read_mapping(path),
-                username=neo4j_server.username,
-                password=neo4j_server.password,
+                partial(
+                    open_property_graph,
+                    username=neo4j_server.username,
+                    password=neo4j_server.password,
+                    database=neo4j_server.database,
+                ),
                 database=neo4j_server.database,
                 **fields,  # type: ignore[arg-type]
             ),

@@ -174,6 +174,9 @@ def test_wrong_files_are_told(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(StoreCorruptError, match="no file of replies"), open_cache(other):
         pass
+    connection = sqlite3.connect(other)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    connection.close()
     newer = tmp_path / "newer.db"
     with open_cache(newer):
         pass

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from graph_service.cli.bar import Bar
 from graph_service.errors import InputError, StoreError
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.values import EntityValue, StringValue
@@ -25,7 +26,6 @@ from graph_service.store.protocol import Batch, LoadSession, Store
 from graph_service.store.sqlite.load import SqliteLoadSession
 from loaders.load import load
 from loaders.options import LoadOptions, Progress
-from loaders.progress import ProgressBar
 from loaders.subset.filters import Filters
 
 
@@ -447,13 +447,18 @@ def test_kill_9_in_the_middle(tmp_path: Path) -> None:
     assert report.read_statements == whole.read_statements
 
 
-def test_progress_bar_is_shown_only_where_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_bar_is_shown_only_on_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     state = Progress("f", "tsv", 50, 100, 3, 1200, 4, 1, 2.0)
-    with ProgressBar() as quiet:
-        quiet(state)
+    with Bar(shown=True) as no_terminal:
+        no_terminal.show_load(state)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with Bar(shown=False) as quiet:
+        quiet.show_load(state)
     assert capsys.readouterr().err == ""
-    with ProgressBar(shown=True) as shown:
-        shown(state)
+    with Bar(shown=True, unit="B", divisor=1024) as shown:
+        shown.show_load(state)
     err = capsys.readouterr().err
     assert "1,200 statements" in err
     assert "1 rejected" in err

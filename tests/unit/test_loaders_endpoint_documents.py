@@ -21,7 +21,7 @@ from sparql_server import Fault, SparqlServer, serve_sparql, truthy_store
 from wikibase_documents import Edge, documents_of
 
 import graph_service.http.host_client as polite_module
-import loaders.load
+import loaders.progress
 from graph_service.cli import main
 from graph_service.errors import InputError
 from graph_service.http.faults import EndpointError
@@ -432,7 +432,7 @@ def test_faults_that_stay_stop_the_load_and_it_can_go_on(
 def test_a_stopped_load_goes_on(
     server: SparqlServer, tmp_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loaders.load, "PROGRESS_INTERVAL_S", 0.0)
+    monkeypatch.setattr(loaders.progress, "PROGRESS_INTERVAL_S", 0.0)
     unbroken = run(tmp_store, server, graph="unbroken", batch_size=5)
     pieces: list[Progress] = []
     run(tmp_store, server, graph="count", batch_size=5, progress=pieces.append)

@@ -20,7 +20,7 @@ import pytest
 from sparql_server import Fault, SparqlServer, serve_sparql
 
 import graph_service.http.host_client as polite_module
-import loaders.load
+import loaders.progress
 from graph_service.errors import InputError
 from graph_service.http.address import user_agent
 from graph_service.http.faults import EndpointError
@@ -180,12 +180,13 @@ def test_nobody_listens(tmp_store: Store) -> None:
         run(tmp_store, server)
 
 
-@pytest.mark.parametrize("form", ["seconds", "date"])
+@pytest.mark.parametrize("form", ["seconds", "parts of seconds", "date"])
 def test_retry_after_is_kept(server: SparqlServer, form: str) -> None:
     asked = time.monotonic()
     # A date has whole seconds: the one after next is one to two seconds away.
     moment = datetime.now(UTC) + timedelta(seconds=2)
-    value = "1" if form == "seconds" else format_datetime(moment, usegmt=True)
+    value = {"seconds": "1", "parts of seconds": "1.0"}.get(form)
+    value = value or format_datetime(moment, usegmt=True)
     server.faults.append(Fault(status=429, headers={"Retry-After": value}))
     Endpoint(server.url, options=settings(server)).ask("SELECT * WHERE { ?s ?p ?o } LIMIT 1")
     assert len(server.requests) == 2
@@ -563,7 +564,7 @@ def test_partial_answers_are_not_kept(
 def test_a_stopped_load_goes_on(
     server: SparqlServer, tmp_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loaders.load, "PROGRESS_INTERVAL_S", 0.0)
+    monkeypatch.setattr(loaders.progress, "PROGRESS_INTERVAL_S", 0.0)
     unbroken = run(tmp_store, server, graph="unbroken", entities_per_query=4)
     assert unbroken.graph is not None
     pieces: list[Progress] = []

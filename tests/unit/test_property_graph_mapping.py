@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import neo4j.spatial
@@ -21,6 +22,7 @@ from graph_service.model.values import (
 from graph_service.settings import SETTINGS
 from graph_service.store import open_store
 from graph_service.store.neo4j.properties import XSD, property_values
+from graph_service.store.neo4j.property_graph import open_property_graph
 from loaders.load import load
 from loaders.options import LoadOptions
 from loaders.property_graph.mapping import (
@@ -180,7 +182,8 @@ def test_what_goes_together(
     assert "a mapping is for a graph in a Neo4j" in capsys.readouterr().err
     assert main(["load", "bolt://u:secret@localhost:1", "--graph", "g", "--mapping", "no"]) == 2
     assert "secret" not in capsys.readouterr().err
-    options = LoadOptions(neo4j=Neo4jOptions(read_mapping(Path("m.toml")), password="secret"))
+    open_graph = partial(open_property_graph, password="secret")
+    options = LoadOptions(neo4j=Neo4jOptions(read_mapping(Path("m.toml")), open_graph))
     assert "secret" not in repr(options) + str(options.to_json())
     with (
         open_store("sqlite:///g.db") as store,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -37,6 +38,11 @@ def neo4j_source_of(options: argparse.Namespace, /) -> tuple[str, Neo4jOptions |
         # Refused by the load, which says what a mapping is.
         return source, None
     mapping = read_mapping(Path(options.mapping))
-    return source, Neo4jOptions(
-        mapping, username=username, password=password, database=options.source_database
+    # The driver is imported only where it is needed.
+    from graph_service.store.neo4j.property_graph import open_property_graph
+
+    database = options.source_database
+    open_graph = partial(
+        open_property_graph, username=username, password=password, database=database
     )
+    return source, Neo4jOptions(mapping, open_graph, database=database)

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import neo4j
-import numpy as np
 import orjson
 
 from graph_service import __version__
-from graph_service.errors import LoadInProgressError, StoreError
-from graph_service.model.hashing import fingerprint, sum_hashes
 from graph_service.model.limits import Deadline
 from graph_service.model.passage import Passage
-from graph_service.store.decoding import decodes
-from graph_service.store.lease import is_gone
 from graph_service.store.names import graph_not_found, now_text
 from graph_service.store.neo4j.driver import Connection, in_chunks, one_row, rows_of
 from graph_service.store.neo4j.schema import PASSAGE_INDEX, hex_key, key_of_hex
+from graph_service.store.passage_sets import (
+    HeldSet,
+    require_free,
+    set_of_row,
+    taken_over,
+    totals_of,
+)
 from graph_service.store.passages import (
     PassageMatch,
     PassagePlace,
@@ -29,7 +30,6 @@ from graph_service.store.passages import (
     check_passages,
     find_matches,
     passage_collision,
-    passage_hash,
     passage_words,
 )
 
@@ -84,7 +84,7 @@ class Neo4jPassages:
                 {"graph": graph, "source": source},
             )
             if row is not None and row[5] != token:
-                _require_free(row[2], source, row[3], owner)
+                require_free(row[2], source, row[3] / 1000, owner)
                 if row[1] != encoded:
                     rows_of(
                         tx,
@@ -145,7 +145,7 @@ class Neo4jPassages:
             number,
             token,
             lease_s,
-            orjson.loads(checkpoint) if checkpoint else None,
+            checkpoint,
         )
 
     def sets(self, *, graph: str | None = None) -> list[PassageSet]:
@@ -156,7 +156,7 @@ class Neo4jPassages:
             graph=graph,
             what="listing passages",
         )
-        return [_set_of_row(row) for row in rows]
+        return [set_of_row(row) for row in rows]
 
     def scan(self, number: int, /) -> Iterator[list[Passage]]:
         """Yields the passages of a set; see ``Passages.scan``."""
@@ -241,7 +241,7 @@ class Neo4jPassages:
                 {"graph": graph, "source": source},
             )
             for _, owner, held, left in rows:
-                _require_free(owner, held, left, "")
+                require_free(owner, held, left / 1000, "")
             mark_passages(tx, graph, source)
             # A second run, after a lost reply, finds nothing: the first one's answer counts.
             gone = sum(row[0] for row in rows) or gone
@@ -273,7 +273,7 @@ class Neo4jPassages:
             )
 
 
-class Neo4jPassageSession:
+class Neo4jPassageSession(HeldSet):
     """One load of passages; ``Neo4jPassages.begin`` makes it. See ``PassageSession``."""
 
     def __init__(
@@ -283,25 +283,13 @@ class Neo4jPassageSession:
         number: int,
         token: str,
         lease_s: float,
-        checkpoint: Mapping[str, Any] | None,
+        checkpoint: str | None,
     ) -> None:
+        super().__init__(number, checkpoint)
         self._connection = connection
         self._passages = passages
-        self._number = number
         self._token = token
         self._lease_ms = int(lease_s * 1000)
-        self._checkpoint = checkpoint
-        self._ended = False
-
-    @property
-    def number(self) -> int:
-        """The number of the set being written."""
-        return self._number
-
-    @property
-    def checkpoint(self) -> Mapping[str, Any] | None:
-        """What the last ``write`` was given."""
-        return self._checkpoint
 
     def write(self, passages: Sequence[Passage], /, *, checkpoint: Mapping[str, Any]) -> None:
         """Writes passages in one transaction; see ``PassageSession.write``."""
@@ -351,12 +339,7 @@ class Neo4jPassageSession:
 
     def publish(self, *, report: Mapping[str, Any] | None = None) -> PassageSet:
         """Makes the set visible; see ``PassageSession.publish``."""
-        sums = np.zeros(2, dtype=np.uint64)
-        count = linked = 0
-        for chunk in self._passages.scan(self._number):
-            sums = sums + sum_hashes(b"".join(passage_hash(item) for item in chunk))
-            count += len(chunk)
-            linked += sum(item.entity is not None for item in chunk)
+        totals = totals_of(self._passages.scan(self._number))
         (words,) = self._connection.read(
             """MATCH (p:Passage) WHERE p.key > $start AND p.key < $end
             RETURN coalesce(sum(p.length), 0)""",
@@ -373,7 +356,7 @@ class Neo4jPassageSession:
             )
             if row is not None and row[3]:
                 # A second run, after a lost reply.
-                return _set_of_row(row)
+                return set_of_row(row)
             self._renew(tx)
             rows_of(
                 tx,
@@ -393,15 +376,15 @@ class Neo4jPassageSession:
                         "published_at": now_text(),
                         "token": None,
                         "checkpoint": None,
-                        "passages": count,
+                        "passages": totals.passages,
                         "words": words,
-                        "linked": linked,
-                        "fingerprint": fingerprint(sums, count),
+                        "linked": totals.linked,
+                        "fingerprint": totals.fingerprint,
                         "report": orjson.dumps(dict(report or {})).decode(),
                     },
                 },
             )
-            return _set_of_row(found[0])
+            return set_of_row(found[0])
 
         published = self._connection.transaction(flip, what="publishing passages")
         self._ended = True
@@ -419,40 +402,22 @@ class Neo4jPassageSession:
                 {"number": self._number, "token": self._token},
             )
             if not found:
-                raise _taken_over()
+                raise taken_over()
 
         self._connection.transaction(mark, what="throwing passages away")
         self._ended = True
         self._passages.drop_marked()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
-        if self._ended:
-            return
-        self._ended = True
-        try:
-            self._connection.write(
-                f"{_HELD} SET s.token = null, s.lease_until = 0",
-                number=self._number,
-                token=self._token,
-                what="giving a lease back",
-            )
-        except StoreError:
-            # The error that ends the block says more; without one this is the news.
-            if error is None:
-                raise
+    def _give_back(self) -> None:
+        self._connection.write(
+            f"{_HELD} SET s.token = null, s.lease_until = 0",
+            number=self._number,
+            token=self._token,
+            what="giving a lease back",
+        )
 
     def _renew(self, tx: neo4j.Transaction) -> None:
-        if self._ended:
-            raise StoreError("this load of passages has ended; begin another")
+        self._require_open()
         found = rows_of(
             tx,
             f"""{_HELD} AND s.state = 'loading'
@@ -460,14 +425,7 @@ class Neo4jPassageSession:
             {"number": self._number, "token": self._token, "lease_ms": self._lease_ms},
         )
         if not found:
-            raise _taken_over()
-
-
-def _taken_over() -> LoadInProgressError:
-    return LoadInProgressError(
-        "this load of passages was taken over or ended elsewhere",
-        hint="Run the same command again.",
-    )
+            raise taken_over()
 
 
 def mark_passages(tx: neo4j.Transaction, graph: str, source: str | None = None, /) -> None:
@@ -480,14 +438,6 @@ def mark_passages(tx: neo4j.Transaction, graph: str, source: str | None = None, 
     )
 
 
-def _require_free(holder: str, source: str, left_ms: float, owner: str) -> None:
-    if left_ms > 0 and holder != owner and not is_gone(holder):
-        raise LoadInProgressError(
-            f"passages of {source} are being loaded by {holder}",
-            hint=f"Wait for it, or try again in {max(1, round(left_ms / 1000))} s.",
-        )
-
-
 def _node_key(number: int, key: int) -> str:
     return f"{number}:{hex_key(key)}"
 
@@ -495,10 +445,3 @@ def _node_key(number: int, key: int) -> str:
 def _set_token(number: int) -> str:
     """The token that confines a search to a set; no word holds an @."""
     return f"@{number}"
-
-
-@decodes("a set of passages")
-def _set_of_row(row: list[Any]) -> PassageSet:
-    values = list(row)
-    values[8], values[9] = orjson.loads(row[8]), orjson.loads(row[9])
-    return PassageSet(*values)

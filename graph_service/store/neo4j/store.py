@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import neo4j
@@ -27,6 +26,7 @@ from graph_service.model.result import SearchHit
 from graph_service.model.statement import Entity, Rank, Statement
 from graph_service.store.decoding import decoding
 from graph_service.store.lease import is_gone
+from graph_service.store.lifecycle import CachedStore
 from graph_service.store.lookup import (
     by_same_as,
     follow_redirects,
@@ -98,21 +98,15 @@ _UNFINISHED = """MATCH (e:GraphEdition) WHERE e.state IN ['loading', 'finished']
     ORDER BY e.number"""
 
 
-class Neo4jStore:
+class Neo4jStore(CachedStore[Neo4jPassages]):
     """A store in Neo4j. ``open_neo4j`` makes it; see ``Store`` for what it does."""
 
     def __init__(
         self, connection: Connection, cache: SnapshotCache, /, *, max_new_types: int
     ) -> None:
+        super().__init__(cache, Neo4jPassages(connection))
         self._connection = connection
-        self._cache = cache
         self._max_new_types = max_new_types
-        self._passages = Neo4jPassages(connection)
-
-    @property
-    def passages(self) -> Neo4jPassages:
-        """The passages beside its graphs."""
-        return self._passages
 
     @property
     def url(self) -> str:
@@ -158,23 +152,11 @@ class Neo4jStore:
         rows = self._connection.read(_UNFINISHED, what="listing loads")
         return [_unfinished_of_row(row) for row in rows]
 
-    def snapshot(self, info: GraphInfo, /) -> KnowledgeGraph:
-        """Returns the edition as arrays; see ``GraphReader.snapshot``."""
-        return self._cache.get(info, lambda: self.build(info))
-
-    def mend_snapshot(self, info: GraphInfo, /) -> None:
-        """Makes damaged arrays right again; see ``GraphReader.mend_snapshot``."""
-        self._cache.mend(info, lambda: self.build(info))
-
     def build(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns the edition as arrays in memory, built now, whatever the cache has."""
         self._require(info.edition)
         with decoding(f"the statements of {info.edition}"):
             return build_graph(self._connection, info)
-
-    def verify_snapshot(self, info: GraphInfo, /) -> int | None:
-        """Checks the file of an edition's arrays; see ``GraphReader.verify_snapshot``."""
-        return self._cache.verify(info)
 
     def inspect(self, info: GraphInfo, /) -> Iterator[Inspected]:
         """Checks an edition's keys and indexes; see ``GraphReader.inspect``."""
@@ -569,18 +551,6 @@ class Neo4jStore:
     def close(self) -> None:
         """Closes the driver."""
         self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
-        self.close()
 
     def _require(self, edition: str) -> None:
         self._connection.transaction(

@@ -7,21 +7,22 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
 import orjson
 
 from graph_service import __version__
-from graph_service.errors import LoadInProgressError, StoreError
-from graph_service.model.hashing import fingerprint, sum_hashes
 from graph_service.model.limits import Deadline
 from graph_service.model.passage import Passage
 from graph_service.sqlite_file import transaction
-from graph_service.store.decoding import decodes
-from graph_service.store.lease import is_gone
 from graph_service.store.names import graph_not_found, now_text
+from graph_service.store.passage_sets import (
+    HeldSet,
+    require_free,
+    set_of_row,
+    taken_over,
+    totals_of,
+)
 from graph_service.store.passages import (
     PassageMatch,
     PassagePlace,
@@ -30,7 +31,6 @@ from graph_service.store.passages import (
     check_passages,
     find_matches,
     passage_collision,
-    passage_hash,
     passage_words,
 )
 from graph_service.store.sqlite.database import Database
@@ -91,7 +91,7 @@ class SqlitePassages:
             self._database,
             self,
             _Lease(number, token, lease_s),
-            orjson.loads(checkpoint) if checkpoint else None,
+            checkpoint,
         )
 
     def sets(self, *, graph: str | None = None) -> list[PassageSet]:
@@ -104,7 +104,7 @@ class SqlitePassages:
                     WHERE state <> 'dropping' AND (? IS NULL OR graph = ?) ORDER BY number""",  # noqa: S608
                 (graph, graph),
             ).fetchall()
-        return [_set_of_row(row) for row in rows]
+        return [set_of_row(row) for row in rows]
 
     def scan(self, number: int, /) -> Iterator[list[Passage]]:
         """Yields the passages of a set; see ``Passages.scan``."""
@@ -176,7 +176,7 @@ class SqlitePassages:
                 (graph, source, source),
             ).fetchall()
             for _, _, owner, held, expires in rows:
-                _require_free(owner, held, expires, "")
+                require_free(owner, held, expires - time.time(), "")
             connection.executemany(
                 "UPDATE passage_sets SET state = 'dropping', token = NULL WHERE number = ?",
                 [row[:1] for row in rows],
@@ -204,7 +204,7 @@ class _Lease:
     seconds: float
 
 
-class SqlitePassageSession:
+class SqlitePassageSession(HeldSet):
     """One load of passages; ``SqlitePassages.begin`` makes it. See ``PassageSession``."""
 
     def __init__(
@@ -212,23 +212,12 @@ class SqlitePassageSession:
         database: Database,
         passages: SqlitePassages,
         lease: _Lease,
-        checkpoint: Mapping[str, Any] | None,
+        checkpoint: str | None,
     ) -> None:
+        super().__init__(lease.number, checkpoint)
         self._database = database
         self._passages = passages
         self._lease = lease
-        self._checkpoint = checkpoint
-        self._ended = False
-
-    @property
-    def number(self) -> int:
-        """The number of the set being written."""
-        return self._lease.number
-
-    @property
-    def checkpoint(self) -> Mapping[str, Any] | None:
-        """What the last ``write`` was given."""
-        return self._checkpoint
 
     def write(self, passages: Sequence[Passage], /, *, checkpoint: Mapping[str, Any]) -> None:
         """Writes passages in one transaction; see ``PassageSession.write``."""
@@ -286,15 +275,11 @@ class SqlitePassageSession:
                     "INSERT INTO passage_words_$n (passage_words_$n) VALUES ('rebuild')", number
                 )
             )
-        sums = np.zeros(2, dtype=np.uint64)
-        linked = 0
-        for chunk in self._passages.scan(number):
-            sums = sums + sum_hashes(b"".join(passage_hash(item) for item in chunk))
-            linked += sum(item.entity is not None for item in chunk)
+        totals = totals_of(self._passages.scan(number))
         with self._database.writing() as connection:
             self._renew(connection)
-            count, words = connection.execute(
-                of_edition("SELECT count(*), ifnull(sum(length), 0) FROM passages_$n", number)
+            (words,) = connection.execute(
+                of_edition("SELECT ifnull(sum(length), 0) FROM passages_$n", number)
             ).fetchone()
             connection.execute(
                 """UPDATE passage_sets SET state = 'dropping' WHERE state = 'published'
@@ -308,10 +293,10 @@ class SqlitePassageSession:
                     report = ?, checkpoint = NULL WHERE number = ?""",
                 (
                     now_text(),
-                    count,
+                    totals.passages,
                     words,
-                    linked,
-                    fingerprint(sums, count),
+                    totals.linked,
+                    totals.fingerprint,
                     orjson.dumps(dict(report or {})).decode(),
                     number,
                 ),
@@ -322,7 +307,7 @@ class SqlitePassageSession:
             ).fetchone()
         self._ended = True
         self._passages.drop_marked()
-        return _set_of_row(row)
+        return set_of_row(row)
 
     def abort(self) -> None:
         """Throws the set away."""
@@ -335,44 +320,23 @@ class SqlitePassageSession:
         self._ended = True
         self._passages.drop_marked()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
-        if self._ended:
-            return
-        self._ended = True
-        try:
-            with self._database.writing(durable=False) as connection:
-                connection.execute(
-                    """UPDATE passage_sets SET token = NULL, lease_expires = 0
-                        WHERE number = ? AND token = ?""",
-                    (self._lease.number, self._lease.token),
-                )
-        except StoreError:
-            # The error that ends the block says more; without one this is the news.
-            if error is None:
-                raise
+    def _give_back(self) -> None:
+        with self._database.writing(durable=False) as connection:
+            connection.execute(
+                """UPDATE passage_sets SET token = NULL, lease_expires = 0
+                    WHERE number = ? AND token = ?""",
+                (self._lease.number, self._lease.token),
+            )
 
     def _renew(self, connection: sqlite3.Connection) -> None:
-        if self._ended:
-            raise StoreError("this load of passages has ended; begin another")
+        self._require_open()
         changed = connection.execute(
             """UPDATE passage_sets SET lease_expires = ? WHERE number = ? AND token = ?
                 AND state = 'loading'""",
             (time.time() + self._lease.seconds, self._lease.number, self._lease.token),
         ).rowcount
         if changed != 1:
-            raise LoadInProgressError(
-                "this load of passages was taken over or ended elsewhere",
-                hint="Run the same command again.",
-            )
+            raise taken_over()
 
 
 def _unfinished(
@@ -386,7 +350,7 @@ def _unfinished(
     ).fetchone()
     if row is None:
         return None
-    _require_free(row[2], source, row[3], owner)
+    require_free(row[2], source, row[3] - time.time(), owner)
     if row[1] == options:
         return int(row[0])
     connection.execute(
@@ -395,23 +359,7 @@ def _unfinished(
     return None
 
 
-def _require_free(holder: str, source: str, expires: float, owner: str) -> None:
-    if expires > time.time() and holder != owner and not is_gone(holder):
-        raise LoadInProgressError(
-            f"passages of {source} are being loaded by {holder}",
-            hint=f"Wait for it, or try again in {max(1, round(expires - time.time()))} s.",
-        )
-
-
 def _has_tables(connection: sqlite3.Connection) -> bool:
     """A file of an older schema that is opened to be read has none."""
     found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'passage_sets'").fetchone()
     return found is not None
-
-
-@decodes("a set of passages")
-def _set_of_row(row: tuple[Any, ...]) -> PassageSet:
-    values = list(row)
-    values[3] = bool(row[3])
-    values[8], values[9] = orjson.loads(row[8]), orjson.loads(row[9])
-    return PassageSet(*values)

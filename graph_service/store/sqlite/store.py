@@ -8,8 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import orjson
@@ -35,6 +34,7 @@ from graph_service.model.values import EntityValue, decode_value
 from graph_service.store.decoding import decodes, decoding
 from graph_service.store.fingerprinter import Fingerprinter, require_claimed
 from graph_service.store.lease import is_gone
+from graph_service.store.lifecycle import CachedStore
 from graph_service.store.lookup import (
     by_same_as,
     follow_redirects,
@@ -85,18 +85,12 @@ _EDGE_ROWS = """SELECT s.key, s.id, h.id, r.id, s.tail, t.id, s.value, s.rank
     CROSS JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail """
 
 
-class SqliteStore:
+class SqliteStore(CachedStore[SqlitePassages]):
     """A store in one file. ``open_sqlite`` makes it; see ``Store`` for what it does."""
 
     def __init__(self, database: Database, cache: SnapshotCache) -> None:
+        super().__init__(cache, SqlitePassages(database))
         self._database = database
-        self._cache = cache
-        self._passages = SqlitePassages(database)
-
-    @property
-    def passages(self) -> SqlitePassages:
-        """The passages beside its graphs."""
-        return self._passages
 
     @property
     def url(self) -> str:
@@ -129,14 +123,6 @@ class SqliteStore:
         """Returns loads not published, in order of their editions' numbers."""
         with self._database.reading() as connection:
             return _unfinished(connection)
-
-    def snapshot(self, info: GraphInfo, /) -> KnowledgeGraph:
-        """Returns the edition as arrays; see ``GraphReader.snapshot``."""
-        return self._cache.get(info, lambda: self.build(info))
-
-    def mend_snapshot(self, info: GraphInfo, /) -> None:
-        """Makes damaged arrays right again; see ``GraphReader.mend_snapshot``."""
-        self._cache.mend(info, lambda: self.build(info))
 
     def build(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns the edition as arrays in memory, built now, whatever the cache has."""
@@ -172,10 +158,6 @@ class SqliteStore:
                 for keys, owners, aliases, longest in name_rows
             ],
         )
-
-    def verify_snapshot(self, info: GraphInfo, /) -> int | None:
-        """Checks the file of an edition's arrays; see ``GraphReader.verify_snapshot``."""
-        return self._cache.verify(info)
 
     def inspect(self, info: GraphInfo, /) -> Iterator[Inspected]:
         """Checks an edition's keys and indexes; see ``GraphReader.inspect``."""
@@ -441,18 +423,6 @@ class SqliteStore:
     def close(self) -> None:
         """Closes the connections of all threads."""
         self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
-        self.close()
 
     def _edition(self, edition: str) -> int:
         """Returns the number of a published edition, whose tables are there."""
