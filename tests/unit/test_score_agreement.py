@@ -25,7 +25,7 @@ from queries.score.agreement import (
     spearman,
 )
 from queries.score.metric import bootstrap_rows
-from queries.score.resample import correlation_rows
+from queries.score.resample import correlation_rows, tau_b_rows
 
 SCALE = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=30)
 REALS = st.lists(
@@ -87,6 +87,11 @@ def test_a_correlation_is_never_past_one(factor: float) -> None:
         found = correlation_rows(values, factor * values + 0.1, np.ones((1, 7)))[0]
         assert abs(found) <= 1.0
         assert found == pytest.approx(math.copysign(1.0, factor))
+        ranks = np.random.Generator(np.random.PCG64(seed)).integers(0, 4, 9)
+        other = ranks if factor > 0 else 3 - ranks
+        tau = tau_b_rows(ranks, other, np.ones((1, 9)))[0]
+        assert abs(tau) <= 1.0
+        assert tau == pytest.approx(math.copysign(1.0, factor))
 
 
 @pytest.mark.parametrize("sample", ["scale", "reals"])

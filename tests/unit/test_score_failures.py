@@ -12,10 +12,11 @@ from queries.datasets.gold import GoldQuestion
 from queries.generate.answer import Answer
 from queries.generate.reader import parse_answer
 from queries.score.case import TextCase
+from queries.score.citation import CitationRow, citation_row
 from queries.score.criteria import load_criteria
 from queries.score.entailment import Judgement, Pair, WordOverlap
 from queries.score.judge import Judge
-from queries.score.not_available import not_available_row
+from queries.score.not_available import NotAvailableRow, not_available_row
 from queries.score.rubric import parse_rubric
 from queries.score.talec import Method, Talec
 from queries.score.talec_export import tuning_records
@@ -39,6 +40,18 @@ def test_an_answer_that_the_model_did_not_judge_counts_no_sentence() -> None:
     row = not_available_row(item, [A, B], entailment=Silent())
     assert (row.sentences, row.right, row.beside, row.hit) == (0, 0, None, 0)
     assert (row.absent, row.failure) == (2, "no reply")
+
+
+def test_an_answer_that_failed_counts_nothing() -> None:
+    failed = Answer("a", "Who?", "", (), (), None, "hand", failure="late")
+    absent = not_available_row(failed, [A, B], entailment=Silent())
+    assert absent == NotAvailableRow("a", 0, 0, None, 0, 2, "late")
+    gold = GoldQuestion("a", "Who?", entity_ids=("Q1",), statement_ids=("k1",), kind="who")
+    cited = citation_row(failed, gold)
+    assert cited == CitationRow("a", "who", None, None, 0, 0, 0, None, gold.lacking, "late")
+    assert citation_row(failed, None) == CitationRow(
+        "a", "", None, None, 0, 0, 0, None, None, "late"
+    )
 
 
 def test_no_more_is_withheld_than_the_rounds_asked_for() -> None:
