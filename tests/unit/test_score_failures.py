@@ -18,7 +18,7 @@ from queries.score.entailment import Judgement, Pair, WordOverlap
 from queries.score.judge import Judge
 from queries.score.not_available import NotAvailableRow, not_available_row
 from queries.score.rubric import parse_rubric
-from queries.score.talec import Method, Talec
+from queries.score.talec import Division, Method, Talec, label_messages, whole_messages
 from queries.score.talec_export import tuning_records
 from queries.score.withholding import score_rounds
 
@@ -77,6 +77,18 @@ def test_a_verdict_without_a_reason_has_no_line_of_judgement(reason: str) -> Non
     case = TextCase("7", "Who?", "Ada.", human={fault: 1}, reasons={fault: reason})
     lines = tuning_records(criteria, [case])[-1].messages[-1].content.splitlines()
     assert [line.partition(":")[0] for line in lines] == ["Criterion", "Verdict"]
+
+
+def test_a_text_is_judged_by_its_knowledge_and_its_context() -> None:
+    criteria = load_criteria()
+    case = TextCase("7", "Who?", "Ada.", knowledge=("a known line",), context="a given context")
+    for rendered in (
+        label_messages(criteria, criteria.labels[0], case, shots=False),
+        whole_messages(criteria, case, division=Division.SCORE, shots=False),
+    ):
+        shown = "\n".join(message.content for message in rendered)
+        assert "a known line" in shown
+        assert "a given context" in shown
 
 
 def test_a_joint_judgement_names_the_prompts_of_all_three() -> None:
