@@ -54,6 +54,22 @@ def test_fragments_that_double_are_refused(demo_service: Service, document: str)
     assert str(MAX_SELECTIONS) in refused(demo_service, document)["message"]
 
 
+@pytest.mark.parametrize(
+    ("levels", "in_digits"), [(26, True), (27, True), (28, False), (29, False), (40, False)]
+)
+def test_a_count_past_a_milliard_is_no_row_of_digits(
+    demo_service: Service, levels: int, in_digits: bool
+) -> None:
+    """Each fragment holds the next one twice: the fields double at each level."""
+    message = refused(demo_service, doubling(levels))["message"]
+    assert f"at most {MAX_SELECTIONS} " in message
+    got = message.rpartition("got ")[2]
+    if in_digits:
+        assert 2**levels <= int(got) < 10**9
+    else:
+        assert got == "more than 10^9"
+
+
 def test_fragments_are_measured_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 300 doubling fragments the time is that of 300, not of 2 to the power of 300."""
     seen = 0

@@ -24,8 +24,8 @@ from queries.score.agreement import (
     pearson,
     spearman,
 )
-from queries.score.metric import bootstrap_rows
-from queries.score.resample import correlation_rows
+from queries.score.metric import Score, bootstrap_rows
+from queries.score.resample import bootstrap_score, correlation_rows, tau_b_rows
 
 SCALE = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=30)
 REALS = st.lists(
@@ -89,6 +89,11 @@ def test_a_correlation_is_never_past_one(factor: float) -> None:
         found = correlation_rows(values, factor * values + 0.1, np.ones((1, 7)))[0]
         assert abs(found) <= 1.0
         assert found == pytest.approx(math.copysign(1.0, factor))
+        ranks = np.random.Generator(np.random.PCG64(seed)).integers(0, 4, 9)
+        other = ranks if factor > 0 else 3 - ranks
+        tau = tau_b_rows(ranks, other, np.ones((1, 9)))[0]
+        assert abs(tau) <= 1.0
+        assert tau == pytest.approx(math.copysign(1.0, factor))
 
 
 @pytest.mark.parametrize("sample", ["scale", "reals"])
@@ -155,6 +160,14 @@ def test_intervals_are_those_of_resampled_cases() -> None:
         found = measure(x.tolist(), y.tolist())
         assert found.low == pytest.approx(values[math.floor(0.025 * 999)])
         assert found.high == pytest.approx(values[math.ceil(0.975 * 999)])
+
+
+def test_one_cluster_has_no_interval_and_keeps_its_counts() -> None:
+    found = bootstrap_score(
+        lambda drawn: drawn.sum(axis=1), 3, clusters=["a"] * 3, failed=1, unscored=2
+    )
+    assert found == Score(3.0, 3, 1, 2)
+    assert (found.low, found.high) == (None, None)
 
 
 def test_whole_clusters_are_drawn() -> None:

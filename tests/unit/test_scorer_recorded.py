@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from counted_deadline import CountedDeadline
 from graph_builder import build_graph
 
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.model.limits import Deadline
+from graph_service.views.factorisation import Objective, Training
 from graph_service.views.pairs import PairIndex
 from graph_service.views.scorer.counting import CountScorer
 from graph_service.views.scorer.factorisation import Objective, Training
@@ -30,15 +31,6 @@ HOW = (
     Training(dimension=8, epochs=6, penalty=0.02, batch=64),
     Training(dimension=8, epochs=5, penalty=0.01, objective=Objective.BINARY),
 )
-
-
-class Looked(Deadline):
-    """A deadline that never comes and counts how often it is looked at."""
-
-    looks = 0
-
-    def check(self, what: str, /) -> None:
-        Looked.looks += 1
 
 
 def shops() -> KnowledgeGraph:
@@ -67,12 +59,12 @@ def figures(case: str) -> dict[str, Any]:
     if case == "sampled":
         how = tuple(replace(one, sampled=15) for one in HOW)
     told: list[float] = []
-    Looked.looks = 0
+    deadline = CountedDeadline()
     result = train(
-        graph, index=index, text=text, trainings=how, random_seed=4, deadline=Looked(),
+        graph, index=index, text=text, trainings=how, random_seed=4, deadline=deadline,
         progress=told.append,
     )  # fmt: skip
-    looks = Looked.looks
+    looks = deadline.looks
     scorer = TrainedScorer.of(graph, result.learned, fingerprint="f" * 16, index=index)
     draw = np.random.Generator(np.random.PCG64(9)).integers
     head, tail = draw(0, graph.entity_count, (2, 60)).astype(np.int32)

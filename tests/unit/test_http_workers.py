@@ -1,0 +1,153 @@
+"""The server's workers and their queue: turns, limits, giving up and stopping, by events."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from graph_service.api.workers import BusyError, Place, WaitedError, Workers
+from graph_service.errors import DeadlineError
+from graph_service.model.limits import Deadline
+
+
+def place(name: str, limit_s: float = 60.0) -> Place:
+    return Place(name, limit_s)
+
+
+class Held:
+    """Work that runs until it is let go."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = threading.Event(), threading.Event()
+        self.deadline: Deadline | None = None
+
+    def __call__(self, deadline: Deadline) -> str:
+        self.deadline = deadline
+        self.begun.set()
+        assert self.go.wait(60)
+        return "done"
+
+
+def in_loop(test: Callable[[Workers], Coroutine[Any, Any, None]], threads: int = 1) -> None:
+    async def run() -> None:
+        await asyncio.wait_for(test(Workers(threads)), 60)
+
+    asyncio.run(run())
+
+
+async def begun(held: Held) -> None:
+    assert await asyncio.to_thread(held.begun.wait, 60)
+
+
+async def until(true: Callable[[], bool]) -> None:
+    while not true():
+        await asyncio.sleep(0)
+
+
+def test_those_that_wait_run_in_turn_and_the_first_before_them() -> None:
+    async def test(workers: Workers) -> None:
+        held, order = Held(), []
+        one = asyncio.create_task(workers.run(place("one"), held))
+        await begun(held)
+        assert (workers.are_all_busy, [at.name for at in workers.running]) == (True, ["one"])
+        tasks = []
+        for name, first in (("a", False), ("b", False), ("urgent", True)):
+            work = lambda _, name=name: order.append(name)  # noqa: E731
+            tasks.append(asyncio.create_task(workers.run(place(name), work, first=first)))
+            await until(lambda: len(workers) == 1 + len(tasks))
+        held.go.set()
+        assert await one == "done"
+        await asyncio.gather(*tasks)
+        assert order == ["urgent", "a", "b"]
+        await until(lambda: not workers.are_all_busy)
+        assert (len(workers), workers.running) == (0, [])
+
+    in_loop(test)
+
+
+def test_who_waits_too_long_is_told_and_leaves_the_queue() -> None:
+    async def test(workers: Workers) -> None:
+        held = Held()
+        one = asyncio.create_task(workers.run(place("one"), held))
+        await begun(held)
+        with pytest.raises(WaitedError, match="waited 0.01 s for a free worker") as caught:
+            await workers.run(place("late", 0.01), held)
+        assert caught.value.retryable
+        assert len(workers) == 1
+        held.go.set()
+        assert await one == "done"
+
+    in_loop(test)
+
+
+def test_a_cancelled_wait_passes_its_turn_on_and_cancelled_work_says_so() -> None:
+    async def test(workers: Workers) -> None:
+        held, order = Held(), []
+        one = asyncio.create_task(workers.run(place("one"), held))
+        await begun(held)
+        gone = asyncio.create_task(workers.run(place("gone"), lambda _: order.append("gone")))
+        stays = asyncio.create_task(workers.run(place("stays"), lambda _: order.append("stays")))
+        await until(lambda: len(workers) == 3)
+        gone.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await gone
+        assert len(workers) == 2
+        # Nobody waits for what runs: that is told, and its thread is not free before it ends.
+        one.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await one
+        assert workers.are_all_busy
+        held.go.set()
+        await stays
+        assert order == ["stays"]
+
+    in_loop(test)
+
+
+def test_a_server_that_stops_gives_up_who_waits_and_asks_what_runs_to_end() -> None:
+    async def test(workers: Workers) -> None:
+        held = Held()
+        one = asyncio.create_task(workers.run(place("one"), held))
+        await begun(held)
+        waiting = asyncio.create_task(workers.run(place("waiting"), held))
+        await until(lambda: len(workers) == 2)
+        workers.stop()
+        for refused in (waiting, workers.run(place("new"), held)):
+            with pytest.raises(BusyError, match="the server is stopping"):
+                await refused
+        assert held.deadline is not None
+        with pytest.raises(DeadlineError, match="given up"):
+            held.deadline.check("working")
+        workers.abandon()
+        with pytest.raises(BusyError, match="the server is stopping"):
+            await one
+        held.go.set()
+        await until(lambda: len(workers) == 0)
+
+    in_loop(test)
+
+
+def test_waiting_counts_in_the_deadline() -> None:
+    async def test(workers: Workers) -> None:
+        held, later = Held(), Held()
+        later.go.set()
+        one = asyncio.create_task(workers.run(place("one"), held))
+        await begun(held)
+        assert held.deadline is not None
+        waits = place("two", 50.0)
+        two = asyncio.create_task(workers.run(waits, later))
+        await until(lambda: len(workers) == 2)
+        held.go.set()
+        assert [await one, await two] == ["done", "done"]
+        assert later.deadline is not None
+        assert later.deadline.at == waits._came + 50.0
+        assert later.deadline.waited_s > 0.0
+        assert waits.began is not None
+        assert later.deadline.waited_s == waits.began - waits._came
+        assert not waits.stop.asked
+
+    in_loop(test)
