@@ -18,7 +18,6 @@ from counted_deadline import CountedDeadline
 from graph_builder import build_graph
 
 from graph_service.model.graph import KnowledgeGraph
-from graph_service.views.factorisation import Objective, Training
 from graph_service.views.pairs import PairIndex
 from graph_service.views.scorer.counting import CountScorer
 from graph_service.views.scorer.factorisation import Objective, Training
