@@ -301,7 +301,6 @@ def test_presets_resolve_and_check_their_bounds() -> None:
         ({"edge_cost": -1.0}, "edge_cost"),
         ({"edge_cost": float("nan")}, "edge_cost"),
         ({"damping": 1.0}, "damping"),
-        ({"walk": "up"}, "walk"),
         ({"taken_paths": 0}, "taken_paths"),
         ({"nothing": 1}, "nothing"),
         ({"top_nodes": 0, "top_edges": 0}, "top_nodes"),
