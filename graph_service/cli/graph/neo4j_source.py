@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from graph_service.cli.graph.options import LoadVerbOptions
 from graph_service.settings import read_settings
 
 if TYPE_CHECKING:
     from loaders.property_graph.options import Neo4jOptions
 
 
-def neo4j_source_of(options: argparse.Namespace, /) -> tuple[str, Neo4jOptions | None]:
+def neo4j_source_of(options: LoadVerbOptions, /) -> tuple[str, Neo4jOptions | None]:
     """Returns a load's source without its password, and how it is read if it is a Neo4j.
 
     User and password stand in the address, or in ``NEO4J_USERNAME`` and ``NEO4J_PASSWORD``.
@@ -24,7 +23,7 @@ def neo4j_source_of(options: argparse.Namespace, /) -> tuple[str, Neo4jOptions |
     from loaders.property_graph.mapping import read_mapping
     from loaders.property_graph.options import Neo4jOptions, is_neo4j_source
 
-    source = str(options.source)
+    source = options.source
     if options.mapping is None and not is_neo4j_source(source):
         return source, None
     settings = read_settings()
@@ -36,7 +35,7 @@ def neo4j_source_of(options: argparse.Namespace, /) -> tuple[str, Neo4jOptions |
     if options.mapping is None:
         # Refused by the load, which says what a mapping is.
         return source, None
-    mapping = read_mapping(Path(options.mapping))
+    mapping = read_mapping(options.mapping)
     return source, Neo4jOptions(
         mapping, username=username, password=password, database=options.source_database
     )
