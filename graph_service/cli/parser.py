@@ -17,6 +17,7 @@ from graph_service.cli.arguments import Parser, examples
 from graph_service.cli.ask.compare_options import CompareOptions
 from graph_service.cli.ask.options import ItemOptions, RetrieveOptions, SearchOptions
 from graph_service.cli.ask.retrieve_options import add_retrieval_options
+from graph_service.cli.completion_options import CompletionOptions
 from graph_service.cli.demo_options import DemoOptions
 from graph_service.cli.doctor.options import BenchOptions, DoctorOptions, ModelOptions
 from graph_service.cli.examples import EXAMPLES
@@ -163,5 +164,11 @@ def make_parser() -> argparse.ArgumentParser:
         "doctor.doctor:model",
         "fetch or check the embedder's weights",
         ModelOptions,
+    )
+    add(
+        "completion",
+        "completion:completion",
+        "print a script that completes verbs and options in your shell",
+        CompletionOptions,
     )
     return parser
