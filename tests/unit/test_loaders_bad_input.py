@@ -211,7 +211,9 @@ def test_the_corrupted_turtle_of_kgtk(
     """It is good Turtle with triples that Wikibase's model does not have: they are counted."""
     arguments = ["load", str(data_dir / "kgtk" / "corrupted.ttl"), "--graph", "g", "--json"]
     store = f"sqlite:///{tmp_path / 'g.db'}"
-    assert main([*arguments, "--store", store, "--quiet", "--rejects-path", str(tmp_path / "r")]) == 0
+    assert (
+        main([*arguments, "--store", store, "--quiet", "--rejects-path", str(tmp_path / "r")]) == 0
+    )
     report = json.loads(capsys.readouterr().out)
     assert report["skipped"]["triples of statement nodes outside Wikibase's model"] == 2
     assert report["graph"]["counts"]["statements"] == 2

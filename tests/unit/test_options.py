@@ -112,7 +112,30 @@ def _spelt(parser: argparse.ArgumentParser) -> set[str]:
 
 def test_a_load_takes_from_the_command_line_what_its_dataclasses_have(tmp_path: Path) -> None:
     found = make_parser().parse_args(
-        ["load", "x.tsv", "--graph", "g", "--columns", "head,-,tail", "--label-file", "a", "--label-file", "b", "--entity", "Q1", "--around-entity", "Q2", "--hops", "3", "--rejects-path", "r", "--language", "EN", "--interval-s", ".5"]
+        [
+            "load",
+            "x.tsv",
+            "--graph",
+            "g",
+            "--columns",
+            "head,-,tail",
+            "--label-file",
+            "a",
+            "--label-file",
+            "b",
+            "--entity",
+            "Q1",
+            "--around-entity",
+            "Q2",
+            "--hops",
+            "3",
+            "--rejects-path",
+            "r",
+            "--language",
+            "EN",
+            "--interval-s",
+            ".5",
+        ]
     )
     options = read_options(LoadVerbOptions, found)
     assert options.reading.columns == ("head", "-", "tail")
@@ -129,7 +152,9 @@ def test_a_load_takes_from_the_command_line_what_its_dataclasses_have(tmp_path: 
 
 
 def test_a_walk_takes_its_hops_from_the_same_options() -> None:
-    found = make_parser().parse_args(["load", "wikidata:Q42", "--graph", "g", "--hops", "2", "--no-cache"])
+    found = make_parser().parse_args(
+        ["load", "wikidata:Q42", "--graph", "g", "--hops", "2", "--no-cache"]
+    )
     _, reading = load_request(read_options(LoadVerbOptions, found))
     assert reading.endpoint == EndpointOptions(hops=2)
     assert reading.filters == Filters()
