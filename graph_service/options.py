@@ -50,6 +50,8 @@ class Facts:
         of_command_line: Whether verbs that take the request have it as an option.
         is_word: Whether the command line takes it as a word without a flag.
         choices: What a text may be; () for anything.
+        is_joined: Whether the command line takes a list's values in one word, with commas.
+        group: Under which heading of a verb's help it stands; "" for that of the verb.
     """
 
     help: str
@@ -61,6 +63,8 @@ class Facts:
     of_command_line: bool
     is_word: bool
     choices: tuple[str, ...]
+    is_joined: bool
+    group: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +90,14 @@ class Option:
     def flag(self) -> str:
         """On the command line: ``--relations-per-entity``; a list's in the singular, without id.
 
+        A list that is given in one word keeps its plural: ``--levels 0.1,0.3``.
+
         >>> [spell_flag(name) for name in ("entity_ids", "languages", "edge_cost")]
         ['--entity', '--language', '--edge-cost']
         """
-        return spell_flag(self.name) if self.is_list else "--" + self.name.replace("_", "-")
+        if self.is_list and not self.facts.is_joined:
+            return spell_flag(self.name)
+        return "--" + self.name.replace("_", "-")
 
     @property
     def graphql(self) -> str:
@@ -110,9 +118,23 @@ def option(
     of_command_line: bool = True,
     is_word: bool = False,
     choices: tuple[str, ...] = (),
+    is_joined: bool = False,
+    group: str = "",
 ) -> Any:
     """Returns a dataclass's field that is an option; see ``Facts``."""
-    facts = Facts(help, least, most, metavar, preset, of_api, of_command_line, is_word, choices)
+    facts = Facts(
+        help,
+        least,
+        most,
+        metavar,
+        preset,
+        of_api,
+        of_command_line,
+        is_word,
+        choices,
+        is_joined,
+        group,
+    )
     if isinstance(default, list | dict):
         raise TypeError("an option's default is frozen: give a tuple")
     return dataclasses.field(default=default, metadata={_KEY: facts})
@@ -157,7 +179,8 @@ def graphql_text(text: str, /) -> str:
     >>> graphql_text("relations kept of each entity")
     'Properties kept of each item.'
     """
-    words = re.sub("[a-z]+", lambda found: _PROSE.get(found[0], found[0]), text)
+    # A word with a hyphen is a name, such as relation-swapping.
+    words = re.sub(r"(?<![\w-])[a-z]+(?![\w-])", lambda found: _PROSE.get(found[0], found[0]), text)
     return words[:1].upper() + words[1:] + "."
 
 
@@ -172,8 +195,13 @@ def camel_case(name: str, /) -> str:
 
 
 def spell_flag(name: str, /) -> str:
-    """Returns the flag of a list, which is given once for each of its values."""
-    one = re.sub("(_ids|s)$", "", name)
+    """Returns the flag of a list, which is given once for each of its values.
+
+    >>> spell_flag("around_entities"), spell_flag("classes"), spell_flag("having")
+    ('--around-entity', '--class', '--having')
+    """
+    one = re.sub("ies$", "y", name)
+    one = re.sub("(_ids|(?<=s)es|s)$", "", one) if one == name else one
     return "--" + one.replace("_", "-")
 
 
@@ -201,7 +229,12 @@ def _check(each: Option, value: Any) -> None:
                 argument=each.name,
             )
         return
-    if each.kind is str or issubclass(each.kind, Enum | bool):
+    if each.facts.choices and value not in each.facts.choices:
+        raise InputError(
+            f"{each.name} {value!r}; expected one of {', '.join(each.facts.choices)}",
+            argument=each.name,
+        )
+    if each.kind not in (int, float):
         return
     if each.kind is float and not math.isfinite(value):
         raise InputError(f"{each.name} must be a finite number, got {value}", argument=each.name)
@@ -215,21 +248,24 @@ def _check(each: Option, value: Any) -> None:
 
 def _bounds(low: float | None, high: float | None) -> str:
     if high is None:
-        return f"at least {low:g}"
+        return f"at least {_figure(low)}"
     if low is None:
-        return f"at most {high:g}"
-    return f"from {low:,g} to {high:,g}"
+        return f"at most {_figure(high)}"
+    return f"from {_figure(low)} to {_figure(high)}"
+
+
+def _figure(number: float | None) -> str:
+    return f"{number:,}" if isinstance(number, int) else f"{number:,g}"
 
 
 def rows_of(request: type, /) -> Iterator[tuple[str, ...]]:
     """Yields what a document says of each option: names, type, bounds, default, help."""
     for each in options_of(request).values():
         facts = each.facts
-        kind = (
-            each.kind.__name__
-            if not issubclass(each.kind, Enum)
-            else ", ".join(str(one.value) for one in each.kind)
-        )
+        if issubclass(each.kind, Enum):
+            kind = ", ".join(str(one.value) for one in each.kind)
+        else:
+            kind = ", ".join(facts.choices) or each.kind.__name__
         bounds = (
             _bounds(facts.least, facts.most)
             if not (facts.least is None and facts.most is None)
@@ -253,6 +289,8 @@ def _default(each: Option) -> str:
         return "the preset's" if each.facts.preset else "-"
     if each.is_list:
         return ", ".join(map(str, each.default)) or "-"
+    if dataclasses.is_dataclass(each.default):
+        return "-"
     if isinstance(each.default, bool):
         return "yes" if each.default else "no"
     return str(each.default.value if isinstance(each.default, Enum) else each.default)

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graph_service.errors import InputError
-from graph_service.model.graph_info import GraphInfo
-from graph_service.store.protocol import LoadCounts
-from loaders.items import Reject
+from graph_service.options import check_bounds, option
 from loaders.property_graph.options import Neo4jOptions
 from loaders.source import SourceLimits
 from loaders.sparql.options import EndpointOptions
 from loaders.subset.filters import Filters
+
+if TYPE_CHECKING:
+    from graph_service.model.graph_info import GraphInfo
+    from graph_service.store.protocol import LoadCounts
+    from loaders.items import Reject
 
 DEFAULT_BATCH_SIZE = 10_000
 SHOWN_REJECTS = 20
@@ -24,48 +27,34 @@ DEFAULT_REJECTS_PATH = Path("rejects.jsonl")
 _FILES = ("qualifier_file", "entity_ids", "relation_ids")
 _FILE_LISTS = ("label_files", "type_files", "description_files")
 REDIRECTS = ("follow", "resolve", "alias")
+_TABLES = "tables"
 
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """How a source is read.
+    """How a source is read. ``docs/options.md`` lists the options.
 
     Attributes:
-        format: A format's name (``loaders.formats``); None to recognise it.
-        columns: What the columns of a table are, in their order (``head``, ``relation``,
-            ``tail``, ``id``, ``rank``, ``language``, ``-`` for one to pass over), or
-            ``head=NAME`` pairs naming columns of its header line; empty to recognise them.
+        columns: ``head``, ``relation``, ``tail``, ``id``, ``rank``, ``language``, ``-`` for one to
+            pass over, in their order, or ``head=NAME`` pairs naming columns of the header line;
+            empty to recognise them.
         header: Whether a table's first line is a header; None to recognise it.
-        label_files: Names of entities: id, label and, if there is a third column, language.
-        type_files: Classes of entities: id and class; statements of P31 where both are Wikidata's,
-            else of ``rdf:type``.
-        description_files: Descriptions of entities: id, text and, if there is a third column,
-            language.
-        entities_from_labels: Whether every id of a file of labels or descriptions is an entity;
-            else one without a statement is no entity, and its names are kept for later loads.
-        qualifier_file: Qualifiers of a table's statements: the statement's cell in the column
-            ``id``, relation and value.
+        type_files: Statements of P31 where both ids are Wikidata's, else of ``rdf:type``.
+        entities_from_labels: Else an id without a statement is no entity, and its names are kept
+            for later loads.
+        qualifier_file: The statement is the cell in the column ``id``.
         entity_ids, relation_ids: Tables of what the cells of a table stand for: number and id,
             as DBP15K and others have them.
-        base_iri: Put before bare names of tables; relative IRIs of Turtle are resolved with it.
-        languages: Languages of labels, descriptions and aliases to keep; empty for all.
-        fallback_languages: Where an entity has no label in ``languages``, the one in the first
-            of these that it has one in is kept; so with descriptions and aliases. In RDF and
-            tables, where an entity's names lie apart, all of these are kept.
+        fallback_languages: Descriptions and aliases too. In RDF and tables, where an entity's
+            names lie apart, all of these are kept.
         label_language: Language of labels that come without one.
-        literal_relations: Relations of a table whose tails are text, not entities.
         filters: Which part of the source is loaded.
-        redirects: What an entity that redirects to another is: ``follow``, a record that look-up
-            follows; ``alias``, besides that a name of the other one; ``resolve``, besides that
-            the other one wherever a statement names it.
-        mix_truthy: Whether Wikidata's truthy statements may be added to a graph of full ones, of
-            which they are copies under other ids, or the other way round.
-        strict: Stop at the first piece that can't be read, and publish nothing.
-        rejects_path: Where rejected pieces go; None for ``rejects.jsonl`` in the current
-            folder. The file is made when something is rejected.
+        mix_truthy: They are copies of the full ones under other ids.
+        strict: Nothing is published then.
+        rejects_path: None for ``rejects.jsonl`` in the current folder. The file is made when
+            something is rejected.
         batch_size: Statements a transaction, at most 20,000.
-        workers: Processes that read large files of lines; 0 for none, None for one a core, four
-            at most. What comes of it is the same.
+        workers: None for one a core, four at most. What comes of it is the same.
         limits: What a source may ask of memory.
         max_held_triples: Triples of Wikidata's full RDF that are held at a time, since one
             statement's parts may lie far apart.
@@ -73,28 +62,73 @@ class LoadOptions:
         neo4j: How a graph in a Neo4j (``bolt://host``) is read; only for those.
     """
 
-    format: str | None = None
-    columns: tuple[str, ...] = ()
+    format: str | None = option(None, help="when it is not recognised", metavar="NAME")
+    columns: tuple[str, ...] = option(
+        (),
+        help="what the columns are, by order, such as head,relation,tail, or by header, such as "
+        "head=who,tail=whom",
+        metavar="A,B,C",
+        is_joined=True,
+        group=_TABLES,
+    )
     header: bool | None = None
-    label_files: tuple[Path, ...] = ()
-    type_files: tuple[Path, ...] = ()
-    description_files: tuple[Path, ...] = ()
-    entities_from_labels: bool = False
-    qualifier_file: Path | None = None
-    entity_ids: Path | None = None
-    relation_ids: Path | None = None
-    base_iri: str | None = None
-    languages: tuple[str, ...] = ()
-    fallback_languages: tuple[str, ...] = ()
+    label_files: tuple[Path, ...] = option(
+        (), help="table of id, label and perhaps language", group=_TABLES
+    )
+    type_files: tuple[Path, ...] = option((), help="table of id and class", group=_TABLES)
+    description_files: tuple[Path, ...] = option(
+        (), help="table of id, description and perhaps language", group=_TABLES
+    )
+    entities_from_labels: bool = option(
+        False,
+        help="every id of a file of labels or descriptions is an entity, without a statement too",
+        group=_TABLES,
+    )
+    qualifier_file: Path | None = option(
+        None, help="table of statement id, relation and value", group=_TABLES
+    )
+    entity_ids: Path | None = option(
+        None, help="table of number and id, where cells are numbers", group=_TABLES
+    )
+    relation_ids: Path | None = option(None, help="the same of relations", group=_TABLES)
+    base_iri: str | None = option(
+        None,
+        help="put before ids that have none; relative IRIs of RDF are resolved against it",
+        metavar="IRI",
+        group=_TABLES,
+    )
+    languages: tuple[str, ...] = option(
+        (), help="keep names in these languages only", metavar="CODE"
+    )
+    fallback_languages: tuple[str, ...] = option(
+        (),
+        help="where an entity has no name in those, keep the one in the first of these, such as mul",
+        metavar="CODE",
+    )
     label_language: str = "en"
-    literal_relations: tuple[str, ...] = ()
+    literal_relations: tuple[str, ...] = option(
+        (), help="their values are text", metavar="A,B", is_joined=True, group=_TABLES
+    )
     filters: Filters = field(default_factory=Filters)
-    redirects: str = "follow"
-    mix_truthy: bool = False
-    strict: bool = False
-    rejects_path: Path | None = None
+    redirects: str = option(
+        "follow",
+        help="an entity that redirects to another: look-up follows it (follow), its name is an "
+        "alias besides (alias), statements name the other one (resolve)",
+        choices=REDIRECTS,
+    )
+    mix_truthy: bool = option(
+        False,
+        help="add Wikidata's truthy statements to a graph that has full ones, or the other way "
+        "round",
+    )
+    strict: bool = option(False, help="stop at the first rejected piece")
+    rejects_path: Path | None = option(None, help="where rejected pieces go")
     batch_size: int = DEFAULT_BATCH_SIZE
-    workers: int | None = None
+    workers: int | None = option(
+        None,
+        help="processes that read large files of lines; 0 for none (one a core, 4 at most)",
+        least=0,
+    )
     limits: SourceLimits = field(default_factory=SourceLimits)
     max_held_triples: int = 5_000_000
     endpoint: EndpointOptions | None = None
@@ -117,13 +151,7 @@ class LoadOptions:
                 argument="fallback_languages",
                 hint="Say which languages come first, for instance --language en.",
             )
-        if self.redirects not in REDIRECTS:
-            raise InputError(
-                f"redirects {self.redirects!r}; expected one of {', '.join(REDIRECTS)}",
-                argument="redirects",
-            )
-        if self.workers is not None and self.workers < 0:
-            raise InputError(f"workers is {self.workers}; expected 0 or more", argument="workers")
+        check_bounds(self)
         self.filters.check()
 
     def to_json(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def load_back(report: ExportReport, store: Store, graph: str, rejects: Path) -> 
     def after(option: str) -> str | None:
         return words[words.index(option) + 1] if option in words else None
 
-    labels = after("--labels")
+    labels = after("--label-file")
     options = LoadOptions(
         format=after("--format"),
         columns=tuple((after("--columns") or "").split(",")) if after("--columns") else (),

@@ -91,46 +91,12 @@ class ChangeInput:
     value: ValueInput | None = None
 
 
-@strawberry.input(description="Which statements a view may change; all where it is empty.")
-class ScopeInput:
-    """Which statements a view may change."""
+class _Input:
+    """An input that is made of options; they are given in GraphQL's words and snake case."""
 
-    statement_ids: list[strawberry.ID] | None = None
-    property_ids: list[strawberry.ID] | None = None
-    around_item_ids: list[strawberry.ID] | None = None
-    hops: int = 2
-    of_question: bool = False
+    if TYPE_CHECKING:
 
-
-@strawberry.input(description="What a perturbed view is asked to be: a level or a count.")
-class ViewSpecInput:
-    """What a perturbed view is asked to be."""
-
-    method: Method
-    level: float | None = None
-    count: int | None = None
-    random_seed: int = 0
-    sampling: Sampling = Sampling.EXACT
-    scope: ScopeInput | None = None
-    statement_ids: list[strawberry.ID] | None = None
-    changes: list[ChangeInput] | None = None
-    scorer: str = strawberry.field(
-        default="counts",
-        description="By which replacement finds a relation least likely: counts, trained (the "
-        "newest), or the name of a trained scorer.",
-    )
-
-
-@strawberry.input(
-    one_of=True,
-    description="A stored view by id or name, or a specification computed for this query alone.",
-)
-class ViewRefInput:
-    """Which view a query runs on."""
-
-    id: strawberry.ID | None = strawberry.UNSET
-    name: str | None = strawberry.UNSET
-    spec: ViewSpecInput | None = strawberry.UNSET
+        def __init__(self, **options: Any) -> None: ...
 
 
 def _input_of(request: type, description: str, /) -> Callable[[type], type]:
@@ -147,8 +113,8 @@ def _input_of(request: type, description: str, /) -> Callable[[type], type]:
             kind: Any = _GIVEN.get(each.kind, each.kind)
             if each.name.endswith("_ids") or each.name == "graph":
                 kind = strawberry.ID
-            is_absent = each.is_list or each.is_optional
-            default = None if each.is_list else each.default
+            is_absent = each.is_list or each.is_optional or each.kind in _GIVEN
+            default = None if is_absent and each.default is not MISSING else each.default
             several = list[kind] if each.is_list else kind
             cls.__annotations__[name] = several | None if is_absent else several
             about = strawberry.field(description=graphql_text(each.facts.help))
@@ -160,17 +126,41 @@ def _input_of(request: type, description: str, /) -> Callable[[type], type]:
     return decorate
 
 
-_GIVEN: dict[type, type] = {ViewRef: ViewRefInput}
+_GIVEN: dict[type, type] = {Change: ChangeInput}
+"""Inputs of what is more than a word or a number, by the model's types."""
+
+
+@_input_of(Scope, "Which statements a view may change; all where it is empty.")
+class ScopeInput(_Input):
+    """Which statements a view may change: the options of ``Scope``."""
+
+
+_GIVEN[Scope] = ScopeInput
+
+
+@_input_of(ViewSpec, "What a perturbed view is asked to be: a level or a count.")
+class ViewSpecInput(_Input):
+    """What a perturbed view is asked to be: the options of ``ViewSpec``."""
+
+
+@strawberry.input(
+    one_of=True,
+    description="A stored view by id or name, or a specification computed for this query alone.",
+)
+class ViewRefInput:
+    """Which view a query runs on."""
+
+    id: strawberry.ID | None = strawberry.UNSET
+    name: str | None = strawberry.UNSET
+    spec: ViewSpecInput | None = strawberry.UNSET
+
+
+_GIVEN[ViewRef] = ViewRefInput
 
 
 @_input_of(RetrieveRequest, "One question to one graph, or to a view of it.")
-class RetrieveInput:
+class RetrieveInput(_Input):
     """One question to one graph: the options of ``RetrieveRequest``."""
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **options: Any) -> None:
-            """Takes the options in GraphQL's words and snake case."""
 
 
 @strawberry.input(description="A view to make and store.")
@@ -188,14 +178,20 @@ class CreateViewInput:
 
 def to_request(given: RetrieveInput, strategy: Strategy, /) -> RetrieveRequest:
     """Returns the model's request. Details are read where a query asks for them."""
+    values = _given(given, RetrieveRequest)
+    if "view" in values:
+        values["view"] = to_view_ref(values["view"])
+    return RetrieveRequest(**{**values, "strategy": strategy})
+
+
+def _given(given: object, request: type) -> dict[str, Any]:
+    """Returns what an input gives of a request's options, by their names in Python."""
     values: dict[str, Any] = {}
-    for each in options_of(RetrieveRequest).values():
+    for each in options_of(request).values():
         value: Any = getattr(given, graphql_name(each.name)) if each.facts.of_api else None
-        if each.kind is ViewRef:
-            value = to_view_ref(value)
         if value is not None:
             values[each.name] = tuple(value) if each.is_list else value
-    return RetrieveRequest(**{**values, "strategy": strategy})
+    return values
 
 
 def to_view_ref(given: ViewRefInput | None, /) -> ViewRef | None:
@@ -211,26 +207,21 @@ def to_view_ref(given: ViewRefInput | None, /) -> ViewRef | None:
 
 def to_spec(given: ViewSpecInput, /) -> ViewSpec:
     """Returns the model's specification of a view."""
-    scope = given.scope or ScopeInput()
-    spec = ViewSpec(
-        method=given.method,
-        level=given.level,
-        count=given.count,
-        random_seed=given.random_seed,
-        sampling=given.sampling,
-        scope=Scope(
-            statement_ids=tuple(scope.statement_ids or ()),
-            relation_ids=_read_ids(scope.property_ids, "scope.relation_ids"),
-            around_ids=_read_ids(scope.around_item_ids, "scope.around_item_ids"),
-            hops=scope.hops,
-            of_question=scope.of_question,
-        ),
-        statement_ids=tuple(given.statement_ids or ()),
-        changes=tuple(_to_change(change) for change in given.changes or ()),
-        scorer=given.scorer,
-    )
+    values = _given(given, ViewSpec)
+    if "scope" in values:
+        values["scope"] = _to_scope(values["scope"])
+    values["changes"] = tuple(_to_change(change) for change in values.get("changes", ()))
+    spec = ViewSpec(**values)
     spec.validate()
     return spec
+
+
+def _to_scope(given: ScopeInput) -> Scope:
+    values = _given(given, Scope)
+    for name in ("relation_ids", "around_entity_ids"):
+        argument = f"scope.{graphql_name(name)}"
+        values[name] = tuple(read_id(id_, argument=argument) for id_ in values.get(name, ()))
+    return Scope(**values)
 
 
 def _to_change(given: ChangeInput) -> Change:
@@ -245,10 +236,6 @@ def _to_change(given: ChangeInput) -> Change:
 
 def _read_id(given: strawberry.ID | None, argument: str) -> str | None:
     return None if given is None else read_id(given, argument=argument)
-
-
-def _read_ids(given: list[strawberry.ID] | None, argument: str) -> tuple[str, ...]:
-    return tuple(read_id(id_, argument=argument) for id_ in given or ())
 
 
 def _to_value(given: ValueInput) -> Value:

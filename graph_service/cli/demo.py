@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
 import tempfile
@@ -15,9 +14,9 @@ from typing import Any
 from graph_service.cli.answer.answering import answer_lines
 from graph_service.cli.answer.chat_model import chat_model
 from graph_service.cli.ask.reading import result_lines
+from graph_service.cli.demo_options import DemoOptions
 from graph_service.cli.output import Output
 from graph_service.client import Client
-from graph_service.errors import InputError
 from graph_service.model.render import citation
 from graph_service.model.request import ViewRef
 from graph_service.model.result import (
@@ -91,16 +90,11 @@ class _NearRetriever:
         )
 
 
-def demo(options: argparse.Namespace, output: Output, /) -> int:
+def demo(options: DemoOptions, output: Output, /) -> int:
     """Loads, retrieves, answers, scores and perturbs, and says what to try next."""
-    if options.random_seeds < 1:
-        raise InputError(
-            f"--random-seeds must be at least 1, got {options.random_seeds}",
-            argument="random-seeds",
-        )
     started = time.perf_counter()
     folder = Path(tempfile.mkdtemp(prefix="graph-service-"))
-    path = Path(options.keep) if options.keep else folder / "demo.db"
+    path = options.keep or folder / "demo.db"
     try:
         with open_service(f"sqlite:///{path}", settings=read_settings()) as service:
             parts = _Demo(service, Client.over(service), output)
@@ -121,7 +115,7 @@ def demo(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def _run(parts: _Demo, options: argparse.Namespace) -> dict[str, Any]:
+def _run(parts: _Demo, options: DemoOptions) -> dict[str, Any]:
     record: dict[str, Any] = {"load": _load(parts)}
     question = demo_question(DEMO_QUESTION_ID)
     record["retrieved"] = _retrieve(parts, question)

@@ -67,4 +67,5 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "demo": ("demo", "demo --keep demo.db"),
     "model": ("model fetch", "model check"),
+    "completion": ("completion bash", "completion zsh"),
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graph_service.cli.ask.options import QuestionFileOptions, RetrieveOptions
-from graph_service.cli.options import StoreOptions
+from graph_service.cli.options import GraphOptions, StoreOptions
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
 from graph_service.service import Service, open_configured_store, open_service
@@ -23,20 +23,30 @@ if TYPE_CHECKING:
     from queries.datasets.case import Case
 
 
-def settings_of(options: StoreOptions | argparse.Namespace, /) -> Settings:
-    """Returns the settings of the environment with the options over them."""
-    named = ("store", "graph", "threads", "trust_snapshots")
-    given = {name: getattr(options, name, None) for name in named}
-    return replace(read_settings(), **{name: value for name, value in given.items() if value})
+def settings_of(options: StoreOptions | argparse.Namespace, /, **given: object) -> Settings:
+    """Returns the settings of the environment with the options over them, and what is given."""
+    named: dict[str, Any] = {"store": options.store, **given}
+    if isinstance(options, GraphOptions):
+        named["graph"] = options.graph
+    elif isinstance(options, argparse.Namespace):
+        named["graph"] = vars(options).get("graph")
+    return replace(read_settings(), **{name: value for name, value in named.items() if value})
 
 
-def open_from(options: StoreOptions | argparse.Namespace, output: Output, /) -> Service:
+def open_from(
+    options: StoreOptions | argparse.Namespace, output: Output, /, **given: object
+) -> Service:
     """Opens the store that the options name, says which on stderr, and returns the service.
+
+    Args:
+        options: Of the verb.
+        output: Of the verb.
+        given: Settings that the verb has options for.
 
     Raises:
         InputError: The store is a file that is not there; only ``load`` makes one.
     """
-    settings = settings_of(options)
+    settings = settings_of(options, **given)
     require_file(settings.store_url)
     service = open_service(settings=settings)
     output.note(f"store {service.store.url}")
@@ -61,7 +71,7 @@ def require_file(url: str, /) -> None:
 
 
 @contextmanager
-def store_to_fill(options: argparse.Namespace, output: Output, /) -> Iterator[Store]:
+def store_to_fill(options: StoreOptions, output: Output, /, *, graph: str) -> Iterator[Store]:
     """Opens the store that the options name, or makes it, and says which on stderr.
 
     What was begun for a source that can't be loaded is gone again, and so is a file made for it.
@@ -76,7 +86,7 @@ def store_to_fill(options: argparse.Namespace, output: Output, /) -> Iterator[St
             try:
                 yield store
             except InputError:
-                _forget_empty(store, options.graph)
+                _forget_empty(store, graph)
                 is_empty = is_new and not store.unfinished_loads() and not store.graphs()
                 raise
     finally:

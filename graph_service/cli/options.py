@@ -7,15 +7,18 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from graph_service.cli.readers import read_vector, view_ref
+from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
-from graph_service.options import Option, option, options_of
+from graph_service.model.view_spec import Method, parse_method
+from graph_service.options import Option, check_bounds, option, options_of
 
 T = TypeVar("T")
 
-_READ: Mapping[type, Callable[[str], Any]] = {ViewRef: view_ref}
+_READ: Mapping[type, Callable[[str], Any]] = {ViewRef: view_ref, Method: parse_method}
 _REQUEST = "request"
 
 
@@ -59,55 +62,93 @@ def request(cls: type, /, *, only: Collection[str] | None = None, **given: Any) 
     Args:
         cls: Its dataclass.
         only: The options taken; None for all that the command line has and the verb has not.
-        given: What the request is made with beside.
+        given: What the request is made with where the command line says nothing.
     """
     return dataclasses.field(metadata={_REQUEST: (cls, only, given)})
 
 
 def add_options(verb: argparse.ArgumentParser, cls: type, /) -> None:
-    """Adds the options of a verb's dataclass, each under the heading of the class that has it."""
+    """Adds the options of a verb's dataclass, each under the heading of the class that has it.
+
+    One that a class has with another help or default stays where its base has it.
+    """
     groups: dict[str, argparse._ActionsContainer] = {"": verb}
+
+    def group(title: str) -> argparse._ActionsContainer:
+        if title not in groups:
+            groups[title] = verb.add_argument_group(title)
+        return groups[title]
+
     own = options_of(cls)
+    requests = _requests_of(cls)
     for field in dataclasses.fields(cls):
         if field.name in own:
             owner = next(
-                base for base in cls.__mro__ if field.name in vars(base).get("__annotations__", {})
+                base
+                for base in reversed(cls.__mro__)
+                if field.name in vars(base).get("__annotations__", {})
             )
-            title = vars(owner).get("GROUP", "")
-            if title not in groups:
-                groups[title] = verb.add_argument_group(title)
-            _add(groups[title], own[field.name])
-        elif _REQUEST in field.metadata:
-            kind, only, _ = field.metadata[_REQUEST]
-            for each in _taken(kind, only, own):
-                _add(verb, each)
+            _add(
+                group(own[field.name].facts.group or vars(owner).get("GROUP", "")), own[field.name]
+            )
+        elif field.name in requests:
+            for each in requests[field.name].options:
+                _add(group(each.facts.group), each)
 
 
 def read_options(cls: type[T], found: argparse.Namespace, /) -> T:
     """Returns the dataclass that parsed arguments make.
 
     Raises:
-        InputError: A value can't be read.
+        InputError: A value can't be read, or is out of its bounds.
     """
-    own = options_of(cls)
-    values = {name: _value(each, getattr(found, name)) for name, each in own.items()}
-    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
-        if _REQUEST in field.metadata:
-            kind, only, given = field.metadata[_REQUEST]
-            asked = {each.name: _value(each, getattr(found, each.name))
-                     for each in _taken(kind, only, own)}  # fmt: skip
-            shared = {name: values[name] for name in options_of(kind) if name in own}
-            values[field.name] = kind(**{**shared, **asked, **given})
-    return cls(**values)
+    values = {name: _value(each, getattr(found, name)) for name, each in options_of(cls).items()}
+    known = dict(values)
+    for name, taken in _requests_of(cls).items():
+        known |= {each.name: _value(each, getattr(found, each.name)) for each in taken.options}
+        asked = {
+            each.name: known[each.name]
+            for each in options_of(taken.kind).values()
+            if each.facts.of_command_line and each.name in known
+        }
+        given = {key: one for key, one in taken.given.items() if asked.get(key) is None}
+        values[name] = taken.kind(**{**asked, **given})
+    made = cls(**values)
+    check_bounds(made)
+    return made
 
 
-def _taken(request: type, only: Collection[str] | None, own: Mapping[str, Option]) -> list[Option]:
-    """Returns which options of a request a verb takes that has some of its own."""
-    return [
-        each
-        for name, each in options_of(request).items()
-        if each.facts.of_command_line and name not in own and (only is None or name in only)
-    ]
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request that a verb's options hold.
+
+    Attributes:
+        options: Those that the verb has of it, and neither of its own nor of an earlier request.
+        given: As ``request`` has it.
+    """
+
+    kind: type
+    options: tuple[Option, ...]
+    given: Mapping[str, Any]
+
+
+def _requests_of(cls: type) -> dict[str, _Request]:
+    """Returns the requests of a verb's options, by the names of their fields."""
+    taken = {*options_of(cls)}
+    found = {}
+    for field in dataclasses.fields(cls):
+        if _REQUEST not in field.metadata:
+            continue
+        kind, only, given = field.metadata[_REQUEST]
+        options = tuple(
+            # What is given has a value already, so that nobody must say it.
+            dataclasses.replace(each, default=None) if name in given else each
+            for name, each in options_of(kind).items()
+            if each.facts.of_command_line and name not in taken and (only is None or name in only)
+        )
+        taken |= {each.name for each in options}
+        found[field.name] = _Request(kind, options, given)
+    return found
 
 
 def _add(group: argparse._ActionsContainer, each: Option) -> None:
@@ -128,9 +169,9 @@ def _argument(each: Option) -> dict[str, Any]:
     if each.kind is bool:
         return {"dest": each.name, "action": "store_true", "help": each.facts.help}
     argument: dict[str, Any] = {"dest": each.name, "help": _help(each)}
-    choices = each.facts.choices or tuple(
-        str(one.value) for one in (each.kind if issubclass(each.kind, Enum) else ())
-    )
+    choices = each.facts.choices
+    if issubclass(each.kind, Enum) and each.kind not in _READ:
+        choices = tuple(str(one.value) for one in each.kind)
     if choices:
         argument["choices"] = list(choices)
     else:
@@ -140,39 +181,59 @@ def _argument(each: Option) -> dict[str, Any]:
     if each.default is MISSING:
         argument["required"] = True
     else:
-        argument["default"] = each.default.value if isinstance(each.default, Enum) else each.default
+        argument["default"] = _shown(each) if each.default is not None else None
     if each.kind in (int, float) and not each.is_list:
         argument["type"] = each.kind
     return argument
 
 
-_METAVARS = {int: "N", float: "X"}
+_METAVARS = {int: "N", float: "X", Path: "FILE"}
 
 
 def _is_repeated(each: Option) -> bool:
     """Whether it is given once for each value; a list of numbers comes from a file."""
-    return each.is_list and each.kind is not float
+    return each.is_list and each.kind is not float and not each.facts.is_joined
 
 
 def _help(each: Option) -> str:
     text = each.facts.help
     if each.is_list:
-        shown = ", ".join(map(str, each.default or ()))
-        default = f" ({shown})" if shown else ""
+        default = f" ({_shown(each)})" if each.default and each.default is not MISSING else ""
         return text + default + ("; may be repeated" if _is_repeated(each) else "")
     if each.default in (MISSING, None, "") or f"({each.default})" in text:
         return text
-    return f"{text} ({each.default.value if isinstance(each.default, Enum) else each.default})"
+    return f"{text} ({_shown(each)})"
+
+
+def _shown(each: Option) -> Any:
+    """Returns a default as it would be written on the command line."""
+    if each.is_list:
+        return ",".join(
+            str(one.value) if isinstance(one, Enum) else str(one) for one in each.default
+        )
+    if isinstance(each.default, Enum):
+        return each.default.value
+    return f"{each.default:g}" if isinstance(each.default, float) else each.default
 
 
 def _value(each: Option, value: Any) -> Any:
     if value is None:
         return None
     if each.is_list:
+        if each.facts.is_joined:
+            parts = value.split(",") if isinstance(value, str) else value
+            return tuple(_one(each, part.strip()) for part in parts if part.strip())
         if each.kind is float:
             return read_vector(value)
-        values = tuple(each.kind(one) for one in value) if each.kind is not str else tuple(value)
-        return values or each.default
-    if each.kind in _READ and isinstance(value, str):
-        return _READ[each.kind](value)
-    return each.kind(value) if issubclass(each.kind, Enum) else value
+        return tuple(_one(each, one) for one in value) or each.default
+    return _one(each, value)
+
+
+def _one(each: Option, value: Any) -> Any:
+    """Returns a value that argparse has as text, or has read already."""
+    if not isinstance(value, str) or each.kind is str:
+        return value
+    try:
+        return _READ.get(each.kind, each.kind)(value)
+    except ValueError:
+        raise InputError(f"{each.flag} takes numbers, got {value!r}", argument=each.name) from None

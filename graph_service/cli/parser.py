@@ -14,19 +14,28 @@ from graph_service.cli.answer.answer_options import (
     add_question_options,
 )
 from graph_service.cli.arguments import Parser, examples
-from graph_service.cli.ask.options import RetrieveOptions
+from graph_service.cli.ask.compare_options import CompareOptions
+from graph_service.cli.ask.options import ItemOptions, RetrieveOptions, SearchOptions
 from graph_service.cli.ask.retrieve_options import add_retrieval_options
-from graph_service.cli.doctor.measuring import add_bench
+from graph_service.cli.completion_options import CompletionOptions
+from graph_service.cli.demo_options import DemoOptions
+from graph_service.cli.doctor.options import BenchOptions, DoctorOptions, ModelOptions
 from graph_service.cli.examples import EXAMPLES
-from graph_service.cli.graph.endpoint_options import add_endpoint_options
-from graph_service.cli.graph.export_options import add_backup, add_export
-from graph_service.cli.graph.load_options import add_filter_options, add_reading_options
-from graph_service.cli.graph.longtail_options import add_pageviews, add_passages, add_sample
-from graph_service.cli.options import add_options
+from graph_service.cli.graph.options import (
+    BackupOptions,
+    ExportOptions,
+    GraphsOptions,
+    LoadVerbOptions,
+    PageviewsOptions,
+    PassagesOptions,
+    PrintDropped,
+    SampleOptions,
+)
+from graph_service.cli.options import GraphOptions, add_options
 from graph_service.cli.rank.rank_options import add_rank, add_step_options
 from graph_service.cli.score.score_options import add_score
-from graph_service.cli.view.scorer_options import add_scorer
-from graph_service.cli.view.view_options import add_compare, add_view_options
+from graph_service.cli.serve_options import ServeOptions
+from graph_service.cli.view.options import ScorerOptions, ViewOptions
 
 
 def _verb(name: str) -> Callable[..., int]:
@@ -75,41 +84,41 @@ def make_parser() -> argparse.ArgumentParser:
             verb.set_defaults(options=parent)
         return verb
 
-    _add_load(add("load", "graph.loading:load", "load a file or folder into a graph", store))
-    graphs = add("graphs", "graph.loading:graphs", "list graphs, or delete one", store)
-    graphs.add_argument("action", nargs="?", choices=["list", "delete"], default="list",
-                        help="what to do (list)")  # fmt: skip
-    graphs.add_argument("name", nargs="?", metavar="NAME", help="the graph to delete, with its "
-                        "views, passages and page views")  # fmt: skip
-    graphs.add_argument("--yes", action="store_true", help="delete without asking")
-    add_export(add("export", "graph.exporting:export", "write a graph or a view to a file", graph))
-    add_backup(
-        add("backup", "graph.exporting:backup", "copy a store's file while it is in use", store)
+    load = add("load", "graph.loading:load", "load a file or folder into a graph", LoadVerbOptions)
+    load.add_argument("--print-dropped", action=PrintDropped)
+    add("graphs", "graph.loading:graphs", "list graphs, or delete one", GraphsOptions)
+    add("export", "graph.exporting:export", "write a graph or a view to a file", ExportOptions)
+    add(
+        "backup",
+        "graph.exporting:backup",
+        "copy a store's file while it is in use",
+        BackupOptions,
     )
     add(
         "verify",
         "doctor.verifying:verify",
         "check that a store holds what its fingerprints claim",
-        graph,
+        GraphOptions,
     )
-    search = add("search", "ask.reading:search", "find entities by name", graph)
-    search.add_argument("query", metavar="NAME", help="a name, or words of one")
-    search.add_argument("--language", action="append", default=[], metavar="CODE",
-                        help="only names in this language; may be repeated")  # fmt: skip
-    search.add_argument("--limit", type=int, default=10, metavar="N", help="entities at most (10)")
-    item = add("item", "ask.reading:item", "show an entity and its statements", graph)
-    item.add_argument("id", metavar="ID", help="Q42, an IRI, or a short form such as dbr:Rome")
-    item.add_argument("--view", metavar="V", help="a view: its name or id, or METHOD:LEVEL:SEED")
-    item.add_argument("--relation", metavar="ID", help="only this relation")
-    _add_label_language(item)
-    item.add_argument("--limit", type=int, default=100, metavar="N",
-                      help="statements at most (100)")  # fmt: skip
-    add_passages(add("passages", "graph.passages:passages", "load, search, list or delete passages of "
-                     "text beside a graph", graph))  # fmt: skip
-    add_pageviews(add("pageviews", "graph.pageviews:pageviews", "load, fetch, show or delete the page "
-                      "views of entities", graph))  # fmt: skip
-    add_sample(
-        add("sample", "graph.sampling:sample", "draw long-tail entities with their triples", graph)
+    add("search", "ask.reading:search", "find entities by name", SearchOptions)
+    add("item", "ask.reading:item", "show an entity and its statements", ItemOptions)
+    add(
+        "passages",
+        "graph.passages:passages",
+        "load, search, list or delete passages of text beside a graph",
+        PassagesOptions,
+    )
+    add(
+        "pageviews",
+        "graph.pageviews:pageviews",
+        "load, fetch, show or delete the page views of entities",
+        PageviewsOptions,
+    )
+    add(
+        "sample",
+        "graph.sampling:sample",
+        "draw long-tail entities with their triples",
+        SampleOptions,
     )
     add(
         "retrieve",
@@ -117,13 +126,14 @@ def make_parser() -> argparse.ArgumentParser:
         "get triplets, paths or a subgraph",
         RetrieveOptions,
     )
-    view = add("view", "view.views:view", "make, list, show, compare or delete views", graph)
-    add_view_options(view)
-    add_compare(add("compare", "ask.comparing:compare", "one question on the base and on views of it, "
-                    "side by side", graph))  # fmt: skip
-    add_scorer(
-        add("scorer", "view.scorers:scorer", "train, list or delete scorers of triples", graph)
+    add("view", "view.views:view", "make, list, show, compare or delete views", ViewOptions)
+    add(
+        "compare",
+        "ask.comparing:compare",
+        "one question on the base and on views of it, side by side",
+        CompareOptions,
     )
+    add("scorer", "view.scorers:scorer", "train, list or delete scorers of triples", ScorerOptions)
     answer = add("answer", "answer.answering:answer", "answer questions with citations", graph)
     add_retrieval_options(answer)
     add_answer_options(answer)
@@ -140,59 +150,25 @@ def make_parser() -> argparse.ArgumentParser:
                             description="rank relations by a question; train and measure that",
                             epilog=examples(EXAMPLES["rank"]))  # fmt: skip
     add_rank(rank, _verb, common, graph)
-    serve = add("serve", "serving:serve", "serve GraphQL over HTTP", graph)
-    _add_serve(serve)
-    doctor = add("doctor", "doctor.checking:doctor", "check the installation", graph)
-    doctor.add_argument("--settings", action="store_true", help="list all settings")
-    add_bench(
-        add("bench", "doctor.measuring:bench", "measure speed, or the quality of retrieval", common)
+    add("serve", "serving:serve", "serve GraphQL over HTTP", ServeOptions)
+    add("doctor", "doctor.doctor:doctor", "check the installation", DoctorOptions)
+    add(
+        "bench",
+        "doctor.measuring:bench",
+        "measure speed, or the quality of retrieval",
+        BenchOptions,
     )
-    demo = add("demo", "demo:demo", "the whole line on the slice that ships with it", common)
-    demo.add_argument("--keep", metavar="FILE", help="keep the demo's store in this file")
-    demo.add_argument("--random-seeds", type=int, default=10, metavar="N",
-                      help="how many random seeds (10)")  # fmt: skip
-    demo.add_argument("--model", metavar="NAME", help="answer by this chat model")
-    demo.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible endpoint")
-    model = add("model", "doctor.checking:model", "fetch or check the embedder's weights", common)
-    model.add_argument("action", choices=["fetch", "check"], help="fetch them from the network "
-                       "once, or check those that are there")  # fmt: skip
-    model.add_argument("--to", metavar="FOLDER", help="where to put them")
-    model.add_argument("--from", dest="base_url", metavar="URL", help="fetch from a mirror")
+    add("demo", "demo:demo", "the whole line on the slice that ships with it", DemoOptions)
+    add(
+        "model",
+        "doctor.doctor:model",
+        "fetch or check the embedder's weights",
+        ModelOptions,
+    )
+    add(
+        "completion",
+        "completion:completion",
+        "print a script that completes verbs and options in your shell",
+        CompletionOptions,
+    )
     return parser
-
-
-def _add_label_language(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--language", action="append", default=[], metavar="CODE",
-                      help="language of labels (en); may be repeated, best first")  # fmt: skip
-
-
-def _add_load(load: argparse.ArgumentParser) -> None:
-    load.add_argument("source", metavar="SOURCE", help="a file (.gz .bz2 .xz too), a folder, - for stdin, or from "
-                      "an endpoint wikidata:Q42 or dbpedia:Rome")  # fmt: skip
-    load.add_argument("--graph", required=True, metavar="NAME", help="name of the graph")
-    load.add_argument(
-        "--replace", action="store_true", help="replace the graph, at once at the end"
-    )
-    add_reading_options(load)
-    add_filter_options(load)
-    add_endpoint_options(load)
-
-
-def _add_serve(serve: argparse.ArgumentParser) -> None:
-    serve.add_argument("--host", default="127.0.0.1", metavar="ADDRESS",
-                       help="the address to listen on (127.0.0.1)")  # fmt: skip
-    serve.add_argument("--port", type=int, default=8000, metavar="N",
-                       help="the port; 0 for any that is free (8000)")  # fmt: skip
-    serve.add_argument("--writable", action="store_true", help="allow mutations")
-    serve.add_argument("--insecure", action="store_true",
-                       help="serve other machines without an API key")  # fmt: skip
-    serve.add_argument("--allow-host", action="append", default=[], metavar="NAME",
-                       help="answer under this name too, * for any; may be "
-                       "repeated")  # fmt: skip
-    serve.add_argument("--allow-origin", action="append", default=[], metavar="ORIGIN",
-                       help="let pages of this origin call; may be repeated")  # fmt: skip
-    serve.add_argument("--trust-snapshots", action="store_true", help="open snapshots without "
-                       "checking their content (GRAPH_SERVICE_TRUST_SNAPSHOTS)")  # fmt: skip
-    serve.add_argument("--no-graphiql", action="store_true", help="no page at GET /graphql")
-    serve.add_argument("--threads", type=int, metavar="N", help="queries that run at once "
-                       "(GRAPH_SERVICE_THREADS, then 8)")  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import faulthandler
 import ipaddress
 import os
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
+from graph_service.cli.serve_options import ServeOptions
 from graph_service.errors import InputError, SetupError
 from graph_service.settings import Settings
 
@@ -31,7 +31,7 @@ SPARE_DESCRIPTORS = 256
 """Kept beside those of connections: the store, snapshots, loaded libraries."""
 
 
-def serve(options: argparse.Namespace, output: Output, /) -> int:
+def serve(options: ServeOptions, output: Output, /) -> int:
     """Serves GraphQL over HTTP until it is stopped.
 
     Asked to end (SIGTERM), it takes no more queries, answers those under way, and ends with 0;
@@ -41,10 +41,13 @@ def serve(options: argparse.Namespace, output: Output, /) -> int:
     from graph_service.api.connections import ConnectionLimits
     from graph_service.api.server import Server, described
 
-    if options.threads is not None and options.threads < 1:
-        raise InputError(f"--threads must be at least 1, got {options.threads}", argument="threads")
     try:
-        with open_from(options, output) as service:
+        with open_from(
+            options,
+            output,
+            threads=options.threads,
+            trust_snapshots=options.trust_snapshots,
+        ) as service:
             settings = service.settings
             allowed = server_options(options, settings)
             service.store.ping()
@@ -111,7 +114,7 @@ def raise_descriptor_limit(connections: int, /) -> int:
     return max(1, min(connections, soft - SPARE_DESCRIPTORS))
 
 
-def server_options(options: argparse.Namespace, settings: Settings, /) -> ServerOptions:
+def server_options(options: ServeOptions, settings: Settings, /) -> ServerOptions:
     """Returns how the server may be used.
 
     Raises:
@@ -125,21 +128,21 @@ def server_options(options: argparse.Namespace, settings: Settings, /) -> Server
             f"{options.host} can be reached from other machines, and no API key is set.",
             hint="Set GRAPH_SERVICE_API_KEY, or say --insecure.",
         )
-    for name in options.allow_host:
+    for name in options.allow_hosts:
         if name != ANY_HOST and not _HOST.fullmatch(name):
             raise InputError(
                 f"--allow-host takes a name without scheme and port, got {name!r}",
                 argument="allow_host",
                 hint="For instance: --allow-host graph.example.org",
             )
-    for origin in options.allow_origin:
+    for origin in options.allow_origins:
         if not _ORIGIN.fullmatch(origin):
             raise InputError(
                 f"--allow-origin takes a scheme, a name and at most a port, got {origin!r}",
                 argument="allow_origin",
                 hint="For instance: --allow-origin https://page.example.org",
             )
-    if ANY_HOST in options.allow_host and not settings.api_key:
+    if ANY_HOST in options.allow_hosts and not settings.api_key:
         raise SetupError(
             "--allow-host '*' lets a page elsewhere reach this server under a name of its own, "
             "and no API key is set.",
@@ -148,10 +151,10 @@ def server_options(options: argparse.Namespace, settings: Settings, /) -> Server
     return ServerOptions(
         writable=options.writable,
         api_key=settings.api_key,
-        hosts=(*LOCAL_HOSTS, options.host, *options.allow_host),
+        hosts=(*LOCAL_HOSTS, options.host, *options.allow_hosts),
         # A name may be anyone's; an address is the one that the browser has connected to.
         addresses=not local,
-        origins=tuple(options.allow_origin),
+        origins=options.allow_origins,
         graphiql=not options.no_graphiql,
         threads=settings.threads,
     )

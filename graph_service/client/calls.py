@@ -125,7 +125,7 @@ def spec_input(spec: ViewSpec, /) -> dict[str, Any]:
         "scope": {
             "statementIds": list(spec.scope.statement_ids),
             "propertyIds": list(spec.scope.relation_ids),
-            "aroundItemIds": list(spec.scope.around_ids),
+            "aroundItemIds": list(spec.scope.around_entity_ids),
             "hops": spec.scope.hops,
             "ofQuestion": spec.scope.of_question,
         },
@@ -181,7 +181,7 @@ def _value_input(value: Value) -> dict[str, Any]:
             f"a change over GraphQL can't set {value!r}: it carries items, plain strings, texts, "
             "quantities without bounds, Gregorian times and addresses",
             argument="value",
-            hint="Make the view where the store is: graph-service view create --from FILE",
+            hint="Make the view where the store is: graph-service view create --changes FILE",
         )
     return {"literal": literal}
 

@@ -240,7 +240,7 @@ class _Download:
                 if fresh:
                     raise ModelFileError(
                         f"{self._url} is not the official {self._file.name}: {problem}",
-                        hint=f"Try another source. {FETCH_HINT} --from URL",
+                        hint=f"Try another source. {FETCH_HINT} --base-url URL",
                     )
                 # What was resumed may have been left by something else: once more, from nothing.
                 fresh = True
@@ -286,7 +286,7 @@ class _Download:
             if reply.status_code not in (200, 206):
                 raise ModelFileError(
                     f"{self._url} answered {reply.status_code} {reply.reason_phrase}",
-                    hint=f"Try another source. {FETCH_HINT} --from URL",
+                    hint=f"Try another source. {FETCH_HINT} --base-url URL",
                 )
             # A server that ignores Range, or answers another one, sends what replaces the part.
             goes_on = reply.status_code == 206 and reply.headers.get(

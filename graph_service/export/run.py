@@ -190,7 +190,7 @@ def _load_commands(out: str, labels: str | None, tsv: TsvWriter | None) -> tuple
         if relations and len(relations) <= MAX_SHOWN_RELATIONS:
             command += ["--literal-relations", ",".join(relations)]
         if labels is not None:
-            command += ["--labels", labels]
+            command += ["--label-file", labels]
     return (shlex.join(command),)
 
 

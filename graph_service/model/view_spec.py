@@ -11,6 +11,7 @@ import orjson
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
 from graph_service.model.values import Value, decode_value, encode_value
+from graph_service.options import check_bounds, option
 
 VIEW_ALGORITHM = 1
 """Version of the drawing rules; part of every view's identity."""
@@ -67,18 +68,25 @@ CHANGE_KINDS: tuple[ChangeKind, ...] = tuple(ChangeKind)
 class Scope:
     """Which edges a view may change; all entity-valued ones where everything is empty.
 
-    Attributes:
-        statement_ids: Only these.
-        relation_ids: Only edges of these relations.
-        around_ids: Only edges of the region within ``hops`` of these entities.
-        of_question: Only edges of the region of the question being asked (inline views).
+    On the command line ``--statement`` is the specification's own, and only an inline view has a
+    question: ``METHOD:LEVEL:SEED:question``.
     """
 
-    statement_ids: tuple[str, ...] = ()
-    relation_ids: tuple[str, ...] = ()
-    around_ids: tuple[str, ...] = ()
-    hops: int = 2
-    of_question: bool = False
+    statement_ids: tuple[str, ...] = option(
+        (), help="change this statement only", of_command_line=False
+    )
+    relation_ids: tuple[str, ...] = option(
+        (), help="change statements of this relation only", metavar="ID"
+    )
+    around_entity_ids: tuple[str, ...] = option(
+        (), help="change what lies around this entity only", metavar="ID"
+    )
+    hops: int = option(2, help="steps around such an entity", least=0)
+    of_question: bool = option(
+        False,
+        help="change what lies around the entities of the question that is asked only",
+        of_command_line=False,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +106,36 @@ class Change:
 class ViewSpec:
     """What a view is asked to be; together with the base's ``edges`` fingerprint its identity.
 
-    Attributes:
-        level: Share of the edges in scope to change, 0 to 1; None with ``count`` or changes.
-        count: Number of edges to change; for withholding, how many of ``statement_ids``.
-        random_seed: 0 to 2**63 - 1.
-        statement_ids: For withholding: the statements, in the order they go.
-        changes: For ``CUSTOM``.
-        scorer: Name of the triple scorer (replacement): ``counts``, or ``trained:`` and the
-            fingerprint of one.
+    ``docs/options.md`` lists the options. Either a level or a count is given, and neither with
+    changes; a count of withholding says how many of ``statement_ids`` go.
     """
 
-    method: Method
-    level: float | None = None
-    count: int | None = None
-    random_seed: int = 0
-    sampling: Sampling = Sampling.EXACT
-    scope: Scope = Scope()
-    statement_ids: tuple[str, ...] = ()
-    changes: tuple[Change, ...] = ()
-    scorer: str = "counts"
+    method: Method = option(
+        help="relation-swapping (rs), relation-replacement (rr), edge-rewiring (er), "
+        "edge-deletion (ed), withholding or custom",
+        metavar="M",
+    )
+    level: float | None = option(
+        None, help="share of the edges in scope that change", least=0, most=1
+    )
+    count: int | None = option(None, help="number of edges that change", least=0)
+    random_seed: int = option(
+        0, help="random seed by which edges are drawn", least=0, most=2**63 - 1
+    )
+    sampling: Sampling = option(
+        Sampling.EXACT, help="draw without replacement, or with, as OKGQA's code does"
+    )
+    scope: Scope = option(Scope(), help="what the view may change", of_command_line=False)
+    statement_ids: tuple[str, ...] = option(
+        (), help="withholding: the statements, in the order they go", metavar="ID"
+    )
+    changes: tuple[Change, ...] = option((), help="custom: your own changes", of_command_line=False)
+    scorer: str = option(
+        "counts",
+        help="by which replacement finds a relation least likely: counts, trained (the newest), "
+        "or the name of a trained scorer",
+        metavar="NAME",
+    )
     algorithm: int = VIEW_ALGORITHM
 
     def validate(self) -> None:
@@ -163,17 +182,8 @@ class ViewSpec:
             )
         if (self.level is None) == (self.count is None):
             raise InputError("give either a level or a count", argument="level")
-        if self.level is not None and not 0.0 <= self.level <= 1.0:
-            raise InputError(f"level must be 0 to 1, got {self.level}", argument="level")
-        if self.count is not None and self.count < 0:
-            raise InputError(f"count must be at least 0, got {self.count}", argument="count")
-        if not 0 <= self.random_seed < 2**63:
-            raise InputError(
-                f"random seed must be 0 to 2**63 - 1, got {self.random_seed}",
-                argument="random_seed",
-            )
-        if self.scope.hops < 0:
-            raise InputError("hops must be at least 0", argument="hops")
+        check_bounds(self)
+        check_bounds(self.scope)
 
     def to_json(self) -> str:
         """Returns the specification as canonical JSON; defaults are left out."""
@@ -193,8 +203,8 @@ class ViewSpec:
                 scope["statementIds"] = sorted(set(self.scope.statement_ids))
             if self.scope.relation_ids:
                 scope["relationIds"] = sorted(set(self.scope.relation_ids))
-            if self.scope.around_ids:
-                scope["aroundIds"] = sorted(set(self.scope.around_ids))
+            if self.scope.around_entity_ids:
+                scope["aroundIds"] = sorted(set(self.scope.around_entity_ids))
                 scope["hops"] = self.scope.hops
             if self.scope.of_question:
                 scope["ofQuestion"] = True
@@ -221,7 +231,7 @@ class ViewSpec:
                 scope=Scope(
                     statement_ids=tuple(scope.get("statementIds", ())),
                     relation_ids=tuple(scope.get("relationIds", ())),
-                    around_ids=tuple(scope.get("aroundIds", ())),
+                    around_entity_ids=tuple(scope.get("aroundIds", ())),
                     hops=scope.get("hops", 2),
                     of_question=scope.get("ofQuestion", False),
                 ),

@@ -51,7 +51,7 @@ def require_base(info: GraphInfo, /) -> None:
             f"graph {info.name!r} is a view of {base!r} written out, and views are made of base "
             "graphs only",
             argument="view",
-            hint=f"Name the base: --graph {base}. Both changes in one view: --from FILE.",
+            hint=f"Name the base: --graph {base}. Both changes in one view: --changes FILE.",
         )
 
 

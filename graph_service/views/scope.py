@@ -44,14 +44,14 @@ def scope_edges(
         mask &= _statements(graph, scope.statement_ids, deadline)
     if scope.relation_ids:
         mask &= _relations(graph, scope.relation_ids)
-    if scope.around_ids:
-        mask &= _around(graph, scope.around_ids, scope.hops, deadline)
+    if scope.around_entity_ids:
+        mask &= _around(graph, scope.around_entity_ids, scope.hops, deadline)
     if scope.of_question:
         if question_edges is None:
             raise InputError(
                 "a view of the question's own region needs a question",
                 argument="scope",
-                hint="Give it as the inline view of a retrieval, or give around_ids instead.",
+                hint="Give it as the inline view of a retrieval, or give around_entity_ids instead.",
             )
         chosen = np.zeros(graph.edge_count, dtype=np.bool_)
         inside = question_edges[(question_edges >= 0) & (question_edges < graph.edge_count)]
@@ -113,12 +113,12 @@ def _relations(graph: KnowledgeGraph, relation_ids: tuple[str, ...]) -> Bool:
 
 
 def _around(
-    graph: KnowledgeGraph, around_ids: tuple[str, ...], hops: int, deadline: Deadline
+    graph: KnowledgeGraph, around_entity_ids: tuple[str, ...], hops: int, deadline: Deadline
 ) -> Bool:
     """Edges walked in ``hops`` steps, both ways: those with an end at most ``hops - 1`` away."""
     current = graph.rank != RANK_CODES[Rank.DEPRECATED]
     near = np.zeros(graph.node_count, dtype=np.bool_)
-    near[[require_node(graph, id_) for id_ in around_ids]] = True
+    near[[require_node(graph, id_) for id_ in around_entity_ids]] = True
     mask = np.zeros(graph.edge_count, dtype=np.bool_)
     for _ in range(hops):
         deadline.check("walking the graph")

@@ -6,7 +6,6 @@ A TOML file; ``docs/loading.md`` has one with all it can say. Errors name the fi
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -115,6 +114,8 @@ def read_mapping(path: Path, /) -> GraphMapping:
         reason = error.strerror if isinstance(error, OSError) else f"not UTF-8: {error.reason}"
         raise InputError(f"can't read the mapping {path}: {reason}", argument="mapping") from error
     try:
+        import tomllib
+
         fields = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         found = re.search(r" \(at line (\d+), column \d+\)$", str(error))

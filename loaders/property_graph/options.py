@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from loaders.property_graph.mapping import GraphMapping
-from loaders.property_graph.protocol import OpenGraph
+if TYPE_CHECKING:
+    from loaders.property_graph.mapping import GraphMapping
+    from loaders.property_graph.protocol import OpenGraph
 
 SCHEMES = frozenset(("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"))
 

@@ -86,7 +86,7 @@ class Drops:
                     f"{name!r} is not among the relations that are left out, so there is nothing "
                     "to keep",
                     argument="keep_relations",
-                    hint="The list: graph-service load --dropped-relations",
+                    hint="The list: graph-service load --print-dropped",
                 )
             kept |= found
         return Drops(

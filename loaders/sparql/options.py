@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graph_service.errors import InputError
-from graph_service.http.host_client import RequestPolicy
+from graph_service.options import check_bounds, option
+
+if TYPE_CHECKING:
+    from graph_service.http.host_client import RequestPolicy
 
 SOURCE = re.compile(r"(wikidata|dbpedia):(.+)", re.DOTALL)
 DIRECTIONS = ("both", "out", "in")
 FULL, TRUTHY = "full", "truthy"
 STATEMENTS = (FULL, TRUTHY)
+WALK = "around an entity, from an endpoint or with --around-entity"
+_ENDPOINT = "from an endpoint"
 
 
 def is_endpoint_source(source: str, /) -> bool:
@@ -28,29 +32,20 @@ def is_endpoint_source(source: str, /) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EndpointOptions:
-    """How a subgraph is taken from an endpoint.
+    """How a subgraph is taken from an endpoint. ``docs/options.md`` lists the options.
 
     Attributes:
-        endpoint: Its address; None for the source's public one.
-        hops: Steps around the start entities: the statements of every entity fewer steps
-            away are in.
-        direction: ``out`` for statements that an entity is the head of, ``in`` for those it is
-            the value of, ``both``.
-        max_incoming: An entity that is the value of more statements than this is a hub, and none
-            of those are taken, unless it is a start entity.
-        max_statements: Where the walk ends; None for no limit.
-        drop_relations: A file of relations to leave out, one IRI (or, ending in ``*``, the
-            beginning of IRIs) a line; None for the source's own list.
-        keep_relations: Of the relations that the list leaves out, those to keep: IRIs, or their
-            last parts.
-        statements: Of Wikidata, ``full`` for whole statements, from entities' documents, or
-            ``truthy`` for the best ones without rank, qualifiers and references, by SPARQL
-            alone; None for full ones from Wikidata's own endpoint, truthy ones from another.
-        entity_data: Where documents come from: the address of a Wikibase's ``api.php`` or
-            ``Special:EntityData``; None for Wikidata's API.
-        contact: A mail address or URL for the user agent.
-        interval_s: Seconds between the end of a request and the next; None for 1, or for 0 where
-            the endpoint is on this machine.
+        endpoint: None for the source's public one.
+        hops: The statements of every entity fewer steps away from a start entity are in.
+        max_incoming: Of a hub no statement is taken that it is the value of, unless it is a start
+            entity.
+        drop_relations: IRIs (or, ending in ``*``, beginnings of IRIs); None for the source's own
+            list.
+        statements: ``truthy`` for the best ones without rank, qualifiers and references; None for
+            full ones from Wikidata's own endpoint, truthy ones from another.
+        contact: For the user agent.
+        interval_s: From the end of a request to the next; None for 1, or for 0 where the endpoint
+            is on this machine.
         timeout_s: Seconds, whole, that one request may take.
         max_attempts: How often a query is sent before it counts as failed.
         max_wait_s: The longest pause an endpoint may ask for (Retry-After) before the load stops,
@@ -58,78 +53,114 @@ class EndpointOptions:
         page_rows: Rows a page.
         entities_per_query: Entities whose statements are asked for together.
         max_answer_bytes: Size limit of an answer, unpacked.
-        max_rows: Rows of one question that are held; what has more is not complete.
-        max_bytes: Bytes that one run of the load reads at most, of each host.
-        max_seconds: How long one run of the load asks at most.
+        max_rows: Of one question; what has more is not complete.
+        max_bytes: In one run of the load, of each host.
+        max_seconds: Of one run of the load.
         cache_dir: Where answers are kept; None not to keep them.
         cache_days: How long they are good.
     """
 
-    endpoint: str | None = None
-    hops: int = 1
-    direction: str = "both"
-    max_incoming: int = 500
-    max_statements: int | None = None
-    drop_relations: Path | None = None
-    keep_relations: tuple[str, ...] = ()
-    statements: str | None = None
-    entity_data: str | None = None
-    contact: str | None = None
-    interval_s: float | None = None
+    endpoint: str | None = option(
+        None, help="another SPARQL endpoint", metavar="URL", group=_ENDPOINT
+    )
+    hops: int = option(1, help="steps around the entity", least=1, group=WALK)
+    direction: str = option(
+        "both",
+        help="statements whose head an entity is (out), whose value it is (in), or both",
+        choices=DIRECTIONS,
+        group=WALK,
+    )
+    max_incoming: int = option(
+        500,
+        help="entities that are the value of more statements are hubs, left out",
+        least=1,
+        group=WALK,
+    )
+    max_statements: int | None = option(None, help="stop the walk there", least=1, group=_ENDPOINT)
+    drop_relations: Path | None = option(
+        None, help="relations to leave out, one IRI a line", group=WALK
+    )
+    keep_relations: tuple[str, ...] = option(
+        (),
+        help="keep this one of the relations that are left out, such as wikiPageWikiLink",
+        metavar="IRI",
+        group=_ENDPOINT,
+    )
+    statements: str | None = option(
+        None,
+        help="of Wikidata: whole statements from entities' documents, or the best ones by SPARQL "
+        "alone (full; with --endpoint truthy)",
+        choices=STATEMENTS,
+        group=_ENDPOINT,
+    )
+    entity_data: str | None = option(
+        None,
+        help="where documents come from: an api.php or Special:EntityData (Wikidata's API)",
+        metavar="URL",
+        group=_ENDPOINT,
+    )
+    contact: str | None = option(
+        None,
+        help="whom its operators can write to; default: GRAPH_SERVICE_CONTACT",
+        metavar="MAIL_OR_URL",
+        group=_ENDPOINT,
+    )
+    interval_s: float | None = option(
+        None,
+        help="pause between requests in seconds (1)",
+        least=0,
+        metavar="S",
+        group=_ENDPOINT,
+    )
     timeout_s: int = 70
     max_attempts: int = 5
     max_wait_s: float = 300.0
     page_rows: int = 5_000
     entities_per_query: int = 40
     max_answer_bytes: int = 1 << 28
-    max_rows: int = 500_000
-    max_bytes: int = 1 << 33
-    max_seconds: float = 86_400.0
+    max_rows: int = option(
+        500_000,
+        help="an entity with more statements is left out and said",
+        least=1,
+        group=_ENDPOINT,
+    )
+    max_bytes: int = option(
+        1 << 33, help="stop, to go on later, after reading so much", least=1, group=_ENDPOINT
+    )
+    max_seconds: float = option(
+        86_400.0,
+        help="stop, to go on later, after so long",
+        least=1,
+        metavar="S",
+        group=_ENDPOINT,
+    )
     cache_dir: Path | None = None
     cache_days: float = 7.0
 
     def check(self) -> None:
         """Raises ``InputError`` for a value out of range."""
+        check_bounds(self)
         for name, least in (
-            ("hops", 1),
-            ("max_incoming", 1),
-            ("max_statements", 1),
             ("timeout_s", 1),
             ("max_attempts", 1),
             ("page_rows", 20),
             ("entities_per_query", 1),
             ("max_answer_bytes", 1),
-            ("max_rows", 1),
-            ("max_bytes", 1),
-            ("max_seconds", 1),
         ):
             value = getattr(self, name)
-            if value is not None and value < least:
+            if value < least:
                 raise InputError(f"{name} is {value}; expected {least} or more", argument=name)
-        if self.direction not in DIRECTIONS:
-            raise InputError(
-                f"direction {self.direction!r}; expected one of {', '.join(DIRECTIONS)}",
-                argument="direction",
-            )
-        if self.statements is not None and self.statements not in STATEMENTS:
-            raise InputError(
-                f"statements {self.statements!r}; expected one of {', '.join(STATEMENTS)}",
-                argument="statements",
-            )
         if self.statements == TRUTHY and self.entity_data is not None:
             raise InputError(
                 "truthy statements come from the SPARQL endpoint alone, and an address of "
                 "entities' documents is given; leave one of the two out",
                 argument="entity_data",
             )
-        if self.interval_s is not None and not 0 <= self.interval_s < math.inf:
-            raise InputError(
-                f"an interval of {self.interval_s} seconds; expected 0 or more",
-                argument="interval_s",
-            )
 
     def manners(self) -> RequestPolicy:
         """Returns how hosts are asked."""
+        from graph_service.http.host_client import RequestPolicy
+
         return RequestPolicy(
             contact=self.contact,
             interval_s=self.interval_s,

@@ -12,18 +12,23 @@ from dataclasses import dataclass, fields
 from enum import Enum, auto
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graph_service.errors import InputError
 from graph_service.model.classes import INSTANCE_RELATIONS, WIKIDATA_INSTANCE_OF
 from graph_service.model.identity import normalise_entity_id
-from graph_service.model.statement import Statement
 from graph_service.model.values import EntityValue
-from loaders.sparql.dialects import read_drops
-from loaders.sparql.options import DIRECTIONS
+from graph_service.options import check_bounds, option
+from loaders.sparql.options import DIRECTIONS, WALK
+
+if TYPE_CHECKING:
+    from graph_service.model.statement import Statement
 
 DEFAULT_MAX_INCOMING = 500
 ENTITY_REASON = "entities that the filters leave out"
+_PART = "only a part of a file (what is given must hold together)"
+_RECORDED = {"around_entities": "around"}
+"""Names under which stores have recorded loads, where they are not those of the options."""
 _SITE = re.compile(r"[a-z0-9_-]+")
 
 
@@ -31,40 +36,74 @@ _SITE = re.compile(r"[a-z0-9_-]+")
 class Filters:
     """Which part of a source is loaded; what is given by several of these must hold by all.
 
-    Ids are as users write them (``Q42``, ``wd:Q42``, an IRI).
+    Ids are as users write them (``Q42``, ``wd:Q42``, an IRI). ``docs/options.md`` lists the options.
 
     Attributes:
-        entities: Only these entities; ``entities_file`` names more of them, one a line.
-        classes: Only entities that are an instance (P31, ``rdf:type``) of one of these.
-        subclasses: A file that says which class is a subclass of which: a table of two columns,
-            class and superclass, or any graph with P279 or ``rdfs:subClassOf``. Instances of
-            subclasses count.
-        having: Only entities that have a statement of each of these: ``P106``, or with its
-            value ``P106=Q36180``.
-        sitelinks: Only entities with a page on one of these sites (``enwiki``); Wikibase JSON.
-        relations: Only statements of these relations.
-        drop_relations: A file of relations to leave out, as for endpoints.
-        around: Only what lies around these entities: the statements of every entity fewer than
-            ``hops`` steps away, in ``direction``.
-        max_incoming: An entity that is the value of more statements than this is a hub, and
-            none of those are taken, unless it is one of ``around``.
-        value_names: Whether the names of entities that are values of what is loaded are loaded
-            too; those of relations always are.
+        classes: An instance is one by P31 or ``rdf:type``.
+        subclasses: A table of two columns, class and superclass, or any graph with P279 or
+            ``rdfs:subClassOf``. Instances of subclasses count.
+        around_entities: The statements of every entity fewer than ``hops`` steps away from one of
+            these, in ``direction``.
+        max_incoming: Of a hub no statement is taken that it is the value of, unless it is one of
+            ``around_entities``.
+        value_names: Names of relations are always loaded.
     """
 
-    entities: tuple[str, ...] = ()
-    entities_file: Path | None = None
-    classes: tuple[str, ...] = ()
-    subclasses: Path | None = None
-    having: tuple[str, ...] = ()
-    sitelinks: tuple[str, ...] = ()
-    relations: tuple[str, ...] = ()
-    drop_relations: Path | None = None
-    around: tuple[str, ...] = ()
-    hops: int = 1
-    direction: str = "both"
-    max_incoming: int = DEFAULT_MAX_INCOMING
-    value_names: bool = False
+    entities: tuple[str, ...] = option((), help="only this entity", metavar="ID", group=_PART)
+    entities_file: Path | None = option(
+        None, help="only the entities of this list, one a line", group=_PART
+    )
+    classes: tuple[str, ...] = option(
+        (), help="only instances of this class", metavar="ID", group=_PART
+    )
+    subclasses: Path | None = option(
+        None,
+        help="and of its subclasses: a table of class and superclass, or a graph with P279 or "
+        "subClassOf",
+        group=_PART,
+    )
+    having: tuple[str, ...] = option(
+        (),
+        help="only entities with a statement of this relation, with this value",
+        metavar="ID[=VALUE]",
+        group=_PART,
+    )
+    sitelinks: tuple[str, ...] = option(
+        (),
+        help="only entities with a page there, such as enwiki (Wikibase JSON)",
+        metavar="SITE",
+        group=_PART,
+    )
+    relations: tuple[str, ...] = option(
+        (), help="only statements of this relation", metavar="ID", group=_PART
+    )
+    drop_relations: Path | None = option(
+        None, help="relations to leave out, one IRI a line", group=_PART
+    )
+    around_entities: tuple[str, ...] = option(
+        (),
+        help="only what lies up to --hops steps around this entity",
+        metavar="ID",
+        group=_PART,
+    )
+    hops: int = option(1, help="steps around the entity", least=1, group=WALK)
+    direction: str = option(
+        "both",
+        help="statements whose head an entity is (out), whose value it is (in), or both",
+        choices=DIRECTIONS,
+        group=WALK,
+    )
+    max_incoming: int = option(
+        DEFAULT_MAX_INCOMING,
+        help="entities that are the value of more statements are hubs, left out",
+        least=1,
+        group=WALK,
+    )
+    value_names: bool = option(
+        False,
+        help="also the names of entities that are values (reads the file twice)",
+        group=_PART,
+    )
 
     @property
     def chooses_entities(self) -> bool:
@@ -76,22 +115,14 @@ class Filters:
     @property
     def is_empty(self) -> bool:
         """Whether everything is loaded."""
-        return not (self.chooses_entities or self.relations or self.drop_relations or self.around)
+        return not (
+            self.chooses_entities or self.relations or self.drop_relations or self.around_entities
+        )
 
     def check(self) -> None:
         """Raises ``InputError`` for a value out of range, or one that needs another."""
-        if self.hops < 1:
-            raise InputError(f"hops is {self.hops}; expected 1 or more", argument="hops")
-        if self.max_incoming < 1:
-            raise InputError(
-                f"max_incoming is {self.max_incoming}; expected 1 or more", argument="max_incoming"
-            )
-        if self.direction not in DIRECTIONS:
-            raise InputError(
-                f"direction {self.direction!r}; expected one of {', '.join(DIRECTIONS)}",
-                argument="direction",
-            )
-        if not self.around and (self.hops, self.direction, self.max_incoming) != (
+        check_bounds(self)
+        if not self.around_entities and (self.hops, self.direction, self.max_incoming) != (
             1,
             "both",
             DEFAULT_MAX_INCOMING,
@@ -99,8 +130,8 @@ class Filters:
             raise InputError(
                 "hops, direction and the limit of hubs are for what lies around an entity; "
                 "expected one to begin at",
-                argument="around",
-                hint="For instance --around Q42 --hops 2.",
+                argument="around_entities",
+                hint="For instance --around-entity Q42 --hops 2.",
             )
         if self.subclasses is not None and not self.classes:
             raise InputError("subclasses are given, but no class", argument="classes")
@@ -121,13 +152,14 @@ class Filters:
                 continue
             if isinstance(value, Path):
                 value = [str(value), _digest_of(value)]
-            payload[field.name] = list(value) if isinstance(value, tuple) else value
+            name = _RECORDED.get(field.name, field.name)
+            payload[name] = list(value) if isinstance(value, tuple) else value
         return payload
 
     def lines(self) -> list[str]:
         """Returns the filters as a report prints them."""
         return [
-            f"only {field.name.replace('_', ' ')}: "
+            f"only {_RECORDED.get(field.name, field.name).replace('_', ' ')}: "
             + (", ".join(map(str, value)) if isinstance(value, tuple) else str(value))
             for field in fields(self)
             if (value := getattr(self, field.name)) != field.default
@@ -213,6 +245,8 @@ class RelationFilter:
     """Which relations' statements are loaded."""
 
     def __init__(self, filters: Filters, /) -> None:
+        from loaders.sparql.dialects import read_drops
+
         self._only = frozenset(map(normalise_entity_id, filters.relations))
         drops = read_drops(filters.drop_relations) if filters.drop_relations else None
         self._dropped = frozenset(map(normalise_entity_id, drops.iris)) if drops else frozenset()

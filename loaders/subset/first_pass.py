@@ -52,7 +52,7 @@ def _read_once() -> InputError:
 
 def _always_twice(options: LoadOptions) -> bool:
     filters = options.filters
-    return bool(filters.around) or filters.value_names or options.redirects == "resolve"
+    return bool(filters.around_entities) or filters.value_names or options.redirects == "resolve"
 
 
 def select(

@@ -46,7 +46,7 @@ class Survey:
         self._conditions = conditions
         self._relation_filter = RelationFilter(filters)
         self._resolve = resolve_redirects
-        self._needs_edges = bool(filters.around) or filters.value_names
+        self._needs_edges = bool(filters.around_entities) or filters.value_names
         self._edges = Edges()
         self._documents: array[int] = array("q")
         self._matching: dict[int, array[int]] = {
@@ -140,11 +140,11 @@ class Survey:
 
     def _walk(self, heads: KeySet | None) -> Surroundings | None:
         filters = self._filters
-        if not filters.around:
+        if not filters.around_entities:
             return None
         return walk(
             self._edges,
-            KeySet.of([normalise_entity_id(id_) for id_ in filters.around]),
+            KeySet.of([normalise_entity_id(id_) for id_ in filters.around_entities]),
             heads=heads,
             hops=filters.hops,
             direction=filters.direction,

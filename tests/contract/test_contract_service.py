@@ -28,7 +28,7 @@ __all__ = ["demo_settings"]
 pytestmark = pytest.mark.neo4j
 
 REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.3, random_seed=42)
-AROUND = Scope(around_ids=(ARNOLD,), hops=2)
+AROUND = Scope(around_entity_ids=(ARNOLD,), hops=2)
 
 
 @pytest.fixture(scope="module")

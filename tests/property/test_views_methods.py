@@ -340,7 +340,9 @@ def test_a_scope_is_all_that_changes(
     hops = data.draw(st.integers(0, 3))
     delta, _ = make_delta(
         graph,
-        ViewSpec(Method.EDGE_DELETION, level=1.0, scope=Scope(around_ids=(start,), hops=hops)),
+        ViewSpec(
+            Method.EDGE_DELETION, level=1.0, scope=Scope(around_entity_ids=(start,), hops=hops)
+        ),
     )
     walked: set[int] = set()
     near = {int(graph.head[0])}

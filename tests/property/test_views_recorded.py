@@ -111,7 +111,7 @@ def specs(graph: KnowledgeGraph) -> list[ViewSpec]:
     ]
     relations = tuple(sorted(graph.relation_ids)[:2])
     entities = tuple(sorted(graph.node_ids[at] for at in range(graph.entity_count))[1:3])
-    around = Scope(relation_ids=relations, around_ids=entities, hops=2)
+    around = Scope(relation_ids=relations, around_entity_ids=entities, hops=2)
     return found + [ViewSpec(method, level=0.6, random_seed=6, scope=around) for method in DRAWN]
 
 

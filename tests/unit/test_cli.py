@@ -26,8 +26,10 @@ from graphs import load_graph, sample_entities, sample_statements, statement
 
 from graph_service.api.app import ServerOptions
 from graph_service.cli.opening import settings_of
+from graph_service.cli.options import GraphOptions, read_options
 from graph_service.cli.parser import make_parser
 from graph_service.cli.readers import view_ref
+from graph_service.cli.serve_options import ServeOptions
 from graph_service.cli.serving import server_options
 from graph_service.errors import (
     DeadlineError,
@@ -111,10 +113,10 @@ def test_the_store_is_the_option_then_the_variables_then_a_file() -> None:
 def test_the_option_comes_before_the_environment(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRAPH_SERVICE_STORE", "sqlite:///a.db")
     monkeypatch.setenv("GRAPH_SERVICE_GRAPH", "one")
-    options = make_parser().parse_args(["retrieve", "q", "--store", "sqlite:///c.db"])
+    options = GraphOptions(store="sqlite:///c.db")
     assert settings_of(options).store_url == "sqlite:///c.db"
     assert settings_of(options).graph == "one"
-    options = make_parser().parse_args(["retrieve", "q", "--graph", "two"])
+    options = GraphOptions(graph="two")
     assert settings_of(options).store_url == "sqlite:///a.db"
     assert settings_of(options).graph == "two"
 
@@ -202,10 +204,10 @@ def test_a_graph_may_be_left_out_where_there_is_one(cli: Cli, store: str) -> Non
         (("view", "create"), 2, "method"),
         (("view", "create", "--method", "rr"), 2, "level"),
         (("view", "create", "thin", "--method", "rr", "--level", "0.1"), 2, "view"),
-        (("view", "create", "--method", "rr", "--from", "x"), 2, "method"),
+        (("view", "create", "--method", "rr", "--changes", "x"), 2, "method"),
         (("view", "show"), 2, "view"),
         (("view", "show", "nope"), 2, "view"),
-        (("view", "create", "--from", "none.jsonl"), 2, "from"),
+        (("view", "create", "--changes", "none.jsonl"), 2, "changes"),
         (("graphs", "delete"), 2, "name"),
         (("graphs", "delete", "nope"), 2, None),
         (("graphs", "delete", "demo"), 2, None),
@@ -478,7 +480,7 @@ def test_a_views_name_is_never_taken_for_a_specification(cli: Cli, store: str) -
 def test_a_view_of_ones_own_changes(cli: Cli, store: str, tmp_path: Path) -> None:
     file = tmp_path / "changes.jsonl"
     file.write_text(json.dumps({"head": MARIA, "relation": "friend", "value": EUNICE}))
-    cli("view", "create", "--from", str(file), "--name", "mine")
+    cli("view", "create", "--changes", str(file), "--name", "mine")
     assert cli("view", "diff", "mine").out == (
         "Maria Shriver: friend -> Eunice Kennedy Shriver, new\n"
     )
@@ -500,7 +502,7 @@ def test_a_views_scope(cli: Cli, store: str) -> None:
     lines = cli("view", "diff", "a", "--limit", "1000").out.splitlines()
     assert len(lines) > 10
     assert all(": spouse -> " in line for line in lines)
-    cli("view", "create", "--method", "ed", "--count", "3", "--around", MARIA, "--hops", "1",
+    cli("view", "create", "--method", "ed", "--count", "3", "--around-entity", MARIA, "--hops", "1",
         "--name", "b")  # fmt: skip
     lines = cli("view", "diff", "b").out.splitlines()
     assert len(lines) == 3
@@ -674,7 +676,7 @@ def test_answers_resume_and_are_scored_k4(cli: Cli, store: str, tmp_path: Path) 
 def test_who_may_be_served() -> None:
     def options(*arguments: str, **settings: Any) -> ServerOptions:
         parsed = make_parser().parse_args(["serve", *arguments])
-        return server_options(parsed, Settings(**settings))
+        return server_options(read_options(ServeOptions, parsed), Settings(**settings))
 
     local = ("127.0.0.1", "localhost", "[::1]")
     for host in ("127.0.0.1", "localhost", "::1", "127.0.0.9"):

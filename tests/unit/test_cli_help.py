@@ -24,7 +24,7 @@ for arguments in (["--help"], ["retrieve", "--help"], ["load", "--help"], ["demo
     except SystemExit as done:
         assert done.code == 0
 heavy = {"numpy", "strawberry", "neo4j", "tokenizers", "httpx", "openai", "networkx", "rdflib",
-         "starlette", "uvicorn", "sqlite3"} & set(sys.modules)
+         "starlette", "uvicorn", "sqlite3", "shtab"} & set(sys.modules)
 assert not heavy, heavy
 """
     done = process("-c", code)

@@ -81,8 +81,8 @@ def test_a_sweep_without_a_file_prints_its_lines(demo_cli: Cli) -> None:
     [
         ("--methods", "shuffle", "unknown method"),
         ("--methods", ",", "names no view"),
-        ("--levels", "a", "a level is a number"),
-        ("--levels", "1.5", "level must be 0 to 1"),
+        ("--levels", "a", "--levels takes numbers"),
+        ("--levels", "1.5", "level must be a number from 0 to 1"),
         ("--random-seeds", "x", "random seeds are numbers"),
         ("--random-seeds", "0-5000", "at most 1000"),
         ("--random-seeds", "5-2", "2-5 may be meant"),

@@ -305,7 +305,7 @@ SPECS = [
     ViewSpec(Method.EDGE_DELETION, count=3, random_seed=2**31 - 1),
     ViewSpec(Method.RELATION_SWAPPING, level=0.25, sampling=Sampling.OKGQA),
     ViewSpec(Method.EDGE_REWIRING, level=1.0, scope=Scope(relation_ids=("P26", "P40"))),
-    ViewSpec(Method.EDGE_DELETION, level=0.5, scope=Scope(around_ids=(MARIA,), hops=1)),
+    ViewSpec(Method.EDGE_DELETION, level=0.5, scope=Scope(around_entity_ids=(MARIA,), hops=1)),
     ViewSpec(
         Method.CUSTOM,
         changes=tuple(

@@ -83,7 +83,7 @@ def views_of(graph: KnowledgeGraph) -> dict[str, ViewSpec]:
         "rewiring": ViewSpec(Method.EDGE_REWIRING, **drawn),
         "deletion": ViewSpec(Method.EDGE_DELETION, **drawn),
         "scope around": ViewSpec(
-            Method.EDGE_DELETION, scope=Scope(around_ids=("n0",), hops=2), **drawn
+            Method.EDGE_DELETION, scope=Scope(around_entity_ids=("n0",), hops=2), **drawn
         ),
         "scope of statements": ViewSpec(
             Method.EDGE_DELETION, scope=Scope(statement_ids=ids), **drawn

@@ -531,7 +531,7 @@ def test_model_check_says_where_the_verified_files_are(
     ]
     assert main(["model", "check", "--to", str(tmp_path)]) == 4
     assert "graph-service model fetch" in capsys.readouterr().err
-    assert main(["model", "check", "--from", "http://127.0.0.1:1/"]) == 2
+    assert main(["model", "check", "--base-url", "http://127.0.0.1:1/"]) == 2
 
 
 def test_model_fetch_passes_its_options_on_and_shows_progress(
@@ -549,7 +549,9 @@ def test_model_fetch_passes_its_options_on_and_shows_progress(
 
     monkeypatch.setattr(weights, "fetch_model", fetch)
     monkeypatch.setattr(weights, "FILES", (ModelFile("model.safetensors", 2_000_000, "ab" * 32),))
-    assert main(["model", "fetch", "--to", str(tmp_path), "--from", "http://mirror.test/m"]) == 0
+    assert (
+        main(["model", "fetch", "--to", str(tmp_path), "--base-url", "http://mirror.test/m"]) == 0
+    )
     shown = capsys.readouterr()
     assert shown.err == "fetching model.safetensors, 2.0 MB\n"
     assert f"export GRAPH_SERVICE_MODEL_DIR={tmp_path}" in shown.out

@@ -20,7 +20,7 @@ from graphs import load_graph, sample_entities, sample_statements
 
 from graph_service import Service, open_service
 from graph_service.cli import main
-from graph_service.cli.graph.export_options import FORMATS
+from graph_service.cli.graph.options import EXPORT_FORMATS
 from graph_service.errors import InputError, StoreCorruptError, StoreUnavailableError
 from graph_service.export import ExportedGraph, ExportFormat, export, exported_graph, to_networkx
 from graph_service.export.run import replaced
@@ -343,7 +343,7 @@ def cli_store(
 def test_the_command_line_exports_and_loads_again(
     cli_store: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    assert {*FORMATS} == {*ExportFormat}
+    assert {*EXPORT_FORMATS} == {*ExportFormat}
     assert main(["export", "demo.jsonl.gz", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["comes_back"] == "content"

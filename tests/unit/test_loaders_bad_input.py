@@ -115,7 +115,7 @@ def test_bad_input_is_reported_and_the_good_is_in(
     path.write_bytes(data)
     rejects = tmp_path / "rejects.jsonl"
     arguments = ["load", str(path), "--graph", "g", "--store", f"sqlite:///{tmp_path / 'g.db'}"]
-    assert main([*arguments, "--json", "--quiet", "--rejects", str(rejects)]) == 3
+    assert main([*arguments, "--json", "--quiet", "--rejects-path", str(rejects)]) == 3
     report = json.loads(capsys.readouterr().out)
     assert report["exit_code"] == 3
     assert report["graph"]["counts"]["statements"] >= good
@@ -126,7 +126,7 @@ def test_bad_input_is_reported_and_the_good_is_in(
         assert found["file"] == str(path)
         assert (found["line"], found["offset"]) >= (1, 0)
         assert "Traceback" not in json.dumps(found)
-    assert main([*arguments, "--strict", "--quiet", "--rejects", str(rejects)]) == 2
+    assert main([*arguments, "--strict", "--quiet", "--rejects-path", str(rejects)]) == 2
     assert reasons[0] in capsys.readouterr().err
     with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
         assert store.graph("g").edition == "g@1"
@@ -198,7 +198,7 @@ def test_sources_with_nothing_good_are_refused_in_words(
     path = tmp_path / name
     path.write_bytes(data)
     arguments = ["load", str(path), "--graph", "g", "--store", f"sqlite:///{tmp_path / 'g.db'}"]
-    assert main([*arguments, "--quiet", "--rejects", str(tmp_path / "r")]) == 2
+    assert main([*arguments, "--quiet", "--rejects-path", str(tmp_path / "r")]) == 2
     err = capsys.readouterr().err
     assert any(part in err for part in said.split("|")), err
     assert "Traceback" not in err
@@ -211,7 +211,9 @@ def test_the_corrupted_turtle_of_kgtk(
     """It is good Turtle with triples that Wikibase's model does not have: they are counted."""
     arguments = ["load", str(data_dir / "kgtk" / "corrupted.ttl"), "--graph", "g", "--json"]
     store = f"sqlite:///{tmp_path / 'g.db'}"
-    assert main([*arguments, "--store", store, "--quiet", "--rejects", str(tmp_path / "r")]) == 0
+    assert (
+        main([*arguments, "--store", store, "--quiet", "--rejects-path", str(tmp_path / "r")]) == 0
+    )
     report = json.loads(capsys.readouterr().out)
     assert report["skipped"]["triples of statement nodes outside Wikibase's model"] == 2
     assert report["graph"]["counts"]["statements"] == 2

@@ -282,7 +282,7 @@ def test_the_command_line_ends_at_its_limits(
     command = [
         "load", "wikidata:Q1", "--graph", "g", "--store", f"sqlite:///{tmp_path / 'g.db'}", "--quiet",
         "--endpoint", server.url, "--direction", "out", "--no-cache",
-        "--rejects", str(tmp_path / "r"),
+        "--rejects-path", str(tmp_path / "r"),
     ]  # fmt: skip
     assert main([*command, "--max-bytes", "50000"]) == 4
     assert "more than 50,000 bytes came in all" in capsys.readouterr().err

@@ -371,7 +371,7 @@ def test_relations_are_kept_by_name_and_the_list_can_be_read(
         list(read(source, options_for(dbpedia, keep_relations=("birthPlace",)), {}))
     # What is printed can be changed and given back.
     with pytest.raises(SystemExit) as ended:
-        main(["load", "--dropped-relations"])
+        main(["load", "--print-dropped"])
     assert ended.value.code == 0
     mine = tmp_path / "mine.txt"
     printed = capsys.readouterr().out

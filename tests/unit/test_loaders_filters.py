@@ -290,7 +290,7 @@ EDGES = st.lists(st.tuples(NODES, st.sampled_from(["P1", "P2"]), NODES), min_siz
 def test_a_walk_ends_where_nothing_new_is_reached(tmp_path: Path, tmp_store: Store) -> None:
     path = tmp_path / "edges.tsv"
     path.write_text("Q1\tP1\tQ2\nQ2\tP1\tQ3\nQ8\tP1\tQ9\n")
-    options = LoadOptions(filters=Filters(around=("Q1",), hops=10**15))
+    options = LoadOptions(filters=Filters(around_entities=("Q1",), hops=10**15))
     report = load(path, store=tmp_store, graph="g", options=options)
     assert report.graph is not None
     assert report.graph.counts.statements == 2
@@ -327,7 +327,7 @@ def test_hops_are_those_of_brute_force(
     else:
         path.write_text("".join(f"{h}\t{r}\t{t}\n" for h, r, t in edges))
     filters = Filters(
-        around=tuple(sorted(start_entities)),
+        around_entities=tuple(sorted(start_entities)),
         hops=hops,
         direction=direction,
         max_incoming=max_incoming,
@@ -353,12 +353,12 @@ def test_hops_are_those_of_brute_force(
 def test_hubs_are_counted_and_seeds_are_none(tmp_store: Store, tmp_path: Path) -> None:
     path = tmp_path / "hub.tsv"
     path.write_text("a\tp\thub\n" + "".join(f"x{n}\tp\thub\n" for n in range(30)))
-    filters = Filters(around=("a",), hops=2, max_incoming=20)
+    filters = Filters(around_entities=("a",), hops=2, max_incoming=20)
     report, statements, _ = loaded(tmp_store, path, filters, header=False)
     assert statements == {("a", "p", "hub")}
     assert report.skipped == {"statements into hubs (more than 20 each)": 30}
     _, statements, _ = loaded(
-        tmp_store, path, Filters(around=("hub",), max_incoming=20), header=False
+        tmp_store, path, Filters(around_entities=("hub",), max_incoming=20), header=False
     )
     assert len(statements) == 31
 
@@ -382,10 +382,10 @@ def test_filters_are_part_of_the_loads_identity(tmp_path: Path, world: Path) -> 
 @pytest.mark.parametrize(
     ("filters", "said"),
     [
-        (Filters(hops=2), "around"),
-        (Filters(around=("Q1",), hops=0), "1 or more"),
-        (Filters(around=("Q1",), max_incoming=0), "1 or more"),
-        (Filters(around=("Q1",), direction="up"), "both, out, in"),
+        (Filters(hops=2), "around an entity"),
+        (Filters(around_entities=("Q1",), hops=0), "at least 1"),
+        (Filters(around_entities=("Q1",), max_incoming=0), "at least 1"),
+        (Filters(around_entities=("Q1",), direction="up"), "both, out, in"),
         (Filters(subclasses=Path("x")), "no class"),
         (Filters(sitelinks=("en wiki",)), "no site"),
         (Filters(having=("=Q1",)), "no condition"),
@@ -401,7 +401,7 @@ def test_wrong_filters_are_refused_before_a_load_begins(
 
 
 def test_two_passes_are_refused_for_standard_input(tmp_store: Store) -> None:
-    options = LoadOptions(filters=Filters(around=("Q1",)))
+    options = LoadOptions(filters=Filters(around_entities=("Q1",)))
     with pytest.raises(InputError, match="two passes"):
         load("-", store=tmp_store, graph="g", options=options)
 
@@ -420,7 +420,7 @@ def test_a_compressed_dump_is_cut_around_an_entity(
 ) -> None:
     path = tmp_path / "world.json.bz2"
     path.write_bytes(bz2.compress(world.read_bytes()))
-    report, statements, named = loaded(tmp_store, path, Filters(around=("Q9",), hops=1))
+    report, statements, named = loaded(tmp_store, path, Filters(around_entities=("Q9",), hops=1))
     assert statements == {("Q1", "P19", "Q9"), ("Q2", "P19", "Q9"), ("Q9", "P31", CITY)}
     assert named == {"Q1", "Q2", "Q9", "P31", "P106"}
     assert report.skipped["statements that the filters leave out"] == 3

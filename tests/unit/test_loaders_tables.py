@@ -349,8 +349,8 @@ def test_several_files_of_labels_and_ids_without_a_statement(
     (tmp_path / "more.tsv").write_text("Q2\tthe second number\nQ8\tthe eighth number\n")
     store = f"sqlite:///{tmp_path / 'g.db'}"
     files = [
-        *("--labels", "en.tsv", "--labels", "fr.json"),
-        *("--descriptions", "about.tsv", "--descriptions", "more.tsv"),
+        *("--label-file", "en.tsv", "--label-file", "fr.json"),
+        *("--description-file", "about.tsv", "--description-file", "more.tsv"),
     ]
     arguments = [word if word[0] == "-" else str(tmp_path / word) for word in files]
 

@@ -233,7 +233,7 @@ def test_filters_and_hops_leave_the_same_out_of_both_forms(tmp_path: Path) -> No
         found = loaded(store, path, filters=Filters(relations=("P40",)))
         assert heads_and_relations(store, found) == [("Q12", "P40")]
         # Q5 has 12 statements that lead to it; with the copies it would have 20.
-        around = Filters(around=("Q1",), hops=2, max_incoming=12)
+        around = Filters(around_entities=("Q1",), hops=2, max_incoming=12)
         assert len(heads_and_relations(store, loaded(store, path, filters=around))) == 13
 
 

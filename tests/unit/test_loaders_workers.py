@@ -90,7 +90,7 @@ def loaded(path: Path, database: Path, **options: Any) -> tuple[LoadReport, str]
     ("name", "filters"),
     [
         ("dump.json", Filters()),
-        ("dump.json", Filters(classes=("Q3",), around=("Q3",))),
+        ("dump.json", Filters(classes=("Q3",), around_entities=("Q3",))),
         ("triples.nt", Filters(relations=("P3",))),
         ("quads.nq", Filters()),
     ],

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 from strawberry.types.base import get_object_definition
 
 from graph_service.api.inputs import RetrieveInput
 from graph_service.api.schema import schema
+from graph_service.cli import main
+from graph_service.cli.arguments import Parser
+from graph_service.cli.graph.load_request import load_request
+from graph_service.cli.graph.options import LoadVerbOptions
+from graph_service.cli.options import add_options, read_options
 from graph_service.cli.parser import make_parser
 from graph_service.cli.tables import options_page
+from graph_service.client.calls import spec_input
 from graph_service.errors import InputError
 from graph_service.model.request import RetrieveOptions, RetrieveRequest
 from graph_service.model.result import Strategy
+from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.options import options_of
+from loaders.sparql.options import EndpointOptions
+from loaders.subset.filters import Filters
 
 PAGE = Path(__file__).parents[2] / "docs" / "options.md"
 
@@ -42,6 +52,35 @@ def test_the_schema_the_client_and_the_command_line_have_the_same_options() -> N
     assert flags >= {each.flag for each in options.values() if each.facts.of_command_line}
 
 
+@pytest.mark.parametrize(
+    ("request_type", "name"), [(ViewSpec, "ViewSpecInput"), (Scope, "ScopeInput")]
+)
+def test_a_view_is_spelt_alike_by_schema_client_and_command_line(
+    request_type: type, name: str
+) -> None:
+    options = options_of(request_type)
+    known = {each.graphql for each in options.values()}
+    assert set(re.findall(r"^  (\w+):", _block(str(schema), f"input {name}"), re.M)) == known
+    spec = ViewSpec(Method.EDGE_DELETION, level=0.1, count=1)
+    sent = spec_input(spec) if request_type is ViewSpec else spec_input(spec)["scope"]
+    assert sent.keys() == known
+    verb = make_parser()._subparsers._group_actions[0].choices["view"]  # type: ignore[union-attr,index]
+    flags = {flag for action in verb._actions for flag in action.option_strings}
+    assert flags >= {each.flag for each in options.values() if each.facts.of_command_line}
+
+
+def test_the_identity_of_a_view_does_not_follow_the_names_of_its_options() -> None:
+    """Ids of stored views are made of this text."""
+    scope = Scope(relation_ids=("P1",), around_entity_ids=("Q1",), hops=3)
+    spec = ViewSpec(Method.RELATION_REPLACEMENT, level=0.5, random_seed=7, scope=scope)
+    assert spec.to_json() == (
+        '{"algorithm":1,"level":0.5,"method":"relation-replacement","randomSeed":7,'
+        '"sampling":"exact","scope":{"aroundIds":["Q1"],"hops":3,"relationIds":["P1"]},'
+        '"scorer":"counts"}'
+    )
+    assert ViewSpec.from_json(spec.to_json()) == spec
+
+
 def test_bounds_are_told_by_name() -> None:
     for given, words in (
         ({"max_path_length": 9}, "max_path_length must be a whole number from 1 to 8, got 9"),
@@ -53,6 +92,79 @@ def test_bounds_are_told_by_name() -> None:
         with pytest.raises(InputError, match=re.escape(words)) as raised:
             RetrieveRequest("a question", Strategy.PATHS, **given).validate()
         assert raised.value.argument == next(iter(given))
+
+
+def test_the_options_of_verbs_come_from_their_dataclasses() -> None:
+    """But for help, and the list that a load prints before it asks for a source."""
+    verbs: Any = make_parser()._subparsers._group_actions[0].choices  # type: ignore[union-attr]
+    unconverted = {"answer", "prompt", "questions", "score", "rank"}
+    for name in {*verbs} - unconverted:
+        verb = verbs[name]
+        bare = Parser()
+        add_options(bare, verb.get_default("options"))
+        extra = {"--print-dropped"} if name == "load" else set()
+        assert _spelt(verb) - extra == _spelt(bare), name
+
+
+def _spelt(parser: argparse.ArgumentParser) -> set[str]:
+    return {word for each in parser._actions for word in each.option_strings or [each.dest]}
+
+
+def test_a_load_takes_from_the_command_line_what_its_dataclasses_have(tmp_path: Path) -> None:
+    found = make_parser().parse_args(
+        [
+            "load",
+            "x.tsv",
+            "--graph",
+            "g",
+            "--columns",
+            "head,-,tail",
+            "--label-file",
+            "a",
+            "--label-file",
+            "b",
+            "--entity",
+            "Q1",
+            "--around-entity",
+            "Q2",
+            "--hops",
+            "3",
+            "--rejects-path",
+            "r",
+            "--language",
+            "EN",
+            "--interval-s",
+            ".5",
+        ]
+    )
+    options = read_options(LoadVerbOptions, found)
+    assert options.reading.columns == ("head", "-", "tail")
+    assert options.reading.label_files == (Path("a"), Path("b"))
+    source, reading = load_request(options)
+    assert (source, reading.languages) == ("x.tsv", ("en",))
+    assert reading.rejects_path == Path("r")
+    assert reading.filters == Filters(entities=("Q1",), around_entities=("Q2",), hops=3)
+    # The load says that a file has no address.
+    assert reading.endpoint == EndpointOptions(interval_s=0.5)
+    # What stores have recorded of loads keeps its names.
+    assert reading.filters.to_json() == {"entities": ["Q1"], "around": ["Q2"], "hops": 3}
+    assert "only around: Q2" in reading.filters.lines()
+
+
+def test_a_walk_takes_its_hops_from_the_same_options() -> None:
+    found = make_parser().parse_args(
+        ["load", "wikidata:Q42", "--graph", "g", "--hops", "2", "--no-cache"]
+    )
+    _, reading = load_request(read_options(LoadVerbOptions, found))
+    assert reading.endpoint == EndpointOptions(hops=2)
+    assert reading.filters == Filters()
+
+
+def test_what_is_out_of_bounds_is_refused_before_a_verb_runs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["serve", "--threads", "0"]) == 2
+    assert "threads must be a whole number at least 1, got 0" in capsys.readouterr().err
 
 
 def test_the_page_of_options_is_up_to_date() -> None:

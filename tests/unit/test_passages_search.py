@@ -311,7 +311,7 @@ def test_the_command_line(cli: Any, tmp_path: Path) -> None:
     report = json.loads(out)
     assert (report["kept"], report["rejected"], report["vectors"]) == (1, 1, None)
     assert json.loads((tmp_path / "rejects.jsonl").read_text())["line"] == 2
-    code, out, _ = cli("passages", "search", "capital", "--by", "words", "-k", "1")
+    code, out, _ = cli("passages", "search", "capital", "--by", "words", "--limit", "1")
     assert code == 0
     assert out.splitlines()[0].endswith("Rome (Q220)")
     assert out.splitlines()[1:] == ["     Rome  <Rome.txt>", "     Rome is the capital of Italy."]
@@ -341,5 +341,5 @@ def test_vectors_by_minilm(cli: Any, tmp_path: Path) -> None:
     assert code == 0
     assert "vectors: 2, by all-MiniLM-L6-v2" in out
     _, out, _ = cli("passages", "search", "when must money be paid to the state", "--by",
-                    "vectors", "-k", "1", "--text")  # fmt: skip
+                    "vectors", "--limit", "1", "--text")  # fmt: skip
     assert out.startswith("Tax:")

@@ -94,7 +94,7 @@ def test_bad_sweeps_are_told() -> None:
         sweep((), retriever=retriever)
     with pytest.raises(InputError, match="different random seeds"):
         sweep(GOLD, retriever=retriever, random_seeds=(1, 1))
-    with pytest.raises(InputError, match="level must be 0 to 1"):
+    with pytest.raises(InputError, match="level must be a number from 0 to 1"):
         sweep(GOLD, retriever=retriever, level=3.0)
     assert retriever.calls == []
 

@@ -131,7 +131,7 @@ def test_the_same_twice_is_an_error() -> None:
     [
         ViewSpec(Method.EDGE_DELETION, level=0.5, scope=Scope(statement_ids=("S9",))),
         ViewSpec(Method.EDGE_DELETION, level=0.5, scope=Scope(relation_ids=("r9",))),
-        ViewSpec(Method.EDGE_DELETION, level=0.5, scope=Scope(around_ids=("nobody",))),
+        ViewSpec(Method.EDGE_DELETION, level=0.5, scope=Scope(around_entity_ids=("nobody",))),
         ViewSpec(Method.EDGE_DELETION, level=0.5, scope=Scope(of_question=True)),
         ViewSpec(Method.WITHHOLDING, statement_ids=("S9",)),
         ViewSpec(Method.WITHHOLDING, statement_ids=("S1",), scope=Scope(relation_ids=("spouse",))),

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import argparse
 
+from graph_service.cli.answer.options import ChatModelOptions
 from graph_service.errors import InputError
 from graph_service.settings import Settings
 from queries.llm import ChatModel, OpenAIChat, Pace, TokenMeter
 
 
 def chat_model(
-    options: argparse.Namespace, settings: Settings, /, *, meter: TokenMeter | None = None
+    options: ChatModelOptions | argparse.Namespace,
+    settings: Settings,
+    /,
+    *,
+    meter: TokenMeter | None = None,
 ) -> ChatModel | None:
     """Returns the chat model of the options or the settings; None for template sentences."""
     name = options.model or settings.model_name

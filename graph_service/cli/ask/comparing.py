@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import textwrap
 
 from graph_service.cli.answer.answering import answer_lines
 from graph_service.cli.answer.chat_model import chat_model
+from graph_service.cli.ask.compare_options import CompareOptions
 from graph_service.cli.opening import open_from, settings_of
 from graph_service.cli.output import Output
 from graph_service.cli.readers import view_ref
 from graph_service.client import Client
 from graph_service.model.render import path_line, triple_line
-from graph_service.model.result import ScoredPath, ScoredTriple, Status, Strategy
+from graph_service.model.result import ScoredPath, ScoredTriple, Status
 from graph_service.model.view_spec import ChangeKind
 from queries.generate.answer import Answer, answer
 
@@ -21,10 +21,11 @@ _ABSENT = "-"
 _COLUMNS = 110
 
 
-def compare(options: argparse.Namespace, output: Output, /) -> int:
+def compare(options: CompareOptions, output: Output, /) -> int:
     """Prints the place of everything retrieved on each side, and each side's answer."""
     model = chat_model(options, settings_of(options))
     sides = {BASE: None, **{name: view_ref(name) for name in options.views}}
+    asked = options.request
     with open_from(options, output) as service, service.one_reading():
         client = Client.over(service)
         answers = {
@@ -32,12 +33,12 @@ def compare(options: argparse.Namespace, output: Output, /) -> int:
                 options.question,
                 retriever=client,
                 model=model,
-                strategy=Strategy(options.strategy),
+                strategy=asked.strategy,
                 graph=options.graph,
                 view=view,
-                entity_ids=tuple(options.entity),
-                preset=options.preset,
-                limit=options.limit,
+                entity_ids=asked.entity_ids,
+                preset=asked.preset,
+                limit=asked.limit,
             )
             for name, view in sides.items()
         }

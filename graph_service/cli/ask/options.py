@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from graph_service.cli.options import GraphOptions, request
-from graph_service.model.request import RetrieveRequest
+from graph_service.model.request import MAX_LANGUAGES, RetrieveRequest, ViewRef
 from graph_service.options import option
 
 QUESTION_FORMATS = ("lines", "biokalma", "okgqa", "rubq")
@@ -57,3 +57,31 @@ class RetrieveOptions(GraphOptions, QuestionFileOptions):
     explain: bool = option(
         False, help="print the parts of each score, and where the result came from"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(GraphOptions):
+    """What ``search`` takes."""
+
+    query: str = option(help="a name, or words of one", metavar="NAME", is_word=True)
+    languages: tuple[str, ...] = option(
+        (), help="only names in this language", most=MAX_LANGUAGES, metavar="CODE"
+    )
+    limit: int = option(10, help="entities at most")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemOptions(GraphOptions):
+    """What ``item`` takes."""
+
+    id: str = option(
+        help="Q42, an IRI, or a short form such as dbr:Rome", metavar="ID", is_word=True
+    )
+    view: ViewRef | None = option(
+        None, help="a view: its name or id, or METHOD:LEVEL:SEED", metavar="V"
+    )
+    relation_ids: tuple[str, ...] = option((), help="only this relation", metavar="ID")
+    languages: tuple[str, ...] = option(
+        ("en",), help="language of labels, best first", most=MAX_LANGUAGES, metavar="CODE"
+    )
+    limit: int = option(100, help="statements at most")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Mapping, Sequence
 
 from graph_service.cli.ask.explaining import explain_lines, item_lines
+from graph_service.cli.ask.options import ItemOptions, SearchOptions
 from graph_service.cli.graph.pageviews import views_line
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
-from graph_service.cli.readers import view_ref
 from graph_service.errors import InputError
 from graph_service.model.render import citation, path_line, triple_line
 from graph_service.model.result import (
@@ -26,11 +25,11 @@ from graph_service.model.view_spec import ChangeKind
 from graph_service.service import Service
 
 
-def search(options: argparse.Namespace, output: Output, /) -> int:
+def search(options: SearchOptions, output: Output, /) -> int:
     """Finds entities by name."""
     with open_from(options, output) as service, service.one_reading():
         hits = service.search(
-            options.query, graph=options.graph, languages=options.language, limit=options.limit
+            options.query, graph=options.graph, languages=options.languages, limit=options.limit
         )
         output.object({"hits": hits})
         for hit in hits:
@@ -45,9 +44,9 @@ def search(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def item(options: argparse.Namespace, output: Output, /) -> int:
+def item(options: ItemOptions, output: Output, /) -> int:
     """Shows an entity and its statements."""
-    languages = tuple(options.language) or ("en",)
+    languages = options.languages
     with open_from(options, output) as service, service.one_reading():
         lookup = service.entities([options.id], graph=options.graph, argument="id")
         if lookup.missing:
@@ -61,8 +60,8 @@ def item(options: argparse.Namespace, output: Output, /) -> int:
         statements = service.statements_of(
             options.id,
             graph=options.graph,
-            view=view_ref(options.view),
-            relation_ids=[options.relation] if options.relation else [],
+            view=options.view,
+            relation_ids=options.relation_ids,
             languages=languages,
             # One more, to know whether that is all; what is out of bounds is refused as it is.
             limit=options.limit + (1 <= options.limit < service.settings.max_items),

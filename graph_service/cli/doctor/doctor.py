@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graph_service.cli.doctor.options import BenchOptions, DoctorOptions, ModelOptions
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 EXIT_SETUP = 4
 
 
-def doctor(options: argparse.Namespace, output: Output, /) -> int:
+def doctor(options: DoctorOptions, output: Output, /) -> int:
     """Checks the installation; 4 where something fails."""
     from graph_service.cli.opening import settings_of
     from graph_service.doctor.checks import (
@@ -56,7 +56,7 @@ def doctor(options: argparse.Namespace, output: Output, /) -> int:
     return EXIT_SETUP if failed else 0
 
 
-def bench(options: argparse.Namespace, output: Output, /) -> int:
+def bench(options: BenchOptions, output: Output, data: Path, /) -> int:
     """Measures speed, each figure beside a reference taken in the same run."""
     import orjson
 
@@ -65,11 +65,9 @@ def bench(options: argparse.Namespace, output: Output, /) -> int:
     from graph_service.model.serialise import to_plain
     from graph_service.settings import read_settings
 
-    out = Path(options.out) if options.out else None
-    if out is not None and not out.absolute().parent.is_dir():
-        raise InputError(f"there is no folder {out.absolute().parent}", argument="out")
+    out = options.out
     report = measure_speed(
-        Path(options.data),
+        data,
         load=load_table,
         settings=read_settings(),
         neo4j=options.neo4j,
@@ -117,7 +115,7 @@ def load_table(path: Path, store: Store, graph: str, labels: Path | None, /) -> 
     )
 
 
-def model(options: argparse.Namespace, output: Output, /) -> int:
+def model(options: ModelOptions, output: Output, /) -> int:
     """Fetches the embedder's weights, or checks that they are the official ones."""
     from graph_service.embed.weights import (
         BASE_URL,
@@ -129,10 +127,10 @@ def model(options: argparse.Namespace, output: Output, /) -> int:
         find_model,
     )
 
-    folder = Path(options.to) if options.to else None
+    folder = options.to
     if options.action == "check":
         if options.base_url:
-            raise InputError("--from goes with fetch, not with check", argument="from")
+            raise InputError("--base-url goes with fetch, not with check", argument="base_url")
         found = find_model(folder)
         files = [TOKENIZER, WEIGHTS]
         path, origin = found.path, found.origin

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graph_service.cli.doctor.options import BenchOptions
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from graph_service.model.graph import KnowledgeGraph
 
 
-def linking(options: argparse.Namespace, output: Output, out: Path | None, /) -> int:
+def linking(options: BenchOptions, output: Output, out: Path | None, /) -> int:
     """Links the questions of published sets and prints what is found."""
     import orjson
 
@@ -28,14 +28,12 @@ def linking(options: argparse.Namespace, output: Output, out: Path | None, /) ->
         raise InputError(
             "bench linking needs --data FOLDER, the folder that holds biokalma/", argument="data"
         )
-    if options.sample is not None and options.sample < 1:
-        raise InputError(f"--sample must be at least 1, got {options.sample}", argument="sample")
     unknown = [name for name in options.only if name not in SETS]
     if unknown:
         raise InputError(
             f"there is no set {unknown[0]!r}; expected one of {', '.join(SETS)}", argument="only"
         )
-    data = LinkingData(Path(options.data), random_seed=options.random_seed)
+    data = LinkingData(options.data, random_seed=options.random_seed)
     reports: list[LinkingReport] = []
     graphs: dict[str, KnowledgeGraph] = {}
     with (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graph_service.cli.doctor.options import BenchOptions
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
 
@@ -20,35 +20,9 @@ if TYPE_CHECKING:
 _GRAPH = "bench"
 
 
-def add_bench(bench: argparse.ArgumentParser) -> None:
-    """Adds the options of ``bench``."""
-    bench.add_argument("what", choices=["speed", "quality", "linking", "scorer"])
-    bench.add_argument("--out", metavar="FILE", help="write the figures as JSON")
-    speed = bench.add_argument_group("speed, linking, scorer")
-    speed.add_argument(
-        "--data", metavar="FOLDER", help="folder that holds codex/, conceptnet_li2016/ or biokalma/"
-    )
-    speed.add_argument("--only", action="append", default=[], metavar="NAME",
-                       help="only this measurement; may be repeated")  # fmt: skip
-    speed.add_argument("--neo4j", metavar="URL",
-                       help="a server that loads into Neo4j are measured on")  # fmt: skip
-    quality = bench.add_argument_group("quality, linking")
-    quality.add_argument("--format", metavar="NAME",
-                         help="of the questions: pathquestion, worldcup, metaqa or chains")  # fmt: skip
-    quality.add_argument("--graph-file", metavar="FILE", help="the graph, as a table of triples")
-    quality.add_argument("--questions", metavar="FILE", help="the questions, packed or not")
-    quality.add_argument("--sample", type=int, metavar="N", help="only so many questions")
-    quality.add_argument("--random-seed", type=int, default=0, metavar="S",
-                         help="of that sample (0)")  # fmt: skip
-    quality.add_argument(
-        "--preset", default="default", metavar="P", help="of the retrieval (default)"
-    )
-    quality.add_argument("--misses", type=int, default=5, metavar="N", help="wrong ones shown (5)")
-
-
-def bench(options: argparse.Namespace, output: Output, /) -> int:
+def bench(options: BenchOptions, output: Output, /) -> int:
     """Measures what was asked for and returns the exit code."""
-    out = Path(options.out) if options.out else None
+    out = options.out
     if out is not None and not out.absolute().parent.is_dir():
         raise InputError(f"there is no folder {out.absolute().parent}", argument="out")
     if options.what == "quality":
@@ -67,10 +41,10 @@ def bench(options: argparse.Namespace, output: Output, /) -> int:
         )
     from graph_service.cli.doctor.doctor import bench as speed
 
-    return speed(options, output)
+    return speed(options, output, options.data)
 
 
-def quality(options: argparse.Namespace, output: Output, out: Path | None, /) -> int:
+def quality(options: BenchOptions, output: Output, out: Path | None, /) -> int:
     """Asks retrieval the questions of a published set and prints what it finds."""
     import orjson
 
@@ -78,18 +52,17 @@ def quality(options: argparse.Namespace, output: Output, out: Path | None, /) ->
     from benchmarks.question_sets import read_questions
     from graph_service.model.serialise import to_plain
 
-    for name in ("format", "graph_file", "questions"):
-        if not getattr(options, name):
-            raise InputError(
-                f"bench quality needs --{name.replace('_', '-')}",
-                argument=name,
-                hint="For example: graph-service bench quality --format metaqa --graph-file kb.txt"
-                " --questions qa_dev.txt",
-            )
-    if options.sample is not None and options.sample < 1:
-        raise InputError(f"--sample must be at least 1, got {options.sample}", argument="sample")
-    questions = read_questions(Path(options.questions), format_name=options.format)
-    graph_file = Path(options.graph_file)
+    format_name, graph_file, file = options.format, options.graph_file, options.questions
+    if format_name is None or graph_file is None or file is None:
+        given = {"format": format_name, "graph_file": graph_file, "questions": file}
+        name = next(name for name, value in given.items() if value is None)
+        raise InputError(
+            f"bench quality needs --{name.replace('_', '-')}",
+            argument=name,
+            hint="For example: graph-service bench quality --format metaqa --graph-file kb.txt"
+            " --questions qa_dev.txt",
+        )
+    questions = read_questions(file, format_name=format_name)
     if not graph_file.is_file():
         raise InputError(f"there is no file {graph_file}", argument="graph_file")
 
@@ -109,9 +82,9 @@ def quality(options: argparse.Namespace, output: Output, out: Path | None, /) ->
             progress=progress,
         )
     plain = {
-        "format": options.format,
+        "format": format_name,
         "graph_file": graph_file.name,
-        "questions_file": Path(options.questions).name,
+        "questions_file": file.name,
         "random_seed": options.random_seed,
         **to_plain(report),
     }

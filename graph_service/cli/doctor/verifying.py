@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
-
 from graph_service.cli.opening import require_file, settings_of
+from graph_service.cli.options import GraphOptions
 from graph_service.cli.output import Output
 from graph_service.doctor.verification import verify_store
 from graph_service.service import open_configured_store
@@ -12,7 +11,7 @@ from graph_service.service import open_configured_store
 EXIT_DAMAGED = 5
 
 
-def verify(options: argparse.Namespace, output: Output, /) -> int:
+def verify(options: GraphOptions, output: Output, /) -> int:
     """Checks that a store holds what its fingerprints claim; 5 where it does not."""
     settings = settings_of(options)
     require_file(settings.store_url)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
 
 from graph_service.cli.gc_tuning import rare_collection
+from graph_service.cli.graph.options import BackupOptions, ExportOptions
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.cli.readers import view_ref
@@ -16,7 +15,7 @@ from graph_service.export import export as run_export
 from graph_service.export.run import STANDARD_OUTPUT
 
 
-def export(options: argparse.Namespace, output: Output, /) -> int:
+def export(options: ExportOptions, output: Output, /) -> int:
     """Writes a graph, or a view of it, to a file."""
     to_stdout = options.out == STANDARD_OUTPUT
     if to_stdout and output.as_json:
@@ -26,7 +25,7 @@ def export(options: argparse.Namespace, output: Output, /) -> int:
             exported_graph(service, graph=options.graph, view=view_ref(options.view)),
             options.out,
             format=ExportFormat(options.format) if options.format else None,
-            labels=options.labels,
+            labels=str(options.labels) if options.labels else None,
         )
     output.object(report.to_json())
     for line in report.lines():
@@ -37,7 +36,7 @@ def export(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def backup(options: argparse.Namespace, output: Output, /) -> int:
+def backup(options: BackupOptions, output: Output, /) -> int:
     """Copies a store's file while it is in use, and checks the copy."""
     from graph_service.store.sqlite.store import SqliteStore
 
@@ -50,7 +49,7 @@ def backup(options: argparse.Namespace, output: Output, /) -> int:
                 hint="Export graphs (graph-service export FILE.jsonl.gz), or dump the database: "
                 "neo4j-admin database dump neo4j",
             )
-        size = store.backup(Path(options.out), replace=options.replace)
-    output.object({"out": options.out, "bytes": size, "checked": True})
+        size = store.backup(options.out, replace=options.replace)
+    output.object({"out": str(options.out), "bytes": size, "checked": True})
     output.line(f"{options.out}: {size:,} bytes, checked")
     return 0

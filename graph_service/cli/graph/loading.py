@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import signal
 import sys
 import threading
@@ -10,9 +9,8 @@ from dataclasses import asdict, dataclass
 
 from graph_service.cli.bar import Bar
 from graph_service.cli.gc_tuning import rare_collection
-from graph_service.cli.graph.endpoint_options import endpoint_options_of
-from graph_service.cli.graph.load_options import load_options_of
-from graph_service.cli.graph.neo4j_source import neo4j_source_of
+from graph_service.cli.graph.load_request import load_request
+from graph_service.cli.graph.options import GraphsOptions, LoadVerbOptions
 from graph_service.cli.opening import open_from, store_to_fill
 from graph_service.cli.output import Output, counted
 from graph_service.errors import GraphNotFoundError, InputError
@@ -21,24 +19,17 @@ from graph_service.store.names import graph_of
 from graph_service.store.page_views import read_page_views
 
 
-def load(options: argparse.Namespace, output: Output, /) -> int:
+def load(options: LoadVerbOptions, output: Output, /) -> int:
     """Loads a source into a graph; 3 where anything was rejected."""
     from loaders.load import load as run_load
-    from loaders.sparql.options import is_endpoint_source
 
-    source, neo4j = neo4j_source_of(options)
-    load_options = load_options_of(
-        options,
-        walks=is_endpoint_source(source),
-        endpoint=endpoint_options_of(options),
-        neo4j=neo4j,
-    )
+    source, load_options = load_request(options)
     stop = threading.Event()
     previous = signal.signal(signal.SIGINT, lambda *_: stop.set())
     try:
         with (
             rare_collection(),
-            store_to_fill(options, output) as store,
+            store_to_fill(options, output, graph=options.graph) as store,
             Bar(shown=not options.quiet, unit="B", divisor=1024) as bar,
         ):
             report = run_load(
@@ -58,7 +49,7 @@ def load(options: argparse.Namespace, output: Output, /) -> int:
     return report.exit_code
 
 
-def graphs(options: argparse.Namespace, output: Output, /) -> int:
+def graphs(options: GraphsOptions, output: Output, /) -> int:
     """Lists graphs, or deletes one."""
     with open_from(options, output) as service:
         if options.action == "delete":
@@ -94,10 +85,10 @@ def graphs(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def _delete(service: Service, options: argparse.Namespace, output: Output) -> None:
+def _delete(service: Service, options: GraphsOptions, output: Output) -> None:
     if not options.name:
         raise InputError("name the graph to delete", argument="name")
-    name: str = options.name
+    name = options.name
     contents = _contents(service, name)
     words = f" with {contents.words()}"
     if not options.yes:

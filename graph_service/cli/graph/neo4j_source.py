@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from graph_service.cli.graph.options import LoadVerbOptions
 from graph_service.settings import read_settings
 
 if TYPE_CHECKING:
     from loaders.property_graph.options import Neo4jOptions
 
 
-def neo4j_source_of(options: argparse.Namespace, /) -> tuple[str, Neo4jOptions | None]:
+def neo4j_source_of(options: LoadVerbOptions, /) -> tuple[str, Neo4jOptions | None]:
     """Returns a load's source without its password, and how it is read if it is a Neo4j.
 
     User and password stand in the address, or in ``NEO4J_USERNAME`` and ``NEO4J_PASSWORD``.
@@ -25,7 +24,7 @@ def neo4j_source_of(options: argparse.Namespace, /) -> tuple[str, Neo4jOptions |
     from loaders.property_graph.mapping import read_mapping
     from loaders.property_graph.options import Neo4jOptions, is_neo4j_source
 
-    source = str(options.source)
+    source = options.source
     if options.mapping is None and not is_neo4j_source(source):
         return source, None
     settings = read_settings()
@@ -37,7 +36,7 @@ def neo4j_source_of(options: argparse.Namespace, /) -> tuple[str, Neo4jOptions |
     if options.mapping is None:
         # Refused by the load, which says what a mapping is.
         return source, None
-    mapping = read_mapping(Path(options.mapping))
+    mapping = read_mapping(options.mapping)
     # The driver is imported only where it is needed.
     from graph_service.store.neo4j.property_graph import open_property_graph
 

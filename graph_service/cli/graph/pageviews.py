@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import signal
 import sys
 import threading
-from pathlib import Path
 
 from graph_service.cli.bar import Bar
+from graph_service.cli.graph.options import PageviewsOptions
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
@@ -20,14 +19,14 @@ from graph_service.store.page_views import read_page_views
 EXIT_INTERRUPTED = 130
 
 
-def pageviews(options: argparse.Namespace, output: Output, /) -> int:
+def pageviews(options: PageviewsOptions, output: Output, /) -> int:
     """Loads, fetches, shows or deletes page views."""
     action = {"load": _load, "fetch": _fetch, "show": _show, "delete": _delete}[options.action]
     with open_from(options, output) as service:
         return action(service, options, output)
 
 
-def _load(service: Service, options: argparse.Namespace, output: Output) -> int:
+def _load(service: Service, options: PageviewsOptions, output: Output) -> int:
     from loaders.pageviews.load import load_page_views
 
     if not options.what:
@@ -39,7 +38,7 @@ def _load(service: Service, options: argparse.Namespace, output: Output) -> int:
         graph=service.graph(options.graph).name,
         linker=lambda title: linker.titled(title, ""),
         strict=options.strict,
-        rejects_path=Path(options.rejects) if options.rejects else None,
+        rejects_path=options.rejects_path,
     )
     output.object(report.to_json())
     for line in report.lines():
@@ -47,7 +46,7 @@ def _load(service: Service, options: argparse.Namespace, output: Output) -> int:
     return report.exit_code
 
 
-def _fetch(service: Service, options: argparse.Namespace, output: Output) -> int:
+def _fetch(service: Service, options: PageviewsOptions, output: Output) -> int:
     from graph_service.http.host_client import RequestPolicy
     from loaders.pageviews.load import fetch_page_views
     from loaders.pageviews.wikimedia import VIEWS_ADDRESS, WIKIDATA_API, ViewOptions
@@ -64,7 +63,7 @@ def _fetch(service: Service, options: argparse.Namespace, output: Output) -> int
         wikidata_api=options.wikidata_api or WIKIDATA_API,
         manners=RequestPolicy(
             contact=options.contact or settings.contact or None,
-            interval_s=options.interval,
+            interval_s=options.interval_s,
             cache_dir=None if options.no_cache else settings.cache_path / "pageviews",
         ),
     )
@@ -76,10 +75,10 @@ def _fetch(service: Service, options: argparse.Namespace, output: Output) -> int
                 store=service.store,
                 graph=service.graph(options.graph).name,
                 options=wanted,
-                entity_ids=options.entity,
+                entity_ids=options.entity_ids,
                 count=options.count,
                 random_seed=options.random_seed,
-                titles=Path(options.titles) if options.titles else None,
+                titles=options.titles,
                 progress=lambda state: bar.show(state.done, state.total, "articles"),
                 stop=stop,
             )
@@ -91,7 +90,7 @@ def _fetch(service: Service, options: argparse.Namespace, output: Output) -> int
     return EXIT_INTERRUPTED if report.stopped else report.exit_code
 
 
-def _show(service: Service, options: argparse.Namespace, output: Output) -> int:
+def _show(service: Service, options: PageviewsOptions, output: Output) -> int:
     table = read_page_views(service.store, service.graph(options.graph).name)
     levels = {level.value: 0 for level in LongTailLevel}
     levels["none"] = 0
@@ -118,7 +117,7 @@ def _show(service: Service, options: argparse.Namespace, output: Output) -> int:
     return 0
 
 
-def _delete(service: Service, options: argparse.Namespace, output: Output) -> int:
+def _delete(service: Service, options: PageviewsOptions, output: Output) -> int:
     name = service.graph(options.graph).name
     if not options.yes:
         if output.as_json or not sys.stdin.isatty():

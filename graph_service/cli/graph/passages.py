@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import signal
 import threading
-from pathlib import Path
 
 from graph_service.cli.bar import Bar
+from graph_service.cli.graph.options import PassagesOptions
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.errors import InputError, SetupError
@@ -17,14 +16,14 @@ from graph_service.service import Service
 EXIT_INTERRUPTED = 130
 
 
-def passages(options: argparse.Namespace, output: Output, /) -> int:
+def passages(options: PassagesOptions, output: Output, /) -> int:
     """Loads, searches, lists or deletes passages."""
     action = {"load": _load, "search": _search, "list": _list, "delete": _delete}[options.action]
     with open_from(options, output) as service:
         return action(service, options, output)
 
 
-def _load(service: Service, options: argparse.Namespace, output: Output) -> int:
+def _load(service: Service, options: PassagesOptions, output: Output) -> int:
     from loaders.passages.load import PassageOptions, load_passages
 
     if not options.what:
@@ -44,7 +43,7 @@ def _load(service: Service, options: argparse.Namespace, output: Output) -> int:
                     max_words=options.max_words,
                     link_titles=not options.no_linking,
                     strict=options.strict,
-                    rejects_path=Path(options.rejects) if options.rejects else None,
+                    rejects_path=options.rejects_path,
                 ),
                 progress=lambda state: bar.show(
                     state.bytes_read, state.bytes_total, f"{state.passages:,} passages"
@@ -64,7 +63,7 @@ def _load(service: Service, options: argparse.Namespace, output: Output) -> int:
     return EXIT_INTERRUPTED if report.set is None else report.exit_code
 
 
-def _embed(service: Service, options: argparse.Namespace, output: Output) -> int | None:
+def _embed(service: Service, options: PassagesOptions, output: Output) -> int | None:
     try:
         with Bar(shown=not options.quiet) as bar:
             return service.embed_passages(
@@ -77,16 +76,16 @@ def _embed(service: Service, options: argparse.Namespace, output: Output) -> int
         return None
 
 
-def _search(service: Service, options: argparse.Namespace, output: Output) -> int:
+def _search(service: Service, options: PassagesOptions, output: Output) -> int:
     if not options.what:
         raise InputError("say what to search for", argument="query")
     result = service.passages(
         options.what,
         graph=options.graph,
-        k=options.k,
+        k=options.limit,
         by=PassageRanking(options.by),
         min_score=options.min_score,
-        languages=tuple(options.language) or ("en",),
+        languages=options.languages,
     )
     output.object(result)
     if options.text:
@@ -124,7 +123,7 @@ def prompt_text(item: ScoredPassage, /) -> str:
     return f"{title}: {item.passage.text}" if title else item.passage.text
 
 
-def _list(service: Service, options: argparse.Namespace, output: Output) -> int:
+def _list(service: Service, options: PassagesOptions, output: Output) -> int:
     sets = service.passage_sets(graph=options.graph)
     output.object({"sets": sets})
     published = [one for one in sets if one.published]
@@ -149,7 +148,7 @@ def _list(service: Service, options: argparse.Namespace, output: Output) -> int:
     return 0
 
 
-def _delete(service: Service, options: argparse.Namespace, output: Output) -> int:
+def _delete(service: Service, options: PassagesOptions, output: Output) -> int:
     if bool(options.what) == options.all:
         raise InputError("name a source, or say --all", argument="source")
     known = sorted({one.source for one in service.passage_sets(graph=options.graph)})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 from pathlib import Path
 
 import orjson
 
+from graph_service.cli.graph.options import SampleOptions
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
@@ -18,9 +18,9 @@ from graph_service.sampling import DEFAULT_RELATIONS, SampleSpec, read_relations
 from graph_service.service.longtail import Sample
 
 
-def sample(options: argparse.Namespace, output: Output, /) -> int:
+def sample(options: SampleOptions, output: Output, /) -> int:
     """Draws long-tail entities with their triples."""
-    path = Path(options.drop_relations) if options.drop_relations else DEFAULT_RELATIONS
+    path = options.drop_relations or DEFAULT_RELATIONS
     dropped = read_relations(path)
     if options.print_dropped:
         text = path.read_text(encoding="utf-8-sig")
@@ -28,7 +28,7 @@ def sample(options: argparse.Namespace, output: Output, /) -> int:
         output.line(text.rstrip("\n"))
         return 0
     spec = SampleSpec(
-        levels=tuple(LongTailLevel(level) for level in options.level) or tuple(LongTailLevel),
+        levels=tuple(LongTailLevel(level) for level in options.levels) or tuple(LongTailLevel),
         per_level=options.per_level,
         random_seed=options.random_seed,
         min_triples=options.min_triples,
@@ -36,12 +36,12 @@ def sample(options: argparse.Namespace, output: Output, /) -> int:
         non_informative=dropped,
     )
     with open_from(options, output) as service:
-        drawn = service.sample(
-            spec, graph=options.graph, languages=tuple(options.language) or ("en",)
-        )
+        drawn = service.sample(spec, graph=options.graph, languages=options.languages)
     if options.out:
-        _write(Path(options.out), drawn)
-        output.object({"out": options.out, "entities": len(drawn.items), "counts": drawn.counts})
+        _write(options.out, drawn)
+        output.object(
+            {"out": str(options.out), "entities": len(drawn.items), "counts": drawn.counts}
+        )
     elif output.as_json:
         output.object({"items": drawn.items, "counts": drawn.counts})
     else:

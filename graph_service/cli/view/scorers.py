@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
 
 from graph_service.artifacts.scorers import StoredScorer
+from graph_service.cli.doctor.options import BenchOptions
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
+from graph_service.cli.view.options import ScorerOptions
 from graph_service.errors import InputError
 from graph_service.service import Service
 from graph_service.views.scorer.trial import ScorerQuality
@@ -18,14 +19,10 @@ from graph_service.views.scorer.trial import ScorerQuality
 NOTED_EVERY_S = 5.0
 
 
-def scorer(options: argparse.Namespace, output: Output, /) -> int:
+def scorer(options: ScorerOptions, output: Output, /) -> int:
     """Trains, lists or deletes scorers."""
     if options.name and options.action != "delete":
         raise InputError(f"scorer {options.action} takes no name", argument="name")
-    if options.random_seed < 0:
-        raise InputError(
-            f"random seed must be at least 0, got {options.random_seed}", argument="random_seed"
-        )
     with open_from(options, output) as service:
         if options.action == "train":
             _train(service, options, output)
@@ -36,7 +33,7 @@ def scorer(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def _train(service: Service, options: argparse.Namespace, output: Output) -> None:
+def _train(service: Service, options: ScorerOptions, output: Output) -> None:
     noted = time.monotonic()
 
     def say(stage: str, share: float) -> None:
@@ -84,7 +81,7 @@ def _figures(quality: ScorerQuality) -> list[str]:
     ]
 
 
-def _list(service: Service, options: argparse.Namespace, output: Output) -> None:
+def _list(service: Service, options: ScorerOptions, output: Output) -> None:
     scorers = service.list_scorers(graph=options.graph)
     output.object({"scorers": scorers})
     if not scorers:
@@ -106,7 +103,7 @@ def _list(service: Service, options: argparse.Namespace, output: Output) -> None
     output.table(rows)
 
 
-def _delete(service: Service, options: argparse.Namespace, output: Output) -> None:
+def _delete(service: Service, options: ScorerOptions, output: Output) -> None:
     if not options.name:
         raise InputError("name the scorer to delete, as scorer list shows it", argument="name")
     name = service.delete_scorer(options.name, graph=options.graph)
@@ -114,7 +111,7 @@ def _delete(service: Service, options: argparse.Namespace, output: Output) -> No
     output.line(f"deleted scorer {name}")
 
 
-def measure(options: argparse.Namespace, output: Output, out: Path | None, /) -> int:
+def measure(options: BenchOptions, output: Output, out: Path | None, /) -> int:
     """Trains scorers on published triples and prints what they are worth beside counts."""
     import orjson
 
@@ -139,7 +136,7 @@ def measure(options: argparse.Namespace, output: Output, out: Path | None, /) ->
         )
         with open_service(settings=settings) as service:
             report = measure_scorer(
-                Path(options.data), Path(folder), service, load=load_table, progress=output.note
+                options.data, Path(folder), service, load=load_table, progress=output.note
             )
     plain = to_plain(report)
     if out is not None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,13 @@ import orjson
 from graph_service.cli.output import Output
 from graph_service.cli.readers import view_ref
 from graph_service.cli.view.figure import draw_deviation
+from graph_service.cli.view.options import ViewOptions
 from graph_service.errors import InputError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.request import ViewRef
 from graph_service.model.serialise import to_plain
 from graph_service.model.stored_view import StoredView
-from graph_service.model.view_spec import Sampling, ViewSpec, parse_method
+from graph_service.model.view_spec import ViewSpec
 from graph_service.service import Service
 from graph_service.service.triples import TripleRenderer
 from graph_service.views.measure.impact import CaseImpact, GoldCase, Share, impact
@@ -28,14 +28,14 @@ MAX_RANDOM_SEEDS = 1_000
 NOTED_EVERY_S = 2.0
 
 
-def draw(options: argparse.Namespace, output: Output, /) -> None:
+def draw(options: ViewOptions, output: Output, /) -> None:
     """Draws the figure of a sweep that was written to a file."""
     if not options.view or not options.out:
         raise InputError(
             "name the sweep's file and the figure: view figure SWEEP --out FIGURE.svg",
             argument="out",
         )
-    source, path = Path(options.view), Path(options.out)
+    source, path = Path(options.view), options.out
     if path.suffix.lower() != ".svg":
         raise InputError(f"a figure is an .svg file, got {options.out}", argument="out")
     if not source.is_file():
@@ -54,14 +54,14 @@ def draw(options: argparse.Namespace, output: Output, /) -> None:
     output.line(f"{path}: {len(rows)} views")
 
 
-def sweep(service: Service, options: argparse.Namespace, output: Output, /) -> None:
+def sweep(service: Service, options: ViewOptions, output: Output, /) -> None:
     """Makes and stores a view of each method, level and random seed; writes one JSON line each.
 
     A run that was stopped goes on where it was: lines that are there, of the graph as it is, are
     kept, and half a line at the end is written anew.
     """
     specs = [service.settle_view(spec, graph=options.graph) for spec in _grid(options)]
-    path = Path(options.out) if options.out else None
+    path = options.out
     info = service.graph(options.graph)
     edges = info.fingerprints.edges
     done = _done(path, edges) if path else {}
@@ -96,19 +96,11 @@ def sweep(service: Service, options: argparse.Namespace, output: Output, /) -> N
     output.line(_summary(lines)) if path else None
 
 
-def _grid(options: argparse.Namespace) -> list[ViewSpec]:
-    methods = [parse_method(name) for name in _words(options.methods)]
-    levels = [_number(word) for word in _words(options.levels)]
+def _grid(options: ViewOptions) -> list[ViewSpec]:
     found = [
-        ViewSpec(
-            method=method,
-            level=level,
-            random_seed=seed,
-            sampling=Sampling(options.sampling),
-            scorer=options.scorer,
-        )
-        for method in methods
-        for level in levels
+        replace(options.spec, method=method, level=level, count=None, random_seed=seed)
+        for method in options.methods
+        for level in options.levels
         for seed in _seeds(options.random_seeds)
     ]
     for spec in found:
@@ -120,13 +112,6 @@ def _grid(options: argparse.Namespace) -> list[ViewSpec]:
 
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def _number(word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        raise InputError(f"a level is a number, got {word!r}", argument="levels") from None
 
 
 def _seeds(text: str) -> list[int]:
@@ -228,7 +213,7 @@ class _Example:
     steps_view: int | None
 
 
-def show_impact(service: Service, options: argparse.Namespace, output: Output, /) -> None:
+def show_impact(service: Service, options: ViewOptions, output: Output, /) -> None:
     """Prints the share of a question set's gold triples, paths and answers that a view breaks."""
     from queries.datasets.gold import read_gold_questions
 

@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-import argparse
 import time
-from pathlib import Path
+from dataclasses import replace
 
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.cli.readers import view_ref
+from graph_service.cli.view.options import ViewOptions
 from graph_service.cli.view.sweeping import draw, show_impact, sweep
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
 from graph_service.model.stored_view import StoredView, ViewState
-from graph_service.model.view_spec import Method, Sampling, Scope, ViewSpec, parse_method
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.service import Service
 from graph_service.service.lookup import read_id
 from graph_service.views.measure.describe import describe_deviation, describe_report
@@ -25,7 +25,7 @@ from graph_service.views.methods.changes_file import read_changes
 SILENT_S = 1.0
 
 
-def view(options: argparse.Namespace, output: Output, /) -> int:
+def view(options: ViewOptions, output: Output, /) -> int:
     """Makes, lists, shows, compares or deletes views."""
     actions = {
         "create": _create,
@@ -46,7 +46,7 @@ def view(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def _create(service: Service, options: argparse.Namespace, output: Output) -> None:
+def _create(service: Service, options: ViewOptions, output: Output) -> None:
     if options.view:
         raise InputError(
             f"a view is made of a base graph, not of a view ({options.view!r})",
@@ -88,31 +88,28 @@ def _stored_name(text: str) -> str | None:
     return reference.id if reference is not None else None
 
 
-def _spec(service: Service, options: argparse.Namespace) -> ViewSpec:
-    given = [options.method, options.changes, options.from_view]
-    if sum(item is not None for item in given) != 1:
-        raise InputError("give one of --method, --from FILE or --from-view VIEW", argument="method")
-    if options.from_view:
+def _spec(service: Service, options: ViewOptions) -> ViewSpec:
+    is_drawn = options.spec.method is not Method.CUSTOM
+    if is_drawn + (options.changes is not None) + (options.from_view is not None) != 1:
+        raise InputError(
+            "give one of --method, --changes FILE or --from-view VIEW", argument="method"
+        )
+    if options.from_view is not None:
         return service.get_view(options.from_view, graph=options.graph).spec
-    if options.changes:
-        return ViewSpec(method=Method.CUSTOM, changes=read_changes(Path(options.changes)))
-    return ViewSpec(
-        method=parse_method(options.method),
-        level=options.level,
-        count=options.count,
-        random_seed=options.random_seed,
-        sampling=Sampling(options.sampling),
-        scope=Scope(
-            relation_ids=tuple(read_id(id_) for id_ in options.relation),
-            around_ids=tuple(read_id(id_) for id_ in options.around),
-            hops=options.hops,
+    if options.changes is not None:
+        return ViewSpec(method=Method.CUSTOM, changes=read_changes(options.changes))
+    scope = options.scope
+    return replace(
+        options.spec,
+        scope=replace(
+            scope,
+            relation_ids=tuple(read_id(id_) for id_ in scope.relation_ids),
+            around_entity_ids=tuple(read_id(id_) for id_ in scope.around_entity_ids),
         ),
-        statement_ids=tuple(options.statement),
-        scorer=options.scorer,
     )
 
 
-def _list(service: Service, options: argparse.Namespace, output: Output) -> None:
+def _list(service: Service, options: ViewOptions, output: Output) -> None:
     views = service.list_views(graph=options.graph)
     output.object({"views": views})
     if not views:
@@ -136,19 +133,19 @@ def _list(service: Service, options: argparse.Namespace, output: Output) -> None
     output.table(rows)
 
 
-def _named(options: argparse.Namespace) -> str:
+def _named(options: ViewOptions) -> str:
     if not options.view:
         raise InputError("name a view", argument="view")
-    return str(options.view)
+    return options.view
 
 
-def _show(service: Service, options: argparse.Namespace, output: Output) -> None:
+def _show(service: Service, options: ViewOptions, output: Output) -> None:
     stored = service.measured_view(_named(options), graph=options.graph)
     output.object({"view": stored})
     _print_view(stored, output)
 
 
-def _cancel(service: Service, options: argparse.Namespace, output: Output) -> None:
+def _cancel(service: Service, options: ViewOptions, output: Output) -> None:
     stored = service.cancel_view(_named(options), graph=options.graph)
     output.object({"view": stored})
     output.line(f"view {stored.id} is {stored.state.value}")
@@ -167,7 +164,7 @@ def _state(stored: StoredView) -> str:
     return stored.state.value
 
 
-def _diff(service: Service, options: argparse.Namespace, output: Output) -> None:
+def _diff(service: Service, options: ViewOptions, output: Output) -> None:
     reference = view_ref(_named(options))
     assert isinstance(reference, ViewRef)
     if not 1 <= options.limit <= service.settings.max_items:
@@ -183,13 +180,13 @@ def _diff(service: Service, options: argparse.Namespace, output: Output) -> None
         output.line(f"... and {total - len(changes)} more; --limit shows more")
 
 
-def _delete(service: Service, options: argparse.Namespace, output: Output) -> None:
+def _delete(service: Service, options: ViewOptions, output: Output) -> None:
     id_ = service.delete_view(_named(options), graph=options.graph)
     output.object({"deleted": id_})
     output.line(f"deleted view {id_}")
 
 
-def _materialise(service: Service, options: argparse.Namespace, output: Output) -> None:
+def _materialise(service: Service, options: ViewOptions, output: Output) -> None:
     from graph_service.export.materialise import materialise
 
     reference = view_ref(_named(options))

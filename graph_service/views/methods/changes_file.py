@@ -1,4 +1,4 @@
-"""A person's own changes, read from a file (``view create --from FILE``).
+"""A person's own changes, read from a file (``view create --changes FILE``).
 
 JSON lines, one object a change, or a table separated by tabs whose first line names its columns.
 Fields: ``statementId`` (or ``statement_id``), ``remove`` (true), ``head``, ``relation``, and one of
@@ -39,7 +39,7 @@ def read_changes(path: Path, /) -> tuple[Change, ...]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read changes from {path}: {error}", argument="from") from error
+        raise InputError(f"cannot read changes from {path}: {error}", argument="changes") from error
     return parse_changes(text.splitlines(), source=str(path))
 
 
@@ -62,11 +62,13 @@ def parse_changes(lines: Iterable[str], /, *, source: str = "changes") -> tuple[
         elif columns is None and not changes:
             columns = [_column(name, where) for name in line.split("\t")]
         elif columns is None:
-            raise InputError(f"{where}: expected a JSON object, got {line[:60]!r}", argument="from")
+            raise InputError(
+                f"{where}: expected a JSON object, got {line[:60]!r}", argument="changes"
+            )
         else:
             changes.append(_change(_table_fields(line, columns, where), where))
     if not changes:
-        raise InputError(f"{source} holds no change", argument="from")
+        raise InputError(f"{source} holds no change", argument="changes")
     return tuple(changes)
 
 
@@ -76,7 +78,7 @@ def _column(name: str, where: str) -> str:
     if field not in _FIELDS:
         raise InputError(
             f"{where}: unknown column or field {name.strip()!r}; known are {', '.join(_FIELDS)}",
-            argument="from",
+            argument="changes",
         )
     return field
 
@@ -85,18 +87,18 @@ def _json_fields(line: str, where: str) -> dict[str, Any]:
     try:
         payload = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise InputError(f"{where}: not JSON: {error}", argument="from") from error
+        raise InputError(f"{where}: not JSON: {error}", argument="changes") from error
     fields: dict[str, Any] = {}
     for name, given in payload.items():
         field = _column(name, where)
         if field in fields:
-            raise InputError(f"{where}: field {field!r} is given twice", argument="from")
+            raise InputError(f"{where}: field {field!r} is given twice", argument="changes")
         if given is not None:
             fields[field] = given
     if not isinstance(fields.get("remove", False), bool):
         raise InputError(
             f"{where}: field 'remove' should be true or false, got {fields['remove']!r}",
-            argument="from",
+            argument="changes",
         )
     return fields
 
@@ -106,7 +108,7 @@ def _table_fields(line: str, columns: list[str], where: str) -> dict[str, Any]:
     if len(cells) != len(columns):
         raise InputError(
             f"{where}: expected {len(columns)} cells ({', '.join(columns)}), got {len(cells)}",
-            argument="from",
+            argument="changes",
         )
     fields: dict[str, Any] = {
         name: cell.strip() for name, cell in zip(columns, cells, strict=True) if cell.strip()
@@ -115,7 +117,7 @@ def _table_fields(line: str, columns: list[str], where: str) -> dict[str, Any]:
     if flag not in _FLAGS:
         raise InputError(
             f"{where}: field 'remove' should be true, false or empty, got {flag!r}",
-            argument="from",
+            argument="changes",
         )
     fields["remove"] = _FLAGS[flag]
     value = fields.get("value", "")
@@ -124,7 +126,7 @@ def _table_fields(line: str, columns: list[str], where: str) -> dict[str, Any]:
             fields["value"] = orjson.loads(value)
         except orjson.JSONDecodeError as error:
             raise InputError(
-                f"{where}: field 'value' is not JSON: {error}", argument="from"
+                f"{where}: field 'value' is not JSON: {error}", argument="changes"
             ) from error
     return fields
 
@@ -133,10 +135,10 @@ def _change(fields: dict[str, Any], where: str) -> Change:
     for name in ("statementId", "head", "relation", "text"):
         if name in fields and not isinstance(fields[name], str):
             raise InputError(
-                f"{where}: field {name!r} should be text, got {fields[name]!r}", argument="from"
+                f"{where}: field {name!r} should be text, got {fields[name]!r}", argument="changes"
             )
     if "value" in fields and "text" in fields:
-        raise InputError(f"{where}: give either 'value' or 'text', not both", argument="from")
+        raise InputError(f"{where}: give either 'value' or 'text', not both", argument="changes")
     value: Value | None = None
     if "text" in fields:
         value = StringValue(fields["text"])
@@ -155,10 +157,10 @@ def _change(fields: dict[str, Any], where: str) -> Change:
                 raise InputError(
                     f"{where}: field {name!r} is missing; without 'statementId' a line adds a "
                     "statement and needs head, relation and value",
-                    argument="from",
+                    argument="changes",
                 )
         if value is None:
-            raise InputError(f"{where}: field 'value' (or 'text') is missing", argument="from")
+            raise InputError(f"{where}: field 'value' (or 'text') is missing", argument="changes")
     return change
 
 
@@ -169,9 +171,9 @@ def _value(given: Any, where: str) -> Value:
         try:
             return decode_value(orjson.dumps(given))
         except ValueError as error:
-            raise InputError(f"{where}: field 'value': {error}", argument="from") from error
+            raise InputError(f"{where}: field 'value': {error}", argument="changes") from error
     raise InputError(
         f"{where}: field 'value' should be an entity id or an encoded value such as "
         f'["s","text"], got {given!r}',
-        argument="from",
+        argument="changes",
     )

@@ -1,0 +1,65 @@
+"""The options of doctor, bench and model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph_service.cli.options import GraphOptions, VerbOptions
+from graph_service.options import option
+
+_SPEED, _QUALITY = "speed, linking, scorer", "quality, linking"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorOptions(GraphOptions):
+    """What ``doctor`` takes."""
+
+    settings: bool = option(False, help="list all settings")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchOptions(VerbOptions):
+    """What ``bench`` takes."""
+
+    what: str = option(
+        help="what is measured",
+        is_word=True,
+        choices=("speed", "quality", "linking", "scorer"),
+    )
+    out: Path | None = option(None, help="write the figures as JSON")
+    data: Path | None = option(
+        None,
+        help="folder that holds codex/, conceptnet_li2016/ or biokalma/",
+        metavar="FOLDER",
+        group=_SPEED,
+    )
+    only: tuple[str, ...] = option((), help="only this measurement", metavar="NAME", group=_SPEED)
+    neo4j: str | None = option(
+        None, help="a server that loads into Neo4j are measured on", metavar="URL", group=_SPEED
+    )
+    format: str | None = option(
+        None,
+        help="of the questions: pathquestion, worldcup, metaqa or chains",
+        metavar="NAME",
+        group=_QUALITY,
+    )
+    graph_file: Path | None = option(None, help="the graph, as a table of triples", group=_QUALITY)
+    questions: Path | None = option(None, help="the questions, packed or not", group=_QUALITY)
+    sample: int | None = option(None, help="only so many questions", least=1, group=_QUALITY)
+    random_seed: int = option(0, help="of that sample", metavar="S", group=_QUALITY)
+    preset: str = option("default", help="of the retrieval", metavar="P", group=_QUALITY)
+    misses: int = option(5, help="wrong ones shown", group=_QUALITY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions(VerbOptions):
+    """What ``model`` takes."""
+
+    action: str = option(
+        help="fetch them from the network once, or check those that are there",
+        is_word=True,
+        choices=("fetch", "check"),
+    )
+    to: Path | None = option(None, help="where to put them", metavar="FOLDER")
+    base_url: str | None = option(None, help="fetch from a mirror", metavar="URL")
