@@ -17,7 +17,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import MISSING, dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from graph_service.errors import InputError
 
@@ -49,7 +49,7 @@ class Facts:
         of_api: Whether GraphQL's input has it. What is not, the query says by its fields.
         of_command_line: Whether verbs that take the request have it as an option.
         is_word: Whether the command line takes it as a word without a flag.
-        choices: What a text may be; () for anything.
+        choices: What a text may be, those of a ``Literal`` too; () for anything.
     """
 
     help: str
@@ -172,8 +172,13 @@ def camel_case(name: str, /) -> str:
 
 
 def spell_flag(name: str, /) -> str:
-    """Returns the flag of a list, which is given once for each of its values."""
-    one = re.sub("(_ids|s)$", "", name)
+    """Returns the flag of a list, which is given once for each of its values.
+
+    >>> spell_flag("around_entities"), spell_flag("classes"), spell_flag("having")
+    ('--around-entity', '--class', '--having')
+    """
+    one = re.sub("ies$", "y", name)
+    one = re.sub("(_ids|(?<=s)es|s)$", "", one) if one == name else one
     return "--" + one.replace("_", "-")
 
 
@@ -189,7 +194,10 @@ def _option(field: dataclasses.Field[Any], hint: Any) -> Option:
     is_list = get_origin(kind) is tuple
     if is_list:
         kind = get_args(kind)[0]
-    return Option(field.name, kind, is_list, is_optional, field.default, field.metadata[_KEY])
+    facts = field.metadata[_KEY]
+    if get_origin(kind) is Literal:
+        facts, kind = dataclasses.replace(facts, choices=get_args(kind)), str
+    return Option(field.name, kind, is_list, is_optional, field.default, facts)
 
 
 def _check(each: Option, value: Any) -> None:

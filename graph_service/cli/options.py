@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 from graph_service.cli.readers import read_vector, view_ref
 from graph_service.model.request import ViewRef
-from graph_service.options import Option, option, options_of
+from graph_service.options import Option, check_bounds, option, options_of
 
 T = TypeVar("T")
 
@@ -53,6 +53,25 @@ class GraphOptions(StoreOptions):
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Subverb:
+    """A word after a verb that has options of its own, such as ``rank train``.
+
+    Attributes:
+        name: The word.
+        run: What it calls, as ``module:function`` below ``graph_service.cli``.
+        help: What it does.
+        options: The dataclass of its options.
+        examples: Commands that end its help.
+    """
+
+    name: str
+    run: str
+    help: str
+    options: type[VerbOptions]
+    examples: tuple[str, ...] = ()
+
+
 def request(cls: type, /, *, only: Collection[str] | None = None, **given: Any) -> Any:
     """Returns a field of a verb's options that is a request, whose options the verb takes too.
 
@@ -65,18 +84,26 @@ def request(cls: type, /, *, only: Collection[str] | None = None, **given: Any) 
 
 
 def add_options(verb: argparse.ArgumentParser, cls: type, /) -> None:
-    """Adds the options of a verb's dataclass, each under the heading of the class that has it."""
+    """Adds the options of a verb's dataclass, each under the heading of the class that has it.
+
+    One that a class has with another help or default stays where its base has it.
+    """
     groups: dict[str, argparse._ActionsContainer] = {"": verb}
+
+    def group(title: str) -> argparse._ActionsContainer:
+        if title not in groups:
+            groups[title] = verb.add_argument_group(title)
+        return groups[title]
+
     own = options_of(cls)
     for field in dataclasses.fields(cls):
         if field.name in own:
             owner = next(
-                base for base in cls.__mro__ if field.name in vars(base).get("__annotations__", {})
+                base
+                for base in reversed(cls.__mro__)
+                if field.name in vars(base).get("__annotations__", {})
             )
-            title = vars(owner).get("GROUP", "")
-            if title not in groups:
-                groups[title] = verb.add_argument_group(title)
-            _add(groups[title], own[field.name])
+            _add(group(vars(owner).get("GROUP", "")), own[field.name])
         elif _REQUEST in field.metadata:
             kind, only, _ = field.metadata[_REQUEST]
             for each in _taken(kind, only, own):
@@ -87,7 +114,7 @@ def read_options(cls: type[T], found: argparse.Namespace, /) -> T:
     """Returns the dataclass that parsed arguments make.
 
     Raises:
-        InputError: A value can't be read.
+        InputError: A value can't be read, or is out of its bounds.
     """
     own = options_of(cls)
     values = {name: _value(each, getattr(found, name)) for name, each in own.items()}
@@ -98,7 +125,9 @@ def read_options(cls: type[T], found: argparse.Namespace, /) -> T:
                      for each in _taken(kind, only, own)}  # fmt: skip
             shared = {name: values[name] for name in options_of(kind) if name in own}
             values[field.name] = kind(**{**shared, **asked, **given})
-    return cls(**values)
+    made = cls(**values)
+    check_bounds(made)
+    return made
 
 
 def _taken(request: type, only: Collection[str] | None, own: Mapping[str, Option]) -> list[Option]:
@@ -136,7 +165,8 @@ def _argument(each: Option) -> dict[str, Any]:
     else:
         argument["metavar"] = each.facts.metavar or _METAVARS.get(each.kind, "TEXT")
     if _is_repeated(each):
-        return {**argument, "action": "append", "default": []}
+        numbers = {"type": int} if each.kind is int else {}
+        return {**argument, **numbers, "action": "append", "default": []}
     if each.default is MISSING:
         argument["required"] = True
     else:
@@ -157,11 +187,14 @@ def _is_repeated(each: Option) -> bool:
 def _help(each: Option) -> str:
     text = each.facts.help
     if each.is_list:
-        shown = ", ".join(map(str, each.default or ()))
-        default = f" ({shown})" if shown else ""
-        return text + default + ("; may be repeated" if _is_repeated(each) else "")
+        has_default = each.default and each.default is not MISSING
+        default = f" ({', '.join(map(str, each.default))})" if has_default else ""
+        repeated = _is_repeated(each) and not each.facts.is_word
+        return text + default + ("; may be repeated" if repeated else "")
     if each.default in (MISSING, None, "") or f"({each.default})" in text:
         return text
+    if isinstance(each.default, float):
+        return f"{text} ({each.default:g})"
     return f"{text} ({each.default.value if isinstance(each.default, Enum) else each.default})"
 
 
