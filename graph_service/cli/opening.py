@@ -117,7 +117,7 @@ def questions_of(options: RetrieveOptions, /) -> list[AskedQuestion]:
     from queries.generate.answer import search_text
 
     try:
-        cases = cases_of_file(options.questions, options, language=options.question_language)
+        cases = cases_of_file(options.questions, options)
     except InputError as error:
         # The readers know a file; here it came by this option.
         error.argument = "questions" if error.argument == "file" else error.argument
@@ -136,15 +136,13 @@ def questions_of(options: RetrieveOptions, /) -> list[AskedQuestion]:
     return found
 
 
-def cases_of_file(
-    path: str, options: QuestionFileOptions | argparse.Namespace, /, *, language: str
-) -> Sequence[Case]:
+def cases_of_file(path: str, options: QuestionFileOptions, /) -> Sequence[Case]:
     """Returns the questions of a file, by its format or the one that the options name."""
     from queries.datasets.cases import format_of, read_question_file
 
-    if options.first is not None and options.first < 1:
-        raise InputError(f"--first must be at least 1, got {options.first}", argument="first")
     found = read_question_file(
-        path, question_format=format_of(path, options.question_format), language=language
+        path,
+        question_format=format_of(path, options.question_format),
+        language=options.question_language,
     )
     return found[: options.first]

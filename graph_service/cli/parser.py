@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
 from graph_service import __version__
-from graph_service.cli.answer.answer_options import (
-    add_answer_options,
-    add_prompt_options,
-    add_question_options,
-)
+from graph_service.cli.answer.options import AnswerOptions, PromptOptions, QuestionsOptions
 from graph_service.cli.arguments import Parser, examples
 from graph_service.cli.ask.options import RetrieveOptions
-from graph_service.cli.ask.retrieve_options import add_retrieval_options
 from graph_service.cli.doctor.measuring import add_bench
 from graph_service.cli.examples import EXAMPLES
 from graph_service.cli.graph.endpoint_options import add_endpoint_options
 from graph_service.cli.graph.export_options import add_backup, add_export
 from graph_service.cli.graph.load_options import add_filter_options, add_reading_options
 from graph_service.cli.graph.longtail_options import add_pageviews, add_passages, add_sample
-from graph_service.cli.options import add_options
-from graph_service.cli.rank.rank_options import add_rank, add_step_options
-from graph_service.cli.score.score_options import add_score
+from graph_service.cli.options import Subverb, add_options
+from graph_service.cli.rank.options import RANK_VERBS
+from graph_service.cli.score.options import SCORES
 from graph_service.cli.view.scorer_options import add_scorer
 from graph_service.cli.view.view_options import add_compare, add_view_options
 
@@ -124,22 +119,18 @@ def make_parser() -> argparse.ArgumentParser:
     add_scorer(
         add("scorer", "view.scorers:scorer", "train, list or delete scorers of triples", graph)
     )
-    answer = add("answer", "answer.answering:answer", "answer questions with citations", graph)
-    add_retrieval_options(answer)
-    add_answer_options(answer)
-    add_step_options(answer, own=True)
-    add_prompt_options(
-        add("prompt", "answer.prompting:prompt", "list the prompts, or show one", common)
+    add("answer", "answer.answering:answer", "answer questions with citations", AnswerOptions)
+    add("prompt", "answer.prompting:prompt", "list the prompts, or show one", PromptOptions)
+    add(
+        "questions",
+        "answer.question_files:questions",
+        "look into a question file",
+        QuestionsOptions,
     )
-    add_question_options(add("questions", "answer.question_files:questions", "look into a question file",
-                             store))  # fmt: skip
-    score = verbs.add_parser("score", help="score answers", description="score answers",
-                             epilog=examples(EXAMPLES["score"]))  # fmt: skip
-    add_score(score, _verb, common)
-    rank = verbs.add_parser("rank", help="rank relations by a question; train and measure that",
-                            description="rank relations by a question; train and measure that",
-                            epilog=examples(EXAMPLES["rank"]))  # fmt: skip
-    add_rank(rank, _verb, common, graph)
+    _add_subverbs(verbs, "score", "score answers", "scores", SCORES)
+    _add_subverbs(
+        verbs, "rank", "rank relations by a question; train and measure that", "verbs", RANK_VERBS
+    )
     serve = add("serve", "serving:serve", "serve GraphQL over HTTP", graph)
     _add_serve(serve)
     doctor = add("doctor", "doctor.checking:doctor", "check the installation", graph)
@@ -159,6 +150,22 @@ def make_parser() -> argparse.ArgumentParser:
     model.add_argument("--to", metavar="FOLDER", help="where to put them")
     model.add_argument("--from", dest="base_url", metavar="URL", help="fetch from a mirror")
     return parser
+
+
+def _add_subverbs(
+    verbs: Any, name: str, text: str, title: str, subverbs: Iterable[Subverb]
+) -> None:
+    """Adds a verb that is nothing without one of the words after it."""
+    verb = verbs.add_parser(
+        name, help=text, description=text, epilog=examples(EXAMPLES.get(name, ()))
+    )
+    words = verb.add_subparsers(title=title, metavar="WHAT", required=True)
+    for each in subverbs:
+        word = words.add_parser(
+            each.name, help=each.help, description=each.help, epilog=examples(each.examples)
+        )
+        word.set_defaults(run=_verb(each.run), options=each.options)
+        add_options(word, each.options)
 
 
 def _add_label_language(verb: argparse.ArgumentParser) -> None:
