@@ -234,7 +234,7 @@ def rows_of(request: type, /) -> Iterator[tuple[str, ...]]:
     for each in options_of(request).values():
         facts = each.facts
         kind = (
-            each.kind.__name__
+            ", ".join(facts.choices) or each.kind.__name__
             if not issubclass(each.kind, Enum)
             else ", ".join(str(one.value) for one in each.kind)
         )
@@ -245,13 +245,19 @@ def rows_of(request: type, /) -> Iterator[tuple[str, ...]]:
         )
         yield (
             each.name,
-            each.flag if facts.of_command_line else "-",
+            _on_command_line(each),
             each.graphql if facts.of_api else "-",
             kind + (", several" if each.is_list else ""),
             bounds,
             _default(each),
             facts.help,
         )
+
+
+def _on_command_line(each: Option) -> str:
+    if not each.facts.of_command_line:
+        return "-"
+    return (each.facts.metavar or each.name) if each.facts.is_word else each.flag
 
 
 def _default(each: Option) -> str:
@@ -263,4 +269,6 @@ def _default(each: Option) -> str:
         return ", ".join(map(str, each.default)) or "-"
     if isinstance(each.default, bool):
         return "yes" if each.default else "no"
-    return str(each.default.value if isinstance(each.default, Enum) else each.default)
+    if isinstance(each.default, float):
+        return f"{each.default:g}"
+    return str(each.default.value if isinstance(each.default, Enum) else each.default) or "-"
