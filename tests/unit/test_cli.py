@@ -23,8 +23,9 @@ from cli_runs import Cli, process
 from demo_graph import ARNOLD, AURELIA, EUNICE, MARIA, QUESTION, copy_store
 from graphs import load_graph, sample_entities, sample_statements, statement
 
-from graph_service.cli.opening import settings_of, view_ref
+from graph_service.cli.opening import settings_of
 from graph_service.cli.parser import make_parser
+from graph_service.cli.readers import view_ref
 from graph_service.cli.serving import server_options
 from graph_service.errors import (
     DeadlineError,

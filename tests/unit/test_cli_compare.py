@@ -9,7 +9,7 @@ from cli_runs import Cli
 from demo_graph import copy_store
 
 from graph_service import Service
-from graph_service.cli.opening import view_ref
+from graph_service.cli.readers import view_ref
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Strategy
 
