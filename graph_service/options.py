@@ -17,7 +17,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import MISSING, dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from graph_service.errors import InputError
 
@@ -49,7 +49,7 @@ class Facts:
         of_api: Whether GraphQL's input has it. What is not, the query says by its fields.
         of_command_line: Whether verbs that take the request have it as an option.
         is_word: Whether the command line takes it as a word without a flag.
-        choices: What a text may be; () for anything.
+        choices: What a text may be, those of a ``Literal`` too; () for anything.
         is_joined: Whether the command line takes a list's values in one word, with commas.
         group: Under which heading of a verb's help it stands; "" for that of the verb.
     """
@@ -217,7 +217,10 @@ def _option(field: dataclasses.Field[Any], hint: Any) -> Option:
     is_list = get_origin(kind) is tuple
     if is_list:
         kind = get_args(kind)[0]
-    return Option(field.name, kind, is_list, is_optional, field.default, field.metadata[_KEY])
+    facts = field.metadata[_KEY]
+    if get_origin(kind) is Literal:
+        facts, kind = dataclasses.replace(facts, choices=get_args(kind)), str
+    return Option(field.name, kind, is_list, is_optional, field.default, facts)
 
 
 def _check(each: Option, value: Any) -> None:
@@ -273,13 +276,19 @@ def rows_of(request: type, /) -> Iterator[tuple[str, ...]]:
         )
         yield (
             each.name,
-            each.flag if facts.of_command_line else "-",
+            _on_command_line(each),
             each.graphql if facts.of_api else "-",
             kind + (", several" if each.is_list else ""),
             bounds,
             _default(each),
             facts.help,
         )
+
+
+def _on_command_line(each: Option) -> str:
+    if not each.facts.of_command_line:
+        return "-"
+    return (each.facts.metavar or each.name) if each.facts.is_word else each.flag
 
 
 def _default(each: Option) -> str:
@@ -293,4 +302,6 @@ def _default(each: Option) -> str:
         return "-"
     if isinstance(each.default, bool):
         return "yes" if each.default else "no"
-    return str(each.default.value if isinstance(each.default, Enum) else each.default)
+    if isinstance(each.default, float):
+        return f"{each.default:g}"
+    return str(each.default.value if isinstance(each.default, Enum) else each.default) or "-"

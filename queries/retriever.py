@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Unpack, runtime_checkable
 
-from graph_service.model.request import ViewRef
+from graph_service.model.request import RetrieveOptions
 from graph_service.model.result import RetrievalResult, Strategy
 
 
@@ -20,14 +20,9 @@ class Retriever(Protocol):
         strategy: Strategy,
         question: str,
         /,
-        *,
-        graph: str | None = None,
-        view: ViewRef | None = None,
-        entity_ids: tuple[str, ...] = (),
-        preset: str = "default",
-        limit: int | None = None,
+        **options: Unpack[RetrieveOptions],
     ) -> RetrievalResult:
-        """Returns what the strategy finds; ``limit`` is the number of items."""
+        """Returns what the strategy finds."""
 
 
 @runtime_checkable
@@ -38,11 +33,6 @@ class AsksSeveral(Protocol):
         self,
         result: RetrievalResult,
         /,
-        *,
-        graph: str | None,
-        view: ViewRef | None,
-        entity_ids: tuple[str, ...],
-        preset: str,
-        limit: int | None,
+        **options: Unpack[RetrieveOptions],
     ) -> Mapping[str, Any]:
         """Returns the documents and variables that fetched a result of this retriever."""

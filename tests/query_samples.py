@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Unpack
 
 from graph_service.model.identity import Fingerprints
-from graph_service.model.request import ViewRef
+from graph_service.model.request import RetrieveOptions, ViewRef
 from graph_service.model.result import (
     EntityRef,
     LinkedEntity,
@@ -136,12 +137,9 @@ class HandRetriever:
         strategy: Strategy,
         question: str,
         /,
-        *,
-        graph: str | None = None,
-        view: ViewRef | None = None,
-        entity_ids: tuple[str, ...] = (),
-        preset: str = "default",
-        limit: int | None = None,
+        **options: Unpack[RetrieveOptions],
     ) -> RetrievalResult:
-        self.calls.append((strategy, question, view, entity_ids))
+        view = options.get("view")
+        assert view is None or isinstance(view, ViewRef)
+        self.calls.append((strategy, question, view, tuple(options.get("entity_ids", ()))))
         return self.find(question, view)

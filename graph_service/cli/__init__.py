@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 
+from graph_service.cli.answer.options import OwnPromptOptions
 from graph_service.cli.options import read_options
 from graph_service.cli.output import Output, error_fields
 from graph_service.cli.parser import make_parser
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str] | None = None, /) -> int:
         return EXIT_INPUT
     output = Output(as_json=getattr(options, "json", False))
     try:
-        with _own_prompts(getattr(options, "prompt_files", [])):
+        with _own_prompts(options):
             code: int = found.run(options, output)
         sys.stdout.flush()
         return code
@@ -74,15 +75,15 @@ def main(arguments: Sequence[str] | None = None, /) -> int:
 
 
 @contextlib.contextmanager
-def _own_prompts(given: Sequence[str]) -> Iterator[None]:
+def _own_prompts(options: object) -> Iterator[None]:
     """Puts the prompts of ``--prompt NAME=FILE`` in use while a verb runs."""
-    if not given:
+    if not isinstance(options, OwnPromptOptions) or not options.prompts:
         yield
         return
     from queries.generate.prompt import using_prompts
     from queries.score.own_prompt import read_own_prompts
 
-    with using_prompts(read_own_prompts(given)):
+    with using_prompts(read_own_prompts(options.prompts)):
         yield
 
 

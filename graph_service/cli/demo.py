@@ -9,7 +9,7 @@ import textwrap
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from graph_service.cli.answer.answering import answer_lines
 from graph_service.cli.answer.chat_model import chat_model
@@ -18,7 +18,7 @@ from graph_service.cli.demo_options import DemoOptions
 from graph_service.cli.output import Output
 from graph_service.client import Client
 from graph_service.model.render import citation
-from graph_service.model.request import ViewRef
+from graph_service.model.request import RetrieveOptions
 from graph_service.model.result import (
     EntityRef,
     RelationRef,
@@ -71,23 +71,10 @@ class _NearRetriever:
         strategy: Strategy,
         question: str,
         /,
-        *,
-        graph: str | None = None,
-        view: ViewRef | None = None,
-        entity_ids: tuple[str, ...] = (),
-        preset: str = "default",
-        limit: int | None = None,
+        **options: Unpack[RetrieveOptions],
     ) -> RetrievalResult:
-        return self.client.retrieve(
-            strategy,
-            question,
-            graph=graph,
-            view=view,
-            entity_ids=entity_ids,
-            preset=preset,
-            limit=limit,
-            max_hops=SWEEP_HOPS,
-        )
+        near: RetrieveOptions = {**options, "max_hops": SWEEP_HOPS}
+        return self.client.retrieve(strategy, question, **near)
 
 
 def demo(options: DemoOptions, output: Output, /) -> int:

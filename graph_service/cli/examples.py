@@ -48,8 +48,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "prompt": ("prompt list", "prompt show kalma"),
     "questions": ("questions questions.jsonl --first 5",),
     "rank": (
-        "rank train train.txt --labels labels.tsv --out ranker.npz",
-        "rank measure valid.txt --ranker ranker.npz --labels labels.tsv --also train.txt",
+        "rank train train.txt --label-file labels.tsv --out ranker.npz",
+        "rank measure valid.txt --ranker ranker.npz --label-file labels.tsv --also train.txt",
         'rank relations "Who directed it?" --entity Q42 --ranker ranker.npz',
     ),
     "score": (

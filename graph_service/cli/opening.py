@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -23,19 +22,15 @@ if TYPE_CHECKING:
     from queries.datasets.case import Case
 
 
-def settings_of(options: StoreOptions | argparse.Namespace, /, **given: object) -> Settings:
+def settings_of(options: StoreOptions, /, **given: object) -> Settings:
     """Returns the settings of the environment with the options over them, and what is given."""
     named: dict[str, Any] = {"store": options.store, **given}
     if isinstance(options, GraphOptions):
         named["graph"] = options.graph
-    elif isinstance(options, argparse.Namespace):
-        named["graph"] = vars(options).get("graph")
     return replace(read_settings(), **{name: value for name, value in named.items() if value})
 
 
-def open_from(
-    options: StoreOptions | argparse.Namespace, output: Output, /, **given: object
-) -> Service:
+def open_from(options: StoreOptions, output: Output, /, **given: object) -> Service:
     """Opens the store that the options name, says which on stderr, and returns the service.
 
     Args:
@@ -127,7 +122,7 @@ def questions_of(options: RetrieveOptions, /) -> list[AskedQuestion]:
     from queries.generate.answer import search_text
 
     try:
-        cases = cases_of_file(options.questions, options, language=options.question_language)
+        cases = cases_of_file(options.questions, options)
     except InputError as error:
         # The readers know a file; here it came by this option.
         error.argument = "questions" if error.argument == "file" else error.argument
@@ -146,15 +141,13 @@ def questions_of(options: RetrieveOptions, /) -> list[AskedQuestion]:
     return found
 
 
-def cases_of_file(
-    path: str, options: QuestionFileOptions | argparse.Namespace, /, *, language: str
-) -> Sequence[Case]:
+def cases_of_file(path: str, options: QuestionFileOptions, /) -> Sequence[Case]:
     """Returns the questions of a file, by its format or the one that the options name."""
     from queries.datasets.cases import format_of, read_question_file
 
-    if options.first is not None and options.first < 1:
-        raise InputError(f"--first must be at least 1, got {options.first}", argument="first")
     found = read_question_file(
-        path, question_format=format_of(path, options.question_format), language=language
+        path,
+        question_format=format_of(path, options.question_format),
+        language=options.question_language,
     )
     return found[: options.first]

@@ -56,6 +56,25 @@ class GraphOptions(StoreOptions):
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Subverb:
+    """A word after a verb that has options of its own, such as ``rank train``.
+
+    Attributes:
+        name: The word.
+        run: What it calls, as ``module:function`` below ``graph_service.cli``.
+        help: What it does.
+        options: The dataclass of its options.
+        examples: Commands that end its help.
+    """
+
+    name: str
+    run: str
+    help: str
+    options: type[VerbOptions]
+    examples: tuple[str, ...] = ()
+
+
 def request(cls: type, /, *, only: Collection[str] | None = None, **given: Any) -> Any:
     """Returns a field of a verb's options that is a request, whose options the verb takes too.
 
@@ -177,7 +196,8 @@ def _argument(each: Option) -> dict[str, Any]:
     else:
         argument["metavar"] = each.facts.metavar or _METAVARS.get(each.kind, "TEXT")
     if _is_repeated(each):
-        return {**argument, "action": "append", "default": []}
+        numbers = {"type": int} if each.kind is int else {}
+        return {**argument, **numbers, "action": "append", "default": []}
     if each.default is MISSING:
         argument["required"] = True
     else:
@@ -199,7 +219,11 @@ def _help(each: Option) -> str:
     text = each.facts.help
     if each.is_list:
         default = f" ({_shown(each)})" if each.default and each.default is not MISSING else ""
-        return text + default + ("; may be repeated" if _is_repeated(each) else "")
+        return (
+            text
+            + default
+            + ("; may be repeated" if _is_repeated(each) and not each.facts.is_word else "")
+        )
     if each.default in (MISSING, None, "") or f"({each.default})" in text:
         return text
     return f"{text} ({_shown(each)})"

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
 from graph_service import __version__
-from graph_service.cli.answer.answer_options import (
-    add_answer_options,
-    add_prompt_options,
-    add_question_options,
-)
+from graph_service.cli.answer.options import AnswerOptions, PromptOptions, QuestionsOptions
 from graph_service.cli.arguments import Parser, examples
 from graph_service.cli.ask.compare_options import CompareOptions
 from graph_service.cli.ask.options import ItemOptions, RetrieveOptions, SearchOptions
-from graph_service.cli.ask.retrieve_options import add_retrieval_options
 from graph_service.cli.completion_options import CompletionOptions
 from graph_service.cli.demo_options import DemoOptions
 from graph_service.cli.doctor.options import BenchOptions, DoctorOptions, ModelOptions
@@ -31,9 +26,9 @@ from graph_service.cli.graph.options import (
     PrintDropped,
     SampleOptions,
 )
-from graph_service.cli.options import GraphOptions, add_options
-from graph_service.cli.rank.rank_options import add_rank, add_step_options
-from graph_service.cli.score.score_options import add_score
+from graph_service.cli.options import GraphOptions, Subverb, add_options
+from graph_service.cli.rank.options import RANK_VERBS
+from graph_service.cli.score.options import SCORES
 from graph_service.cli.serve_options import ServeOptions
 from graph_service.cli.view.options import ScorerOptions, ViewOptions
 
@@ -134,22 +129,18 @@ def make_parser() -> argparse.ArgumentParser:
         CompareOptions,
     )
     add("scorer", "view.scorers:scorer", "train, list or delete scorers of triples", ScorerOptions)
-    answer = add("answer", "answer.answering:answer", "answer questions with citations", graph)
-    add_retrieval_options(answer)
-    add_answer_options(answer)
-    add_step_options(answer, own=True)
-    add_prompt_options(
-        add("prompt", "answer.prompting:prompt", "list the prompts, or show one", common)
+    add("answer", "answer.answering:answer", "answer questions with citations", AnswerOptions)
+    add("prompt", "answer.prompting:prompt", "list the prompts, or show one", PromptOptions)
+    add(
+        "questions",
+        "answer.question_files:questions",
+        "look into a question file",
+        QuestionsOptions,
     )
-    add_question_options(add("questions", "answer.question_files:questions", "look into a question file",
-                             store))  # fmt: skip
-    score = verbs.add_parser("score", help="score answers", description="score answers",
-                             epilog=examples(EXAMPLES["score"]))  # fmt: skip
-    add_score(score, _verb, common)
-    rank = verbs.add_parser("rank", help="rank relations by a question; train and measure that",
-                            description="rank relations by a question; train and measure that",
-                            epilog=examples(EXAMPLES["rank"]))  # fmt: skip
-    add_rank(rank, _verb, common, graph)
+    _add_subverbs(verbs, "score", "score answers", "scores", SCORES)
+    _add_subverbs(
+        verbs, "rank", "rank relations by a question; train and measure that", "verbs", RANK_VERBS
+    )
     add("serve", "serving:serve", "serve GraphQL over HTTP", ServeOptions)
     add("doctor", "doctor.doctor:doctor", "check the installation", DoctorOptions)
     add(
@@ -172,3 +163,19 @@ def make_parser() -> argparse.ArgumentParser:
         CompletionOptions,
     )
     return parser
+
+
+def _add_subverbs(
+    verbs: Any, name: str, text: str, title: str, subverbs: Iterable[Subverb]
+) -> None:
+    """Adds a verb that is nothing without one of the words after it."""
+    verb = verbs.add_parser(
+        name, help=text, description=text, epilog=examples(EXAMPLES.get(name, ()))
+    )
+    words = verb.add_subparsers(title=title, metavar="WHAT", required=True)
+    for each in subverbs:
+        word = words.add_parser(
+            each.name, help=each.help, description=each.help, epilog=examples(each.examples)
+        )
+        word.set_defaults(run=_verb(each.run), options=each.options)
+        add_options(word, each.options)

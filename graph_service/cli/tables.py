@@ -5,6 +5,12 @@ python -m graph_service.cli.tables > docs/options.md
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from graph_service.cli.answer.options import AnswerOptions, RunOptions
+from graph_service.cli.options import GraphOptions
+from graph_service.cli.score.options import SCORES, JudgeModelOptions
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.view_spec import Scope, ViewSpec
 from graph_service.options import rows_of
@@ -16,59 +22,110 @@ _HEAD = """# Options
 
 Every option of a request has one name, spelt as Python, the command line and GraphQL spell names.
 GraphQL's words are Wikidata's: an entity is an item there, a relation a property. A list is given on
-the command line once for each of its values. One whose flag keeps the plural takes them in one word,
-with commas: `--levels 0.1,0.3`. This page is made of the code by `make schema`.
+the command line once for each of its values, but where it stands without a flag. One whose flag
+keeps the plural takes them in one word, with commas: `--levels 0.1,0.3`. This page is made of the
+code by `make schema`.
 """
-_REQUESTS = (
-    (
+_COLUMNS = ("Python", "command line", "GraphQL", "type", "bounds", "default", "what it does")
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A part of the page.
+
+    Attributes:
+        options: The dataclass that it lists.
+        level: Of its heading.
+        without: Dataclasses whose options stand elsewhere on the page.
+        of_api: Whether GraphQL has it.
+    """
+
+    title: str
+    text: str
+    options: type
+    level: int = 2
+    without: tuple[type, ...] = ()
+    of_api: bool = False
+
+
+def _sections() -> Iterator[_Section]:
+    yield _Section(
         "A retrieval",
         "`retrieve`, GraphQL's `RetrieveInput`, `Client.retrieve`. An option that is not given stays as "
         "the preset has it ([retrieval](retrieval.md)), and the result records what was taken.",
         RetrieveRequest,
-    ),
-    (
+        of_api=True,
+    )
+    yield _Section(
         "A view",
         "`view create`, GraphQL's `ViewSpecInput`, `ViewSpec` ([views](views.md)). A view's identity is "
         "made of these and of the base's fingerprint.",
         ViewSpec,
-    ),
-    (
+        of_api=True,
+    )
+    yield _Section(
         "What a view may change",
         "`view create`, GraphQL's `ScopeInput`, `Scope`.",
         Scope,
-    ),
-    (
+        of_api=True,
+    )
+    yield _Section(
         "A load",
         "`load`, `LoadOptions` ([loading](loading.md)). A load that is resumed must have the same "
         "options, but for those that change no statement.",
         LoadOptions,
-    ),
-    (
-        "Which part of a source is loaded",
-        "`load`, `Filters`.",
-        Filters,
-    ),
-    (
-        "A load from an endpoint",
-        "`load wikidata:Q42`, `EndpointOptions`.",
-        EndpointOptions,
-    ),
-)
-_OF_LOADS = (LoadOptions, Filters, EndpointOptions)
-"""Requests that are none of GraphQL's."""
-_COLUMNS = ("Python", "command line", "GraphQL", "type", "bounds", "default", "what it does")
+    )
+    yield _Section("Which part of a source is loaded", "`load`, `Filters`.", Filters)
+    yield _Section(
+        "A load from an endpoint", "`load wikidata:Q42`, `EndpointOptions`.", EndpointOptions
+    )
+    yield _Section(
+        "An answer",
+        "`answer` ([answers](answers.md)). It takes the options of a retrieval too, but the question's "
+        "vector.",
+        AnswerOptions,
+    )
+    yield _Section(
+        "A score",
+        "`score` ([scores](scores.md)) has a word for each family of scores. Every verb takes `--json`; "
+        "those that read a graph take these.",
+        GraphOptions,
+    )
+    yield _Section(
+        "Scores by a chat model", "Beside their own, they take these.", JudgeModelOptions, level=3
+    )
+    yield _Section(
+        "Scores of many cases, one by one",
+        "Beside their own, they take these.",
+        RunOptions,
+        level=3,
+    )
+    shared = {
+        GraphOptions: "a graph is read",
+        JudgeModelOptions: "a chat model judges",
+        RunOptions: "cases are kept one by one",
+    }
+    for each in SCORES:
+        has = [text for cls, text in shared.items() if issubclass(each.options, cls)]
+        text = each.help[0].upper() + each.help[1:] + "."
+        text += f" Here {' and '.join(has)}." if has else ""
+        yield _Section(f"score {each.name}", text, each.options, level=3, without=tuple(shared))
 
 
 def options_page() -> str:
     """Returns the page, as Markdown."""
     lines = [_HEAD]
-    for title, text, request in _REQUESTS:
-        rows = [_COLUMNS, ("---",) * len(_COLUMNS)]
-        for name, flag, graphql, *rest in rows_of(request):
-            rows.append((_code(name), _code(flag), _code(graphql), *rest))
-        if request in _OF_LOADS:
-            rows = [(*row[:2], *row[3:]) for row in rows]
-        lines += [f"## {title}", "", text, "", *map(_row, rows)]
+    for section in _sections():
+        columns = [name for name in _COLUMNS if section.of_api or name != "GraphQL"]
+        lines += [f"{'#' * section.level} {section.title}", "", section.text, ""]
+        lines += [_row(columns), _row(["---"] * len(columns))]
+        # One that differs, such as by its default, stands here too.
+        elsewhere = {row for cls in section.without for row in rows_of(cls)}
+        for row in rows_of(section.options):
+            if row not in elsewhere:
+                name, flag, graphql, *rest = row
+                spelt = [name, flag, graphql] if section.of_api else [name, flag]
+                lines.append(_row([*map(_code, spelt), *rest]))
         lines.append("")
     return "\n".join(lines)
 
@@ -77,7 +134,7 @@ def _code(text: str) -> str:
     return text if text == "-" else f"`{text}`"
 
 
-def _row(cells: tuple[str, ...]) -> str:
+def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 

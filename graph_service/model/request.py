@@ -189,6 +189,14 @@ class RetrieveRequest:
         if self.view is not None:
             self.view.validate()
 
+    def chosen(self) -> dict[str, Any]:
+        """Returns the options that are not the defaults, by their names."""
+        return {
+            each.name: getattr(self, each.name)
+            for each in options_of(RetrieveRequest).values()
+            if getattr(self, each.name) != each.default
+        }
+
     def of_preset(self) -> dict[str, Any]:
         """Returns what takes the place of the preset's parameters, by their names there."""
         return {

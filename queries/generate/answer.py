@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graph_service.client import calls
 from graph_service.errors import InputError
 from graph_service.model.passage import Passage
-from graph_service.model.request import ViewRef
+from graph_service.model.request import RetrieveOptions, ViewRef
 from graph_service.model.result import (
     RetrievalResult,
     ScoredPath,
@@ -69,6 +69,7 @@ class Request:
         entity_ids: The question's entities where they are known.
         preset: Of the retrieval.
         limit: Items of the retrieval.
+        more: Its other options, where they are not the defaults.
     """
 
     strategy: Strategy = Strategy.PATHS
@@ -77,42 +78,30 @@ class Request:
     entity_ids: tuple[str, ...] = ()
     preset: str = "default"
     limit: int | None = None
+    more: RetrieveOptions = field(default_factory=RetrieveOptions)
 
     def fetch(self, question: str, retriever: Retriever, /) -> RetrievalResult:
         """Returns what the retrieval finds."""
-        return retriever.retrieve(
-            self.strategy,
-            question,
-            graph=self.graph,
-            view=self.view,
-            entity_ids=self.entity_ids,
-            preset=self.preset,
-            limit=self.limit,
-        )
+        return retriever.retrieve(self.strategy, question, **self._options())
 
     def query(
         self, question: str, result: RetrievalResult, retriever: Retriever, /
     ) -> Mapping[str, Any]:
         """Returns the GraphQL document and variables that fetched a result."""
         if isinstance(retriever, AsksSeveral):
-            return retriever.queries_of(
-                result,
-                graph=self.graph,
-                view=self.view,
-                entity_ids=self.entity_ids,
-                preset=self.preset,
-                limit=self.limit,
-            )
-        call = calls.retrieve(
-            self.strategy,
-            question,
-            graph=self.graph,
-            view=self.view,
-            entity_ids=self.entity_ids,
-            preset=self.preset,
-            limit=self.limit,
-        )
+            return retriever.queries_of(result, **self._options())
+        call = calls.retrieve(self.strategy, question, **self._options())
         return {"document": call.document, "variables": dict(call.variables)}
+
+    def _options(self) -> RetrieveOptions:
+        return {
+            **self.more,
+            "graph": self.graph,
+            "view": self.view,
+            "entity_ids": self.entity_ids,
+            "preset": self.preset,
+            "limit": self.limit,
+        }
 
 
 def answer(
@@ -128,6 +117,7 @@ def answer(
     entity_ids: tuple[str, ...] = (),
     preset: str = "default",
     limit: int | None = None,
+    retrieval: RetrieveOptions | None = None,
     question_id: str = "",
     max_sentences: int = MAX_SENTENCES,
     min_score: float | None = None,
@@ -149,6 +139,7 @@ def answer(
         entity_ids: The question's entities where they are known.
         preset: Of the retrieval.
         limit: Items of the retrieval.
+        retrieval: Its other options.
         question_id: Id of the question in its data set.
         max_sentences: Template sentences at most.
         min_score: Items under this score are not spoken by the templates.
@@ -174,7 +165,7 @@ def answer(
             history=history,
             kind=kind,
         )
-    request = Request(strategy, graph, view, entity_ids, preset, limit)
+    request = Request(strategy, graph, view, entity_ids, preset, limit, retrieval or {})
     searched = search_text(history, question)
     started = time.perf_counter()
     with collected() as asked:

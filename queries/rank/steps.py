@@ -11,14 +11,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from graph_service.client import calls
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
 from graph_service.model.limits import Cut
 from graph_service.model.ranking import RankedRelation, RelationRanker, SignedRelation
-from graph_service.model.request import ViewRef
+from graph_service.model.request import RetrieveOptions
 from graph_service.model.result import (
     LinkedEntity,
     Prizes,
@@ -38,6 +38,11 @@ from queries.llm import estimate_tokens
 PRESET = "ltgen"
 MAX_ENTITIES, RELATIONS_KEPT, STATEMENTS_KEPT = 5, 5, 10
 """Entities, relations of each and statements of each of these; as the preset has it."""
+_OF_EACH_STEP = (
+    "graph", "view", "entity_ids", "preset", "languages", "relation_ids", "exclude_relation_ids",
+    "type_ids", "ranks",
+)  # fmt: skip
+"""Options that mean the same in each call of the steps; others would cut what is ranked."""
 _MOST = 1000
 """Items of one call, and relations of an entity."""
 
@@ -50,19 +55,7 @@ class Graph(Protocol):
         strategy: Strategy,
         question: str,
         /,
-        *,
-        graph: str | None = None,
-        view: ViewRef | None = None,
-        entity_ids: tuple[str, ...] = (),
-        preset: str = PRESET,
-        limit: int | None = None,
-        relation_ids: tuple[str, ...] = (),
-        min_link_score: float | None = None,
-        max_entities: int | None = None,
-        relations_per_entity: int | None = None,
-        triples_per_relation: int | None = None,
-        draw_seed: int | None = None,
-        ranker: str | None = None,
+        **options: Unpack[RetrieveOptions],
     ) -> RetrievalResult:
         """Returns what the preset finds."""
 
@@ -105,25 +98,6 @@ class EntityRelations:
     ranked: tuple[RankedRelation, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """What of the API's calls the steps have in common."""
-
-    graph: str | None
-    view: ViewRef | None
-    entity_ids: tuple[str, ...]
-    preset: str
-
-    def options(self, **more: Any) -> dict[str, Any]:
-        return {
-            "graph": self.graph,
-            "view": self.view,
-            "entity_ids": self.entity_ids,
-            "preset": self.preset,
-            **more,
-        }
-
-
 class RelationRetriever:
     """A retriever by preset ``ltgen``; stands wherever a client does.
 
@@ -152,31 +126,22 @@ class RelationRetriever:
         return {"ranker": self._name, **asdict(self.limits)}
 
     def queries_of(
-        self,
-        result: RetrievalResult,
-        /,
-        *,
-        graph: str | None,
-        view: ViewRef | None,
-        entity_ids: tuple[str, ...],
-        preset: str,
-        limit: int | None = None,
+        self, result: RetrievalResult, /, **options: Unpack[RetrieveOptions]
     ) -> dict[str, Any]:
         """Returns the query that was sent, and under ``around`` those for each entity after it."""
-        call = _Call(graph, view, entity_ids, preset)
         if isinstance(self._ranker, str):
-            first = call.options(limit=limit, **self.parameters())
-            around: list[dict[str, Any]] = []
+            first, around = self._all_steps(options), []
         else:
-            first = self._tagging(call)
+            common = self._common(options)
+            first = self._tagging(common)
             around = [
-                self._around(call, id_, _ids(keys))
+                self._around(common, id_, _ids(keys))
                 for id_, keys in result.provenance.parameters["ranked"].items()
                 if keys
             ]
         sent = [
-            calls.retrieve(result.provenance.strategy, result.question, **options)
-            for options in (first, *around)
+            calls.retrieve(result.provenance.strategy, result.question, **each)
+            for each in (first, *around)
         ]
         shown = [{"document": each.document, "variables": dict(each.variables)} for each in sent]
         return {**shown[0], "around": shown[1:]} if around else shown[0]
@@ -185,16 +150,12 @@ class RelationRetriever:
         self,
         question: str,
         /,
-        *,
-        graph: str | None = None,
-        view: ViewRef | None = None,
-        entity_ids: tuple[str, ...] = (),
-        preset: str = PRESET,
+        **options: Unpack[RetrieveOptions],
     ) -> tuple[RetrievalResult, tuple[EntityRelations, ...]]:
         """Returns the retrieval that tagged, and each tagged entity with its ranked relations.
 
         Raises:
-            InputError: The ranker is one of the API's.
+            InputError: The ranker is one of the API's, or an option is the API's alone.
             ReplyError: A prompted ranker got no usable reply.
         """
         if isinstance(self._ranker, str):
@@ -202,8 +163,8 @@ class RelationRetriever:
                 f"relations are ranked here by a ranker that is at hand, not by {self._ranker!r}",
                 argument="ranker",
             )
-        call = _Call(graph, view, entity_ids, preset)
-        tagged = self._graph.retrieve(Strategy.TRIPLETS, question, **self._tagging(call))
+        common = self._common(options)
+        tagged = self._graph.retrieve(Strategy.TRIPLETS, question, **self._tagging(common))
         triples = triples_of(tagged)
         found: list[EntityRelations] = []
         for entity in tagged.linked:
@@ -217,25 +178,17 @@ class RelationRetriever:
         strategy: Strategy,
         question: str,
         /,
-        *,
-        graph: str | None = None,
-        view: ViewRef | None = None,
-        entity_ids: tuple[str, ...] = (),
-        preset: str = PRESET,
-        limit: int | None = None,
+        **options: Unpack[RetrieveOptions],
     ) -> RetrievalResult:
         """Returns the statements of the best relations, as the preset does.
 
         Raises:
-            InputError: The strategy is none of the preset's, or not ``triplets`` with a ranker of
-                one's own.
+            InputError: The strategy is none of the preset's; or with a ranker of one's own it is not
+                ``triplets``, or an option is the API's alone.
             ReplyError: A prompted ranker got no usable reply.
         """
-        call = _Call(graph, view, entity_ids, preset)
         if isinstance(self._ranker, str):
-            return self._graph.retrieve(
-                strategy, question, **call.options(limit=limit, **self.parameters())
-            )
+            return self._graph.retrieve(strategy, question, **self._all_steps(options))
         if strategy is not Strategy.TRIPLETS:
             raise InputError(
                 f"ranker {self._ranker.name} ranks relations for triplets, not for "
@@ -244,10 +197,9 @@ class RelationRetriever:
                 hint="Give --strategy triplets.",
             )
         started = time.perf_counter()
-        tagged, found = self.rank(
-            question, graph=graph, view=view, entity_ids=entity_ids, preset=preset
-        )
-        items, cuts = self._items(question, call, found)
+        tagged, found = self.rank(question, **options)
+        items, cuts = self._items(question, self._common(options), found)
+        limit = options.get("limit")
         kept = items[:limit]
         provenance = replace(
             tagged.provenance,
@@ -298,18 +250,37 @@ class RelationRetriever:
     def _statements_kept(self) -> int:
         return self.limits.triples_per_relation or STATEMENTS_KEPT
 
-    def _tagging(self, call: _Call) -> dict[str, Any]:
+    def _all_steps(self, options: RetrieveOptions) -> RetrieveOptions:
+        """What the API is asked that ranks relations itself."""
+        return {"preset": PRESET, **options, **self.parameters()}  # type: ignore[typeddict-item]
+
+    def _common(self, options: RetrieveOptions) -> RetrieveOptions:
+        """What of the options all calls have where relations are ranked here."""
+        given = {name: value for name, value in options.items() if value is not None}
+        others = [name for name in given if name not in (*_OF_EACH_STEP, "limit")]
+        if others:
+            raise InputError(
+                f"{', '.join(others)}: not where ranker {self._name} ranks relations",
+                argument=others[0],
+                hint="Give --ranker embedding or trained, by which the service ranks them.",
+            )
+        given.pop("limit", None)
+        return {"preset": PRESET, **given}  # type: ignore[typeddict-item]
+
+    def _tagging(self, common: RetrieveOptions) -> RetrieveOptions:
         """One statement of each relation of each tagged entity."""
         given = {**self.limits.given(), "relations_per_entity": _MOST, "triples_per_relation": 1}
-        return call.options(limit=_MOST, **given)
+        return {**common, **given, "limit": _MOST}  # type: ignore[typeddict-item]
 
-    def _around(self, call: _Call, id_: str, relation_ids: tuple[str, ...]) -> dict[str, Any]:
+    def _around(
+        self, common: RetrieveOptions, id_: str, relation_ids: tuple[str, ...]
+    ) -> RetrieveOptions:
         """The statements of some of an entity's relations, as many as are kept of each."""
         given = {**self.limits.given(), "relations_per_entity": _MOST, "entity_ids": (id_,)}
-        return {**call.options(limit=_MOST, relation_ids=relation_ids), **given}
+        return {**common, **given, "limit": _MOST, "relation_ids": relation_ids}  # type: ignore[typeddict-item]
 
     def _items(
-        self, question: str, call: _Call, found: Sequence[EntityRelations]
+        self, question: str, common: RetrieveOptions, found: Sequence[EntityRelations]
     ) -> tuple[tuple[ScoredTriple, ...], tuple[Cut, ...]]:
         """Returns the statements of the best relations, entities taking turns, and what was cut."""
         ranked = [each.ranked[: self._relations_kept] for each in found]
@@ -322,7 +293,7 @@ class RelationRetriever:
             id_ = each.entity.entity.id
             ids = _ids([item.relation.key for item in best])
             around = self._graph.retrieve(
-                Strategy.TRIPLETS, question, **self._around(call, id_, ids)
+                Strategy.TRIPLETS, question, **self._around(common, id_, ids)
             )
             cuts.extend(around.truncated)
             statements.append(by_relation(id_, triples_of(around))[0])

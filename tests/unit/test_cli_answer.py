@@ -24,7 +24,7 @@ from openai_stand_in import Scripted, by_rule, error, ok, stand_in, with_faults
 from served import served
 
 from graph_service import open_service
-from graph_service.cli.answer.answer_options import SETTINGS
+from graph_service.cli.answer.options import SETTINGS
 from graph_service.cli.parser import make_parser
 from queries.datasets.cases import read_question_file
 from queries.datasets.demo_set import demo_questions
@@ -434,7 +434,8 @@ def test_the_document_names_every_setting_and_its_commands_are_read() -> None:
     for setting in SETTINGS:
         shown = setting.removeprefix("ltgen") if setting.startswith("ltgen-") else setting
         assert f"`{shown}`" in text or f"`{setting}`" in text, setting
-    commands = re.findall(r"^    graph-service (.+)$", text, re.MULTILINE)
+    joined = text.replace("\\\n", " ")
+    commands = re.findall(r"^    graph-service (.+)$", joined, re.MULTILINE)
     assert len(commands) >= 5
     for command in commands:
         make_parser().parse_args(shlex.split(command.partition(" > ")[0]))

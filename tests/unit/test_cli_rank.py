@@ -82,7 +82,10 @@ def test_relations_of_a_given_entity_by_a_model_l4(demo_cli: Cli) -> None:
         (("measure", "q.jsonl", "--ranker", "none.npz"), "Train one"),
         (("measure", "q.jsonl", "--ranker", "model"), "embedding or a ranker's file"),
         (("measure", "q.jsonl", "--k", "0"), "at 1 or more"),
-        (("measure", "q.jsonl", "--train", "q.jsonl", "--folds", "1"), "two parts at least"),
+        (
+            ("measure", "q.jsonl", "--train", "q.jsonl", "--folds", "1"),
+            "folds must be a whole number at least 2",
+        ),
         (("measure", "q.jsonl", "--train", "q.jsonl", "--also", "q.jsonl"), "neither --ranker"),
         (
             ("relations", "Who?", "--relations-per-entity", "0"),
@@ -139,7 +142,7 @@ def test_a_ranker_put_into_the_store_ranks_retrievals_l4_l5(demo_cli: Cli) -> No
 def test_relations_without_a_name_are_told(demo_cli: Cli) -> None:
     Path("v.txt").write_text("Q1\tP19\tQ2\twhere was ann born\nQ3\tR50\tQ4\twhat did bo write\n")
     Path("l.tsv").write_text("P19\tplace of birth\n")
-    code, out, err = demo_cli("rank", "measure", "v.txt", "--labels", "l.tsv")
+    code, out, err = demo_cli("rank", "measure", "v.txt", "--label-file", "l.tsv")
     assert code == 0
     assert "1 relations have no name, and are ranked by their id: P50" in err
     assert "2 signed relations" in out

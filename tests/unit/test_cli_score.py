@@ -366,8 +366,8 @@ def test_numbers_out_of_range_are_refused_before_anything_is_asked(
     file = lines(tmp_path / "c.jsonl", {"id": "1", "text": "Ada.", "evidence": ["Ada."]})
     with stand_in(ok("none")) as server:
         for verb, option, value, said in (
-            ("factscore", "--k", "0", "K of F1@K is at least 1, got 0"),
-            ("safe", "--concurrency", "0", "concurrency must be at least 1, got 0"),
+            ("factscore", "--k", "0", "k must be a whole number at least 1, got 0"),
+            ("safe", "--concurrency", "0", "concurrency must be a whole number at least 1, got 0"),
             ("talec", "--split-shares", "50,60,70", "sum to 100 were expected, got '50,60,70'"),
         ):
             wrong = cli("score", verb, file, option, value, *of(server))

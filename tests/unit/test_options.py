@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -13,16 +14,20 @@ from strawberry.types.base import get_object_definition
 from graph_service.api.inputs import RetrieveInput
 from graph_service.api.schema import schema
 from graph_service.cli import main
+from graph_service.cli.answer.options import AnswerOptions
 from graph_service.cli.arguments import Parser
 from graph_service.cli.graph.load_request import load_request
 from graph_service.cli.graph.options import LoadVerbOptions
 from graph_service.cli.options import add_options, read_options
 from graph_service.cli.parser import make_parser
+from graph_service.cli.rank.relation_ranking import other_options, step_limits
+from graph_service.cli.score.options import SafeOptions
 from graph_service.cli.tables import options_page
 from graph_service.client.calls import spec_input
 from graph_service.errors import InputError
 from graph_service.model.request import RetrieveOptions, RetrieveRequest
 from graph_service.model.result import Strategy
+from graph_service.model.statement import Rank
 from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.options import options_of
 from loaders.sparql.options import EndpointOptions
@@ -96,14 +101,13 @@ def test_bounds_are_told_by_name() -> None:
 
 def test_the_options_of_verbs_come_from_their_dataclasses() -> None:
     """But for help, and the list that a load prints before it asks for a source."""
-    verbs: Any = make_parser()._subparsers._group_actions[0].choices  # type: ignore[union-attr]
-    unconverted = {"answer", "prompt", "questions", "score", "rank"}
-    for name in {*verbs} - unconverted:
-        verb = verbs[name]
+    parsers = dict(_verb_parsers())
+    assert len(parsers) == 23 + 15 + 6
+    for name, parser in parsers.items():
         bare = Parser()
-        add_options(bare, verb.get_default("options"))
+        add_options(bare, parser.get_default("options"))
         extra = {"--print-dropped"} if name == "load" else set()
-        assert _spelt(verb) - extra == _spelt(bare), name
+        assert _spelt(parser) - extra == _spelt(bare), name
 
 
 def _spelt(parser: argparse.ArgumentParser) -> set[str]:
@@ -170,6 +174,60 @@ def test_what_is_out_of_bounds_is_refused_before_a_verb_runs(
 def test_the_page_of_options_is_up_to_date() -> None:
     """Written anew by ``make schema``."""
     assert PAGE.read_text(encoding="utf-8") == options_page()
+
+
+def _verb_parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """The parsers of all verbs, or of the words after them."""
+    for name, verb in _words(make_parser()).items():
+        words = _words(verb)
+        if not words:
+            yield name, verb
+        for word, parser in words.items():
+            yield f"{name} {word}", parser
+
+
+def _words(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    return {
+        name: verb
+        for action in parser._actions
+        if isinstance(action, argparse._SubParsersAction)
+        for name, verb in action.choices.items()
+    }
+
+
+def test_lists_numbers_and_words_of_a_verb_are_read_into_its_dataclass() -> None:
+    def read(*arguments: str) -> Any:
+        found = make_parser().parse_args(arguments)
+        return read_options(found.options, found)
+
+    score = read("score", "safe", "a.jsonl", "b.jsonl", "--k", "3", "--timeout", "2.5")
+    assert isinstance(score, SafeOptions)
+    assert (score.files, score.k, score.timeout) == (("a.jsonl", "b.jsonl"), 3, 2.5)
+    assert read("score", "geval", "a", "--quality", "x", "--quality", "y").qualities == ("x", "y")
+    measured = read("rank", "measure", "a", "--k", "2", "--k", "7")
+    assert (measured.k, read("rank", "measure", "a").k) == ((2, 7), (1, 5))
+    for wrong in (("score", "safe", "a", "--texts", "0"), ("answer", "Who?", "--right-share", "2")):
+        with pytest.raises(InputError, match="must be a"):
+            read(*wrong)
+    with pytest.raises(InputError, match="--k must be a whole number, got 'x'"):
+        read("rank", "measure", "a", "--k", "x")
+
+
+def test_an_answer_takes_every_option_of_a_retrieval_that_is_no_questions_own() -> None:
+    found = make_parser().parse_args(
+        ["answer", "Who?", "--type", "Q5", "--rank", "preferred", "--linking-accuracy", "0.5",
+         "--relation", "P26", "--language", "de", "--relations-per-entity", "2", "--entity", "Q1"]
+    )  # fmt: skip
+    asked = read_options(AnswerOptions, found).request
+    assert (asked.strategy, asked.entity_ids) == (Strategy.PATHS, ("Q1",))
+    assert other_options(asked) == {
+        "type_ids": ("Q5",),
+        "ranks": (Rank.PREFERRED,),
+        "linking_accuracy": 0.5,
+        "relation_ids": ("P26",),
+        "languages": ("de",),
+    }
+    assert step_limits(asked).given() == {"relations_per_entity": 2}
 
 
 def _block(text: str, start: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from query_samples import triple
 
-from graph_service.cli.answer.answer_options import FORMATS
+from graph_service.cli.ask.options import QUESTION_FORMATS
 from graph_service.errors import InputError
 from queries.datasets.case import Case, both_wordings
 from queries.datasets.cases import QuestionFormat, gold_of, read_question_file, recognise
@@ -36,7 +36,7 @@ def written(tmp_path: Path, name: str, content: object) -> Path:
 
 
 def test_the_command_line_names_the_formats() -> None:
-    assert tuple(item.value for item in QuestionFormat) == FORMATS
+    assert tuple(item.value for item in QuestionFormat) == QUESTION_FORMATS
 
 
 def test_lines_of_ones_own(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from graph_service import Service, open_service
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.model.ranking import RankedRelation, SignedRelation
-from graph_service.model.request import RetrieveRequest, ViewRef
+from graph_service.model.request import RetrieveOptions, RetrieveRequest, ViewRef
 from graph_service.model.result import Status, Strategy, TripletsResult, triples_of
 from graph_service.model.statement import Entity, EntityKind, Statement, make_statement
 from graph_service.model.values import EntityValue, StringValue
@@ -140,6 +140,25 @@ def test_a_view_is_honoured_by_both_ways_l4(client: Client) -> None:
     }
     assert removed
     assert not removed & {each.statement_id for each in triples_of(by_api)}
+
+
+def test_filters_mean_the_same_both_ways_and_what_would_cut_is_refused_l4(client: Client) -> None:
+    given: RetrieveOptions = {"relation_ids": ("P1", "P2"), "exclude_relation_ids": ("P2",)}
+    by_api = RelationRetriever(client).retrieve(Strategy.TRIPLETS, ASKED, **given)
+    own_steps = RelationRetriever(client, own())
+    here = own_steps.retrieve(Strategy.TRIPLETS, ASKED, **given)
+    assert {each.relation.id for each in triples_of(by_api)} == {"P1"}
+    assert triples_of(here) == triples_of(by_api)
+    sent = own_steps.queries_of(here, **given)
+    assert sent["variables"]["input"]["propertyIds"] == ["P1", "P2"]
+    assert sent["around"][0]["variables"]["input"]["propertyIds"] == ["P1"]
+    made = answer(ASKED, retriever=client, strategy=Strategy.TRIPLETS, retrieval=given)
+    assert {each.relation.id for each in made.knowledge} == {"P1"}
+    assert made.query is not None
+    assert made.query["variables"]["input"]["excludePropertyIds"] == ["P2"]
+    with pytest.raises(InputError, match="linking_accuracy: not where ranker") as raised:
+        own_steps.retrieve(Strategy.TRIPLETS, ASKED, linking_accuracy=0.5)
+    assert raised.value.argument == "linking_accuracy"
 
 
 def test_the_draw_is_by_random_seed_and_written_down_l4(client: Client) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import sys
 import time
@@ -13,16 +12,17 @@ from typing import Any
 
 from graph_service.artifacts.rankers import EMBEDDING
 from graph_service.cli.answer.chat_model import chat_model
+from graph_service.cli.answer.options import AnswerOptions
 from graph_service.cli.opening import cases_of_file, open_from, settings_of
 from graph_service.cli.output import Output
 from graph_service.cli.rank.relation_ranking import (
     is_of_api,
+    other_options,
     preset_of,
     ranks_relations,
     step_limits,
     strategy_of,
 )
-from graph_service.cli.readers import view_ref
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.settings import Settings
@@ -48,13 +48,13 @@ from queries.retriever import Retriever
 _LINE_EVERY_S = 10.0
 
 
-def answer(options: argparse.Namespace, output: Output, /) -> int:
+def answer(options: AnswerOptions, output: Output, /) -> int:
     """Answers one question or many, with citations."""
     with one_writer(options.out):
         return _answer(options, output)
 
 
-def _answer(options: argparse.Namespace, output: Output) -> int:
+def _answer(options: AnswerOptions, output: Output) -> int:
     cases = cases_of(options)
     many = options.questions is not None
     bare = 0
@@ -84,7 +84,7 @@ def _answer(options: argparse.Namespace, output: Output) -> int:
                 pending,
                 plan,
                 retriever=_unranked(options, client) if by_model else retriever,
-                ranked_entities=(options.max_entities or MAX_ENTITIES) if by_model else 0,
+                ranked_entities=(options.request.max_entities or MAX_ENTITIES) if by_model else 0,
             )
             output.note(expected.text())
             if options.estimate:
@@ -123,7 +123,7 @@ def _answer(options: argparse.Namespace, output: Output) -> int:
 
 
 @contextlib.contextmanager
-def _client(options: argparse.Namespace, output: Output) -> Iterator[Client]:
+def _client(options: AnswerOptions, output: Output) -> Iterator[Client]:
     """Opens the store that the options name, or reaches the server that they name."""
     if options.server:
         if options.store:
@@ -136,13 +136,13 @@ def _client(options: argparse.Namespace, output: Output) -> Iterator[Client]:
         yield Client.over(service)
 
 
-def cases_of(options: argparse.Namespace, /) -> Sequence[Case]:
+def cases_of(options: AnswerOptions, /) -> Sequence[Case]:
     """Returns the question given, or those of a file."""
-    if (options.question is None) == (options.questions is None):
-        raise InputError("give either a question or --questions FILE", argument="question")
-    if options.question is not None:
+    if options.question is not None and options.questions is None:
         return [Case("1", options.question)]
-    return cases_of_file(options.questions, options, language=options.language)
+    if options.questions is None or options.question is not None:
+        raise InputError("give either a question or --questions FILE", argument="question")
+    return cases_of_file(options.questions, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class _Replies:
 
 
 @contextlib.contextmanager
-def _replies(options: argparse.Namespace, settings: Settings) -> Iterator[_Replies]:
+def _replies(options: AnswerOptions, settings: Settings) -> Iterator[_Replies]:
     """Opens the model and its cache; in a replay the cache alone."""
     if options.replay:
         if options.cache or options.model_url:
@@ -185,7 +185,13 @@ def _replies(options: argparse.Namespace, settings: Settings) -> Iterator[_Repli
             name = name or (models[0] if models else "")
             yield _Replies(CachedChat(cache, name) if name else None, cache)
         return
-    model = chat_model(options, settings, meter=TokenMeter(limit=options.token_limit))
+    model = chat_model(
+        options,
+        settings,
+        endpoint=options,
+        concurrency=options.concurrency,
+        meter=TokenMeter(limit=options.token_limit),
+    )
     path = options.cache
     if path is None and model is not None and options.out:
         path = f"{options.out}.replies.db"
@@ -200,13 +206,13 @@ def _replies(options: argparse.Namespace, settings: Settings) -> Iterator[_Repli
 
 @contextlib.contextmanager
 def _retriever(
-    options: argparse.Namespace, client: Client, replies: _Replies
+    options: AnswerOptions, client: Client, replies: _Replies
 ) -> Iterator[tuple[Retriever, Mapping[str, Any]]]:
     """Opens what fetches knowledge, and returns it with what is written down of it."""
-    if not ranks_relations(options):
+    if not ranks_relations(options.request):
         yield client, {}
         return
-    limits, name = step_limits(options), options.ranker or EMBEDDING
+    limits, name = step_limits(options.request), options.ranker or EMBEDDING
     if options.knowledge != "retrieved":
         raise InputError(
             "relations are ranked in a retrieval: give no other --knowledge",
@@ -228,14 +234,14 @@ def _retriever(
         yield steps, steps.parameters()
 
 
-def _unranked(options: argparse.Namespace, client: Client) -> Retriever:
+def _unranked(options: AnswerOptions, client: Client) -> Retriever:
     """What an estimate fetches by where a model would rank: as much, and no model is asked."""
-    return RelationRetriever(client, limits=step_limits(options))
+    return RelationRetriever(client, limits=step_limits(options.request))
 
 
-def _plan(options: argparse.Namespace, cases: Sequence[Case], client: Client) -> Plan:
+def _plan(options: AnswerOptions, cases: Sequence[Case], client: Client) -> Plan:
     setting, source = Setting(options.setting), Source(options.knowledge)
-    view = view_ref(options.view)
+    asked = options.request
     if options.right_share != 1.0 and source is not Source.GOLD:
         raise InputError("--right-share needs --knowledge gold", argument="right_share")
     gold = {}
@@ -244,7 +250,7 @@ def _plan(options: argparse.Namespace, cases: Sequence[Case], client: Client) ->
             cases,
             client,
             graph=options.graph,
-            view=view,
+            view=asked.view,
             right_share=options.right_share,
             random_seed=options.swap_seed,
         )
@@ -252,12 +258,13 @@ def _plan(options: argparse.Namespace, cases: Sequence[Case], client: Client) ->
         setting=setting,
         generation=_generation(options, setting),
         request=Request(
-            strategy_of(options),
-            options.graph,
-            view,
-            tuple(options.entity),
-            preset_of(options),
-            options.limit,
+            strategy_of(asked),
+            asked.graph,
+            asked.view,
+            asked.entity_ids,
+            preset_of(asked),
+            asked.limit,
+            other_options(asked),
         ),
         source=source,
         gold=gold,
@@ -268,8 +275,8 @@ def _plan(options: argparse.Namespace, cases: Sequence[Case], client: Client) ->
     )
 
 
-def _generation(options: argparse.Namespace, setting: Setting) -> Generation:
-    chosen = {
+def _generation(options: AnswerOptions, setting: Setting) -> Generation:
+    chosen: dict[str, Any] = {
         "max_tokens": options.max_tokens,
         "random_seed": options.random_seed,
         "samples": options.samples,
@@ -292,7 +299,7 @@ def _generation(options: argparse.Namespace, setting: Setting) -> Generation:
         ) from error
 
 
-def _passages(options: argparse.Namespace, client: Client) -> PassageFinder | None:
+def _passages(options: AnswerOptions, client: Client) -> PassageFinder | None:
     if options.passages is None:
         return None
     if options.passages == "graph":

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-
+from graph_service.cli.answer.options import PromptOptions
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
 from queries.generate.prompt import Prompt
@@ -14,12 +13,12 @@ from queries.score.own_prompt import all_prompts
 _WITHIN = {
     "okgqa-ircot-step": "okgqa-ircot",
     "okgqa-join": "okgqa-sc --join model",
-    "rank-relations": "--relation-ranker model",
+    "rank-relations": "--ranker model",
     "retry": "all",
 }
 
 
-def prompt(options: argparse.Namespace, output: Output, /) -> int:
+def prompt(options: PromptOptions, output: Output, /) -> int:
     """Lists the prompts with their versions, or shows one; one's own where one is given."""
     prompts = all_prompts()
     if options.action == "show":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from graph_service.cli.answer.options import QuestionsOptions
 from graph_service.cli.opening import cases_of_file, open_from
 from graph_service.cli.output import Output
 from graph_service.client import Client
@@ -21,17 +21,17 @@ from queries.datasets.case import Case, both_wordings
 _ASKED_AT_ONCE = 100
 
 
-def questions(options: argparse.Namespace, output: Output, /) -> int:
+def questions(options: QuestionsOptions, output: Output, /) -> int:
     """Counts the questions of a file, and writes them and their facts in forms of our own."""
-    cases = cases_of_file(options.file, options, language=options.language)
+    cases = cases_of_file(options.file, options)
     if options.specific:
-        other = cases_of_file(options.specific, options, language=options.language)
+        other = cases_of_file(options.specific, options)
         cases = both_wordings(cases, other, source=Path(options.specific).name)
     read = len(cases)
     if options.known_to:
-        options.graph = options.known_to
         with open_from(options, output) as service:
-            cases = _known(cases, Client.over(service), options)
+            client = Client.over(service)
+            cases = _known(cases, client, graph=options.known_to, base_iri=options.base_iri)
         if not cases:
             raise InputError(
                 f"graph {options.known_to} holds all entities of none of the {read} questions",
@@ -74,17 +74,16 @@ def questions(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def _known(cases: Sequence[Case], client: Client, options: argparse.Namespace) -> Sequence[Case]:
+def _known(cases: Sequence[Case], client: Client, *, graph: str, base_iri: str) -> Sequence[Case]:
     wanted = sorted({id_ for case in cases for id_ in case.entity_ids})
-    base = options.base_iri or ""
     found: set[str] = set()
     for start in range(0, len(wanted), _ASKED_AT_ONCE):
         ids = wanted[start : start + _ASKED_AT_ONCE]
-        items = client.items([id_.removeprefix(base) for id_ in ids], graph=options.known_to)
+        items = client.items([id_.removeprefix(base_iri) for id_ in ids], graph=graph)
         found |= {id_ for id_, item in zip(ids, items, strict=True) if item is not None}
     # Written as the graph has them, so that answer --given-entities finds them there.
     return [
-        replace(case, entity_ids=tuple(id_.removeprefix(base) for id_ in case.entity_ids))
+        replace(case, entity_ids=tuple(id_.removeprefix(base_iri) for id_ in case.entity_ids))
         for case in cases
         if case.entity_ids and set(case.entity_ids) <= found
     ]

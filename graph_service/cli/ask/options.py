@@ -24,16 +24,11 @@ class QuestionFileOptions:
     )
     question_language: str = option("en", help="of RuBQ's: en or ru", metavar="CODE")
     first: int | None = option(None, help="only the first N questions", least=1)
-    given_entities: bool = option(
-        False,
-        help="take the entities that a published file names instead of linking; those of lines "
-        "are taken",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrieveOptions(GraphOptions, QuestionFileOptions):
-    """What ``retrieve`` takes."""
+class QuestionOptions(QuestionFileOptions):
+    """One question, or a file of them."""
 
     question: str | None = option(
         None, help="one question, in quotes", metavar="QUESTION", is_word=True
@@ -42,6 +37,17 @@ class RetrieveOptions(GraphOptions, QuestionFileOptions):
         None,
         help="many: JSON lines with a `question`, or a published file; packed or not",
         metavar="FILE",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrieveOptions(GraphOptions, QuestionOptions):
+    """What ``retrieve`` takes."""
+
+    given_entities: bool = option(
+        False,
+        help="take the entities that a published file names instead of linking; those of lines "
+        "are taken",
     )
     request: RetrieveRequest = request(RetrieveRequest, question="")
     text: str | None = option(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -11,8 +10,15 @@ from pathlib import Path
 
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
+from graph_service.cli.rank.options import (
+    AddOptions,
+    DeleteOptions,
+    ListOptions,
+    MeasureOptions,
+    RelationsOptions,
+    TrainOptions,
+)
 from graph_service.cli.rank.relation_ranking import is_of_api, step_limits
-from graph_service.cli.readers import view_ref
 from graph_service.cli.score.judge_model import judges
 from graph_service.client import Client
 from graph_service.embed import open_embedder, open_vectors
@@ -69,11 +75,11 @@ def open_ranker(
         yield EmbeddingRanker(encoder) if weights is None else TrainedRanker(weights, encoder)
 
 
-def train(options: argparse.Namespace, output: Output, /) -> int:
+def train(options: TrainOptions, output: Output, /) -> int:
     """Trains a ranker and writes its file."""
     started = time.monotonic()
     _require_folder(options.out)
-    (examples,) = _read([options.file], options.labels, output)
+    (examples,) = _read([options.file], options.label_files, output)
     with open_encoder(read_settings()) as encoder:
         _embed(examples, encoder, output)
         weights = train_ranker(examples, encoder, random_seed=options.random_seed)
@@ -96,14 +102,14 @@ def train(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def measure(options: argparse.Namespace, output: Output, /) -> int:
+def measure(options: MeasureOptions, output: Output, /) -> int:
     """Measures recall at k of a ranker, or of rankers trained without a part of the relations."""
-    ks = tuple(sorted(set(options.k))) or (1, 5)
+    ks = tuple(sorted(set(options.k)))
     if ks[0] < 1:
         raise InputError(f"recall is taken at 1 or more, got {ks[0]}", argument="k")
     if options.train:
-        return _measure_kept_out(options, output, ks)
-    examples, *others = _read([options.file, *options.also], options.labels, output)
+        return _measure_kept_out(options, options.train, output, ks)
+    examples, *others = _read([options.file, *options.also], options.label_files, output)
     if options.ranker == "model":
         raise InputError("measure takes embedding or a ranker's file", argument="ranker")
     candidates = candidates_of([*examples, *(each for other in others for each in other)])
@@ -115,15 +121,15 @@ def measure(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def _measure_kept_out(options: argparse.Namespace, output: Output, ks: tuple[int, ...]) -> int:
+def _measure_kept_out(
+    options: MeasureOptions, train_file: str, output: Output, ks: tuple[int, ...]
+) -> int:
     if options.ranker != "embedding" or options.also:
         raise InputError(
             "--train trains the rankers that are measured: give neither --ranker nor --also",
             argument="train",
         )
-    if options.folds < 2:
-        raise InputError(f"two parts at least are needed, got {options.folds}", argument="folds")
-    valid, trained = _read([options.file, options.train], options.labels, output)
+    valid, trained = _read([options.file, train_file], options.label_files, output)
     with open_encoder(read_settings()) as encoder:
         _embed([*trained, *valid], encoder, output)
         report = measure_kept_out(
@@ -157,7 +163,7 @@ def _measure_kept_out(options: argparse.Namespace, output: Output, ks: tuple[int
     return 0
 
 
-def add(options: argparse.Namespace, output: Output, /) -> int:
+def add(options: AddOptions, output: Output, /) -> int:
     """Puts a trained ranker into the store."""
     weights = read_ranker(options.file)
     with open_from(options, output) as service:
@@ -168,7 +174,7 @@ def add(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def list_(options: argparse.Namespace, output: Output, /) -> int:
+def list_(options: ListOptions, output: Output, /) -> int:
     """Lists the trained rankers of the store."""
     with open_from(options, output) as service:
         found = service.rankers.list()
@@ -185,7 +191,7 @@ def list_(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def delete(options: argparse.Namespace, output: Output, /) -> int:
+def delete(options: DeleteOptions, output: Output, /) -> int:
     """Deletes a trained ranker from the store."""
     with open_from(options, output) as service:
         name = service.rankers.delete(options.name)
@@ -194,19 +200,19 @@ def delete(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def relations(options: argparse.Namespace, output: Output, /) -> int:
+def relations(options: RelationsOptions, output: Output, /) -> int:
     """Tags a question's entities and prints their relations, best first."""
     with (
         open_from(options, output) as service,
         judges(options) as judge,
         _ranker_of(service, options.ranker, lambda: judge().model) as ranker,
     ):
-        limits = step_limits(options)
+        limits = step_limits(options.request)
         _, found = RelationRetriever(Client.over(service), ranker, limits=limits).rank(
             options.question,
             graph=options.graph,
-            view=view_ref(options.view),
-            entity_ids=tuple(options.entity),
+            view=options.request.view,
+            entity_ids=options.request.entity_ids,
         )
     most = limits.relations_per_entity or RELATIONS_KEPT
     output.object({"ranker": ranker.name, "entities": [_entity(each, most) for each in found]})

@@ -1,39 +1,56 @@
-"""How relations are ranked, from the options of ``answer`` and of ``rank relations`` (L4)."""
+"""How relations are ranked, from the retrieval's options of ``answer`` and ``rank relations`` (L4)."""
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import fields
+from typing import cast
 
 from graph_service.artifacts.rankers import EMBEDDING, TRAINED
 from graph_service.errors import InputError
+from graph_service.model.request import RetrieveOptions, RetrieveRequest
 from graph_service.model.result import Strategy
+from queries.generate.answer import Request
 from queries.rank.steps import PRESET, StepLimits
 
+_NAMED = {
+    "question",
+    "ranker",
+    *(field.name for field in (*fields(Request), *fields(StepLimits))),
+}
 
-def step_limits(options: argparse.Namespace, /) -> StepLimits:
+
+def step_limits(request: RetrieveRequest, /) -> StepLimits:
     """Returns how much the steps keep; the preset's where an option is not given."""
     return StepLimits(
-        min_link_score=options.min_link_score,
-        max_entities=options.max_entities,
-        relations_per_entity=options.relations_per_entity,
-        triples_per_relation=options.triples_per_relation,
-        draw_seed=options.draw_seed,
+        min_link_score=request.min_link_score,
+        max_entities=request.max_entities,
+        relations_per_entity=request.relations_per_entity,
+        triples_per_relation=request.triples_per_relation,
+        draw_seed=request.draw_seed,
     )
 
 
-def preset_of(options: argparse.Namespace, /) -> str:
+def other_options(request: RetrieveRequest, /) -> RetrieveOptions:
+    """Returns what else was chosen of a retrieval: no limit of the steps, and nothing that
+    ``queries.generate.answer.Request`` has a field for.
+    """
+    others = {name: value for name, value in request.chosen().items() if name not in _NAMED}
+    return cast(RetrieveOptions, others)
+
+
+def preset_of(request: RetrieveRequest, /) -> str:
     """Returns the preset: ``ltgen`` where relations are ranked and none else is named.
 
     Raises:
         InputError: The preset that is named ranks no relations, and how to rank them is.
     """
-    preset: str = options.preset
-    given = step_limits(options).given()
-    if options.ranker is not None:
-        given["ranker"] = options.ranker
+    preset = request.preset
+    given = step_limits(request).given()
+    if request.ranker is not None:
+        given["ranker"] = request.ranker
     if not given or preset.lower().startswith(PRESET):
         return preset
-    if preset == "default" and options.ranker is not None:
+    if preset == "default" and request.ranker is not None:
         return PRESET
     raise InputError(
         f"{', '.join(given)}: preset {preset} ranks no relations",
@@ -42,19 +59,19 @@ def preset_of(options: argparse.Namespace, /) -> str:
     )
 
 
-def ranks_relations(options: argparse.Namespace, /) -> bool:
+def ranks_relations(request: RetrieveRequest, /) -> bool:
     """Returns whether the options ask for relations to be ranked; raises as ``preset_of``."""
-    return preset_of(options).lower().startswith(PRESET)
+    return preset_of(request).lower().startswith(PRESET)
 
 
-def strategy_of(options: argparse.Namespace, /) -> Strategy:
+def strategy_of(request: RetrieveRequest, /) -> Strategy:
     """Returns the strategy: where relations are ranked ``triplets``, which is what prompts take.
 
     Raises:
         InputError: A subgraph of ranked relations is asked for.
     """
-    strategy = Strategy(options.strategy)
-    if not ranks_relations(options):
+    strategy = request.strategy
+    if not ranks_relations(request):
         return strategy
     if strategy is Strategy.SUBGRAPH:
         raise InputError(

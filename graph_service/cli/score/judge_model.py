@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 from collections.abc import Callable, Iterator
 
 from graph_service.cli.answer.chat_model import chat_model
+from graph_service.cli.answer.options import RunOptions
+from graph_service.cli.score.options import JudgeModelOptions
 from graph_service.errors import InputError
 from graph_service.settings import read_settings
 from queries.llm import CachedChat, ChatModel, TokenMeter, open_cache
@@ -16,18 +17,23 @@ Judges = Callable[[], Judge]
 
 
 @contextlib.contextmanager
-def judges(options: argparse.Namespace, /) -> Iterator[Judges]:
+def judges(options: JudgeModelOptions, /, *, run: RunOptions | None = None) -> Iterator[Judges]:
     """Gives a function that returns the judge; nothing is opened before it is called.
 
-    Replies are kept in ``--cache``, by default beside ``--out``: a run that was killed in the middle of a case asks
-    nothing twice. ``--retry-failed`` asks anew for those that could not be read. ``--replay`` answers from kept replies alone.
+    Replies are kept in ``--cache``, by default beside ``--out``: a run that was killed in the middle
+    of a case asks nothing twice. ``--retry-failed`` asks anew for those that could not be read.
+    ``--replay`` answers from kept replies alone.
+
+    Args:
+        options: Name the model.
+        run: The run that it judges for, where the verb has one.
     """
     with contextlib.ExitStack() as stack:
         made: list[Judge] = []
 
         def judge() -> Judge:
             if not made:
-                model = _model(options, stack)
+                model = _model(options, run or RunOptions(), stack)
                 made.append(
                     Judge(
                         model,
@@ -40,7 +46,7 @@ def judges(options: argparse.Namespace, /) -> Iterator[Judges]:
         yield judge
 
 
-def _model(options: argparse.Namespace, stack: contextlib.ExitStack) -> ChatModel:
+def _model(options: JudgeModelOptions, run: RunOptions, stack: contextlib.ExitStack) -> ChatModel:
     settings = read_settings()
     if options.replay:
         if options.cache or options.model_url:
@@ -58,8 +64,13 @@ def _model(options: argparse.Namespace, stack: contextlib.ExitStack) -> ChatMode
                 argument="model",
             )
         return CachedChat(cache, name)
-    meter = TokenMeter(limit=getattr(options, "token_limit", None))
-    model = chat_model(options, settings, meter=meter)
+    model = chat_model(
+        options,
+        settings,
+        endpoint=options,
+        concurrency=run.concurrency,
+        meter=TokenMeter(limit=options.token_limit),
+    )
     if model is None:
         raise InputError(
             "this score needs a chat model",
@@ -67,11 +78,9 @@ def _model(options: argparse.Namespace, stack: contextlib.ExitStack) -> ChatMode
             hint="Name one: --model NAME [--model-url URL], or GRAPH_SERVICE_MODEL.",
         )
     path = options.cache
-    out = getattr(options, "out", None)
-    if path is None and out:
-        path = f"{out}.replies.db"
+    if path is None and run.out:
+        path = f"{run.out}.replies.db"
     if path is None:
         return model
     cache = stack.enter_context(open_cache(path))
-    retry_failed = getattr(options, "retry_failed", False)
-    return CachedChat(cache, model.name, inner=model, retry_failed=retry_failed)
+    return CachedChat(cache, model.name, inner=model, retry_failed=run.retry_failed)

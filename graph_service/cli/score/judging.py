@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,6 +10,15 @@ from pathlib import Path
 
 from graph_service.cli.output import Output
 from graph_service.cli.score.judge_model import judges
+from graph_service.cli.score.options import (
+    CompareRunsOptions,
+    ExportTuningOptions,
+    GEvalOptions,
+    LintOptions,
+    SideBySideOptions,
+    SpreadOptions,
+    TalecOptions,
+)
 from graph_service.cli.score.score_cases import file_of, run_cases, show, text_cases
 from graph_service.errors import InputError
 from queries.datasets.scored import read_text_cases, read_texts_by_id
@@ -39,20 +47,18 @@ from queries.score.talec_report import (
 from queries.score.talec_runs import compare_runs, read_run
 
 
-def preset_of(options: argparse.Namespace, /) -> Preset:
+def preset_of(options: GEvalOptions, /) -> Preset:
     """Returns the preset with what the options change.
 
     Raises:
-        InputError: A number is out of range, or there is no such quality.
+        InputError: The scale is none, or there is no such quality.
     """
     preset = PRESETS[options.preset]
-    if options.quality:
-        for name in options.quality:
+    if options.qualities:
+        for name in options.qualities:
             load_rubric(name)
-        material = {
-            name: PRESETS[options.preset].material.get(name, "") for name in options.quality
-        }
-        preset = replace(preset, qualities=tuple(options.quality), material=material)
+        material = {name: preset.material.get(name, "") for name in options.qualities}
+        preset = replace(preset, qualities=options.qualities, material=material)
     if options.weighting:
         preset = replace(preset, weighting=Weighting(options.weighting))
     if options.scale:
@@ -61,21 +67,19 @@ def preset_of(options: argparse.Namespace, /) -> Preset:
             raise InputError(f"a scale such as 1-5 was expected, got {options.scale!r}",
                              argument="scale")  # fmt: skip
         preset = replace(preset, low=int(found[1]), high=int(found[2]))
-    for name in ("runs", "samples"):
-        value = getattr(options, name)
-        if value is not None:
-            if value < 1:
-                raise InputError(f"at least 1 was expected, got {value}", argument=name)
-            preset = replace(preset, **{name: value})
+    if options.runs is not None:
+        preset = replace(preset, runs=options.runs)
+    if options.samples is not None:
+        preset = replace(preset, samples=options.samples)
     if options.temperature is not None:
         preset = replace(preset, temperature=options.temperature)
     return preset
 
 
-def geval(options: argparse.Namespace, output: Output, /) -> int:
+def geval(options: GEvalOptions, output: Output, /) -> int:
     """Rates texts on qualities, one at a time (K8, O9)."""
     preset = preset_of(options)
-    cases = text_cases(options, file_of(options), needs=("question",))
+    cases = text_cases(options, file_of(options.file), needs=("question",))
     if options.context:
         contexts = read_texts_by_id(options.context, "context")
         cases = tuple(
@@ -88,7 +92,7 @@ def geval(options: argparse.Namespace, output: Output, /) -> int:
             argument="context",
             hint="Give contexts with --context FILE, by the ids of the texts.",
         )
-    with judges(options) as judge:
+    with judges(options, run=options) as judge:
         by = GEval(judge(), preset)
         rows = run_cases(
             options,
@@ -102,7 +106,7 @@ def geval(options: argparse.Namespace, output: Output, /) -> int:
     return show(geval_report(rows, preset, rated_by=by.label), output, rows)
 
 
-def spread(options: argparse.Namespace, output: Output, /) -> int:
+def spread(options: SpreadOptions, output: Output, /) -> int:
     """Gives mean and deviation of every score over several runs' reports (O9)."""
     scores = [read_report_scores(path) for path in options.reports]
     names = [name for name in scores[0] if all(name in found for found in scores)]
@@ -119,7 +123,7 @@ def spread(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def side_by_side(options: argparse.Namespace, output: Output, /) -> int:
+def side_by_side(options: SideBySideOptions, output: Output, /) -> int:
     """Puts the scores of each kind of question beside one another (K10)."""
     read = [read_report_groups(path, options.by) for path in options.reports]
     groups = list(dict.fromkeys(chain(*read)))
@@ -137,16 +141,16 @@ def side_by_side(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def talec(options: argparse.Namespace, output: Output, /) -> int:
+def talec(options: TalecOptions, output: Output, /) -> int:
     """Judges texts by criteria (T1 to T7)."""
     criteria = load_criteria(options.criteria)
-    cases: Sequence[TextCase] = text_cases(options, file_of(options))
+    cases: Sequence[TextCase] = text_cases(options, file_of(options.file))
     if options.split_shares:
         cases = assign_splits(
             cases, shares=_shares(options.split_shares), random_seed=options.split_seed
         )
-    cases = _of_splits(cases, options.split)
-    with judges(options) as judge:
+    cases = _of_splits(cases, options.splits)
+    with judges(options, run=options) as judge:
         by = Talec(judge(), criteria, Division(options.by), Method(options.method))
         rows = run_cases(
             options,
@@ -195,7 +199,7 @@ def _of_splits(cases: Sequence[TextCase], splits: Sequence[str]) -> Sequence[Tex
     return kept
 
 
-def compare(options: argparse.Namespace, output: Output, /) -> int:
+def compare(options: CompareRunsOptions, output: Output, /) -> int:
     """Puts two runs of talec side by side (T6)."""
     for path in (options.first, options.second):
         if not Path(path).is_file():
@@ -209,7 +213,7 @@ def compare(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def lint(options: argparse.Namespace, output: Output, /) -> int:
+def lint(options: LintOptions, output: Output, /) -> int:
     """Checks a file of criteria and its shots (T1, T4)."""
     criteria = load_criteria(options.criteria)
     found = lint_criteria(criteria)
@@ -224,10 +228,10 @@ def lint(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def export(options: argparse.Namespace, output: Output, /) -> int:
+def export(options: ExportTuningOptions, output: Output, /) -> int:
     """Writes labelled texts as fine-tuning records (T8)."""
     criteria = load_criteria(options.criteria)
-    cases = _of_splits(read_text_cases(file_of(options)), options.split)
+    cases = _of_splits(read_text_cases(file_of(options.file)), options.splits)
     records = tuning_records(criteria, cases)
     try:
         Path(options.out).write_text(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -11,7 +10,9 @@ from typing import Any, TypeVar
 
 import orjson
 
+from graph_service.cli.answer.options import RunOptions
 from graph_service.cli.output import Output
+from graph_service.cli.score.options import CitationsOptions, GoldOptions, NotAvailableOptions
 from graph_service.errors import InputError
 from graph_service.model.serialise import to_plain
 from queries.datasets.demo_set import demo_questions
@@ -29,17 +30,17 @@ Case = TypeVar("Case")
 QUIET_S = 2.0
 
 
-def file_of(options: argparse.Namespace, /) -> Path:
+def file_of(name: str, /) -> Path:
     """Returns the file that is scored; raises ``InputError`` where there is none."""
-    path = Path(options.file)
+    path = Path(name)
     if not path.is_file():
         raise InputError(f"there is no file {path}", argument="file")
     return path
 
 
-def files_of(options: argparse.Namespace, /) -> tuple[Path, ...]:
+def files_of(names: Sequence[str], /) -> tuple[Path, ...]:
     """Returns the files that are compared; raises ``InputError`` where one is missing or twice."""
-    paths = tuple(Path(name) for name in options.file)
+    paths = tuple(Path(name) for name in names)
     for number, path in enumerate(paths):
         if not path.is_file():
             raise InputError(f"there is no file {path}", argument="file")
@@ -48,13 +49,16 @@ def files_of(options: argparse.Namespace, /) -> tuple[Path, ...]:
     return paths
 
 
-def gold_of(options: argparse.Namespace, /) -> tuple[GoldQuestion, ...]:
+def gold_of(options: GoldOptions, /) -> tuple[GoldQuestion, ...]:
     """Returns the gold questions of the options, by default those that ship with the package."""
     return read_gold_questions(options.gold) if options.gold else demo_questions()
 
 
 def gold_for(
-    answers: Sequence[Answer], options: argparse.Namespace, output: Output, /
+    answers: Sequence[Answer],
+    options: CitationsOptions | NotAvailableOptions,
+    output: Output,
+    /,
 ) -> tuple[GoldQuestion, ...]:
     """Returns the gold questions that answers are scored against, and says which these are.
 
@@ -89,7 +93,7 @@ def gold_for(
     return gold
 
 
-def groups_by_id(options: argparse.Namespace, /) -> Callable[[str], Groups]:
+def groups_by_id(options: GoldOptions, /) -> Callable[[str], Groups]:
     """Returns what a question's answers are grouped by: its kind in the gold questions."""
     kinds = {question.id: question.kind for question in gold_of(options)}
     return lambda id_: Groups(kind=kinds.get(id_, ""))
@@ -130,16 +134,8 @@ def write_rows(path: str | None, rows: Iterable[Any], /) -> None:
         raise InputError(f"can't write {path}: {error.strerror}", argument="out") from error
 
 
-def check_concurrency(options: argparse.Namespace, /) -> None:
-    """Raises ``InputError`` where fewer than one case at once is asked for."""
-    if options.concurrency < 1:
-        raise InputError(
-            f"concurrency must be at least 1, got {options.concurrency}", argument="concurrency"
-        )
-
-
 def run_cases(
-    options: argparse.Namespace,
+    options: RunOptions,
     output: Output,
     cases: Sequence[Case],
     score: Callable[[Case], RowType],
@@ -152,13 +148,12 @@ def run_cases(
 
     Prints the progress on stderr, with the tokens so far.
     """
-    check_concurrency(options)
     with one_writer(options.out):
         return _run_cases(options, output, cases, score, kind, basis, id_of)
 
 
 def _run_cases(
-    options: argparse.Namespace,
+    options: RunOptions,
     output: Output,
     cases: Sequence[Case],
     score: Callable[[Case], RowType],
@@ -193,7 +188,7 @@ def _run_cases(
 
 
 def text_cases(
-    options: argparse.Namespace, path: Path, /, *, needs: Sequence[str] = ()
+    options: GoldOptions, path: Path, /, *, needs: Sequence[str] = ()
 ) -> tuple[TextCase, ...]:
     """Returns the texts of a file that are to be judged, with the kinds of their questions.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,8 +9,18 @@ from pathlib import Path
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.cli.score.judge_model import Judges, judges
+from graph_service.cli.score.options import (
+    AgreementOptions,
+    CitationsOptions,
+    CrossEncoderOptions,
+    EntailmentOptions,
+    FactScoreOptions,
+    KnowledgeScoreOptions,
+    NotAvailableOptions,
+    SafeOptions,
+    WithheldOptions,
+)
 from graph_service.cli.score.score_cases import (
-    check_concurrency,
     file_of,
     files_of,
     gold_for,
@@ -25,7 +34,7 @@ from graph_service.cli.score.score_cases import (
 )
 from graph_service.client import Client
 from graph_service.errors import InputError
-from graph_service.model.result import Strategy, Triple
+from graph_service.model.result import Triple
 from graph_service.settings import read_settings
 from queries.datasets.answers import (
     is_answer,
@@ -78,7 +87,7 @@ ALL = 1000
 
 
 def entailment_of(
-    options: argparse.Namespace, who: str, judge: Judges, output: Output, /
+    options: CrossEncoderOptions, who: str, judge: Judges, output: Output, /
 ) -> Entailment:
     """Returns the judge of entailment that is named: ``overlap``, ``model`` or ``cross-encoder``.
 
@@ -103,7 +112,7 @@ def entailment_of(
     return CrossEncoder(options.cross_encoder, labels=labels)
 
 
-def _overlap(options: argparse.Namespace) -> WordOverlap:
+def _overlap(options: CrossEncoderOptions) -> WordOverlap:
     if options.calibrate is None:
         return WordOverlap(THRESHOLD if options.threshold is None else options.threshold)
     if options.threshold is not None:
@@ -115,9 +124,9 @@ def _overlap(options: argparse.Namespace) -> WordOverlap:
     return WordOverlap(chosen.threshold, chosen.text())
 
 
-def citations(options: argparse.Namespace, output: Output, /) -> int:
+def citations(options: CitationsOptions, output: Output, /) -> int:
     """Scores citations against gold questions (K4)."""
-    answers, gold = read_answers_and_gold(file_of(options), fold_case=options.fold_case)
+    answers, gold = read_answers_and_gold(file_of(options.file), fold_case=options.fold_case)
     if gold and options.gold:
         raise InputError(
             f"{options.file} brings minimum sets of its own (field gold), and --gold names others",
@@ -133,9 +142,9 @@ def citations(options: argparse.Namespace, output: Output, /) -> int:
     return 0
 
 
-def na(options: argparse.Namespace, output: Output, /) -> int:
+def na(options: NotAvailableOptions, output: Output, /) -> int:
     """Scores ``[NA]`` against what was withheld (K6)."""
-    answers, absent = read_answers_and_absent(file_of(options))
+    answers, absent = read_answers_and_absent(file_of(options.file))
     if not answers:
         raise InputError(f"{options.file} holds no answer", argument="file")
     if [options.absent is None, options.view is None, not absent].count(False) != 1:
@@ -144,10 +153,10 @@ def na(options: argparse.Namespace, output: Output, /) -> int:
             "the three was expected",
             argument="absent",
         )
-    if not absent:
-        absent = (
-            read_absent(options.absent) if options.absent else _withheld(options, output, answers)
-        )
+    if options.absent is not None:
+        absent = read_absent(options.absent)
+    elif options.view is not None:
+        absent = _withheld(options, options.view, output, answers)
     with judges(options) as judge:
         report = score_not_available(
             answers,
@@ -181,7 +190,7 @@ def not_available_lines(report: NotAvailableReport, /) -> list[str]:
 
 
 def _withheld(
-    options: argparse.Namespace, output: Output, answers: Sequence[Answer]
+    options: NotAvailableOptions, view: str, output: Output, answers: Sequence[Answer]
 ) -> Mapping[str, tuple[Triple, ...]]:
     """What a stored view takes from each question's minimum sets."""
     removed: dict[str, Triple] = {}
@@ -189,9 +198,9 @@ def _withheld(
         client = Client.over(service)
         after: str | None = None
         while True:
-            page = client.view_diff(options.view, graph=options.graph, first=PAGE, after=after)
+            page = client.view_diff(view, graph=options.graph, first=PAGE, after=after)
             if page is None:
-                raise InputError(f"there is no view {options.view!r}", argument="view")
+                raise InputError(f"there is no view {view!r}", argument="view")
             for change in page.changes:
                 if change.kind == "removed" and change.before is not None:
                     removed[change.before.statement_id] = change.before
@@ -219,20 +228,20 @@ def _withheld(
     }
 
 
-def withheld(options: argparse.Namespace, output: Output, /) -> int:
+def withheld(options: WithheldOptions, output: Output, /) -> int:
     """Asks on withholding views, one statement more each round, and scores (K6)."""
     settings = read_settings()
     named = bool(options.model or options.replay or settings.model_name)
     cases = plan_rounds(gold_of(options), rounds=options.rounds, random_seed=options.view_seed)
-    with open_from(options, output) as service, judges(options) as judge:
+    with open_from(options, output) as service, judges(options, run=options) as judge:
         client = Client.over(service)
         asked = Asked(
             judge().model if named and not options.templates else None,
             Setting(options.setting),
             options.graph,
-            Strategy(options.strategy),
-            options.preset,
-            options.limit,
+            options.request.strategy,
+            options.request.preset,
+            options.request.limit,
         )
         entailment = entailment_of(options, options.judge, judge, output)
         triples = _base_triples(client, withheld_statements(cases), options.graph)
@@ -295,19 +304,19 @@ def _base_triples(client: Client, ids: Sequence[str], graph: str | None) -> Mapp
     return found
 
 
-def knowledge(options: argparse.Namespace, output: Output, /) -> int:
+def knowledge(options: KnowledgeScoreOptions, output: Output, /) -> int:
     """Scores which answer entities are named and which relations were found (L8, L9)."""
-    ks = tuple(sorted(set(options.k))) or (1, 5)
+    ks = tuple(sorted(set(options.k)))
     if ks[0] < 1:
         raise InputError(f"recall is taken at 1 or more, got {ks[0]}", argument="k")
-    cases = _with_answers(read_cases(file_of(options), knowledge_case), options)
+    cases = _with_answers(read_cases(file_of(options.file), knowledge_case), options)
     rows, report = score_knowledge(cases, ks=ks)
     write_rows(options.out, rows)
     return show(report, output, rows)
 
 
 def _with_answers(
-    cases: Sequence[KnowledgeCase], options: argparse.Namespace
+    cases: Sequence[KnowledgeCase], options: KnowledgeScoreOptions
 ) -> Sequence[KnowledgeCase]:
     """The cases with the answers of ``--gold``, where they have none of their own.
 
@@ -333,10 +342,10 @@ def _with_answers(
     return cases
 
 
-def entailment(options: argparse.Namespace, output: Output, /) -> int:
+def entailment(options: EntailmentOptions, output: Output, /) -> int:
     """Scores pairs, or the alignment of answers' citations (K5, L8)."""
-    path = file_of(options)
-    with judges(options) as model:
+    path = file_of(options.file)
+    with judges(options, run=options) as model:
         judge = entailment_of(options, options.judge, model, output)
         first = None if path.suffix == ".tsv" else next(iter(read_records(path)), None)
         if first is not None and (is_answer(first) or is_foreign(first)):
@@ -355,7 +364,7 @@ def entailment(options: argparse.Namespace, output: Output, /) -> int:
 
 
 def _alignment(
-    options: argparse.Namespace, output: Output, answers: Sequence[Answer], judge: Entailment
+    options: EntailmentOptions, output: Output, answers: Sequence[Answer], judge: Entailment
 ) -> int:
     groups = groups_by_id(options)
     rows = run_cases(
@@ -370,12 +379,12 @@ def _alignment(
     return show(alignment_report(rows, judged_by=judge.name, notes=judge.notes), output, rows)
 
 
-def factscore(options: argparse.Namespace, output: Output, /) -> int:
+def factscore(options: FactScoreOptions, output: Output, /) -> int:
     """Scores atomic facts as FActScore does, or people's labels of them (O9)."""
     return _facts(options, output, "factscore")
 
 
-def safe(options: argparse.Namespace, output: Output, /) -> int:
+def safe(options: SafeOptions, output: Output, /) -> int:
     """Scores atomic facts as SAFE does (O9)."""
     return _facts(options, output, "safe")
 
@@ -390,12 +399,8 @@ class _FactsFile:
     notes: tuple[str, ...] = ()
 
 
-def _facts(options: argparse.Namespace, output: Output, title: str) -> int:
-    if options.k is not None and options.k < 1:
-        # Before anything is asked that costs.
-        raise InputError(f"K of F1@K is at least 1, got {options.k}", argument="k")
-    check_concurrency(options)
-    paths = files_of(options)
+def _facts(options: FactScoreOptions, output: Output, title: str) -> int:
+    paths = files_of(options.files)
     if options.out and len(paths) > 1:
         raise InputError(
             f"--out keeps the rows of one file, and {len(paths)} came",
@@ -444,7 +449,7 @@ def _judged_facts(path: Path, title: str) -> _FactsFile | None:
 
 
 def _check_files(
-    options: argparse.Namespace, output: Output, paths: Sequence[Path], title: str
+    options: FactScoreOptions, output: Output, paths: Sequence[Path], title: str
 ) -> list[_FactsFile]:
     """Takes the texts of some files apart and checks their facts."""
     passages = read_texts_by_id(options.passages, "passages") if options.passages else None
@@ -461,7 +466,7 @@ def _check_files(
                 hint="Give passages with --passages FILE, by the ids of the texts.",
             )
         texts.append((path, cases))
-    with judges(options) as judge:
+    with judges(options, run=options) as judge:
         who = options.verifier
         verifier = None if who == "model" else entailment_of(options, who, judge, output)
         checker = FactChecker(
@@ -469,7 +474,7 @@ def _check_files(
             verifier=verifier,
             safe=title == "safe",
             passages=options.texts,
-            searches=options.searches if title == "safe" else 1,
+            searches=options.searches if isinstance(options, SafeOptions) else 1,
         )
         return [
             _FactsFile(
@@ -490,19 +495,19 @@ def _check_files(
         ]
 
 
-def agreement(options: argparse.Namespace, output: Output, /) -> int:
+def agreement(options: AgreementOptions, output: Output, /) -> int:
     """Scores the agreement of raters (K8, O14)."""
-    for path in options.file:
+    for path in options.files:
         if not Path(path).is_file():
             raise InputError(f"there is no file {path}", argument="file")
-    first = next(iter(read_records(options.file[0])), None)
-    if len(options.file) > 1 or (first is not None and is_run(first)):
-        cases = ratings_of_runs(options.file, groups=options.groups)
+    first = next(iter(read_records(options.files[0])), None)
+    if len(options.files) > 1 or (first is not None and is_run(first)):
+        cases = ratings_of_runs(options.files, groups=options.groups)
     else:
         cases = read_cases(
-            options.file[0], lambda record: rated_case(record, groups=options.groups)
+            options.files[0], lambda record: rated_case(record, groups=options.groups)
         )
-    report = make_agreement(cases, measures=tuple(options.measure), by_group=bool(options.groups))
+    report = make_agreement(cases, measures=options.measures, by_group=bool(options.groups))
     output.object(report)
     for line in report.lines():
         output.line(line)
