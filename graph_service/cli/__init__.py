@@ -12,8 +12,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 
-from graph_service.cli.answer.options import OwnPromptOptions
-from graph_service.cli.options import read_options
 from graph_service.cli.output import Output, error_fields
 from graph_service.cli.parser import make_parser
 from graph_service.errors import GraphServiceError, InputError, LimitError, SetupError, StoreError
@@ -33,18 +31,20 @@ def main(arguments: Sequence[str] | None = None, /) -> int:
     some questions failed (retrieve); 4 set-up; 5 store; 6 a limit; 130
     interrupted.
     """
-    parser = make_parser()
     given = sys.argv[1:] if arguments is None else list(arguments)
+    parser = make_parser(given)
     try:
         found = parser.parse_args(given)
-        options = read_options(found.options, found) if hasattr(found, "options") else found
+        if not hasattr(found, "run"):
+            parser.print_help()
+            return EXIT_INPUT
+        from graph_service.cli.options import read_options
+
+        options = read_options(found.options, found)
     except InputError as error:
         report_error(error, Output(as_json="--json" in given))
         return EXIT_INPUT
-    if not hasattr(found, "run"):
-        parser.print_help()
-        return EXIT_INPUT
-    output = Output(as_json=getattr(options, "json", False))
+    output = Output(as_json=options.json)
     try:
         with _own_prompts(options):
             code: int = found.run(options, output)
@@ -77,6 +77,8 @@ def main(arguments: Sequence[str] | None = None, /) -> int:
 @contextlib.contextmanager
 def _own_prompts(options: object) -> Iterator[None]:
     """Puts the prompts of ``--prompt NAME=FILE`` in use while a verb runs."""
+    from graph_service.cli.answer.options import OwnPromptOptions
+
     if not isinstance(options, OwnPromptOptions) or not options.prompts:
         yield
         return

@@ -28,9 +28,11 @@ class VerbOptions:
 
     Attributes:
         GROUP: Under which heading of a verb's help the options of a class stand; "" for none.
+        ACTIONS: Flags that do something at once, as ``--help`` does, and are no options.
     """
 
     GROUP: ClassVar[str] = ""
+    ACTIONS: ClassVar[Mapping[str, type[argparse.Action]]] = {}
 
     json: bool = option(False, help="print one JSON object on stdout")
 
@@ -113,6 +115,8 @@ def add_options(verb: argparse.ArgumentParser, cls: type, /) -> None:
         elif field.name in requests:
             for each in requests[field.name].options:
                 _add(group(each.facts.group), each)
+    for flag, action in getattr(cls, "ACTIONS", {}).items():
+        verb.add_argument(flag, action=action)
 
 
 def read_options(cls: type[T], found: argparse.Namespace, /) -> T:

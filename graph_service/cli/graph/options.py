@@ -32,25 +32,6 @@ class Neo4jSourceOptions:
     source_database: str = option("neo4j", help="the database to read", metavar="NAME")
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoadVerbOptions(StoreOptions, Neo4jSourceOptions):
-    """What ``load`` takes."""
-
-    source: str = option(
-        help="a file (.gz .bz2 .xz too), a folder, - for stdin, or from an endpoint wikidata:Q42 or "
-        "dbpedia:Rome",
-        metavar="SOURCE",
-        is_word=True,
-    )
-    graph: str = option(help="name of the graph", metavar="NAME")
-    replace: bool = option(False, help="replace the graph, at once at the end")
-    reading: LoadOptions = request(LoadOptions)
-    quiet: bool = option(False, help="no progress bar")
-    filters: Filters = request(Filters)
-    walk: EndpointOptions = request(EndpointOptions)
-    no_cache: bool = option(False, help="keep no answers on disk", group="from an endpoint")
-
-
 class PrintDropped(argparse.Action):
     """Prints the list of relations that loads from DBpedia leave out, as it can be given back."""
 
@@ -68,6 +49,27 @@ class PrintDropped(argparse.Action):
 
         print(BOOKKEEPING_FILE.read_text(encoding="utf-8"), end="")
         parser.exit()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadVerbOptions(StoreOptions, Neo4jSourceOptions):
+    """What ``load`` takes."""
+
+    ACTIONS = {"--print-dropped": PrintDropped}
+
+    source: str = option(
+        help="a file (.gz .bz2 .xz too), a folder, - for stdin, or from an endpoint wikidata:Q42 or "
+        "dbpedia:Rome",
+        metavar="SOURCE",
+        is_word=True,
+    )
+    graph: str = option(help="name of the graph", metavar="NAME")
+    replace: bool = option(False, help="replace the graph, at once at the end")
+    reading: LoadOptions = request(LoadOptions)
+    quiet: bool = option(False, help="no progress bar")
+    filters: Filters = request(Filters)
+    walk: EndpointOptions = request(EndpointOptions)
+    no_cache: bool = option(False, help="keep no answers on disk", group="from an endpoint")
 
 
 @dataclass(frozen=True, kw_only=True)
