@@ -203,6 +203,18 @@ def test_an_open_question_gets_what_its_entities_have_in_common(family: Knowledg
     assert all(path in first for path in both)
 
 
+def test_a_relevance_below_none_at_all_counts_as_none(small_graph: GraphMaker) -> None:
+    people = {"Q1": "Maria Shriver", "Q2": "Arnold Schwarzenegger"}
+    graph = small_graph(
+        [("Q2", "P26", "Q1")], [Entity(id_, labels={"en": label}) for id_, label in people.items()]
+    )
+    question = "Who is Maria Shriver's husband?"
+    found = ask(graph, Strategy.PATHS, question, "Q1", inverse_cost=1.0, min_relevance=0.0)
+    assert found.relevance is not None
+    assert found.relevance < 0
+    assert (len(found.paths), found.confident) == (1, False)
+
+
 def test_a_step_that_the_question_does_not_speak_of_costs(family: KnowledgeGraph) -> None:
     # Maria Shriver has no height here; her spouse's is not an answer to a question for hers.
     question = "What is Maria Shriver's height?"

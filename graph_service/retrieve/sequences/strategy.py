@@ -263,7 +263,9 @@ def _nearest(
     walks = list(distinct.values())
     if not walks:
         return (), cuts
-    said = max(by_relations.relevance or 0.0, 0.0) / preset.min_relevance
+    relevance = by_relations.relevance or 0.0
+    # Above 0 it is under ``min_relevance``, or it would have been held to bear on the question.
+    said = relevance / preset.min_relevance if relevance > 0 else 0.0
     weight = (1.0 - min(said, 1.0)) ** preset.statement_power
     spoken = scorer.final([_steps(call, walk) for walk in walks]).tolist()
     edges = np.unique(np.concatenate([np.array(walk.edges) for walk in walks])).astype(np.int64)
