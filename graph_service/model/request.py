@@ -80,6 +80,14 @@ class RetrieveRequest:
         None, help="edges of the region at most", least=1, preset="max_edges"
     )
     min_score: float | None = option(None, help="leave out what scores less")
+    min_relevance: float | None = option(
+        None,
+        help="least relevance of the best relations that are held to bear on the question; under it "
+        "the status is low-confidence",
+        least=-1,
+        most=1,
+        preset="min_relevance",
+    )
     token_budget: int | None = option(
         None, help="size of the text at most, in the embedder's tokens", least=1
     )
@@ -222,6 +230,7 @@ class RetrieveOptions(TypedDict, total=False):
     max_hops: int | None
     max_edges: int | None
     min_score: float | None
+    min_relevance: float | None
     token_budget: int | None
     relation_ids: Sequence[str]
     exclude_relation_ids: Sequence[str]

@@ -336,6 +336,17 @@ def test_a_read_that_takes_too_long_is_given_up(demo_service: Service) -> None:
         hurried.retrieve(request(preset="okgqa"))
 
 
+def test_the_least_relevance_decides_whether_a_result_is_confident(demo_service: Service) -> None:
+    usual = demo_service.retrieve(request())
+    assert usual.status is Status.OK
+    assert usual.relevance is not None
+    strict = demo_service.retrieve(request(min_relevance=min(usual.relevance + 0.01, 1.0)))
+    assert strict.status is Status.LOW_CONFIDENCE
+    assert strict.provenance.parameters["min_relevance"] > usual.relevance
+    with pytest.raises(InputError, match="no min_relevance"):
+        demo_service.retrieve(request(preset="okgqa", min_relevance=0.5))
+
+
 @pytest.mark.parametrize("strategy", ALL)
 def test_a_token_budget_keeps_whole_items(demo_service: Service, strategy: Strategy) -> None:
     whole = demo_service.retrieve(request(strategy=strategy, limit=8))
