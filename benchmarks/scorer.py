@@ -134,7 +134,7 @@ def _codex(
 ) -> tuple[StoredScorer, list[ScorerFigure]]:
     train, valid, negatives = (place / name for name in CODEX)
     load(train, service.store, "codex-s", None)
-    stored = service.train_scorer(graph="codex-s", text=text)
+    stored = service.scorers.train(graph="codex-s", text=text)
     graph, scorer, counts = _opened(service, "codex-s", stored)
     right = Triples.of(graph, read_rows(valid))
     wrong = Triples.of(graph, read_rows(negatives))
@@ -165,7 +165,7 @@ def _conceptnet(
     phrases = {id_ for judged in (first, second) for h, _, t in judged for id_ in (h, t)}
     labels.write_text("".join(f"{id_}\t{id_}\n" for id_ in sorted(phrases)), encoding="utf-8")
     load(table, service.store, "conceptnet", labels)
-    stored = service.train_scorer(graph="conceptnet", text=text)
+    stored = service.scorers.train(graph="conceptnet", text=text)
     graph, scorer, counts = _opened(service, "conceptnet", stored)
     sides = [
         (Triples.of(graph, list(judged)), np.array(list(judged.values()), dtype=np.bool_))
@@ -185,7 +185,7 @@ def _conceptnet(
 def _opened(
     service: Service, name: str, stored: StoredScorer
 ) -> tuple[KnowledgeGraph, TripleScorer, TripleScorer]:
-    graph, scorer = service.open_scorer(stored.name, graph=name)
+    graph, scorer = service.scorers.open(stored.name, graph=name)
     return graph, scorer, CountScorer.build(graph, index=PairIndex.build(graph))
 
 

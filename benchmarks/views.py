@@ -163,7 +163,7 @@ def on_view(first: bool, codex: Codex, /) -> Measured:
         for place in range(len(questions))
     ]
     for spec in dict.fromkeys(specs):
-        service.create_view(spec, graph=data.name)
+        service.views.create(spec, graph=data.name)
     refs = [ViewRef(id=spec.identity(data.info.fingerprints.edges)) for spec in specs]
     base = [_request(data, place) for place in range(len(questions))]
     asked = [replace(one, view=ref) for one, ref in zip(base, refs, strict=True)]

@@ -129,7 +129,7 @@ class ViewType:
         context = info.context
         offset = parse_cursor(after)
         reference = ViewRef(id=self.id)
-        changes, total = context.service.diff_view(
+        changes, total = context.service.views.diff(
             reference, graph=self.graph, first=first, offset=offset
         )
         edition = context.service.graph(self.graph).edition

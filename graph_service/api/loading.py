@@ -79,6 +79,6 @@ class OperationContext:
         pending = self.pending(edition)
         if id_ not in pending.page_views:
             wanted = sorted((pending.entity_ids | {id_}) - pending.page_views.keys())
-            found = self.service.page_views(wanted, graph=graph_of(edition))
+            found = self.service.long_tail.page_views(wanted, graph=graph_of(edition))
             pending.page_views.update({one: found.get(one) for one in wanted})
         return pending.page_views[id_]

@@ -236,7 +236,7 @@ class Query:
         """The best passages."""
         service = info.context.service
         edition = service.graph(graph).edition
-        result = service.passages(
+        result = service.passages.search(
             query,
             graph=graph,
             k=k,
@@ -251,7 +251,7 @@ class Query:
         self, info: Context, graph: strawberry.ID | None = None
     ) -> list[PassageSetType]:
         """The sets of passages."""
-        return [passage_set_type(one) for one in info.context.service.passage_sets(graph=graph)]
+        return [passage_set_type(one) for one in info.context.service.passages.sets(graph=graph)]
 
     @strawberry.field(description="The stored views of a graph, oldest first.")
     def views(
@@ -264,7 +264,7 @@ class Query:
         """The stored views of a graph."""
         if not 1 <= first <= 1000:
             raise InputError(f"first must be 1 to 1000, got {first}", argument="first")
-        views = info.context.service.list_views(graph=graph)
+        views = info.context.service.views.list(graph=graph)
         offset = parse_cursor(after)
         page = views[offset : offset + first]
         end = offset + len(page)
@@ -280,7 +280,7 @@ class Query:
     ) -> ViewType | None:
         """A stored view."""
         try:
-            return view_type(info.context.service.get_view(id, graph=graph))
+            return view_type(info.context.service.views.get(id, graph=graph))
         except ViewNotFoundError:
             return None
 
@@ -293,7 +293,7 @@ class Mutation:
     def create_view(self, info: Context, input: CreateViewInput) -> ViewType:
         """Makes a view."""
         _check_writable(info.context)
-        view = info.context.service.create_view(
+        view = info.context.service.views.create(
             to_spec(input.spec),
             graph=input.graph,
             name=input.name,
@@ -311,7 +311,7 @@ class Mutation:
         """Cancels the making of a view."""
         _check_writable(info.context)
         with _view_is_id():
-            return view_type(info.context.service.cancel_view(id, graph=graph))
+            return view_type(info.context.service.views.cancel(id, graph=graph))
 
     @strawberry.mutation(description="Deletes a stored view and returns its id.")
     def delete_view(
@@ -320,7 +320,7 @@ class Mutation:
         """Deletes a view."""
         _check_writable(info.context)
         with _view_is_id():
-            return strawberry.ID(info.context.service.delete_view(id, graph=graph))
+            return strawberry.ID(info.context.service.views.delete(id, graph=graph))
 
     @strawberry.mutation(
         description="Deletes a graph with its views, passages and page views; returns its name."
@@ -339,7 +339,7 @@ class Mutation:
     ) -> int:
         """Deletes passages."""
         _check_writable(info.context)
-        return info.context.service.delete_passages(graph=graph, source=source)
+        return info.context.service.passages.delete(graph=graph, source=source)
 
 
 def _outcome_type(outcome: Outcome, context: OperationContext) -> OutcomeType:

@@ -96,7 +96,7 @@ def _batches(exported: ExportedGraph) -> Iterator[Batch]:
 
 
 def _default_name(service: Service, graph: str, view_id: str) -> str:
-    names = {view.id: view.name for view in service.list_views(graph=graph)}
+    names = {view.id: view.name for view in service.views.list(graph=graph)}
     named = f"{graph}.{names.get(view_id) or view_id[:_SHORT_ID]}"
     try:
         require_graph_name(named)

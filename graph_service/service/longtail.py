@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +17,15 @@ from graph_service.model.identity import Fingerprints
 from graph_service.model.pageviews import LongTailLevel, PageViews
 from graph_service.model.result import EntityRef, Triple
 from graph_service.sampling import LevelCounts, SampleSpec, draw_entities
+from graph_service.service.graphs import Graphs
 from graph_service.service.triples import TripleRenderer
-from graph_service.store.page_views import RECORD_KIND, PageViewTable, read_page_views
-from graph_service.store.protocol import Store
+from graph_service.store.page_views import (
+    RECORD_KIND,
+    PageViewTable,
+    delete_page_views,
+    read_page_views,
+)
+from graph_service.store.protocol import EntityLookup
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +60,12 @@ class Sample:
 class LongTail:
     """Reads page views and draws samples. Safe to use from several threads."""
 
-    def __init__(self, store: Store, /, *, memory: ByteBudget) -> None:
-        self._store = store
+    def __init__(
+        self, graphs: Graphs, /, *, entities: Callable[..., EntityLookup], memory: ByteBudget
+    ) -> None:
+        self._graphs = graphs
+        self._entities = entities
+        self._store = graphs.store
         self._tables: ByteCache[tuple[str, str], PageViewTable] = ByteCache(memory, "page views")
 
     def table(self, graph: str, /) -> PageViewTable:
@@ -68,7 +78,7 @@ class LongTail:
         table = read_page_views(self._store, graph)
         return self._tables.keep(key, table, held_bytes(table))
 
-    def sample(
+    def _draw(
         self,
         info: GraphInfo,
         graph: KnowledgeGraph,
@@ -77,7 +87,7 @@ class LongTail:
         *,
         languages: Sequence[str],
     ) -> Sample:
-        """Returns a sample of a graph; see ``Service.sample``."""
+        """Returns a sample of a graph; see ``sample``."""
         spec.check()
         table = self.table(info.name)
         if not len(table.keys):
@@ -117,3 +127,39 @@ class LongTail:
                 )
             )
         return Sample(tuple(items), counts)
+
+    def page_views(
+        self, ids: Sequence[str], /, *, graph: str | None = None
+    ) -> dict[str, PageViews]:
+        """Returns the page views of entities, by the id asked for; those without are absent (L1)."""
+        info = self._graphs.find(graph)
+        table = self.table(info.name)
+        if not len(table.keys):
+            return {}
+        views = {raw: table.find(raw) for raw in ids}
+        others = [raw for raw, found in views.items() if found is None]
+        if others:
+            # A prefix, a redirect, the id of the same entity elsewhere.
+            looked_up = self._entities(others, graph=info.name).found
+            views |= {raw: table.find(entity.id) for raw, entity in looked_up.items()}
+        return {raw: found for raw, found in views.items() if found is not None}
+
+    def delete_page_views(self, *, graph: str | None = None) -> bool:
+        """Deletes the page views of a graph; returns whether there were any."""
+        return delete_page_views(self._store, self._graphs.find(graph).name)
+
+    def sample(
+        self,
+        spec: SampleSpec,
+        /,
+        *,
+        graph: str | None = None,
+        languages: Sequence[str] = ("en",),
+    ) -> Sample:
+        """Returns long-tail entities with their triples, drawn by a random seed (L1, L2).
+
+        Raises:
+            InputError: The graph has no page views, or the specification is at fault.
+        """
+        base = self._graphs.open(graph)
+        return self._draw(base.info, base.arrays, spec, languages=tuple(languages))

@@ -24,6 +24,8 @@ from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.passage import PassageRanking, PassagesResult, ScoredPassage
+from graph_service.model.request import check_languages
+from graph_service.service.graphs import Graphs
 from graph_service.service.triples import entity_name
 from graph_service.store.passages import (
     MATCH_LIMIT,
@@ -320,3 +322,71 @@ def check_query(query: str, /, *, k: int, most: int, min_score: float | None) ->
         raise InputError(f"k must be 1 to {most}, got {k}", argument="k")
     if min_score is not None and not -1.0 <= min_score <= 1.0:
         raise InputError(f"min_score must be -1 to 1, got {min_score}", argument="min_score")
+
+
+class Passages:
+    """The passages beside a service's graphs."""
+
+    def __init__(self, graphs: Graphs, search: PassageSearch, /) -> None:
+        self._graphs = graphs
+        self._search = search
+
+    def search(
+        self,
+        query: str,
+        /,
+        *,
+        graph: str | None = None,
+        k: int = 10,
+        by: PassageRanking = PassageRanking.BOTH,
+        min_score: float | None = None,
+        languages: Sequence[str] = ("en",),
+    ) -> PassagesResult:
+        """Returns the passages of a graph that answer a query best (L6); views leave them alone.
+
+        Args:
+            query: Words or a question.
+            graph: Its name.
+            k: Passages at most.
+            by: ``words`` ranks by BM25, as a share of the most a passage could have; ``vectors``
+                by the cosine with the embedder's vectors; ``both`` by the mean of the two.
+            min_score: Passages below it are left out.
+            languages: Languages of the entities' labels.
+
+        Raises:
+            InputError: An argument is at fault.
+            DeadlineError: The read's time limit ran out. Vectors that were computed are kept.
+        """
+        check_query(query, k=k, most=self._graphs.settings.max_items, min_score=min_score)
+        check_languages(languages)
+        return self._search.search(
+            self._graphs.find(graph),
+            query,
+            by=by,
+            k=k,
+            min_score=min_score,
+            languages=tuple(languages),
+            deadline=self._graphs.deadline(),
+        )
+
+    def sets(self, *, graph: str | None = None) -> list[PassageSet]:
+        """Returns what was loaded as passages of a graph, unfinished loads too."""
+        return self._graphs.store.passages.sets(graph=self._graphs.find(graph).name)
+
+    def delete(self, *, graph: str | None = None, source: str | None = None) -> int:
+        """Deletes a graph's passages, or those of one source; returns how many."""
+        return self._graphs.store.passages.delete(self._graphs.find(graph).name, source=source)
+
+    def embed(
+        self,
+        *,
+        graph: str | None = None,
+        progress: Callable[[EmbeddingProgress], None] | None = None,
+    ) -> int:
+        """Computes the vectors that a graph's passages lack; returns how many have one then."""
+        return self._search.embed(self._graphs.find(graph).name, progress=progress)
+
+    def linker(self, *, graph: str | None = None) -> TitleLinker:
+        """Returns what finds the entity that a document is about."""
+        base = self._graphs.open(graph)
+        return TitleLinker(self._graphs.store, base.info, base.arrays)

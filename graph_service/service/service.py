@@ -1,10 +1,9 @@
-"""The service: graphs, entities, retrieval and views of one store."""
+"""The service over one store: its graphs, entities and retrieval, and the parts for all else."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from threading import Lock
@@ -14,35 +13,26 @@ from typing import Self
 import numpy as np
 
 from graph_service.artifacts.rankers import RankerStore
-from graph_service.artifacts.scorers import StoredScorer
-from graph_service.artifacts.view_jobs import ViewJobs
-from graph_service.artifacts.views import AppliedView, ViewStore
+from graph_service.artifacts.views import ViewStore
 from graph_service.byte_budget import ByteBudget
 from graph_service.embed import Vectors
-from graph_service.errors import GraphNotFoundError, InputError
+from graph_service.errors import InputError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
-from graph_service.model.pageviews import PageViews
-from graph_service.model.passage import PassageRanking, PassagesResult
 from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
 from graph_service.model.result import RetrievalResult, SearchHit, SubgraphResult
 from graph_service.model.statement import Statement
-from graph_service.model.stored_view import StoredView, ViewState
-from graph_service.model.view_spec import ViewSpec
-from graph_service.sampling import SampleSpec
 from graph_service.service.batch import Outcome, check_count, retrieve_many
 from graph_service.service.comparison import (
     Comparison,
     ShownStatement,
-    ViewChange,
     base_id,
-    changed_edges,
     compared,
 )
-from graph_service.service.entity_texts import entity_texts
+from graph_service.service.graphs import Graphs
 from graph_service.service.linking import OpenGraph
-from graph_service.service.longtail import LongTail, Sample
+from graph_service.service.longtail import LongTail
 from graph_service.service.lookup import (
     edges_from,
     find_relations,
@@ -51,29 +41,24 @@ from graph_service.service.lookup import (
     require_base,
 )
 from graph_service.service.passages import (
-    EmbeddingProgress,
+    Passages,
     PassageSearch,
-    TitleLinker,
-    check_query,
 )
-from graph_service.service.read_session import ReadingOfThread, ReadSession
+from graph_service.service.read_session import ReadSession
 from graph_service.service.retrieval import GraphSlice, Retriever, Stopwatch
+from graph_service.service.scorers import Scorers
 from graph_service.service.shaping import statement_changes
 from graph_service.service.store_route import Lexicons, read_from_store
 from graph_service.service.triples import ShownEdge, TripleRenderer
+from graph_service.service.views import Views
 from graph_service.settings import Settings
-from graph_service.store.page_views import delete_page_views
-from graph_service.store.passages import PassageSet
 from graph_service.store.protocol import EntityLookup, Store
-from graph_service.views.measure.describe import describe_change, differences
-from graph_service.views.scorer.trained import TrainedScorer
 
-SNAPSHOTS_KEPT = 4
 MAX_COMPARED = 10
 
 
 class Service:
-    """Answers reads and makes views. Safe to use from several threads.
+    """Answers reads. Safe to use from several threads.
 
     Args:
         store: An open store; closed with the service.
@@ -82,7 +67,11 @@ class Service:
         memory: What all caches share; one of the settings' size where it is not given.
 
     Attributes:
+        views: Perturbed views: made, listed, compared with their base.
+        scorers: Trained scorers of triples.
         rankers: Trained rankers of relations, which preset ``ltgen`` ranks by.
+        passages: Texts beside a graph.
+        long_tail: Page views of entities, and samples of long-tail entities.
     """
 
     def __init__(
@@ -98,47 +87,41 @@ class Service:
         self.settings = settings
         self.memory = memory or ByteBudget(settings.memory_bytes)
         self._vectors = vectors
-        self._graphs: OrderedDict[tuple[str, str], KnowledgeGraph] = OrderedDict()
-        self._building: dict[tuple[str, str], Lock] = {}
-        self._views = ViewStore(store, memory=self.memory)
-        self._view_jobs = ViewJobs(self._views)
+        self._graphs = Graphs(store, settings)
+        self._view_store = ViewStore(store, memory=self.memory)
+        self.views = Views(self._graphs, self._view_store)
+        self.scorers = Scorers(self._graphs, self._view_store, vectors=lambda: self.vectors)
         self.rankers = RankerStore(store, memory=self.memory)
         self._retriever = Retriever(
             store,
-            views=self._views,
+            views=self._view_store,
             rankers=self.rankers,
             vectors=lambda: self.vectors,
             settings=settings,
         )
         self._lexicons = Lexicons(store, memory=self.memory)
-        self._long_tail = LongTail(store, memory=self.memory)
-        self._passages = PassageSearch(store, vectors=lambda: self.vectors, memory=self.memory)
-        self._graphs_lock = Lock()
+        self.long_tail = LongTail(self._graphs, entities=self.entities, memory=self.memory)
+        self.passages = Passages(
+            self._graphs,
+            PassageSearch(store, vectors=lambda: self.vectors, memory=self.memory),
+        )
         self._vectors_lock = Lock()
-        self._of_thread = ReadingOfThread()
 
-    @contextmanager
-    def one_reading(self, deadline: Deadline | None = None, /) -> Iterator[ReadSession]:
+    # Graphs
+
+    def one_reading(
+        self, deadline: Deadline | None = None, /
+    ) -> AbstractContextManager[ReadSession]:
         """Lets all reads of its block in this thread see one edition of each graph.
 
         They also share one time limit, from now on where none is given. A block inside another
         is a part of it.
         """
-        outer = self._of_thread.current
-        if outer is not None:
-            yield outer
-            return
-        self._of_thread.current = ReadSession(self.store, deadline or self._deadline())
-        try:
-            yield self._of_thread.current
-        finally:
-            self._of_thread.current = None
-
-    # Graphs
+        return self._graphs.one_reading(deadline)
 
     def graphs(self) -> list[GraphInfo]:
         """Returns all graphs of the store, by name."""
-        return (self._of_thread.current or self.store).graphs()
+        return self._graphs.list()
 
     def graph(self, name: str | None = None, /) -> GraphInfo:
         """Returns a graph; without a name, the one of the settings or the only one there is.
@@ -147,50 +130,11 @@ class Service:
             GraphNotFoundError: There is none of that name, or more than one to choose from.
             InputError: The name is empty.
         """
-        if name == "":
-            raise InputError("the graph's name is empty", argument="graph")
-        chosen = name or self.settings.graph
-        if chosen:
-            return (self._of_thread.current or self.store).graph(chosen)
-        known = self.graphs()
-        if len(known) == 1:
-            return known[0]
-        if not known:
-            raise GraphNotFoundError(
-                "the store has no graph yet",
-                argument="graph",
-                hint="Load one: graph-service load SOURCE --graph NAME",
-            )
-        names = ", ".join(info.name for info in known)
-        raise GraphNotFoundError(
-            f"the store has {len(known)} graphs: {names}; say which",
-            argument="graph",
-            hint="On the command line: --graph NAME",
-        )
+        return self._graphs.find(name)
 
     def arrays(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns a graph as arrays; each edition is opened once and kept while it is used."""
-        key = (info.edition, info.fingerprints.content)
-        with self._graphs_lock:
-            graph = self._graphs.get(key)
-            if graph is not None:
-                self._graphs.move_to_end(key)
-            else:
-                building = self._building.setdefault(key, Lock())
-        if graph is not None:
-            self.store.mend_snapshot(info)
-            return graph
-        with building:
-            with self._graphs_lock:
-                graph = self._graphs.get(key)
-            if graph is None:
-                graph = self.store.snapshot(info)
-            with self._graphs_lock:
-                self._graphs[key] = graph
-                while len(self._graphs) > SNAPSHOTS_KEPT:
-                    self._graphs.popitem(last=False)
-                self._building.pop(key, None)
-        return graph
+        return self._graphs.arrays(info)
 
     def delete_graph(self, name: str, /) -> None:
         """Deletes a graph with its views, passages and page views, or what a first load left.
@@ -199,10 +143,6 @@ class Service:
             GraphNotFoundError: There is none of that name.
         """
         self.store.delete_graph(name)
-
-    def _open(self, name: str | None) -> OpenGraph:
-        info = self.graph(name)
-        return OpenGraph(info, self.arrays(info))
 
     # Entities
 
@@ -234,14 +174,14 @@ class Service:
         """Returns entities by name, best first."""
         if not query.strip():
             raise InputError("the search is empty", argument="query")
-        self._check_limit(limit)
+        self._graphs.check_limit(limit)
         check_languages(languages)
         return self.store.search(
             self.graph(graph).edition,
             query,
             languages=languages,
             limit=limit,
-            deadline=self._deadline(),
+            deadline=self._graphs.deadline(),
         )
 
     def statements_of(
@@ -260,12 +200,12 @@ class Service:
         None where the graph lacks the entity. On a view, a changed statement keeps the
         qualifiers and references of its base.
         """
-        self._check_limit(limit)
+        self._graphs.check_limit(limit)
         check_languages(languages)
-        base = self._open(graph)
+        base = self._graphs.open(graph)
         if view is not None:
             require_base(base.info)
-        laid = self._views.apply(base.arrays, view, deadline=self._deadline())
+        laid = self._view_store.apply(base.arrays, view, deadline=self._graphs.deadline())
         overlay = laid.overlay if laid else None
         found = self.entities([entity_id], graph=base.info.name, argument="id").found
         node = base.arrays.find_node(found[entity_id].id) if found else None
@@ -307,7 +247,7 @@ class Service:
             DeadlineError: The read's time limit ran out.
         """
         request.validate()
-        deadline, watch = self._deadline(), Stopwatch()
+        deadline, watch = self._graphs.deadline(), Stopwatch()
         ground = self._ground(self.graph(request.graph), request, watch, deadline)
         return self._retriever.retrieve(ground, request, deadline=deadline, watch=watch)
 
@@ -369,8 +309,8 @@ class Service:
                 "compare begins with the base: give all views in views", argument="view"
             )
         request.validate()
-        deadline = self._deadline()
-        base = self._open(request.graph)
+        deadline = self._graphs.deadline()
+        base = self._graphs.open(request.graph)
         ground = GraphSlice(base, self._retriever.link(base, request))
         results = [
             self._retriever.retrieve(
@@ -393,121 +333,21 @@ class Service:
         languages: Sequence[str] = ("en",),
     ) -> SubgraphResult:
         """Returns the statements within some hops of an entity, nearest first."""
-        self._check_limit(limit)
+        self._graphs.check_limit(limit)
         check_languages(languages)
         if not 1 <= hops <= self.settings.max_hops:
             raise InputError(
                 f"hops must be 1 to {self.settings.max_hops}, got {hops}", argument="hops"
             )
         return self._retriever.around(
-            self._open(graph),
+            self._graphs.open(graph),
             entity_id,
             view=view,
             hops=hops,
             limit=limit,
             languages=tuple(languages),
-            deadline=self._deadline(),
+            deadline=self._graphs.deadline(),
         )
-
-    # Page views and samples
-
-    def page_views(
-        self, ids: Sequence[str], /, *, graph: str | None = None
-    ) -> dict[str, PageViews]:
-        """Returns the page views of entities, by the id asked for; those without are absent (L1)."""
-        info = self.graph(graph)
-        table = self._long_tail.table(info.name)
-        if not len(table.keys):
-            return {}
-        views = {raw: table.find(raw) for raw in ids}
-        others = [raw for raw, found in views.items() if found is None]
-        if others:
-            # A prefix, a redirect, the id of the same entity elsewhere.
-            looked_up = self.entities(others, graph=info.name).found
-            views |= {raw: table.find(entity.id) for raw, entity in looked_up.items()}
-        return {raw: found for raw, found in views.items() if found is not None}
-
-    def delete_page_views(self, *, graph: str | None = None) -> bool:
-        """Deletes the page views of a graph; returns whether there were any."""
-        return delete_page_views(self.store, self.graph(graph).name)
-
-    def sample(
-        self,
-        spec: SampleSpec,
-        /,
-        *,
-        graph: str | None = None,
-        languages: Sequence[str] = ("en",),
-    ) -> Sample:
-        """Returns long-tail entities with their triples, drawn by a random seed (L1, L2).
-
-        Raises:
-            InputError: The graph has no page views, or the specification is at fault.
-        """
-        base = self._open(graph)
-        return self._long_tail.sample(base.info, base.arrays, spec, languages=tuple(languages))
-
-    # Passages
-
-    def passages(
-        self,
-        query: str,
-        /,
-        *,
-        graph: str | None = None,
-        k: int = 10,
-        by: PassageRanking = PassageRanking.BOTH,
-        min_score: float | None = None,
-        languages: Sequence[str] = ("en",),
-    ) -> PassagesResult:
-        """Returns the passages of a graph that answer a query best (L6); views leave them alone.
-
-        Args:
-            query: Words or a question.
-            graph: Its name.
-            k: Passages at most.
-            by: ``words`` ranks by BM25, as a share of the most a passage could have; ``vectors``
-                by the cosine with the embedder's vectors; ``both`` by the mean of the two.
-            min_score: Passages below it are left out.
-            languages: Languages of the entities' labels.
-
-        Raises:
-            InputError: An argument is at fault.
-            DeadlineError: The read's time limit ran out. Vectors that were computed are kept.
-        """
-        check_query(query, k=k, most=self.settings.max_items, min_score=min_score)
-        check_languages(languages)
-        return self._passages.search(
-            self.graph(graph),
-            query,
-            by=by,
-            k=k,
-            min_score=min_score,
-            languages=tuple(languages),
-            deadline=self._deadline(),
-        )
-
-    def passage_sets(self, *, graph: str | None = None) -> list[PassageSet]:
-        """Returns what was loaded as passages of a graph, unfinished loads too."""
-        return self.store.passages.sets(graph=self.graph(graph).name)
-
-    def delete_passages(self, *, graph: str | None = None, source: str | None = None) -> int:
-        """Deletes a graph's passages, or those of one source; returns how many."""
-        return self.store.passages.delete(self.graph(graph).name, source=source)
-
-    def embed_passages(
-        self,
-        *,
-        graph: str | None = None,
-        progress: Callable[[EmbeddingProgress], None] | None = None,
-    ) -> int:
-        """Computes the vectors that a graph's passages lack; returns how many have one then."""
-        return self._passages.embed(self.graph(graph).name, progress=progress)
-
-    def passage_linker(self, *, graph: str | None = None) -> TitleLinker:
-        """Returns what finds the entity that a document is about."""
-        base = self._open(graph)
-        return TitleLinker(self.store, base.info, base.arrays)
 
     @property
     def vectors(self) -> Vectors:
@@ -517,189 +357,11 @@ class Service:
                 self._vectors = self._vectors()
             return self._vectors
 
-    # Views
-
-    def create_view(
-        self,
-        spec: ViewSpec,
-        /,
-        *,
-        graph: str | None = None,
-        name: str | None = None,
-        note: str = "",
-        wait: bool = True,
-        progress: Callable[[float], None] | None = None,
-    ) -> StoredView:
-        """Makes a view of a graph, measures its deviation (O11) and stores it (S4).
-
-        Args:
-            spec: What is asked.
-            graph: Name of the base.
-            name: A person's name for it.
-            note: Anything a person wants to remember.
-            wait: False returns at once; ``get_view`` then says how far it has come.
-            progress: Told the share of the work done, where it is waited for.
-        """
-        info = self.graph(graph)
-        require_base(info)
-        if wait:
-            return self._views.create(
-                self.arrays(info), spec, name=name, note=note, progress=progress
-            )
-        return self._view_jobs.start(
-            info.name,
-            spec,
-            edges=info.fingerprints.edges,
-            arrays=lambda: self.arrays(info),
-            name=name,
-            note=note,
-        )
-
-    def settle_view(self, spec: ViewSpec, /, *, graph: str | None = None) -> ViewSpec:
-        """Returns a specification that names its scorer in full, where it says ``trained``."""
-        info = self.graph(graph)
-        return self._views.resolve(spec, graph=info.name, edges=info.fingerprints.edges)
-
-    def cancel_view(self, reference: str, /, *, graph: str | None = None) -> StoredView:
-        """Cancels the making of a view and returns it; one that is done stays."""
-        info = self.graph(graph)
-        return self._view_jobs.cancel(info.name, reference, edges=info.fingerprints.edges)
-
-    def lay_view(
-        self, reference: ViewRef, /, *, graph: str | None = None
-    ) -> tuple[KnowledgeGraph, AppliedView]:
-        """Returns a base as arrays and a view laid over it."""
-        base = self._open(graph)
-        require_base(base.info)
-        laid = self._views.apply(base.arrays, reference, deadline=self._deadline())
-        assert laid is not None
-        return base.arrays, laid
-
-    def measured_view(self, reference: str, /, *, graph: str | None = None) -> StoredView:
-        """Returns a stored view with its deviation, measured now if it was made without."""
-        view = self.get_view(reference, graph=graph)
-        if view.stale or view.state is not ViewState.DONE:
-            return view
-        if view.deviation is not None and view.deviation.scorer == self._views.ats_scorer_name(
-            view.graph, edges=view.edges
-        ):
-            return view
-        return self._views.measured(self._open(graph).arrays, view)
-
-    def list_views(self, *, graph: str | None = None) -> list[StoredView]:
-        """Returns the stored views of a graph, oldest first."""
-        info = self.graph(graph)
-        return self._views.list(info.name, edges=info.fingerprints.edges)
-
-    def get_view(self, reference: str, /, *, graph: str | None = None) -> StoredView:
-        """Returns a stored view by id or name."""
-        info = self.graph(graph)
-        return self._views.get(info.name, reference, edges=info.fingerprints.edges)
-
-    def delete_view(self, reference: str, /, *, graph: str | None = None) -> str:
-        """Deletes a stored view and returns its id."""
-        info = self.graph(graph)
-        return self._views.delete(info.name, reference, edges=info.fingerprints.edges)
-
-    def diff_view(
-        self,
-        reference: ViewRef,
-        /,
-        *,
-        graph: str | None = None,
-        languages: Sequence[str] = ("en",),
-        first: int = 50,
-        offset: int = 0,
-    ) -> tuple[list[ViewChange], int]:
-        """Returns changes of a view, and how many there are in all.
-
-        Removed statements come first, then changed ones, then added ones.
-        """
-        self._check_limit(first, argument="first")
-        arrays, laid = self.lay_view(reference, graph=graph)
-        page = list(differences(arrays, laid.delta, start=offset, count=first))
-        edges_after = changed_edges(laid.overlay, page)
-        maker = TripleRenderer(arrays, laid.overlay, languages)
-        edges_before = [item.base_edge for item in page]
-        wanted = (*edges_before, *edges_after)
-        shown = maker.show([edge for edge in wanted if edge is not None])
-        changes = [
-            ViewChange(
-                before=None if before is None else shown[before],
-                after=None if after is None else shown[after],
-                words=describe_change(
-                    item, node_label=maker.node_label, relation_label=maker.relation_label
-                ),
-            )
-            for item, before, after in zip(page, edges_before, edges_after, strict=True)
-        ]
-        return changes, laid.delta.changed_count
-
-    # Scorers of triples
-
-    def train_scorer(
-        self,
-        *,
-        graph: str | None = None,
-        text: bool = True,
-        random_seed: int = 0,
-        progress: Callable[[str, float], None] | None = None,
-    ) -> StoredScorer:
-        """Trains a scorer of a graph's triples and stores it; ATS is taken with it from then on.
-
-        Args:
-            graph: Name of a base graph.
-            text: Whether to use the entities' texts, where they have any.
-            random_seed: What is drawn follows from it.
-            progress: Told the stage and the share of it that is done.
-
-        Raises:
-            InputError: The graph has too few edges or relations.
-        """
-        info = self.graph(graph)
-        require_base(info)
-        arrays = self.arrays(info)
-        say = progress or (lambda stage, share: None)
-        texts = None
-        if text:
-            texts = entity_texts(
-                arrays, self.vectors, progress=lambda share: say("embedding texts", share)
-            )
-        return self._views.scorers.train(
-            arrays,
-            texts=texts,
-            random_seed=random_seed,
-            progress=lambda share: say("training", share),
-        )
-
-    def ats_scorer(self, *, graph: str | None = None) -> str:
-        """Returns the name of the scorer that ATS is taken with: the newest trained, or counts."""
-        info = self.graph(graph)
-        return self._views.ats_scorer_name(info.name, edges=info.fingerprints.edges)
-
-    def list_scorers(self, *, graph: str | None = None) -> list[StoredScorer]:
-        """Returns the trained scorers of a graph, oldest first."""
-        info = self.graph(graph)
-        return self._views.scorers.list(info.name, edges=info.fingerprints.edges)
-
-    def open_scorer(
-        self, name: str, /, *, graph: str | None = None
-    ) -> tuple[KnowledgeGraph, TrainedScorer]:
-        """Returns a base as arrays and a trained scorer of its triples."""
-        arrays = self.arrays(self.graph(graph))
-        index = self._views.prepared(arrays).index
-        return arrays, self._views.scorers.open(arrays, name, index=index)
-
-    def delete_scorer(self, name: str, /, *, graph: str | None = None) -> str:
-        """Deletes a trained scorer and returns its name."""
-        info = self.graph(graph)
-        return self._views.scorers.delete(info.name, name, edges=info.fingerprints.edges)
-
     # Life
 
     def close(self) -> None:
         """Cancels jobs and closes the store and the vector file."""
-        self._view_jobs.close()
+        self.views.close()
         if not callable(self._vectors):
             self._vectors.close()
         self.store.close()
@@ -717,14 +379,3 @@ class Service:
     ) -> None:
         """Closes it."""
         self.close()
-
-    def _deadline(self) -> Deadline:
-        reading = self._of_thread.current
-        return reading.deadline if reading else Deadline.after(self.settings.read_timeout_s)
-
-    def _check_limit(self, limit: int, /, *, argument: str = "limit") -> None:
-        if not 1 <= limit <= self.settings.max_items:
-            raise InputError(
-                f"{argument} must be 1 to {self.settings.max_items}, got {limit}",
-                argument=argument,
-            )

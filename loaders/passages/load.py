@@ -37,7 +37,7 @@ NOT_TEXT = "files that are no text"
 
 
 class DocumentLinker(Protocol):
-    """Finds the entity that a document is about; ``Service.passage_linker`` makes one."""
+    """Finds the entity that a document is about; ``Passages.linker`` of the service makes one."""
 
     def given(self, id_: str, /) -> str | None:
         """Returns the entity of an id, redirects followed; None if the graph lacks it."""

@@ -181,7 +181,7 @@ def test_the_time_limit_is_the_whole_querys(
         return real(edition, ids)
 
     monkeypatch.setattr(store, "entities", slow)
-    monkeypatch.setattr(service, "settings", Settings(read_timeout_s=600.0))
+    monkeypatch.setattr(service._graphs, "settings", Settings(read_timeout_s=600.0))
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + ahead_s)
     monkeypatch.setattr("graph_service.model.limits.time", clock)
     document = """query($name: ID!) { a: item(id: "Q1", graph: $name) { id }

@@ -112,9 +112,9 @@ def test_a_stored_view_is_the_same_in_both_stores(
     services: tuple[Service, Service], demo_name: str
 ) -> None:
     """S3: its id, its changes, and what is retrieved on it, which the inline view gives too."""
-    views = [service.create_view(REPLACED, graph=demo_name, name="r30") for service in services]
+    views = [service.views.create(REPLACED, graph=demo_name, name="r30") for service in services]
     assert views[0].id == views[1].id
-    diffs = [service.diff_view(ViewRef(id="r30"), graph=demo_name) for service in services]
+    diffs = [service.views.diff(ViewRef(id="r30"), graph=demo_name) for service in services]
     assert diffs[0] == diffs[1]
     stored, again = (ask(service, demo_name, ViewRef(id="r30")) for service in services)
     inline = ask(services[0], demo_name, ViewRef(spec=REPLACED))
@@ -124,8 +124,8 @@ def test_a_stored_view_is_the_same_in_both_stores(
         assert whole(stored[strategy]) == whole(again[strategy])
         assert stored[strategy].id != base[strategy].id
     for service in services:
-        service.delete_view("r30", graph=demo_name)
-        assert service.list_views(graph=demo_name) == []
+        service.views.delete("r30", graph=demo_name)
+        assert service.views.list(graph=demo_name) == []
 
 
 def test_entities_search_and_regions_are_alike(

@@ -97,7 +97,7 @@ def test_a_rewired_edge_is_found_from_its_new_end_by_every_read_s3(
     service: Service, graph_name: str, stored: bool
 ) -> None:
     if stored:
-        service.create_view(REWIRED, graph=graph_name, name="moved")
+        service.views.create(REWIRED, graph=graph_name, name="moved")
         view = ViewRef(name="moved")
     else:
         view = ViewRef(spec=REWIRED)
@@ -119,7 +119,7 @@ def test_a_rewired_edge_is_found_from_its_new_end_by_every_read_s3(
     assert shown.statement.value == EntityValue("Q4")
     assert shown.statement.qualifiers == statements()[0].qualifiers
     assert shown.statement.references == statements()[0].references
-    changes, total = service.diff_view(view, graph=graph_name)
+    changes, total = service.views.diff(view, graph=graph_name)
     assert total == 3
     assert changes[1].words == "Ada Moor: spouse -> was Bela Fen, now Drum Hill"
     compared = service.compare(
@@ -135,7 +135,7 @@ def test_a_rewired_edge_is_found_from_its_new_end_by_every_read_s3(
 def test_a_view_is_written_out_as_a_graph_and_removed_s4(
     service: Service, graph_names: Callable[[], str], graph_name: str
 ) -> None:
-    service.create_view(REWIRED, graph=graph_name, name="moved")
+    service.views.create(REWIRED, graph=graph_name, name="moved")
     told: list[tuple[int, int]] = []
     info = materialise(
         service,
@@ -163,7 +163,7 @@ def test_a_view_is_written_out_as_a_graph_and_removed_s4(
     assert again.fingerprints == info.fingerprints
     service.delete_graph(info.name)
     assert info.name not in {one.name for one in service.graphs()}
-    assert [view.name for view in service.list_views(graph=graph_name)] == ["moved"]
+    assert [view.name for view in service.views.list(graph=graph_name)] == ["moved"]
 
 
 def test_a_view_written_out_has_no_views_and_replaces_no_graph_s4(
@@ -173,9 +173,9 @@ def test_a_view_written_out_has_no_views_and_replaces_no_graph_s4(
     deleted = ViewSpec(Method.EDGE_DELETION, level=0.5)
     view = ViewRef(spec=deleted)
     for read in (
-        lambda: service.create_view(deleted, graph=info.name),
-        lambda: service.create_view(deleted, graph=info.name, wait=False),
-        lambda: service.diff_view(view, graph=info.name),
+        lambda: service.views.create(deleted, graph=info.name),
+        lambda: service.views.create(deleted, graph=info.name, wait=False),
+        lambda: service.views.diff(view, graph=info.name),
         lambda: service.statements_of("Q1", graph=info.name, view=view),
         lambda: service.neighbourhood("Q1", graph=info.name, view=view),
         lambda: service.retrieve(
@@ -217,7 +217,7 @@ def test_a_stopped_writing_goes_on_where_it_was(
 def test_a_changed_base_names_both_fingerprints_and_the_command_s4(
     service: Service, graph_name: str
 ) -> None:
-    made = service.create_view(REWIRED, graph=graph_name, name="moved", note="for the talk")
+    made = service.views.create(REWIRED, graph=graph_name, name="moved", note="for the talk")
     load_graph(service.store, graph_name, [("Q4", "P1", "Q3")])
     now = service.graph(graph_name).fingerprints.edges
     with pytest.raises(ViewStaleError) as caught:
@@ -227,8 +227,8 @@ def test_a_changed_base_names_both_fingerprints_and_the_command_s4(
     assert now[:12] in said
     command = f"graph-service view create --graph {graph_name} --from-view {made.id}"
     assert command in said
-    anew = service.create_view(service.get_view(made.id, graph=graph_name).spec, graph=graph_name)
+    anew = service.views.create(service.views.get(made.id, graph=graph_name).spec, graph=graph_name)
     assert anew.edges == now
     assert anew.id != made.id
-    (kept,) = [view for view in service.list_views(graph=graph_name) if view.id == made.id]
+    (kept,) = [view for view in service.views.list(graph=graph_name) if view.id == made.id]
     assert (kept.note, kept.stale) == ("for the talk", True)

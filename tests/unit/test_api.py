@@ -275,13 +275,13 @@ def test_page_views_of_many_items_are_read_at_once_l1(
     views = {MARIA: {"2021-01": 2400}, ARNOLD: dict.fromkeys(months, 250_000)}
     save_page_views(own_service.store, "demo", make_table(views, months=months, source="test"))
     reads: list[int] = []
-    real = own_service.page_views
+    real = own_service.long_tail.page_views
 
     def counted(ids: list[str], **options: Any) -> dict[str, PageViews]:
         reads.append(len(ids))
         return real(ids, **options)
 
-    monkeypatch.setattr(own_service, "page_views", counted)
+    monkeypatch.setattr(own_service.long_tail, "page_views", counted)
     fields = "items { subject { id pageViews { mean level } } }"
     data = run(own_service, ask("triplets", fields), {"input": {"question": QUESTION}})["r"]
     found = {row["subject"]["id"]: row["subject"]["pageViews"] for row in data["items"]}
@@ -724,7 +724,7 @@ def test_writes_are_refused_unless_allowed(demo_service: Service, mutation: str)
     assert error["extensions"]["code"] == "READ_ONLY"
     assert "--writable" in error["extensions"]["hint"]
     assert demo_service.graph("demo").name == "demo"
-    assert demo_service.list_views() == []
+    assert demo_service.views.list() == []
 
 
 def test_a_custom_change_reads_like_the_models(demo_service: Service) -> None:

@@ -229,7 +229,7 @@ def test_a_view_made_in_the_background_over_http_s4(own_service: Service) -> Non
         while view is not None and view.state is ViewState.RUNNING and time.monotonic() < until:
             time.sleep(0.02)
             view = far.view("later")
-        assert view == own_service.get_view("later")
+        assert view == own_service.views.get("later")
         assert view.state is ViewState.DONE
         assert view.deviation is not None
         assert view.deviation.ats < view.deviation.ats_base
@@ -259,7 +259,7 @@ def test_views_over_http_s4(own_service: Service) -> None:
     with served(own_service, ServerOptions(writable=True)) as url:
         near, far = Client.over(own_service), Client.connect(url)
         made = far.create_view(REPLACED, graph="demo", name="half", note="n")
-        assert made == own_service.get_view("half")
+        assert made == own_service.views.get("half")
         for ref in ("half", made.id, ViewRef(name="half"), ViewRef(id=made.id), REPLACED):
             assert far.paths(QUESTION, view=ref) == near.paths(QUESTION, view=REPLACED)
         assert four_ways(own_service, url, "views") == (made,)
@@ -272,7 +272,7 @@ def test_views_over_http_s4(own_service: Service) -> None:
             page = far.view_diff("half", first=100, after=page.next)
             assert page is not None
             changes.extend(page.changes)
-        ours, total = own_service.diff_view(ViewRef(name="half"), first=1000)
+        ours, total = own_service.views.diff(ViewRef(name="half"), first=1000)
         assert page.total == total == len(changes)
         for mine, its in zip(changes, ours, strict=True):
             assert its.before is not None

@@ -481,10 +481,10 @@ def test_writes_over_http_need_writable(own_service: Service) -> None:
     with served(own_service) as url:
         error = post(url, {"query": document}).json()["errors"][0]
         assert error["extensions"]["code"] == "READ_ONLY"
-    assert own_service.list_views() == []
+    assert own_service.views.list() == []
     with served(own_service, ServerOptions(writable=True)) as url:
         made = post(url, {"query": document}).json()["data"]["createView"]["id"]
-    assert own_service.get_view("thin").id == made
+    assert own_service.views.get("thin").id == made
     assert own_service.neighbourhood(MARIA).items
 
 

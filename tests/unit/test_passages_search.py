@@ -95,7 +95,7 @@ def load(service: Service, path: Path) -> None:
         path,
         store=service.store,
         graph="g",
-        linker=service.passage_linker(graph="g"),
+        linker=service.passages.linker(graph="g"),
         options=PassageOptions(rejects_path=path.parent / "rejects.jsonl"),
     )
 
@@ -107,17 +107,17 @@ def titles(result: PassagesResult) -> list[str]:
 def test_by_words_vectors_and_both(service: Service) -> None:
     """L6: each ranking's score is what the item is ranked by; both is the mean of the two."""
     query = "capital Italy"
-    words = service.passages(query, by=WORDS)
+    words = service.passages.search(query, by=WORDS)
     assert titles(words)[0] == "Rome"
     assert "" not in titles(words)
     assert all(one.vector_score is None and one.score == one.word_score for one in words.items)
     assert words.embedder is None
-    vectors = service.passages(query, by=VECTORS)
+    vectors = service.passages.search(query, by=VECTORS)
     # Three letters of Capitals and capital are alike to the vectors, and not to the words.
     assert len(vectors.items) == 4
     assert titles(vectors)[0] == "Rome"
     assert all(one.word_score is None and one.score == one.vector_score for one in vectors.items)
-    both = service.passages(query)
+    both = service.passages.search(query)
     by_title = {one.passage.title: one for one in vectors.items}
     for item in both.items:
         cosine = by_title[item.passage.title].score
@@ -132,28 +132,30 @@ def test_by_words_vectors_and_both(service: Service) -> None:
 
 def test_k_and_minimum_score(service: Service) -> None:
     """L6: k best, those below the minimum left out, nothing found is no error."""
-    every = service.passages("capital of Italy")
-    assert [one.passage for one in service.passages("capital of Italy", k=2).items] == [
+    every = service.passages.search("capital of Italy")
+    assert [one.passage for one in service.passages.search("capital of Italy", k=2).items] == [
         one.passage for one in every.items[:2]
     ]
     least = every.items[1].score
-    assert len(service.passages("capital of Italy", min_score=least).items) == 2
-    assert service.passages("absent", by=WORDS).items == ()
+    assert len(service.passages.search("capital of Italy", min_score=least).items) == 2
+    assert service.passages.search("absent", by=WORDS).items == ()
     for wrong in ({"k": 0}, {"k": 1001}, {"min_score": 2.0}):
         with pytest.raises(InputError):
-            service.passages("capital", **wrong)
+            service.passages.search("capital", **wrong)
     with pytest.raises(InputError, match="empty"):
-        service.passages(" ")
+        service.passages.search(" ")
 
 
 def test_a_result_is_the_same_every_time(service: Service, tmp_path: Path) -> None:
     """L6, S8: its id covers query, parameters and the passages, not the time or the order of
     loading.
     """
-    first = service.passages("capital")
-    assert replace(service.passages("capital"), timings_ms={}) == replace(first, timings_ms={})
+    first = service.passages.search("capital")
+    assert replace(service.passages.search("capital"), timings_ms={}) == replace(
+        first, timings_ms={}
+    )
     others = {
-        service.passages("capital", **more).id
+        service.passages.search("capital", **more).id
         for more in ({"k": 3}, {"by": WORDS}, {"min_score": 0.1}, {"languages": ("it",)})
     }
     assert len(others) == 4
@@ -161,15 +163,15 @@ def test_a_result_is_the_same_every_time(service: Service, tmp_path: Path) -> No
     fingerprint = first.fingerprint
     (tmp_path / "b.txt").write_text("Other text.")
     load(service, tmp_path / "b.txt")
-    joined = service.passages("capital").fingerprint
+    joined = service.passages.search("capital").fingerprint
     assert joined != fingerprint
-    service.delete_passages(source=str(tmp_path / "a.jsonl"))
+    service.passages.delete(source=str(tmp_path / "a.jsonl"))
     load(service, tmp_path / "a.jsonl")
-    assert service.passages("capital").fingerprint == joined
-    sets = service.passage_sets()
+    assert service.passages.search("capital").fingerprint == joined
+    sets = service.passages.sets()
     assert joint_fingerprint(sets) == joint_fingerprint(sets[::-1]) == joined
-    service.delete_passages(source=str(tmp_path / "b.txt"))
-    assert service.passages("capital").id == first.id
+    service.passages.delete(source=str(tmp_path / "b.txt"))
+    assert service.passages.search("capital").id == first.id
 
 
 def test_a_passage_of_two_sources_is_given_once(service: Service, tmp_path: Path) -> None:
@@ -177,16 +179,16 @@ def test_a_passage_of_two_sources_is_given_once(service: Service, tmp_path: Path
     (tmp_path / "again.jsonl").write_text(json.dumps(DOCUMENTS[0]))
     load(service, tmp_path / "again.jsonl")
     for by in PassageRanking:
-        found = titles(service.passages("capital of Italy", by=by, k=4))
+        found = titles(service.passages.search("capital of Italy", by=by, k=4))
         assert found.count("Rome") == 1
-    assert len(service.passages("capital of Italy", by=VECTORS, k=4).items) == 4
+    assert len(service.passages.search("capital of Italy", by=VECTORS, k=4).items) == 4
 
 
 def test_entities_of_passages_have_labels(service: Service) -> None:
     """L6: in the languages asked for; one without a label is called by its id."""
     found = {
         one.passage.entity: one.entity_label
-        for one in service.passages("capital", by=WORDS, languages=("it",)).items
+        for one in service.passages.search("capital", by=WORDS, languages=("it",)).items
     }
     assert found == {"Q220": "Roma", "http://dbpedia.org/resource/Berlin": "Berlin"}
 
@@ -194,21 +196,21 @@ def test_entities_of_passages_have_labels(service: Service) -> None:
 def test_vectors_are_computed_once_and_kept(service: Service, embedder: LetterEmbedder) -> None:
     """L6: one vector a passage, in the vector file; searching again computes the query alone."""
     seen: list[tuple[int, int]] = []
-    assert service.embed_passages(progress=lambda at: seen.append((at.done, at.total))) == 4
+    assert service.passages.embed(progress=lambda at: seen.append((at.done, at.total))) == 4
     assert seen == [(4, 4)]
     expected = {
         embedded_text(item)
-        for one in service.passage_sets()
+        for one in service.passages.sets()
         for chunk in service.store.passages.scan(one.number)
         for item in chunk
     }
     assert set(embedder.texts) == expected
     embedder.texts.clear()
-    service.passages("a question", by=VECTORS)
+    service.passages.search("a question", by=VECTORS)
     assert embedder.texts == ["a question"]
     fresh = LetterEmbedder()
     with open_service(service.store.url, settings=service.settings, embedder=fresh) as other:
-        other.passages("a question", by=VECTORS)
+        other.passages.search("a question", by=VECTORS)
     assert fresh.texts == []
 
 
@@ -219,7 +221,7 @@ def test_vectors_that_are_not_there_in_time_are_said(tmp_path: Path, service: Se
     with open_vectors(embedder, settings.vector_file) as vectors:
         vectors.encode(["capital", "Rome. Rome is the capital of Italy."])
     with open_service(service.store.url, settings=settings, embedder=embedder) as late:
-        result = late.passages("capital", by=VECTORS)
+        result = late.passages.search("capital", by=VECTORS)
     assert titles(result) == ["Rome"]
     (cut,) = result.truncated
     assert (cut.what, cut.reason, cut.kept, cut.total) == ("embedded", CutReason.DEADLINE, 1, 4)
@@ -234,7 +236,7 @@ def test_the_client_gives_what_the_service_gives(service: Service, tmp_path: Pat
 
     options: dict[str, Any] = {"k": 3, "by": BOTH, "min_score": 0.05, "languages": ("it", "en")}
     options["graph"] = "g"
-    expected = replace(service.passages("capital of Italy", **options), timings_ms={})
+    expected = replace(service.passages.search("capital of Italy", **options), timings_ms={})
     with served(service, ServerOptions(writable=True)) as url:
         with Client.over(service) as near, Client.connect(url) as far:
             for client in (near, far):

@@ -69,7 +69,7 @@ def test_levels_and_filters(service: Service) -> None:
     """L1, L2: by hand: level by mean views, 5 to 20 triples as head or value, names, identifiers,
     pages and deprecated statements neither counted nor given, each triple once.
     """
-    found = service.sample(spec())
+    found = service.long_tail.sample(spec())
     expected = {
         id_: level
         for id_, count in VIEWS.items()
@@ -97,16 +97,21 @@ def test_levels_and_filters(service: Service) -> None:
 
 def test_the_random_seed_decides(service: Service) -> None:
     """L1: the same seed draws the same, a larger draw holds the smaller, another seed differs."""
-    small, large = (service.sample(spec(per_level=n, random_seed=3)).items for n in (1, 2))
-    assert service.sample(spec(per_level=2, random_seed=3)).items == large
+    small, large = (
+        service.long_tail.sample(spec(per_level=n, random_seed=3)).items for n in (1, 2)
+    )
+    assert service.long_tail.sample(spec(per_level=2, random_seed=3)).items == large
     assert [item for item in large if item.place == 1] == list(small)
     assert len(small) == 4
     draws = {
-        tuple(item.entity.id for item in service.sample(spec(per_level=1, random_seed=n)).items)
+        tuple(
+            item.entity.id
+            for item in service.long_tail.sample(spec(per_level=1, random_seed=n)).items
+        )
         for n in range(8)
     }
     assert len(draws) > 3
-    only = service.sample(spec(levels=(LongTailLevel.III,)))
+    only = service.long_tail.sample(spec(levels=(LongTailLevel.III,)))
     assert {item.level for item in only.items} == {LongTailLevel.III}
     assert set(only.counts) == {LongTailLevel.III}
 
@@ -140,7 +145,7 @@ def test_lists_of_relations(service: Service, tmp_path: Path) -> None:
     assert found == NonInformative(frozenset({"P734"}), ("http://x/",), frozenset({"url"}))
     assert found.drops("http://x/y")
     assert not found.drops("P735")
-    everything = service.sample(spec(non_informative=NonInformative(), min_triples=1))
+    everything = service.long_tail.sample(spec(non_informative=NonInformative(), min_triples=1))
     by_id = {item.entity.id: len(item.triples) for item in everything.items}
     # Two names, an identifier and a page more.
     assert by_id["Q7"] == 11
@@ -164,7 +169,7 @@ def test_lists_of_relations(service: Service, tmp_path: Path) -> None:
 def test_values_out_of_range_are_refused(service: Service, wrong: dict[str, int]) -> None:
     """L1: before anything is read."""
     with pytest.raises(InputError):
-        service.sample(spec(**wrong))
+        service.long_tail.sample(spec(**wrong))
     arrays = service.arrays(service.graph("g"))
     with pytest.raises(InputError):
         draw_entities(arrays, {}, spec(**wrong))
@@ -172,15 +177,15 @@ def test_values_out_of_range_are_refused(service: Service, wrong: dict[str, int]
 
 def test_without_page_views_there_is_no_level(service: Service) -> None:
     """L1: the error says how to get them."""
-    assert service.delete_page_views()
+    assert service.long_tail.delete_page_views()
     with pytest.raises(InputError, match="has no page views") as raised:
-        service.sample(spec())
+        service.long_tail.sample(spec())
     assert "pageviews fetch" in str(raised.value)
 
 
 def test_items_show_their_page_views(service: Service) -> None:
     """L1: through the service, GraphQL and the client; redirects and prefixes followed."""
-    views = service.page_views(["Q7", "wd:Q7", "Q77", "Q1000", "Q4040"])
+    views = service.long_tail.page_views(["Q7", "wd:Q7", "Q77", "Q1000", "Q4040"])
     assert set(views) == {"Q7", "wd:Q7", "Q77"}
     assert {found.mean for found in views.values()} == {500.0}
     document = """{ a: item(id: "Q7") { pageViews { mean total months first last level source } }
@@ -199,7 +204,7 @@ def test_items_show_their_page_views(service: Service) -> None:
     save_page_views(
         service.store, "g", make_table({"Q7": {"2021-01": 1}}, months=["2021-01"], source="t")
     )
-    assert service.page_views(["Q7"])["Q7"].source == "t"
+    assert service.long_tail.page_views(["Q7"])["Q7"].source == "t"
 
 
 @pytest.fixture

@@ -31,54 +31,54 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_ats_is_taken_by_the_trained_scorer_once_there_is_one_o11(own_service: Service) -> None:
-    counted = own_service.create_view(DELETED, name="thin")
+    counted = own_service.views.create(DELETED, name="thin")
     assert counted.deviation is not None
     assert counted.deviation.scorer == "counts"
     assert counted.deviation.scorer_accuracy is not None
     assert 0.5 < counted.deviation.scorer_accuracy <= 1.0
-    stored = own_service.train_scorer(text=False)
-    assert own_service.list_scorers() == [stored]
+    stored = own_service.scorers.train(text=False)
+    assert own_service.scorers.list() == [stored]
     assert (stored.described, stored.embedder, stored.stale) == (0, "", False)
-    view = own_service.measured_view("thin")
+    view = own_service.views.measured("thin")
     assert view.deviation is not None
     assert view.deviation.scorer == stored.name == f"trained:{stored.fingerprint}"
     assert view.deviation.scorer_accuracy == stored.quality.accuracy
     assert view.deviation.scorer_calibration_error == stored.quality.calibration_error
     assert view.deviation.sc2d == counted.deviation.sc2d
-    assert own_service.create_view(DELETED) == view, "the same view, measured by it"
-    assert own_service.delete_scorer("trained") == stored.name
-    again = own_service.measured_view("thin").deviation
+    assert own_service.views.create(DELETED) == view, "the same view, measured by it"
+    assert own_service.scorers.delete("trained") == stored.name
+    again = own_service.views.measured("thin").deviation
     assert again == counted.deviation
 
 
 def test_replacement_names_the_scorer_that_drew_it_o10(own_service: Service) -> None:
     with pytest.raises(InputError, match="no scorer 'trained'.*scorer train"):
-        own_service.create_view(replace(REPLACED, scorer="trained"))
-    counted = own_service.create_view(REPLACED)
-    stored = own_service.train_scorer(text=False)
-    drawn = own_service.create_view(replace(REPLACED, scorer="trained"), name="by-model")
+        own_service.views.create(replace(REPLACED, scorer="trained"))
+    counted = own_service.views.create(REPLACED)
+    stored = own_service.scorers.train(text=False)
+    drawn = own_service.views.create(replace(REPLACED, scorer="trained"), name="by-model")
     assert drawn.spec.scorer == stored.name
     assert drawn.id != counted.id
     assert drawn.deviation is not None
-    assert own_service.create_view(drawn.spec).id == drawn.id
-    changes, total = own_service.diff_view(ViewRef(name="by-model"))
-    inline, count = own_service.diff_view(ViewRef(spec=replace(REPLACED, scorer="trained")))
+    assert own_service.views.create(drawn.spec).id == drawn.id
+    changes, total = own_service.views.diff(ViewRef(name="by-model"))
+    inline, count = own_service.views.diff(ViewRef(spec=replace(REPLACED, scorer="trained")))
     assert (changes, total) == (inline, count)
     # What the scorer finds least likely lowers its own mean more than what counts find so.
-    judged = own_service.measured_view(counted.id).deviation
+    judged = own_service.views.measured(counted.id).deviation
     assert judged is not None
     assert drawn.deviation.ats < judged.ats < judged.ats_base
-    job = own_service.create_view(replace(REPLACED, scorer="trained", level=0.1), wait=False)
+    job = own_service.views.create(replace(REPLACED, scorer="trained", level=0.1), wait=False)
     assert job.spec.scorer == stored.name
 
 
 def test_a_client_names_the_scorer_of_a_replacement_o10(own_service: Service) -> None:
     """S4: the specification that a program sends is the one that the service gets."""
-    stored = own_service.train_scorer(text=False)
+    stored = own_service.scorers.train(text=False)
     with Client.over(own_service) as client:
         drawn = client.create_view(replace(REPLACED, scorer="trained"), graph="demo")
         assert drawn.spec.scorer == stored.name
-        assert drawn.id == own_service.create_view(replace(REPLACED, scorer=stored.name)).id
+        assert drawn.id == own_service.views.create(replace(REPLACED, scorer=stored.name)).id
         assert client.create_view(REPLACED, graph="demo").spec.scorer == "counts"
         with pytest.raises(InputError, match="no scorer 'trained:none'"):
             client.create_view(replace(REPLACED, scorer="trained:none"), graph="demo")
@@ -86,8 +86,8 @@ def test_a_client_names_the_scorer_of_a_replacement_o10(own_service: Service) ->
 
 def test_texts_are_used_where_entities_have_them(own_service: Service) -> None:
     told: list[tuple[str, float]] = []
-    stored = own_service.train_scorer(progress=lambda stage, share: told.append((stage, share)))
-    graph, scorer = own_service.open_scorer(stored.name)
+    stored = own_service.scorers.train(progress=lambda stage, share: told.append((stage, share)))
+    graph, scorer = own_service.scorers.open(stored.name)
     assert stored.described == graph.entity_count
     assert stored.embedder
     assert {stage for stage, _ in told} == {"embedding texts", "training"}
@@ -96,15 +96,15 @@ def test_texts_are_used_where_entities_have_them(own_service: Service) -> None:
 
 
 def test_a_scorer_of_other_edges_is_refused(own_service: Service) -> None:
-    stored = own_service.train_scorer(text=False)
-    store = own_service._views.scorers
+    stored = own_service.scorers.train(text=False)
+    store = own_service._view_store.scorers
     listed = store.list("demo", edges="0" * 32)
     assert [one.stale for one in listed] == [True]
     assert store.newest("demo", edges="0" * 32) is None
-    graph, _ = own_service.open_scorer(stored.name)
+    graph, _ = own_service.scorers.open(stored.name)
     changed = replace(graph, fingerprints=replace(graph.fingerprints, edges="0" * 32))
     with pytest.raises(InputError, match=r"was trained on edges .* now has 000000000000"):
-        store.open(changed, stored.name, index=own_service._views.prepared(graph).index)
+        store.open(changed, stored.name, index=own_service._view_store.prepared(graph).index)
 
 
 def test_scorers_on_the_command_line(demo_cli: Cli, tmp_path: Path) -> None:

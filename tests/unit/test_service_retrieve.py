@@ -138,7 +138,7 @@ def test_provenance_says_where_a_result_came_from_s8(demo_service: Service) -> N
 
 @pytest.mark.parametrize("strategy", ALL)
 def test_base_stored_and_inline_views_s3(own_service: Service, strategy: Strategy) -> None:
-    stored = own_service.create_view(REPLACED, name="half")
+    stored = own_service.views.create(REPLACED, name="half")
     base = own_service.retrieve(request(strategy=strategy))
     by_name, by_id, inline = [
         own_service.retrieve(request(strategy=strategy, view=ref))
@@ -194,7 +194,7 @@ def test_a_view_of_the_questions_own_region(demo_service: Service) -> None:
     with pytest.raises(InputError, match="needs a question"):
         demo_service.neighbourhood(MARIA, view=ViewRef(spec=spec))
     with pytest.raises(InputError, match="inline"):
-        demo_service.create_view(spec)
+        demo_service.views.create(spec)
 
 
 def test_compare_links_once_and_says_what_differs_s3(

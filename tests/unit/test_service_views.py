@@ -43,11 +43,11 @@ def spouse_of_maria(service: Service) -> str:
 
 
 def test_a_view_is_made_listed_shown_and_deleted_s4(own_service: Service) -> None:
-    assert own_service.list_views() == []
-    first = own_service.create_view(DELETED, name="thin", note="a fifth gone")
-    second = own_service.create_view(REPLACED)
-    assert {view.id for view in own_service.list_views(graph="demo")} == {first.id, second.id}
-    assert own_service.get_view("thin") == own_service.get_view(first.id) == first
+    assert own_service.views.list() == []
+    first = own_service.views.create(DELETED, name="thin", note="a fifth gone")
+    second = own_service.views.create(REPLACED)
+    assert {view.id for view in own_service.views.list(graph="demo")} == {first.id, second.id}
+    assert own_service.views.get("thin") == own_service.views.get(first.id) == first
     assert (first.name, first.note, first.graph, first.spec) == (
         "thin",
         "a fifth gone",
@@ -56,40 +56,40 @@ def test_a_view_is_made_listed_shown_and_deleted_s4(own_service: Service) -> Non
     )
     assert first.report.level_reached == pytest.approx(0.2, abs=0.001)
     assert not first.stale
-    assert own_service.create_view(DELETED) == first, "the same specification is the same view"
-    assert own_service.delete_view("thin") == first.id
-    assert [view.id for view in own_service.list_views()] == [second.id]
+    assert own_service.views.create(DELETED) == first, "the same specification is the same view"
+    assert own_service.views.delete("thin") == first.id
+    assert [view.id for view in own_service.views.list()] == [second.id]
     with pytest.raises(ViewNotFoundError, match=second.id):
-        own_service.get_view("thin")
+        own_service.views.get("thin")
     with pytest.raises(ViewNotFoundError):
-        own_service.delete_view("thin")
+        own_service.views.delete("thin")
     with pytest.raises(ViewNotFoundError):
         own_service.retrieve(request(view=ViewRef(id=first.id)))
 
 
 def test_a_views_name_is_its_own(own_service: Service) -> None:
-    first = own_service.create_view(DELETED, name="thin")
+    first = own_service.views.create(DELETED, name="thin")
     with pytest.raises(InputError, match=first.id) as caught:
-        own_service.create_view(REPLACED, name="thin")
+        own_service.views.create(REPLACED, name="thin")
     assert caught.value.argument == "name"
     with pytest.raises(InputError, match="1 to 200 characters"):
-        own_service.create_view(REPLACED, name="x" * 201)
+        own_service.views.create(REPLACED, name="x" * 201)
     with pytest.raises(InputError, match="1 to 200 characters"):
-        own_service.create_view(REPLACED, name="")
-    renamed = own_service.create_view(DELETED, name="thinner", note="again")
+        own_service.views.create(REPLACED, name="")
+    renamed = own_service.views.create(DELETED, name="thinner", note="again")
     assert renamed == replace(first, name="thinner", note="again")
-    assert own_service.get_view(first.id) == renamed
+    assert own_service.views.get(first.id) == renamed
     with pytest.raises(ViewNotFoundError):
-        own_service.get_view("thin")
+        own_service.views.get("thin")
     found = own_service.retrieve(request(view=ViewRef(name="thinner")))
     assert found.provenance.view_id == first.id
 
 
 def test_a_view_outlives_the_process(own_service: Service) -> None:
-    made = own_service.create_view(REPLACED, name="kept")
+    made = own_service.views.create(REPLACED, name="kept")
     expected = own_service.retrieve(request(view=ViewRef(name="kept")))
     with open_service(own_service.store.url, settings=own_service.settings) as other:
-        assert other.get_view("kept") == made
+        assert other.views.get("kept") == made
         assert other.retrieve(request(view=ViewRef(name="kept"))) == expected
 
 
@@ -99,54 +99,56 @@ def test_views_of_equal_graphs_are_told_apart(tmp_path: Path) -> None:
     with open_service(f"sqlite:///{tmp_path / 'two.db'}", settings=Settings()) as service:
         for name in ("one", "two"):
             load_graph(service.store, name, triples)
-        made = [service.create_view(DELETED, graph=name, name=name) for name in ("one", "two")]
+        made = [service.views.create(DELETED, graph=name, name=name) for name in ("one", "two")]
         assert made[0].id == made[1].id
-        assert service.list_views(graph="one") == [made[0]]
-        assert service.list_views(graph="two") == [made[1]]
+        assert service.views.list(graph="one") == [made[0]]
+        assert service.views.list(graph="two") == [made[1]]
         service.delete_graph("one")
-        assert service.list_views(graph="two") == [made[1]]
+        assert service.views.list(graph="two") == [made[1]]
 
 
 def test_deleting_a_graph_deletes_its_views(own_service: Service) -> None:
     load_graph(own_service.store, "other", [("Q1", "P1", "Q2"), ("Q2", "P1", "Q1")])
-    own_service.create_view(DELETED, graph="demo", name="thin")
-    kept = own_service.create_view(DELETED, graph="other", name="thin")
+    own_service.views.create(DELETED, graph="demo", name="thin")
+    kept = own_service.views.create(DELETED, graph="other", name="thin")
     own_service.delete_graph("demo")
     assert [info.name for info in own_service.graphs()] == ["other"]
     with pytest.raises(GraphNotFoundError):
-        own_service.list_views(graph="demo")
+        own_service.views.list(graph="demo")
     with pytest.raises(GraphNotFoundError):
         own_service.delete_graph("demo")
-    assert own_service.list_views() == [kept]
+    assert own_service.views.list() == [kept]
     load_graph(own_service.store, "demo", [("Q1", "P1", "Q2"), ("Q2", "P1", "Q1")])
-    assert own_service.list_views(graph="demo") == []
+    assert own_service.views.list(graph="demo") == []
 
 
 def test_a_view_of_another_state_of_its_base_is_stale(own_service: Service) -> None:
-    made = own_service.create_view(DELETED, name="thin")
+    made = own_service.views.create(DELETED, name="thin")
     load_graph(own_service.store, "demo", [(MARIA, SPOUSE, EUNICE)])
-    stale = own_service.get_view("thin")
+    stale = own_service.views.get("thin")
     assert stale == replace(made, stale=True)
     for read in (
         lambda: own_service.retrieve(request(view=ViewRef(name="thin"))),
         lambda: own_service.neighbourhood(MARIA, view=ViewRef(id=made.id)),
         lambda: own_service.statements_of(MARIA, view=ViewRef(id=made.id)),
-        lambda: own_service.diff_view(ViewRef(id=made.id)),
+        lambda: own_service.views.diff(ViewRef(id=made.id)),
     ):
         with pytest.raises(ViewStaleError, match="thin") as caught:
             read()
         assert f"--from-view {made.id}" in str(caught.value)
-    fresh = own_service.create_view(stale.spec, name="thin")
+    fresh = own_service.views.create(stale.spec, name="thin")
     assert fresh.id != made.id
-    assert own_service.get_view("thin") == fresh, "of one name the view of today's base comes first"
-    assert own_service.get_view(made.id).stale
+    assert own_service.views.get("thin") == fresh, (
+        "of one name the view of today's base comes first"
+    )
+    assert own_service.views.get(made.id).stale
 
 
 def test_other_labels_leave_a_view_valid(own_service: Service) -> None:
-    own_service.create_view(DELETED, name="thin")
+    own_service.views.create(DELETED, name="thin")
     before = own_service.retrieve(request(view=ViewRef(name="thin")))
     load_graph(own_service.store, "demo", (), [Entity("Q77777", labels={"fr": "rien"})])
-    assert not own_service.get_view("thin").stale
+    assert not own_service.views.get("thin").stale
     after = own_service.retrieve(request(view=ViewRef(name="thin")))
     assert after.items == before.items
     assert after.provenance.fingerprints.content != before.provenance.fingerprints.content
@@ -154,20 +156,20 @@ def test_other_labels_leave_a_view_valid(own_service: Service) -> None:
 
 def test_labels_that_move_the_numbers_leave_a_view_what_it_was(own_service: Service) -> None:
     """A drawn or read view that is kept in memory is not laid over other numbers."""
-    own_service.create_view(REPLACED, name="kept")
+    own_service.views.create(REPLACED, name="kept")
     inline = ViewRef(spec=replace(REPLACED, method=Method.EDGE_REWIRING))
     before = [
-        [change.words for change in own_service.diff_view(view, first=1000)[0]]
+        [change.words for change in own_service.views.diff(view, first=1000)[0]]
         for view in (ViewRef(name="kept"), inline)
     ]
     lonely = [Entity(f"Q9{number:07d}", labels={"fr": "rien"}) for number in range(300)]
     load_graph(own_service.store, "demo", (), lonely)
     after = [
-        [change.words for change in own_service.diff_view(view, first=1000)[0]]
+        [change.words for change in own_service.views.diff(view, first=1000)[0]]
         for view in (ViewRef(name="kept"), inline)
     ]
     assert after == before
-    again = own_service.create_view(replace(REPLACED, random_seed=77))
+    again = own_service.views.create(replace(REPLACED, random_seed=77))
     fresh = ViewStore(own_service.store)
     arrays = own_service.arrays(own_service.graph())
     laid = fresh.lay_spec(arrays, again.spec)
@@ -179,7 +181,7 @@ def test_labels_that_move_the_numbers_leave_a_view_what_it_was(own_service: Serv
 def test_deviation_is_stored_with_the_view_and_measured_once_o11(
     own_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = own_service.create_view(REPLACED, name="kept")
+    made = own_service.views.create(REPLACED, name="kept")
     assert made.deviation is not None
     assert 0 < made.deviation.ats < made.deviation.ats_base <= 1
     assert (made.deviation.scorer, made.deviation.unscored) == ("counts", 0)
@@ -188,27 +190,27 @@ def test_deviation_is_stored_with_the_view_and_measured_once_o11(
         raise AssertionError("measured again")
 
     monkeypatch.setattr(view_store, "measure", unwanted)
-    assert own_service.measured_view("kept") == own_service.get_view("kept") == made
-    assert own_service.list_views() == [made]
+    assert own_service.views.measured("kept") == own_service.views.get("kept") == made
+    assert own_service.views.list() == [made]
     monkeypatch.undo()
     record = own_service.store.get_record(view_store.KIND, f"demo/{made.id}")
     assert record is not None
     # As an earlier version wrote it.
     older = {key: value for key, value in record.json.items() if key not in ("error", "beat")}
     own_service.store.save_record(replace(record, json={**older, "deviation": None}))
-    assert own_service.get_view("kept").deviation is None
-    assert own_service.measured_view("kept") == made
-    assert own_service.get_view("kept") == made
+    assert own_service.views.get("kept").deviation is None
+    assert own_service.views.measured("kept") == made
+    assert own_service.views.get("kept") == made
 
 
 def test_a_diff_lists_every_change_with_words_s4(demo_service: Service) -> None:
     for spec in (DELETED, REPLACED, replace(REPLACED, method=Method.EDGE_REWIRING)):
         ref = ViewRef(spec=spec)
-        changes, total = demo_service.diff_view(ref, first=1000)
+        changes, total = demo_service.views.diff(ref, first=1000)
         assert len(changes) == total > 200
-        pages = [demo_service.diff_view(ref, first=90, offset=at)[0] for at in range(0, total, 90)]
+        pages = [demo_service.views.diff(ref, first=90, offset=at)[0] for at in range(0, total, 90)]
         assert [change for page in pages for change in page] == changes
-        assert demo_service.diff_view(ref, first=5, offset=total) == ([], total)
+        assert demo_service.views.diff(ref, first=5, offset=total) == ([], total)
         for change in changes:
             assert change.before is not None
             before = change.before.triple
@@ -224,7 +226,7 @@ def test_a_diff_lists_every_change_with_words_s4(demo_service: Service) -> None:
             assert after.relation.label in change.words
             assert after.value_label in change.words
     with pytest.raises(InputError) as caught:
-        demo_service.diff_view(ViewRef(spec=DELETED), first=0)
+        demo_service.views.diff(ViewRef(spec=DELETED), first=0)
     assert caught.value.argument == "first"
 
 
@@ -241,7 +243,7 @@ def test_own_changes_reach_every_read(demo_service: Service) -> None:
         ),
     )
     view = ViewRef(spec=spec)
-    changes, total = demo_service.diff_view(view)
+    changes, total = demo_service.views.diff(view)
     assert total == 4
     assert [change.words for change in changes[:3]] == [
         "Maria Shriver: mother -> Eunice Kennedy Shriver, gone",
@@ -407,7 +409,7 @@ def test_a_laid_view_is_kept_and_the_oldest_goes(own_service: Service) -> None:
 
 
 def test_a_stored_delta_is_what_is_read_back(own_service: Service) -> None:
-    made = own_service.create_view(REPLACED)
+    made = own_service.views.create(REPLACED)
     arrays = own_service.arrays(own_service.graph())
     fresh = ViewStore(own_service.store)
     read = fresh.apply(arrays, ViewRef(id=made.id))
@@ -433,5 +435,5 @@ def test_a_service_over_an_open_store_needs_no_model_to_look_up(
         assert service.entities([ARNOLD]).found
         assert service.search("Kennedy")
         assert service.neighbourhood(ARNOLD).items
-        assert service.create_view(DELETED, name="x").name == "x"
-        assert service.diff_view(ViewRef(name="x"))[1] > 0
+        assert service.views.create(DELETED, name="x").name == "x"
+        assert service.views.diff(ViewRef(name="x"))[1] > 0

@@ -75,7 +75,7 @@ def test_a_question_leaves_what_is_its_own_in_the_part_that_is_bounded(
 
 def test_a_search_of_passages_leaves_its_query_there(fresh: Service) -> None:
     before = file_of(fresh).count()
-    fresh.passages(ODD, by=PassageRanking.VECTORS)
+    fresh.passages.search(ODD, by=PassageRanking.VECTORS)
     assert (file_of(fresh).count(), file_of(fresh).count_passing()) == (before, 1)
 
 

@@ -31,7 +31,7 @@ def settled(service: Service, reference: str) -> StoredView:
     """The view, once its job has ended."""
     until = time.monotonic() + 120
     while time.monotonic() < until:
-        view = service.get_view(reference)
+        view = service.views.get(reference)
         if view.state is not ViewState.RUNNING:
             return view
         time.sleep(0.01)
@@ -60,15 +60,15 @@ def begun(
 
 
 def test_a_view_made_in_the_background_is_the_one_made_at_once_s4(own_service: Service) -> None:
-    first = own_service.create_view(DELETED, name="thin", note="why", wait=False)
+    first = own_service.views.create(DELETED, name="thin", note="why", wait=False)
     assert first.state in (ViewState.RUNNING, ViewState.DONE)
     made = settled(own_service, "thin")
     assert (made.state, made.progress, made.note) == (ViewState.DONE, 1.0, "why")
     assert made.deviation is not None
-    own_service.delete_view("thin")
-    at_once = own_service.create_view(DELETED, name="thin", note="why")
+    own_service.views.delete("thin")
+    at_once = own_service.views.create(DELETED, name="thin", note="why")
     assert replace(at_once, created_at=made.created_at) == made
-    assert own_service.create_view(DELETED, wait=False) == at_once, "done is not made again"
+    assert own_service.views.create(DELETED, wait=False) == at_once, "done is not made again"
 
 
 def test_progress_is_told_and_a_running_view_is_not_asked_s4(own_service: Service) -> None:
@@ -76,7 +76,7 @@ def test_progress_is_told_and_a_running_view_is_not_asked_s4(own_service: Servic
     jobs, view = begun(own_service, held, name="slow")
     assert (view.state, view.progress, view.deviation) == (ViewState.RUNNING, 0.0, None)
     assert held.asked.wait(120)
-    assert [one.state for one in own_service.list_views()] == [ViewState.RUNNING]
+    assert [one.state for one in own_service.views.list()] == [ViewState.RUNNING]
     with pytest.raises(InputError, match=r"slow is still being made \(0%\)"):
         own_service.retrieve(request(view=ViewRef(name="slow")))
     again = jobs.start("demo", DELETED, edges=own_service.graph().fingerprints.edges, arrays=held)
@@ -85,7 +85,7 @@ def test_progress_is_told_and_a_running_view_is_not_asked_s4(own_service: Servic
     assert settled(own_service, "slow").state is ViewState.DONE
     assert own_service.retrieve(request(view=ViewRef(name="slow"))).provenance.view_id == view.id
     shares: list[float] = []
-    own_service.create_view(REPLACED, progress=shares.append)
+    own_service.views.create(REPLACED, progress=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
 
@@ -99,13 +99,13 @@ def test_a_job_is_cancelled_and_can_be_begun_anew_s4(own_service: Service) -> No
     assert cancelled.state is ViewState.CANCELLED
     held.go.set()
     jobs.close()
-    assert own_service.get_view("slow").state is ViewState.CANCELLED
+    assert own_service.views.get("slow").state is ViewState.CANCELLED
     with pytest.raises(InputError, match=f"cancelled.*--from-view {view.id}"):
         own_service.retrieve(request(view=ViewRef(name="slow")))
-    own_service.create_view(DELETED, wait=False)
+    own_service.views.create(DELETED, wait=False)
     done = settled(own_service, view.id)
     assert (done.state, done.name) == (ViewState.DONE, "slow")
-    assert own_service.cancel_view("slow") == done, "what is done stays"
+    assert own_service.views.cancel("slow") == done, "what is done stays"
 
 
 def test_a_job_is_cancelled_from_another_process_s4(own_service: Service) -> None:
@@ -114,25 +114,25 @@ def test_a_job_is_cancelled_from_another_process_s4(own_service: Service) -> Non
     jobs, view = begun(own_service, held)
     assert held.asked.wait(120)
     with open_service(own_service.store.url, settings=own_service.settings) as other:
-        assert other.cancel_view(view.id).state is ViewState.CANCELLED
+        assert other.views.cancel(view.id).state is ViewState.CANCELLED
     held.go.set()
     jobs.close()
-    assert own_service.get_view(view.id).state is ViewState.CANCELLED
+    assert own_service.views.get(view.id).state is ViewState.CANCELLED
 
 
 def test_a_view_deleted_while_it_is_made_stays_away_s4(own_service: Service) -> None:
     held = Held(own_service)
     jobs, view = begun(own_service, held)
     assert held.asked.wait(120)
-    own_service.delete_view(view.id)
+    own_service.views.delete(view.id)
     held.go.set()
     jobs._jobs[f"demo/{view.id}"].thread.join(120)
-    assert own_service.list_views() == []
+    assert own_service.views.list() == []
 
 
 def test_a_failed_job_says_why(own_service: Service) -> None:
     spec = replace(REPLACED, scorer="unheard-of")
-    view = own_service.create_view(spec, wait=False)
+    view = own_service.views.create(spec, wait=False)
     failed = settled(own_service, view.id)
     assert failed.state is ViewState.FAILED
     assert "unheard-of" in failed.error
@@ -155,7 +155,7 @@ def test_a_job_whose_process_died_has_failed(
     jobs, view = begun(own_service, held)
     assert held.asked.wait(120)
     monkeypatch.setattr(view_store, "ABANDONED_S", -1.0)
-    lost = own_service.get_view(view.id)
+    lost = own_service.views.get(view.id)
     assert (lost.state, lost.error) == (ViewState.FAILED, "the process that made it has gone")
     monkeypatch.undo()
     held.go.set()
@@ -174,7 +174,7 @@ def test_a_job_of_a_killed_process_of_this_machine_is_lost_at_once(own_service: 
     ended.wait()
     fields = {**record.json, "maker": owner_name(ended.pid)}
     own_service.store.save_record(replace(record, json=fields))
-    lost = own_service.get_view(view.id)
+    lost = own_service.views.get(view.id)
     assert (lost.state, lost.error) == (ViewState.FAILED, "the process that made it has gone")
     held.go.set()
     jobs.close()
@@ -183,8 +183,8 @@ def test_a_job_of_a_killed_process_of_this_machine_is_lost_at_once(own_service: 
 def test_closing_the_service_ends_its_jobs(own_service: Service) -> None:
     with open_service(own_service.store.url, settings=own_service.settings) as other:
         views = [
-            other.create_view(replace(DELETED, random_seed=seed), wait=False) for seed in range(6)
+            other.views.create(replace(DELETED, random_seed=seed), wait=False) for seed in range(6)
         ]
     assert threading.active_count() < 20
-    states = {own_service.get_view(view.id).state for view in views}
+    states = {own_service.views.get(view.id).state for view in views}
     assert ViewState.RUNNING not in states

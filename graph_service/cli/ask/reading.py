@@ -68,7 +68,7 @@ def item(options: ItemOptions, output: Output, /) -> int:
         )
         is_cut = len(statements) > options.limit
         statements = statements[: options.limit]
-        views = service.page_views([options.id], graph=options.graph).get(options.id)
+        views = service.long_tail.page_views([options.id], graph=options.graph).get(options.id)
         output.object({"entity": entity, "statements": statements, "page_views": views})
         output.line(_named(entity.id, _label(entity, languages) or entity.id))
         if "en" in entity.descriptions:

@@ -145,7 +145,7 @@ def _contents(service: Service, name: str) -> Contents:
         return Contents(sum(load.statements for load in begun))
     return Contents(
         statements=info.counts.statements,
-        views=len(service.list_views(graph=name)),
-        passages=sum(one.passages for one in service.passage_sets(graph=name)),
+        views=len(service.views.list(graph=name)),
+        passages=sum(one.passages for one in service.passages.sets(graph=name)),
         page_views=len(read_page_views(service.store, name).keys),
     )

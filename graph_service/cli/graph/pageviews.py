@@ -31,7 +31,7 @@ def _load(service: Service, options: PageviewsOptions, output: Output) -> int:
 
     if not options.what:
         raise InputError("name the table to load", argument="source")
-    linker = service.passage_linker(graph=options.graph)
+    linker = service.passages.linker(graph=options.graph)
     report = load_page_views(
         options.what,
         store=service.store,
@@ -127,7 +127,7 @@ def _delete(service: Service, options: PageviewsOptions, output: Output) -> int:
         if input(f"Delete the page views of graph {name}? Type its name: ").strip() != name:
             output.line("nothing deleted")
             return 0
-    gone = service.delete_page_views(graph=name)
+    gone = service.long_tail.delete_page_views(graph=name)
     output.object({"deleted": gone})
     output.line(f"deleted the page views of graph {name}" if gone else "there were none")
     return 0

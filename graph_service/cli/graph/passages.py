@@ -36,7 +36,7 @@ def _load(service: Service, options: PassagesOptions, output: Output) -> int:
                 options.what,
                 store=service.store,
                 graph=service.graph(options.graph).name,
-                linker=service.passage_linker(graph=options.graph),
+                linker=service.passages.linker(graph=options.graph),
                 options=PassageOptions(
                     format=options.format,
                     title=options.title,
@@ -66,7 +66,7 @@ def _load(service: Service, options: PassagesOptions, output: Output) -> int:
 def _embed(service: Service, options: PassagesOptions, output: Output) -> int | None:
     try:
         with Bar(shown=not options.quiet) as bar:
-            return service.embed_passages(
+            return service.passages.embed(
                 graph=options.graph,
                 progress=lambda state: bar.show(state.done, state.total, "vectors"),
             )
@@ -79,7 +79,7 @@ def _embed(service: Service, options: PassagesOptions, output: Output) -> int | 
 def _search(service: Service, options: PassagesOptions, output: Output) -> int:
     if not options.what:
         raise InputError("say what to search for", argument="query")
-    result = service.passages(
+    result = service.passages.search(
         options.what,
         graph=options.graph,
         k=options.limit,
@@ -124,7 +124,7 @@ def prompt_text(item: ScoredPassage, /) -> str:
 
 
 def _list(service: Service, options: PassagesOptions, output: Output) -> int:
-    sets = service.passage_sets(graph=options.graph)
+    sets = service.passages.sets(graph=options.graph)
     output.object({"sets": sets})
     published = [one for one in sets if one.published]
     rows = [["source", "passages", "words", "linked", "published"]]
@@ -151,13 +151,13 @@ def _list(service: Service, options: PassagesOptions, output: Output) -> int:
 def _delete(service: Service, options: PassagesOptions, output: Output) -> int:
     if bool(options.what) == options.all:
         raise InputError("name a source, or say --all", argument="source")
-    known = sorted({one.source for one in service.passage_sets(graph=options.graph)})
+    known = sorted({one.source for one in service.passages.sets(graph=options.graph)})
     if options.what and options.what not in known:
         raise InputError(
             f"no passages of {options.what!r}; there are those of {', '.join(known) or 'no source'}",
             argument="source",
         )
-    gone = service.delete_passages(graph=options.graph, source=options.what)
+    gone = service.passages.delete(graph=options.graph, source=options.what)
     output.object({"deleted": gone, "source": options.what})
     output.line(f"deleted {gone:,} passages of {options.what or 'all sources'}")
     return 0

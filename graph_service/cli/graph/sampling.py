@@ -36,7 +36,7 @@ def sample(options: SampleOptions, output: Output, /) -> int:
         non_informative=dropped,
     )
     with open_from(options, output) as service:
-        drawn = service.sample(spec, graph=options.graph, languages=options.languages)
+        drawn = service.long_tail.sample(spec, graph=options.graph, languages=options.languages)
     if options.out:
         _write(options.out, drawn)
         output.object(

@@ -42,7 +42,7 @@ def _train(service: Service, options: ScorerOptions, output: Output) -> None:
             noted = time.monotonic()
             output.note(f"{stage}: {share:.0%}")
 
-    stored = service.train_scorer(
+    stored = service.scorers.train(
         graph=options.graph,
         text=not options.no_text,
         random_seed=options.random_seed,
@@ -82,7 +82,7 @@ def _figures(quality: ScorerQuality) -> list[str]:
 
 
 def _list(service: Service, options: ScorerOptions, output: Output) -> None:
-    scorers = service.list_scorers(graph=options.graph)
+    scorers = service.scorers.list(graph=options.graph)
     output.object({"scorers": scorers})
     if not scorers:
         output.line("no trained scorer; views use counts. Train one: graph-service scorer train")
@@ -106,7 +106,7 @@ def _list(service: Service, options: ScorerOptions, output: Output) -> None:
 def _delete(service: Service, options: ScorerOptions, output: Output) -> None:
     if not options.name:
         raise InputError("name the scorer to delete, as scorer list shows it", argument="name")
-    name = service.delete_scorer(options.name, graph=options.graph)
+    name = service.scorers.delete(options.name, graph=options.graph)
     output.object({"deleted": name})
     output.line(f"deleted scorer {name}")
 

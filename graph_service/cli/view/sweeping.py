@@ -60,12 +60,12 @@ def sweep(service: Service, options: ViewOptions, output: Output, /) -> None:
     A run that was stopped goes on where it was: lines that are there, of the graph as it is, are
     kept, and half a line at the end is written anew.
     """
-    specs = [service.settle_view(spec, graph=options.graph) for spec in _grid(options)]
+    specs = [service.views.resolve(spec, graph=options.graph) for spec in _grid(options)]
     path = options.out
     info = service.graph(options.graph)
     edges = info.fingerprints.edges
     done = _done(path, edges) if path else {}
-    scorer = service.ats_scorer(graph=info.name)
+    scorer = service.scorers.ats_name(graph=info.name)
     others = sorted({str(row["scorer"]) for row in done.values()} - {scorer})
     if others:
         raise InputError(
@@ -79,7 +79,7 @@ def sweep(service: Service, options: ViewOptions, output: Output, /) -> None:
     began = noted = time.monotonic()
     lines = [done[spec.identity(edges)] for spec in specs if spec.identity(edges) in done]
     for number, spec in enumerate(left, 1):
-        stored = service.create_view(spec, graph=info.name)
+        stored = service.views.create(spec, graph=info.name)
         row = _row(stored)
         lines.append(row)
         if path:
@@ -221,7 +221,7 @@ def show_impact(service: Service, options: ViewOptions, output: Output, /) -> No
         raise InputError("name a view and a file: view impact VIEW QUESTIONS", argument="questions")
     reference = view_ref(options.view)
     assert isinstance(reference, ViewRef)
-    graph, laid = service.lay_view(reference, graph=options.graph)
+    graph, laid = service.views.apply(reference, graph=options.graph)
     questions = [one for one in read_gold_questions(options.questions) if not one.lacking]
     cases, unknown = [], 0
     for question in questions:

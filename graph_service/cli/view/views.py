@@ -68,11 +68,11 @@ def _create(service: Service, options: ViewOptions, output: Output) -> None:
         )
     name, note = options.name, options.note
     if options.from_view:
-        source = service.get_view(options.from_view, graph=options.graph)
+        source = service.views.get(options.from_view, graph=options.graph)
         if source.stale:
             # What made the base change made nobody forget what the view was called.
             name, note = name or source.name, note or source.note
-    stored = service.create_view(
+    stored = service.views.create(
         _spec(service, options), graph=options.graph, name=name, note=note, progress=say
     )
     output.object({"view": stored})
@@ -95,7 +95,7 @@ def _spec(service: Service, options: ViewOptions) -> ViewSpec:
             "give one of --method, --changes FILE or --from-view VIEW", argument="method"
         )
     if options.from_view is not None:
-        return service.get_view(options.from_view, graph=options.graph).spec
+        return service.views.get(options.from_view, graph=options.graph).spec
     if options.changes is not None:
         return ViewSpec(method=Method.CUSTOM, changes=read_changes(options.changes))
     scope = options.scope
@@ -110,7 +110,7 @@ def _spec(service: Service, options: ViewOptions) -> ViewSpec:
 
 
 def _list(service: Service, options: ViewOptions, output: Output) -> None:
-    views = service.list_views(graph=options.graph)
+    views = service.views.list(graph=options.graph)
     output.object({"views": views})
     if not views:
         output.line("no views; make one: graph-service view create --method rr --level 0.3")
@@ -140,13 +140,13 @@ def _named(options: ViewOptions) -> str:
 
 
 def _show(service: Service, options: ViewOptions, output: Output) -> None:
-    stored = service.measured_view(_named(options), graph=options.graph)
+    stored = service.views.measured(_named(options), graph=options.graph)
     output.object({"view": stored})
     _print_view(stored, output)
 
 
 def _cancel(service: Service, options: ViewOptions, output: Output) -> None:
-    stored = service.cancel_view(_named(options), graph=options.graph)
+    stored = service.views.cancel(_named(options), graph=options.graph)
     output.object({"view": stored})
     output.line(f"view {stored.id} is {stored.state.value}")
 
@@ -172,7 +172,7 @@ def _diff(service: Service, options: ViewOptions, output: Output) -> None:
             f"--limit must be 1 to {service.settings.max_items}, got {options.limit}",
             argument="limit",
         )
-    changes, total = service.diff_view(reference, graph=options.graph, first=options.limit)
+    changes, total = service.views.diff(reference, graph=options.graph, first=options.limit)
     output.object({"changes": changes, "total": total})
     for change in changes:
         output.line(change.words)
@@ -181,7 +181,7 @@ def _diff(service: Service, options: ViewOptions, output: Output) -> None:
 
 
 def _delete(service: Service, options: ViewOptions, output: Output) -> None:
-    id_ = service.delete_view(_named(options), graph=options.graph)
+    id_ = service.views.delete(_named(options), graph=options.graph)
     output.object({"deleted": id_})
     output.line(f"deleted view {id_}")
 

@@ -1,0 +1,127 @@
+"""The graphs of a store as one process has them open: found by name, kept as arrays, read at once."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+from graph_service.errors import GraphNotFoundError, InputError
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.graph_info import GraphInfo
+from graph_service.model.limits import Deadline
+from graph_service.service.linking import OpenGraph
+from graph_service.service.read_session import ReadingOfThread, ReadSession
+from graph_service.settings import Settings
+from graph_service.store.protocol import Store
+
+SNAPSHOTS_KEPT = 4
+
+
+class Graphs:
+    """What every part of the service opens graphs by. Safe to use from several threads.
+
+    Args:
+        store: An open store.
+        settings: Limits and names.
+    """
+
+    def __init__(self, store: Store, settings: Settings, /) -> None:
+        self.store = store
+        self.settings = settings
+        self._arrays: OrderedDict[tuple[str, str], KnowledgeGraph] = OrderedDict()
+        self._building: dict[tuple[str, str], Lock] = {}
+        self._lock = Lock()
+        self._of_thread = ReadingOfThread()
+
+    @contextmanager
+    def one_reading(self, deadline: Deadline | None = None, /) -> Iterator[ReadSession]:
+        """Lets all reads of its block in this thread see one edition of each graph.
+
+        They also share one time limit, from now on where none is given. A block inside another
+        is a part of it.
+        """
+        outer = self._of_thread.current
+        if outer is not None:
+            yield outer
+            return
+        self._of_thread.current = ReadSession(self.store, deadline or self.deadline())
+        try:
+            yield self._of_thread.current
+        finally:
+            self._of_thread.current = None
+
+    def list(self) -> list[GraphInfo]:
+        """Returns all graphs of the store, by name."""
+        return (self._of_thread.current or self.store).graphs()
+
+    def find(self, name: str | None = None, /) -> GraphInfo:
+        """Returns a graph; without a name, the one of the settings or the only one there is.
+
+        Raises:
+            GraphNotFoundError: There is none of that name, or more than one to choose from.
+            InputError: The name is empty.
+        """
+        if name == "":
+            raise InputError("the graph's name is empty", argument="graph")
+        chosen = name or self.settings.graph
+        if chosen:
+            return (self._of_thread.current or self.store).graph(chosen)
+        known = self.list()
+        if len(known) == 1:
+            return known[0]
+        if not known:
+            raise GraphNotFoundError(
+                "the store has no graph yet",
+                argument="graph",
+                hint="Load one: graph-service load SOURCE --graph NAME",
+            )
+        names = ", ".join(info.name for info in known)
+        raise GraphNotFoundError(
+            f"the store has {len(known)} graphs: {names}; say which",
+            argument="graph",
+            hint="On the command line: --graph NAME",
+        )
+
+    def arrays(self, info: GraphInfo, /) -> KnowledgeGraph:
+        """Returns a graph as arrays; each edition is opened once and kept while it is used."""
+        key = (info.edition, info.fingerprints.content)
+        with self._lock:
+            graph = self._arrays.get(key)
+            if graph is not None:
+                self._arrays.move_to_end(key)
+            else:
+                building = self._building.setdefault(key, Lock())
+        if graph is not None:
+            self.store.mend_snapshot(info)
+            return graph
+        with building:
+            with self._lock:
+                graph = self._arrays.get(key)
+            if graph is None:
+                graph = self.store.snapshot(info)
+            with self._lock:
+                self._arrays[key] = graph
+                while len(self._arrays) > SNAPSHOTS_KEPT:
+                    self._arrays.popitem(last=False)
+                self._building.pop(key, None)
+        return graph
+
+    def open(self, name: str | None, /) -> OpenGraph:
+        """Returns a graph and its arrays; raises as ``find``."""
+        info = self.find(name)
+        return OpenGraph(info, self.arrays(info))
+
+    def deadline(self) -> Deadline:
+        """Returns the time limit of the operation under way, or one that begins now."""
+        reading = self._of_thread.current
+        return reading.deadline if reading else Deadline.after(self.settings.read_timeout_s)
+
+    def check_limit(self, limit: int, /, *, argument: str = "limit") -> None:
+        """Raises ``InputError`` where more items are asked for than the settings allow."""
+        if not 1 <= limit <= self.settings.max_items:
+            raise InputError(
+                f"{argument} must be 1 to {self.settings.max_items}, got {limit}",
+                argument=argument,
+            )

@@ -1,0 +1,151 @@
+"""Perturbed views of a store's graphs: made, listed, shown, compared with their base (S4, O10, O11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from graph_service.artifacts.view_jobs import ViewJobs
+from graph_service.artifacts.views import AppliedView, ViewStore
+from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.request import ViewRef
+from graph_service.model.stored_view import StoredView, ViewState
+from graph_service.model.view_spec import ViewSpec
+from graph_service.service.comparison import (
+    ViewChange,
+    changed_edges,
+)
+from graph_service.service.graphs import Graphs
+from graph_service.service.lookup import (
+    require_base,
+)
+from graph_service.service.triples import TripleRenderer
+from graph_service.views.measure.describe import describe_change, differences
+
+
+class Views:
+    """The views of a service's graphs."""
+
+    def __init__(self, graphs: Graphs, store: ViewStore, /) -> None:
+        self._graphs = graphs
+        self._store = store
+        self._jobs = ViewJobs(store)
+
+    def create(
+        self,
+        spec: ViewSpec,
+        /,
+        *,
+        graph: str | None = None,
+        name: str | None = None,
+        note: str = "",
+        wait: bool = True,
+        progress: Callable[[float], None] | None = None,
+    ) -> StoredView:
+        """Makes a view of a graph, measures its deviation (O11) and stores it (S4).
+
+        Args:
+            spec: What is asked.
+            graph: Name of the base.
+            name: A person's name for it.
+            note: Anything a person wants to remember.
+            wait: False returns at once; ``get`` then says how far it has come.
+            progress: Told the share of the work done, where it is waited for.
+        """
+        info = self._graphs.find(graph)
+        require_base(info)
+        if wait:
+            return self._store.create(
+                self._graphs.arrays(info), spec, name=name, note=note, progress=progress
+            )
+        return self._jobs.start(
+            info.name,
+            spec,
+            edges=info.fingerprints.edges,
+            arrays=lambda: self._graphs.arrays(info),
+            name=name,
+            note=note,
+        )
+
+    def resolve(self, spec: ViewSpec, /, *, graph: str | None = None) -> ViewSpec:
+        """Returns a specification that names its scorer in full, where it says ``trained``."""
+        info = self._graphs.find(graph)
+        return self._store.resolve(spec, graph=info.name, edges=info.fingerprints.edges)
+
+    def cancel(self, reference: str, /, *, graph: str | None = None) -> StoredView:
+        """Cancels the making of a view and returns it; one that is done stays."""
+        info = self._graphs.find(graph)
+        return self._jobs.cancel(info.name, reference, edges=info.fingerprints.edges)
+
+    def apply(
+        self, reference: ViewRef, /, *, graph: str | None = None
+    ) -> tuple[KnowledgeGraph, AppliedView]:
+        """Returns a base as arrays and a view laid over it."""
+        base = self._graphs.open(graph)
+        require_base(base.info)
+        laid = self._store.apply(base.arrays, reference, deadline=self._graphs.deadline())
+        assert laid is not None
+        return base.arrays, laid
+
+    def measured(self, reference: str, /, *, graph: str | None = None) -> StoredView:
+        """Returns a stored view with its deviation, measured now if it was made without."""
+        view = self.get(reference, graph=graph)
+        if view.stale or view.state is not ViewState.DONE:
+            return view
+        if view.deviation is not None and view.deviation.scorer == self._store.ats_scorer_name(
+            view.graph, edges=view.edges
+        ):
+            return view
+        return self._store.measured(self._graphs.open(graph).arrays, view)
+
+    def list(self, *, graph: str | None = None) -> list[StoredView]:
+        """Returns the stored views of a graph, oldest first."""
+        info = self._graphs.find(graph)
+        return self._store.list(info.name, edges=info.fingerprints.edges)
+
+    def get(self, reference: str, /, *, graph: str | None = None) -> StoredView:
+        """Returns a stored view by id or name."""
+        info = self._graphs.find(graph)
+        return self._store.get(info.name, reference, edges=info.fingerprints.edges)
+
+    def delete(self, reference: str, /, *, graph: str | None = None) -> str:
+        """Deletes a stored view and returns its id."""
+        info = self._graphs.find(graph)
+        return self._store.delete(info.name, reference, edges=info.fingerprints.edges)
+
+    def diff(
+        self,
+        reference: ViewRef,
+        /,
+        *,
+        graph: str | None = None,
+        languages: Sequence[str] = ("en",),
+        first: int = 50,
+        offset: int = 0,
+    ) -> tuple[Sequence[ViewChange], int]:
+        """Returns changes of a view, and how many there are in all.
+
+        Removed statements come first, then changed ones, then added ones.
+        """
+        self._graphs.check_limit(first, argument="first")
+        arrays, laid = self.apply(reference, graph=graph)
+        page = list(differences(arrays, laid.delta, start=offset, count=first))
+        edges_after = changed_edges(laid.overlay, page)
+        maker = TripleRenderer(arrays, laid.overlay, languages)
+        edges_before = [item.base_edge for item in page]
+        wanted = (*edges_before, *edges_after)
+        shown = maker.show([edge for edge in wanted if edge is not None])
+        changes = [
+            ViewChange(
+                before=None if before is None else shown[before],
+                after=None if after is None else shown[after],
+                words=describe_change(
+                    item, node_label=maker.node_label, relation_label=maker.relation_label
+                ),
+            )
+            for item, before, after in zip(page, edges_before, edges_after, strict=True)
+        ]
+        return changes, laid.delta.changed_count
+
+    def close(self) -> None:
+        """Cancels views that are being made."""
+        self._jobs.close()
