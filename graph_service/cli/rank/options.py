@@ -91,6 +91,7 @@ class RelationsOptions(GraphOptions, JudgeModelOptions):
             "triples_per_relation",
             "draw_seed",
         ),
+        question="",
     )
 
 
