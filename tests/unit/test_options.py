@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -16,12 +17,14 @@ from graph_service.api.schema import schema
 from graph_service.cli import main
 from graph_service.cli.answer.options import AnswerOptions
 from graph_service.cli.arguments import Parser
+from graph_service.cli.examples import EXAMPLES
 from graph_service.cli.graph.load_request import load_request
 from graph_service.cli.graph.options import LoadVerbOptions
-from graph_service.cli.options import add_options, read_options
+from graph_service.cli.options import VerbOptions, add_options, read_options
 from graph_service.cli.parser import make_parser
+from graph_service.cli.rank.options import RANK_VERBS
 from graph_service.cli.rank.relation_ranking import other_options, step_limits
-from graph_service.cli.score.options import SafeOptions
+from graph_service.cli.score.options import SCORES, SafeOptions
 from graph_service.cli.tables import options_page
 from graph_service.client.calls import spec_input
 from graph_service.errors import InputError
@@ -106,6 +109,25 @@ def test_the_options_of_verbs_come_from_their_dataclasses() -> None:
         bare = Parser()
         add_options(bare, parser.get_default("options"))
         assert _spelt(parser) == _spelt(bare), name
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        line
+        for lines in (
+            *EXAMPLES.values(),
+            *(each.examples for each in (*SCORES, *RANK_VERBS)),
+        )
+        for line in lines
+    ],
+)
+def test_each_example_makes_the_dataclass_of_its_verb(line: str, tmp_path: Path) -> None:
+    found = make_parser().parse_args(shlex.split(line))
+    if getattr(found, "question_vector", None) is not None:
+        found.question_vector = str(tmp_path / "vector.json")
+        Path(found.question_vector).write_text("[0.5]")
+    assert isinstance(read_options(found.options, found), VerbOptions)
 
 
 def _spelt(parser: argparse.ArgumentParser) -> set[str]:
