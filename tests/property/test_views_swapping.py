@@ -179,8 +179,8 @@ def test_graphs_past_the_cache_have_the_same_views(
     whole = deltas()
     for name in ("draw._CACHED", "draw._BLOCK", "pairs._CACHED", "pairs._BLOCK"):
         monkeypatch.setattr(f"graph_service.views.{name}", 8)
-    for name in ("pairing._ROWS", "swapping._ROWS"):
-        monkeypatch.setattr(f"graph_service.views.{name}", 4)
+    for name in ("pairing._ROWS", "method._ROWS"):
+        monkeypatch.setattr(f"graph_service.views.swapping.{name}", 4)
     assert deltas() == whole
 
 

@@ -173,7 +173,7 @@ def test_a_type_that_is_not_known_is_named(demo_service: Service) -> None:
     )
     (shown,) = execute(demo_service, document)["errors"]
     assert shown["extensions"]["argument"] == "typeIds"
-    with pytest.raises(InputError, match="at most 100 types"):
+    with pytest.raises(InputError, match="at most 100 values"):
         demo_service.retrieve(request(type_ids=("Q5",) * 101))
 
 

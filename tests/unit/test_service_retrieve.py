@@ -293,7 +293,7 @@ def test_relation_filters(demo_service: Service) -> None:
         ({"preset": "best"}, "preset", "okgqa"),
         ({"limit": 0}, "limit", "got 0"),
         ({"limit": 1001}, "limit", "1000"),
-        ({"max_hops": 0}, "max_hops", "1 to 4"),
+        ({"max_hops": 0}, "max_hops", "at least 1"),
         ({"max_hops": 5}, "max_hops", "1 to 4"),
         ({"max_edges": 0}, "max_edges", "got 0"),
         ({"edge_cost": -0.5}, "edge_cost", "-0.5"),
