@@ -40,6 +40,7 @@ from queries.datasets.demo_set import (
 )
 from queries.datasets.gold import GoldQuestion
 from queries.generate.answer import Answer, answer
+from queries.llm import ChatModel
 from queries.robustness import SweepReport, sweep
 from queries.score.run import CitationReport, score_answers
 
@@ -85,7 +86,8 @@ def demo(options: DemoOptions, output: Output, /) -> int:
     try:
         with open_service(f"sqlite:///{path}", settings=read_settings()) as service:
             parts = _Demo(service, Client.over(service), output)
-            record = _run(parts, options)
+            with chat_model(options, service.settings) as model:
+                record = _run(parts, options, model)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     record["seconds"] = round(time.perf_counter() - started, 1)
@@ -102,11 +104,10 @@ def demo(options: DemoOptions, output: Output, /) -> int:
     return 0
 
 
-def _run(parts: _Demo, options: DemoOptions) -> dict[str, Any]:
+def _run(parts: _Demo, options: DemoOptions, model: ChatModel | None) -> dict[str, Any]:
     record: dict[str, Any] = {"load": _load(parts)}
     question = demo_question(DEMO_QUESTION_ID)
     record["retrieved"] = _retrieve(parts, question)
-    model = chat_model(options, parts.service.settings)
     _head(parts, f"Answered: {question.question}")
     first = answer(
         question.question,

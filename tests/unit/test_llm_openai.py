@@ -11,7 +11,12 @@ from dataclasses import replace
 import pytest
 from openai_stand_in import Scripted, completion, error, ok, stand_in
 
+from graph_service.cli.answer.chat_model import chat_model
+from graph_service.cli.answer.options import ChatModelOptions
+from graph_service.cli.score.judge_model import judges
+from graph_service.cli.score.options import JudgeModelOptions
 from graph_service.errors import InputError, LimitError, SetupError
+from graph_service.settings import Settings
 from queries.llm import (
     JsonForm,
     Message,
@@ -400,3 +405,16 @@ def test_requests_at_once_do_not_pass_the_limit_together() -> None:
         meter.reserve(26),
     ):
         pass
+
+
+def test_a_verb_closes_the_connections_of_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[str] = []
+    monkeypatch.setattr(OpenAIChat, "close", lambda self: closed.append(self.name))
+    address = "http://127.0.0.1:9/v1"
+    with chat_model(ChatModelOptions(model="a", model_url=address), Settings()) as model:
+        assert model is not None
+        assert closed == []
+    with judges(JudgeModelOptions(model="b", model_url=address)) as judge:
+        assert judge() is judge()
+        assert closed == ["a"]
+    assert closed == ["a", "b"]

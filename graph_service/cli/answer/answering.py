@@ -185,20 +185,23 @@ def _replies(options: AnswerOptions, settings: Settings) -> Iterator[_Replies]:
             name = name or (models[0] if models else "")
             yield _Replies(CachedChat(cache, name) if name else None, cache)
         return
-    model = chat_model(
-        options,
-        settings,
-        endpoint=options,
-        concurrency=options.concurrency,
-        meter=TokenMeter(limit=options.token_limit),
-    )
-    path = options.cache
-    if path is None and model is not None and options.out:
-        path = f"{options.out}.replies.db"
-    if path is None:
-        yield _Replies(model, None)
-        return
-    with open_cache(path) as cache:
+    with contextlib.ExitStack() as stack:
+        model = stack.enter_context(
+            chat_model(
+                options,
+                settings,
+                endpoint=options,
+                concurrency=options.concurrency,
+                meter=TokenMeter(limit=options.token_limit),
+            )
+        )
+        path = options.cache
+        if path is None and model is not None and options.out:
+            path = f"{options.out}.replies.db"
+        if path is None:
+            yield _Replies(model, None)
+            return
+        cache = stack.enter_context(open_cache(path))
         if model is not None:
             model = CachedChat(cache, model.name, inner=model, retry_failed=options.retry_failed)
         yield _Replies(model, cache)

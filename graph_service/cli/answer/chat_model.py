@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 from graph_service.cli.answer.options import ChatModelOptions, EndpointOptions
 from graph_service.errors import InputError
 from graph_service.settings import Settings
 from queries.llm import ChatModel, OpenAIChat, Pace, TokenMeter
 
 
+@contextlib.contextmanager
 def chat_model(
     options: ChatModelOptions,
     settings: Settings,
@@ -16,8 +20,8 @@ def chat_model(
     endpoint: EndpointOptions | None = None,
     concurrency: int | None = None,
     meter: TokenMeter | None = None,
-) -> ChatModel | None:
-    """Returns the chat model of the options or the settings; None for template sentences.
+) -> Iterator[ChatModel | None]:
+    """Opens the chat model of the options or the settings; None for template sentences.
 
     Args:
         options: Name it.
@@ -30,9 +34,10 @@ def chat_model(
     if not name:
         if options.model_url:
             raise InputError("--model-url needs --model NAME", argument="model")
-        return None
+        yield None
+        return
     limits = endpoint or EndpointOptions()
-    return OpenAIChat(
+    with OpenAIChat(
         name,
         base_url=options.model_url or settings.model_url or None,
         api_key=settings.model_key or None,
@@ -45,4 +50,5 @@ def chat_model(
             tokens_a_minute=limits.tokens_a_minute,
         ),
         meter=meter,
-    )
+    ) as model:
+        yield model

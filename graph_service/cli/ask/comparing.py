@@ -23,10 +23,13 @@ _COLUMNS = 110
 
 def compare(options: CompareOptions, output: Output, /) -> int:
     """Prints the place of everything retrieved on each side, and each side's answer."""
-    model = chat_model(options, settings_of(options))
     sides = {BASE: None, **{name: view_ref(name) for name in options.views}}
     asked = options.request
-    with open_from(options, output) as service, service.one_reading():
+    with (
+        chat_model(options, settings_of(options)) as model,
+        open_from(options, output) as service,
+        service.one_reading(),
+    ):
         client = Client.over(service)
         answers = {
             name: answer(

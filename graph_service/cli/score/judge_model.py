@@ -64,12 +64,14 @@ def _model(options: JudgeModelOptions, run: RunOptions, stack: contextlib.ExitSt
                 argument="model",
             )
         return CachedChat(cache, name)
-    model = chat_model(
-        options,
-        settings,
-        endpoint=options,
-        concurrency=run.concurrency,
-        meter=TokenMeter(limit=options.token_limit),
+    model = stack.enter_context(
+        chat_model(
+            options,
+            settings,
+            endpoint=options,
+            concurrency=run.concurrency,
+            meter=TokenMeter(limit=options.token_limit),
+        )
     )
     if model is None:
         raise InputError(
