@@ -10,9 +10,7 @@ from graph_service.embed import Vectors
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.service.entity_texts import entity_texts
 from graph_service.service.graphs import Graphs
-from graph_service.service.lookup import (
-    require_base,
-)
+from graph_service.service.lookup import require_base
 from graph_service.views.scorer.trained import TrainedScorer
 
 

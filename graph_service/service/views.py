@@ -15,9 +15,7 @@ from graph_service.service.comparison import (
     changed_edges,
 )
 from graph_service.service.graphs import Graphs
-from graph_service.service.lookup import (
-    require_base,
-)
+from graph_service.service.lookup import require_base
 from graph_service.service.triples import TripleRenderer
 from graph_service.views.measure.describe import describe_change, differences
 
