@@ -101,8 +101,10 @@ def test_one_file_of_tests_is_run_by_itself(arguments: list[str], command: str) 
     if make is None:
         pytest.skip("needs make")
     # Nothing is installed: ``-n`` runs nothing, ``-o`` takes the environment as it is. A make that
-    # these tests run under would hand down its flags.
-    outside = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    # these tests run under would hand down its flags and its FILE.
+    outside = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "FILE"))
+    }
     done = subprocess.run(
         [make, "-n", "-o", ".venv/.test", "VENV=.venv", "test", *arguments],
         cwd=ROOT, env=outside, capture_output=True, text=True, check=True,
