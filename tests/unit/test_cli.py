@@ -6,31 +6,18 @@ import gzip
 import json
 import lzma
 import os
-import re
-import signal
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
-import httpx
 import pytest
 from cli_runs import Cli, process
 from demo_graph import ARNOLD, AURELIA, EUNICE, MARIA, QUESTION, copy_store
 from graphs import load_graph, sample_entities, sample_statements, statement
 
-from graph_service.api.app import ServerOptions
 from graph_service.cli.opening import settings_of
-from graph_service.cli.options import GraphOptions, read_options
-from graph_service.cli.parser import make_parser
+from graph_service.cli.options import GraphOptions
 from graph_service.cli.readers import view_ref
-from graph_service.cli.serve_options import ServeOptions
-from graph_service.cli.serving import server_options
 from graph_service.errors import (
     DeadlineError,
     InputError,
@@ -671,161 +658,3 @@ def test_answers_resume_and_are_scored_k4(cli: Cli, store: str, tmp_path: Path) 
 
 
 # Serving
-
-
-def test_who_may_be_served() -> None:
-    def options(*arguments: str, **settings: Any) -> ServerOptions:
-        parsed = make_parser().parse_args(["serve", *arguments])
-        return server_options(read_options(ServeOptions, parsed), Settings(**settings))
-
-    local = ("127.0.0.1", "localhost", "[::1]")
-    for host in ("127.0.0.1", "localhost", "::1", "127.0.0.9"):
-        assert set(options("--host", host).hosts) == {*local, host}
-    for host in ("0.0.0.0", "::", "192.168.1.2", "graph.example"):
-        with pytest.raises(SetupError, match="GRAPH_SERVICE_API_KEY"):
-            options("--host", host)
-        for open_ in (options("--host", host, "--insecure"), options("--host", host, api_key="k")):
-            assert (set(open_.hosts), open_.addresses) == ({*local, host}, True)
-        assert options("--host", host, api_key="k").api_key == "k"
-    named = options("--host", "0.0.0.0", "--insecure", "--allow-host", "graph.example")
-    assert set(named.hosts) == {*local, "0.0.0.0", "graph.example"}
-    assert not options("--allow-host", "graph.example").addresses
-    with pytest.raises(SetupError, match="GRAPH_SERVICE_API_KEY"):
-        options("--host", "0.0.0.0", "--insecure", "--allow-host", "*")
-    assert options("--host", "0.0.0.0", "--allow-host", "*", api_key="k").hosts[-1] == "*"
-    for unheard in ("http://graph.example", "graph.example:80", "graph.example/", ""):
-        with pytest.raises(InputError, match="--allow-host"):
-            options("--allow-host", unheard)
-    for unheard in (
-        "graph.example",
-        "https://graph.example/",
-        "https://a.example,https://b.example",
-    ):
-        with pytest.raises(InputError, match="--allow-origin"):
-            options("--allow-origin", unheard)
-    assert options("--allow-host", "graph.example").hosts[-1] == "graph.example"
-    assert not options().writable
-    assert options("--writable").writable
-    assert not options("--no-graphiql").graphiql
-    assert options("--allow-origin", "https://a.example").origins == ("https://a.example",)
-    assert options(threads=3).threads == 3
-
-
-def test_a_port_that_is_taken(cli: Cli, store: str) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = str(taken.getsockname()[1])
-        done = cli("serve", "--port", port, "--json")
-    assert done.code == 4
-    assert port in done.json["error"]["message"]
-    assert cli("serve", "--port", "99999").code == 4
-
-
-@contextmanager
-def serving(store: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server in a process of its own, and its address."""
-    # Where the tests run in the background they are deaf to SIGINT, and so would the server be.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    server = subprocess.Popen(
-        [sys.executable, "-m", "graph_service.cli", "serve", "--port", "0", "--writable"],
-        env={**os.environ, "GRAPH_SERVICE_STORE": store},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    signal.signal(signal.SIGINT, before)
-    try:
-        assert server.stderr is not None
-        assert server.stderr.readline() == f"store {store}\n"
-        said = server.stderr.readline()
-        assert "reading and writing" in said
-        found = re.search(r"http://127\.0\.0\.1:\d+/graphql", said)
-        assert found is not None
-        url = found[0]
-        limit = time.monotonic() + 120
-        while True:
-            try:
-                answer = httpx.post(url, json={"query": "{ graphs { name } }"})
-                break
-            except httpx.ConnectError:
-                assert time.monotonic() < limit
-                time.sleep(0.05)
-        assert answer.json() == {"data": {"graphs": [{"name": "demo"}]}}
-        yield server, url
-    finally:
-        server.kill()
-        server.communicate()
-
-
-def test_serve_answers_until_it_is_interrupted(store: str) -> None:
-    with serving(store) as (server, _):
-        server.send_signal(signal.SIGINT)
-        out, err = server.communicate(timeout=120)
-        assert (server.returncode, out) == (130, "")
-        assert "Traceback" not in err
-
-
-class Asking:
-    """A query that the server has begun to read: it has asked for the body."""
-
-    def __init__(self, url: str, length: int) -> None:
-        address = urlsplit(url)
-        self._connection = socket.create_connection(
-            (address.hostname or "", address.port or 0), timeout=120
-        )
-        self._reply = self._connection.makefile("rb")
-        lines = (
-            f"POST {address.path} HTTP/1.1",
-            f"Host: {address.netloc}",
-            "Content-Type: application/json",
-            f"Content-Length: {length}",
-            "Expect: 100-continue",
-        )
-        self._connection.sendall("".join(f"{line}\r\n" for line in (*lines, "")).encode())
-        assert self._status() == 100
-
-    def __enter__(self) -> Asking:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._reply.close()
-        self._connection.close()
-
-    def _status(self) -> int:
-        status = int(self._reply.readline().split()[1])
-        while self._reply.readline().strip():
-            pass
-        return status
-
-    def finish(self, body: bytes) -> tuple[int, object]:
-        """Sends the body; returns the status and what was answered."""
-        self._connection.sendall(body)
-        return self._status(), json.loads(self._reply.read())
-
-
-def wait_until_refused(url: str) -> None:
-    """Waits until the server takes no further connection."""
-    until = time.monotonic() + 120
-    while True:
-        try:
-            httpx.get(url, timeout=120)
-        except httpx.TransportError:
-            return
-        assert time.monotonic() < until
-        time.sleep(0.01)
-
-
-def test_a_server_asked_to_end_answers_what_is_under_way(store: str) -> None:
-    """Exit code 0, whatever connections are open and idle; the queries are sent to their end."""
-    query = json.dumps({"query": "{ graphs { name } }"}).encode()
-    with serving(store) as (server, url), httpx.Client() as idle, ExitStack() as stack:
-        idle.post(url, json={"query": "{ graphs { name } }"})
-        asked = [stack.enter_context(Asking(url, len(query))) for _ in range(3)]
-        server.send_signal(signal.SIGTERM)
-        wait_until_refused(url)
-        answers = [one.finish(query) for one in asked]
-        out, err = server.communicate(timeout=120)
-    assert answers == [(200, {"data": {"graphs": [{"name": "demo"}]}})] * 3
-    assert (server.returncode, out) == (0, "")
-    assert "Traceback" not in err
