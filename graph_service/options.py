@@ -209,11 +209,10 @@ _PROSE = {word: name for word, name in GRAPHQL_WORDS.items() if "_" not in name}
 
 
 def _option(field: dataclasses.Field[Any], hint: Any) -> Option:
-    parts = [hint]
-    if get_origin(hint) in (Union, types.UnionType):
-        parts = [part for part in get_args(hint) if part is not type(None)]
-    is_optional = len(parts) < len(get_args(hint)) or (parts == [hint] and hint is Any)
-    kind = parts[0]
+    is_union = get_origin(hint) in (Union, types.UnionType)
+    parts = get_args(hint) if is_union else (hint,)
+    is_optional = type(None) in parts
+    kind = next(part for part in parts if part is not type(None))
     is_list = get_origin(kind) is tuple
     if is_list:
         kind = get_args(kind)[0]
