@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from graph_builder import build_graph
 
+from graph_service.errors import GraphServiceError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
@@ -139,7 +140,7 @@ def drawn(graph: KnowledgeGraph) -> dict[str, str]:
         name = f"{spec.method} {spec.level or spec.count} {spec.sampling}{scope}"
         try:
             delta, report = make_delta(graph, spec)
-        except Exception as error:
+        except GraphServiceError as error:
             found[name] = f"{type(error).__name__}: {error}"
             continue
         text = json.dumps(told(graph, delta, report))

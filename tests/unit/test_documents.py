@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -97,16 +96,13 @@ def test_there_are_items_of_what_is_to_be_changed() -> None:
 )
 def test_one_file_of_tests_is_run_by_itself(arguments: list[str], command: str) -> None:
     """Without the checks and the processes that a whole run needs."""
-    make = shutil.which("make")
-    if make is None:
-        pytest.skip("needs make")
     # Nothing is installed: ``-n`` runs nothing, ``-o`` takes the environment as it is. A make that
     # these tests run under would hand down its flags and its FILE.
     outside = {
         name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "FILE"))
     }
     done = subprocess.run(
-        [make, "-n", "-o", ".venv/.test", "VENV=.venv", "test", *arguments],
+        ["make", "-n", "-o", ".venv/.test", "VENV=.venv", "test", *arguments],
         cwd=ROOT, env=outside, capture_output=True, text=True, check=True,
     )  # fmt: skip
     lines = done.stdout.splitlines()
