@@ -36,7 +36,7 @@ class EndpointEmbedder:
         model: Name of the model.
         base_url: Address of the endpoint; OpenAI's own where it is empty.
         api_key: Its key; local servers mostly need none.
-        timeout_s: Seconds without an answer after which one try has failed.
+        timeout_s: Seconds after which one try has failed, however much of its answer is there.
         retry: When to ask again; ``Retry-After`` is honoured.
         sleep: Waits some seconds.
         clock: Seconds since 1970.

@@ -6,7 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graph_service.http.retry import RetryPolicy, retry_after_s
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import openai
 
 OPENAI_URL = "https://api.openai.com/v1"
+# Far above 128 vectors of some thousand numbers each, and any reply of a chat model.
+_MAX_ANSWER_BYTES = 1 << 28
 PASSING_STATUSES = frozenset((408, 409, 425, 429))
 """Statuses below 500 after which the same request may be asked again; all from 500 on are too."""
 
@@ -22,12 +24,12 @@ class OpenAIClient:
     """Connections to one endpoint, shared by threads, and how long to wait between tries.
 
     Nothing is sent, and the openai package is not imported, before the first request. The key is
-    sent to ``base_url`` alone.
+    sent to ``base_url`` alone. A try that ends at its time or size raises the package's errors.
 
     Args:
         base_url: Address of the endpoint; OpenAI's own where it is empty.
         api_key: Its key; local servers mostly need none.
-        timeout_s: Seconds after which one try has failed.
+        timeout_s: Seconds after which one try has failed, however much of its reply is there.
         retry: When to ask again.
         sleep: Waits some seconds.
         clock: Seconds since 1970.
@@ -59,6 +61,12 @@ class OpenAIClient:
             if self._client is None:
                 import openai
 
+                from graph_service.http.connection import open_client
+
+                # The package is typed for httpx2 since 3.0, and takes a client of either.
+                http_client: Any = open_client(
+                    timeout_s=self.timeout_s, max_bytes=_MAX_ANSWER_BYTES
+                )
                 # Retries are ours: the package's own neither wait longer than a minute nor ask
                 # again after a reply that is no JSON.
                 self._client = openai.OpenAI(
@@ -66,6 +74,7 @@ class OpenAIClient:
                     api_key=self._api_key or "none",
                     timeout=self.timeout_s,
                     max_retries=0,
+                    http_client=http_client,
                 )
             return self._client
 
