@@ -12,13 +12,8 @@ import orjson
 
 from graph_service.embed.protocol import Float32
 from graph_service.errors import InputError, LimitError, SetupError
-from graph_service.http.openai_client import (
-    OpenAIClient,
-    has_no_credit,
-    is_passing,
-    tries_in_words,
-)
-from graph_service.http.retry import RetryPolicy
+from graph_service.http.openai_client import OpenAIClient, has_no_credit, tries_in_words
+from graph_service.http.retry import RetryPolicy, is_passing
 
 if TYPE_CHECKING:
     import openai

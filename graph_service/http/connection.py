@@ -317,7 +317,8 @@ class _BoundedStream(httpcore.NetworkStream):
 def _httpx_errors() -> Iterator[None]:
     """Raises httpcore's errors, and those of names and of gzip, as httpx's.
 
-    The cause of each is what the operating system said, where it is that.
+    The cause of each is what the system, TLS or the parser of HTTP said, where there is that:
+    httpcore keeps it as an argument, and its pool drops the chain.
     """
     try:
         yield
@@ -330,7 +331,8 @@ def _httpx_errors() -> Iterator[None]:
         told = getattr(httpx, type(error).__name__, None) if known else None
         if told is None:
             raise
-        raise told(str(error)) from (error.__cause__ or error)
+        cause = next((one for one in error.args if isinstance(one, Exception)), error)
+        raise told(str(error)) from cause
 
 
 def _proxy_of(url: httpx.URL) -> str | None:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 OPENAI_URL = "https://api.openai.com/v1"
 # Far above 128 vectors of some thousand numbers each, and any reply of a chat model.
 _MAX_ANSWER_BYTES = 1 << 28
-PASSING_STATUSES = frozenset((408, 409, 425, 429))
-"""Statuses below 500 after which the same request may be asked again; all from 500 on are too."""
 
 
 class OpenAIClient:
@@ -104,11 +102,6 @@ class OpenAIClient:
     def unreachable(self, cause: BaseException, /) -> str:
         """Returns what a failed connection is told as."""
         return f"the connection to {self.base_url} failed ({type(cause).__name__}: {cause})"
-
-
-def is_passing(status: int, /) -> bool:
-    """Returns whether a request that got a status may succeed when it is asked again."""
-    return status in PASSING_STATUSES or status >= 500
 
 
 def has_no_credit(error: openai.APIStatusError, /) -> bool:

@@ -7,13 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from graph_service.errors import InputError, LimitError, SetupError
-from graph_service.http.openai_client import (
-    OpenAIClient,
-    has_no_credit,
-    is_passing,
-    tries_in_words,
-)
-from graph_service.http.retry import RetryPolicy
+from graph_service.http.openai_client import OpenAIClient, has_no_credit, tries_in_words
+from graph_service.http.retry import RetryPolicy, is_passing
 from queries.llm.chat import (
     JsonForm,
     Message,

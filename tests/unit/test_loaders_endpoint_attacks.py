@@ -83,6 +83,14 @@ def test_an_error_with_an_endless_body_is_told() -> None:
         ask(address)
 
 
+def test_an_answer_that_is_no_tls_is_told() -> None:
+    with (
+        scripted(at_once(OK + b"\r\n" + ANSWER)) as address,
+        pytest.raises(EndpointError, match="no secure connection"),
+    ):
+        ask(address.replace("http:", "https:"))
+
+
 @pytest.mark.parametrize("request_of", [ask, fetch])
 @pytest.mark.parametrize(
     "header",
