@@ -147,7 +147,7 @@ def _place_named(host: str) -> str | None:
 
 
 def open_client(*, timeout_s: float, max_bytes: int) -> httpx.Client:
-    """Returns a client whose requests end in their time and at their size, threads may share it.
+    """Returns a client whose requests end in their time and at their size; threads may share it.
 
     It asks for gzip and unpacks it within the bounds. It raises httpx's errors, among them
     ``AnswerTooLargeError`` and ``RedirectRefusedError``. Proxies are those of the environment.
@@ -187,8 +187,9 @@ class _BoundedTransport(httpx.BaseTransport):
             bounds = request.extensions[_BOUNDS] = Bounds(deadline, self._max_bytes)
         bounds.check_address(url)
         limits = dict.fromkeys(("connect", "read", "write"), bounds)
+        proxy = _proxy_of(url)
         with _httpx_errors():
-            response = self._pool(url).handle_request(
+            response = self._pool(proxy).handle_request(
                 httpcore.Request(
                     request.method,
                     httpcore.URL(
@@ -199,6 +200,10 @@ class _BoundedTransport(httpx.BaseTransport):
                     extensions={"timeout": {**limits, "pool": bounds.seconds_left}},
                 )
             )
+            if bounds.kind is None and proxy is None:
+                # A connection that was kept: nothing was connected to, and nothing checked.
+                peer = response.extensions["network_stream"].get_extra_info("server_addr")
+                bounds.check_place(str(peer[0]))
         body = _BoundedBody(response, bounds)
         # Unpacked here, where it is bounded: httpx must not unpack it again, by any coding.
         headers = [(k, v) for k, v in response.headers if k.lower() != b"content-encoding"]
@@ -211,8 +216,7 @@ class _BoundedTransport(httpx.BaseTransport):
             for pool in self._pools.values():
                 pool.close()
 
-    def _pool(self, url: httpx.URL) -> httpcore.ConnectionPool:
-        proxy = _proxy_of(url)
+    def _pool(self, proxy: str | None) -> httpcore.ConnectionPool:
         with self._lock:
             if proxy not in self._pools:
                 self._pools[proxy] = _open_pool(proxy)

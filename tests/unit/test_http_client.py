@@ -158,6 +158,29 @@ def test_a_host_of_several_addresses_is_asked_at_the_one_that_answers(
         assert get(address.replace("127.0.0.1", "two.example")).content == b"here"
 
 
+def test_a_kept_connection_knows_what_kind_of_place_it_leads_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A redirect from one local address to another is followed there as on a new one."""
+    resolve = socket.getaddrinfo
+
+    def found(host: str, *rest: Any, **named: Any) -> list[Any]:
+        return resolve("127.0.0.1" if host == "near.example" else host, *rest, **named)
+
+    def script(client: socket.socket, _: object) -> None:
+        client.sendall(OK + b"Content-Length: 4\r\n\r\nhere")
+        if client.recv(1 << 16):
+            moved = f"HTTP/1.1 302 Found\r\nLocation: {address}\r\nContent-Length: 0\r\n\r\n"
+            client.sendall(moved.encode())
+
+    monkeypatch.setattr(socket, "getaddrinfo", found)
+    with scripted(script) as address, open_client(timeout_s=5, max_bytes=1_000) as client:
+        named = address.replace("127.0.0.1", "near.example")
+        answers = [client.get(named) for _ in range(2)]
+    assert [one.text for one in answers] == ["here", "here"]
+    assert [len(one.history) for one in answers] == [0, 1]
+
+
 def test_a_redirect_is_refused_before_it_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that leads into a private network costs no connection there."""
     connected: list[str] = []
