@@ -83,6 +83,10 @@ class OpenAIClient:
                 self._client.close()
                 self._client = None
 
+    def __del__(self) -> None:
+        # The package closes none but a client of its own: one that nobody closed would stay open.
+        self.close()
+
     def waits(self, headers: Mapping[str, str], tries: int, /) -> tuple[float | None, float | None]:
         """Returns the wait before the next try, and the one that the endpoint asks for.
 

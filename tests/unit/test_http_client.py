@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import gzip
 import re
 import socket
@@ -13,7 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
-from openai_stand_in import Scripted, completion, stand_in
+from openai_stand_in import Scripted, completion, embeddings, stand_in
 from raw_server import OK, at_once, scripted, slowly
 
 from graph_service.embed.endpoint import EndpointEmbedder
@@ -121,6 +122,15 @@ def test_a_kept_connection_serves_each_request_in_its_own_bounds() -> None:
     assert [reply.status_code for reply in sent] == [200] * 3
     assert len({id(bounds_of(reply)) for reply in sent}) == 3
     assert max(bounds_of(reply).received for reply in sent) < 1_500
+
+
+def test_a_client_that_nobody_closed_leaves_no_connection() -> None:
+    """A socket that is open when it is collected is a warning, and so an error here."""
+    with stand_in(embeddings) as server:
+        embedder = EndpointEmbedder("m", base_url=server.url)
+        assert embedder.dimension == 8
+        del embedder
+        gc.collect()
 
 
 def test_chat_models_and_embedders_end_in_their_time_and_size(
