@@ -12,13 +12,8 @@ import orjson
 
 from graph_service.embed.protocol import Float32
 from graph_service.errors import InputError, LimitError, SetupError
-from graph_service.http.openai_client import (
-    OpenAIClient,
-    has_no_credit,
-    is_passing,
-    tries_in_words,
-)
-from graph_service.http.retry import RetryPolicy
+from graph_service.http.openai_client import OpenAIClient, has_no_credit, tries_in_words
+from graph_service.http.retry import RetryPolicy, is_passing
 
 if TYPE_CHECKING:
     import openai
@@ -36,7 +31,7 @@ class EndpointEmbedder:
         model: Name of the model.
         base_url: Address of the endpoint; OpenAI's own where it is empty.
         api_key: Its key; local servers mostly need none.
-        timeout_s: Seconds without an answer after which one try has failed.
+        timeout_s: Seconds after which one try has failed, however much of its answer is there.
         retry: When to ask again; ``Retry-After`` is honoured.
         sleep: Waits some seconds.
         clock: Seconds since 1970.

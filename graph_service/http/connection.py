@@ -1,32 +1,45 @@
-"""Connections whose every read is bounded by a time and a number of bytes, redirects included.
+"""The one HTTP client: the time and the bytes of every exchange are bounded, redirects included.
 
-A socket's own time limit is for each piece, so one byte a second, or ``100 Continue`` again and
-again, would hold a request for ever.
+httpx's time limits hold for each read, so one byte a second, or ``100 Continue`` again and again,
+would hold a request for ever. Here a request carries its ``Bounds`` in the place of those limits,
+and the connection asks them before and after every read.
 """
 
 from __future__ import annotations
 
-import http.client
-import io
+import contextlib
+import functools
 import ipaddress
 import socket
+import ssl
+import threading
 import time
-import urllib.parse
 import urllib.request
+import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-_BUFFER_BYTES = 1 << 16
+import httpcore
+import httpx
+
+from graph_service import __version__
+from graph_service.errors import SetupError
+
 # Status lines and headers, redirects' too, beside the body.
 _HEADER_BYTES = 1 << 20
 _LEAST_TIMEOUT_S = 0.001
+_MAX_REDIRECTS = 10
+# Small enough for one call to send it whole or not at all: then no send outlasts its time limit.
+_SENT_BYTES = 1 << 14
+_BOUNDS = "graph_service.bounds"
 
 
-class AnswerTooLargeError(OSError):
+class AnswerTooLargeError(httpx.TransportError):
     """More bytes came than an answer may have."""
 
 
-class RedirectRefusedError(OSError):
+class RedirectRefusedError(httpx.TransportError):
     """A redirect leads to where the address that was given does not."""
 
 
@@ -36,7 +49,9 @@ class Bounds:
 
     Attributes:
         deadline: On the monotonic clock.
-        max_bytes: As they come, packed or not.
+        max_bytes: Of the body, as it comes and unpacked.
+        received: Bytes that came, headers included.
+        scheme: Of the address given; "" before it is known.
         kind: What kind of place the address given is, see ``place_of``; None before it is known.
         redirected: Whether the request was redirected.
     """
@@ -44,22 +59,48 @@ class Bounds:
     deadline: float
     max_bytes: int
     received: int = 0
+    scheme: str = ""
     kind: str | None = None
     redirected: bool = False
 
     @property
     def seconds_left(self) -> float:
-        """Time left; raises ``TimeoutError`` where there is none."""
+        """Time left; raises ``httpx.ReadTimeout`` where there is none."""
         left = self.deadline - time.monotonic()
         if left <= 0:
-            raise TimeoutError("the time for the request is over")
+            raise httpx.ReadTimeout("the time for the request is over")
         return max(left, _LEAST_TIMEOUT_S)
 
     def receive(self, count: int, /) -> None:
         """Counts bytes; raises ``AnswerTooLargeError`` where they are too many."""
         self.received += count
-        if self.received > self.max_bytes + _HEADER_BYTES:
+        self.check_size(self.received - _HEADER_BYTES)
+
+    def check_size(self, count: int, /) -> None:
+        """Raises ``AnswerTooLargeError`` for a body of so many bytes."""
+        if count > self.max_bytes:
             raise AnswerTooLargeError(f"an answer larger than {self.max_bytes} bytes")
+
+    def check_address(self, url: httpx.URL, /) -> None:
+        """Notes the address given; raises ``RedirectRefusedError`` where a redirect may not lead.
+
+        A redirect may change http to https, and no other scheme. A name is checked where it is
+        connected to; behind a proxy an IP address is all to go by.
+        """
+        kind = _place_named(url.host)
+        if not self.scheme:
+            self.scheme, self.kind = url.scheme, kind
+            return
+        self.redirected = True
+        if url.scheme != self.scheme and (self.scheme, url.scheme) != ("http", "https"):
+            raise RedirectRefusedError(
+                f"a redirect from {self.scheme} to {url.scheme}: {str(url)[:200]}"
+            )
+        if kind not in (None, "public", self.kind):
+            raise RedirectRefusedError(
+                f"a redirect to {str(url)[:200]}, a {kind} address; the address given is "
+                f"{self.kind or 'behind a proxy'}"
+            )
 
     def check_place(self, address: str, /) -> None:
         """Raises ``RedirectRefusedError`` for a redirect into a private network, unless the
@@ -94,130 +135,6 @@ def place_of(address: str, /) -> str:
     return "public" if found.is_global and not found.is_multicast else "private"
 
 
-@dataclass(slots=True)
-class _BoundedRequest:
-    """What a request of urllib's carries, through redirects too."""
-
-    bounds: Bounds
-    first_scheme: str
-
-
-class _BoundedReader(io.RawIOBase):
-    def __init__(self, sock: Any, bounds: Bounds) -> None:
-        self._socket = sock
-        # Keeps the socket open when urllib closes its own end of it.
-        self._raw = sock.makefile("rb", buffering=0)
-        self._bounds = bounds
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: object, /) -> int:
-        self._socket.settimeout(self._bounds.seconds_left)
-        count = self._raw.readinto(buffer) or 0
-        self._bounds.receive(count)
-        return int(count)
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
-
-
-class _BoundedSocket:
-    """What a response makes a file of."""
-
-    def __init__(self, sock: Any, bounds: Bounds) -> None:
-        self._socket = sock
-        self._bounds = bounds
-
-    def makefile(self, mode: str) -> io.BufferedReader:
-        return io.BufferedReader(_BoundedReader(self._socket, self._bounds), _BUFFER_BYTES)
-
-
-class _BoundedConnection(http.client.HTTPConnection):
-    bounds: Bounds
-    checks_place = True
-
-    def connect(self) -> None:
-        self.timeout = self.bounds.seconds_left
-        super().connect()
-        if self.checks_place:
-            try:
-                self.bounds.check_place(str(self.sock.getpeername()[0]))
-            except RedirectRefusedError:
-                self.close()
-                raise
-
-    def response_class(self, sock: Any, *args: Any, **options: Any) -> Any:  # type: ignore[override]
-        return http.client.HTTPResponse(
-            cast(socket.socket, _BoundedSocket(sock, self.bounds)), *args, **options
-        )
-
-
-class _BoundedSecureConnection(_BoundedConnection, http.client.HTTPSConnection):
-    pass
-
-
-class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
-    def http_open(self, request: urllib.request.Request) -> Any:
-        return self.do_open(_connect(_BoundedConnection, request), request)
-
-    def https_open(self, request: urllib.request.Request) -> Any:
-        return self.do_open(_connect(_BoundedSecureConnection, request), request)
-
-
-def _connect(kind: type[_BoundedConnection], request: urllib.request.Request) -> Any:
-    def make(host: str, **options: Any) -> _BoundedConnection:
-        connection = kind(host, **options)
-        connection.bounds = _carried(request).bounds
-        # Behind a proxy its address is the one connected to, and says nothing of the host.
-        connection.checks_place = not request.has_proxy() and not request._tunnel_host  # type: ignore[attr-defined]
-        return connection
-
-    return make
-
-
-class _Redirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: Any,
-        code: int,
-        msg: str,
-        headers: Any,
-        newurl: str,
-    ) -> urllib.request.Request | None:
-        carried = _carried(req)
-        _check_redirect(carried, newurl)
-        made = super().redirect_request(req, fp, code, msg, headers, newurl)
-        if made is not None:
-            carried.bounds.redirected = True
-            made.bounded = carried  # type: ignore[attr-defined]
-        return made
-
-
-def _carried(request: urllib.request.Request) -> _BoundedRequest:
-    carried: _BoundedRequest = request.bounded  # type: ignore[attr-defined]
-    return carried
-
-
-def _check_redirect(carried: _BoundedRequest, address: str) -> None:
-    parts = urllib.parse.urlsplit(address)
-    first = carried.first_scheme
-    if parts.scheme != first and (first, parts.scheme) != ("http", "https"):
-        raise RedirectRefusedError(
-            f"a redirect from {first} to {parts.scheme or 'nowhere'}: {address[:200]}"
-        )
-    # A name is checked where it is connected to; behind a proxy an address is all to go by.
-    kind = _place_named(parts.hostname or "")
-    allowed = carried.bounds.kind
-    if kind not in (None, "public", allowed):
-        raise RedirectRefusedError(
-            f"a redirect to {address[:200]}, a {kind} address; the address given is "
-            f"{allowed or 'behind a proxy'}"
-        )
-
-
 def _place_named(host: str) -> str | None:
     """Returns what kind of place a host is by its name alone; None where that does not say it."""
     name = host.rstrip(".").lower()
@@ -229,16 +146,232 @@ def _place_named(host: str) -> str | None:
         return None
 
 
-def open_bounded(request: urllib.request.Request, /, *, timeout_s: float, max_bytes: int) -> Any:
-    """Sends a request and returns its response as urllib gives it, every read of it bounded.
+def open_client(*, timeout_s: float, max_bytes: int) -> httpx.Client:
+    """Returns a client whose requests end in their time and at their size; threads may share it.
 
-    Raises:
-        HTTPError: A status other than 2xx.
-        URLError, OSError, HTTPException: No response; too late, too large or redirected to
-            where it may not be among them.
+    It asks for gzip and unpacks it within the bounds. It raises httpx's errors, among them
+    ``AnswerTooLargeError`` and ``RedirectRefusedError``. Proxies are those of the environment.
+
+    Args:
+        timeout_s: Seconds from the beginning of a request to the end of its answer, redirects
+            included; a request's own ``timeout`` comes first.
+        max_bytes: Size of a body, as it comes and unpacked.
     """
-    host = urllib.parse.urlsplit(request.full_url).hostname or ""
-    bounds = Bounds(time.monotonic() + timeout_s, max_bytes, kind=_place_named(host))
-    request.bounded = _BoundedRequest(bounds, request.type)  # type: ignore[attr-defined]
-    opener = urllib.request.build_opener(_Handler, _Redirects)
-    return opener.open(request, timeout=timeout_s)
+    return httpx.Client(
+        transport=_BoundedTransport(max_bytes),
+        timeout=timeout_s,
+        follow_redirects=True,
+        max_redirects=_MAX_REDIRECTS,
+        headers={"User-Agent": f"graph-service/{__version__}", "Accept-Encoding": "gzip"},
+    )
+
+
+def bounds_of(response: httpx.Response, /) -> Bounds:
+    """Returns the bounds of the request that a response answers; its deadline may be moved."""
+    bounds: Bounds = response.request.extensions[_BOUNDS]
+    return bounds
+
+
+class _BoundedTransport(httpx.BaseTransport):
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._pools: dict[str | None, httpcore.ConnectionPool] = {}
+        self._lock = threading.Lock()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        url = request.url
+        bounds: Bounds | None = request.extensions.get(_BOUNDS)
+        if bounds is None:
+            deadline = time.monotonic() + request.extensions["timeout"]["read"]
+            # httpx hands the extensions of a request on to what it is redirected to.
+            bounds = request.extensions[_BOUNDS] = Bounds(deadline, self._max_bytes)
+        bounds.check_address(url)
+        limits = dict.fromkeys(("connect", "read", "write"), bounds)
+        proxy = _proxy_of(url)
+        with _httpx_errors():
+            response = self._pool(proxy).handle_request(
+                httpcore.Request(
+                    request.method,
+                    httpcore.URL(
+                        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+                    ),
+                    headers=request.headers.raw,
+                    content=cast(httpx.SyncByteStream, request.stream),
+                    extensions={"timeout": {**limits, "pool": bounds.seconds_left}},
+                )
+            )
+            if bounds.kind is None and proxy is None:
+                # A connection that was kept: nothing was connected to, and nothing checked.
+                peer = response.extensions["network_stream"].get_extra_info("server_addr")
+                bounds.check_place(str(peer[0]))
+        body = _BoundedBody(response, bounds)
+        # Unpacked here, where it is bounded: httpx must not unpack it again, by any coding.
+        headers = [(k, v) for k, v in response.headers if k.lower() != b"content-encoding"]
+        return httpx.Response(
+            response.status, headers=headers, stream=body, extensions=dict(response.extensions)
+        )
+
+    def close(self) -> None:
+        with self._lock:
+            for pool in self._pools.values():
+                pool.close()
+
+    def _pool(self, proxy: str | None) -> httpcore.ConnectionPool:
+        with self._lock:
+            if proxy not in self._pools:
+                self._pools[proxy] = _open_pool(proxy)
+            return self._pools[proxy]
+
+
+class _BoundedBody(httpx.SyncByteStream):
+    def __init__(self, response: httpcore.Response, bounds: Bounds) -> None:
+        self._response = response
+        self._bounds = bounds
+        headers = httpx.Headers(response.headers)
+        self._packed = headers.get("Content-Encoding", "").strip().lower() == "gzip"
+        self._declared = headers.get("Content-Length", "")
+
+    def __iter__(self) -> Iterator[bytes]:
+        unpacker = zlib.decompressobj(wbits=31)
+        size = came = 0
+        try:
+            with _httpx_errors():
+                for data in self._response.iter_stream():
+                    came += len(data)
+                    if self._packed:
+                        data = unpacker.decompress(data, self._bounds.max_bytes - size + 1)
+                    size += len(data)
+                    self._bounds.check_size(size)
+                    yield data
+        except httpx.RemoteProtocolError as error:
+            if not self._declared:
+                raise
+            told = f"{came} of {self._declared} bytes came"
+            raise httpx.RemoteProtocolError(told) from error
+        if self._packed and came and not unpacker.eof:
+            raise httpx.RemoteProtocolError("it ends inside its gzip stream")
+
+    def close(self) -> None:
+        self._response.close()
+
+
+class _BoundedBackend(httpcore.NetworkBackend):
+    """Opens connections for ``Bounds`` that come in the place of a time limit."""
+
+    def __init__(self, *, to_proxy: bool) -> None:
+        self._backend = httpcore.SyncBackend()
+        self._to_proxy = to_proxy
+
+    def connect_tcp(
+        self, host: str, port: int, timeout: Any = None, *arguments: Any, **options: Any
+    ) -> httpcore.NetworkStream:
+        bounds: Bounds = timeout
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        for left, (*_, place) in zip(range(len(found), 0, -1), found, strict=True):
+            address = str(place[0])
+            # A proxy's own address says nothing of the host behind it.
+            if not self._to_proxy:
+                bounds.check_place(address)
+            try:
+                stream = self._backend.connect_tcp(
+                    address, port, bounds.seconds_left / left, *arguments, **options
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                if left == 1:
+                    raise
+                continue
+            return _BoundedStream(stream, bounds)
+        raise httpcore.ConnectError(f"{host} has no address")
+
+
+class _BoundedStream(httpcore.NetworkStream):
+    """A connection; what it reads and writes is bounded by the request that it serves."""
+
+    def __init__(self, stream: httpcore.NetworkStream, opened_for: Bounds) -> None:
+        self._stream = stream
+        # httpcore greets SOCKS proxies without a time limit.
+        self._opened_for = opened_for
+
+    def read(self, max_bytes: int, timeout: Any = None) -> bytes:
+        bounds: Bounds = timeout or self._opened_for
+        data = self._stream.read(max_bytes, bounds.seconds_left)
+        bounds.receive(len(data))
+        return data
+
+    def write(self, buffer: bytes, timeout: Any = None) -> None:
+        bounds: Bounds = timeout or self._opened_for
+        for start in range(0, len(buffer), _SENT_BYTES):
+            self._stream.write(buffer[start : start + _SENT_BYTES], bounds.seconds_left)
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: Any = None
+    ) -> httpcore.NetworkStream:
+        bounds: Bounds = timeout or self._opened_for
+        stream = self._stream.start_tls(ssl_context, server_hostname, bounds.seconds_left)
+        return _BoundedStream(stream, bounds)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+@contextlib.contextmanager
+def _httpx_errors() -> Iterator[None]:
+    """Raises httpcore's errors, and those of names and of gzip, as httpx's.
+
+    The cause of each is what the system, TLS or the parser of HTTP said, where there is that:
+    httpcore keeps it as an argument, and its pool drops the chain.
+    """
+    try:
+        yield
+    except zlib.error as error:
+        raise httpx.DecodingError(str(error)) from error
+    except (OSError, UnicodeError) as error:
+        raise httpx.ConnectError(str(error)) from error
+    except Exception as error:
+        known = type(error).__module__.startswith("httpcore")
+        told = getattr(httpx, type(error).__name__, None) if known else None
+        if told is None:
+            raise
+        cause = next((one for one in error.args if isinstance(one, Exception)), error)
+        raise told(str(error)) from cause
+
+
+def _proxy_of(url: httpx.URL) -> str | None:
+    proxies = urllib.request.getproxies()
+    proxy = proxies.get(url.scheme) or proxies.get("all")
+    if not proxy or urllib.request.proxy_bypass(url.netloc.decode()):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _open_pool(proxy: str | None) -> httpcore.ConnectionPool:
+    options: dict[str, Any] = {
+        "ssl_context": _ssl_context(),
+        "max_connections": None,
+        "max_keepalive_connections": 20,
+        "keepalive_expiry": 5.0,
+        "network_backend": _BoundedBackend(to_proxy=proxy is not None),
+    }
+    if proxy is None:
+        return httpcore.ConnectionPool(**options)
+    try:
+        known = httpx.Proxy(proxy)
+        socks = known.url.scheme.startswith("socks")
+        kind = httpcore.SOCKSProxy if socks else httpcore.HTTPProxy
+        return kind(proxy_url=str(known.url), proxy_auth=known.raw_auth, **options)
+    except (RuntimeError, ValueError, httpx.InvalidURL) as error:
+        raise SetupError(
+            f"the proxy that the environment names can't be used: {error}",
+            hint="Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; NO_PROXY names hosts without one.",
+        ) from error
+
+
+@functools.cache
+def _ssl_context() -> ssl.SSLContext:
+    # certifi's certificates, or those of SSL_CERT_FILE, and the machine's own.
+    context = httpx.create_ssl_context()
+    context.load_default_certs()
+    return context

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import http.client
 import re
-import socket
-import ssl
-import urllib.error
-import zlib
 from dataclasses import dataclass
 
 from graph_service.errors import SetupError
-from graph_service.http.connection import AnswerTooLargeError, RedirectRefusedError
 from graph_service.http.retry import seconds_asked
 
 TIMED_OUT = re.compile(rb"time[- ]?d? ?out|TimeoutException|exceeds the limit|S1T00", re.I)
 _HTML = re.compile(rb"\s*(?:<!doctype html|<html)", re.I)
 _TAGS = re.compile(r"<(?:style|script)\b.*?</(?:style|script)>|<[^>]*>", re.I | re.S)
-# An error's words stand at its beginning, within stack traces of some kilobytes.
-ERROR_BYTES = 1 << 16
 _QUOTED_CHARACTERS = 120
 
 
@@ -70,19 +62,18 @@ def refusal(code: int, retry_after: str | None, body: bytes, /) -> Fault:
     Args:
         code: The status.
         retry_after: The header of that name.
-        body: What came with it, as it came.
+        body: The beginning of what came with it.
     """
     after = seconds_asked(retry_after)
-    text = unpacked_beginning(body)
     reason = f"HTTP {code}"
     if code in (413, 414):
         return Fault(f"{reason}, the query is too long", of_query=True, retry=False)
     if code in (500, 504):
-        timed_out = code == 504 or TIMED_OUT.search(text) is not None
+        timed_out = code == 504 or TIMED_OUT.search(body) is not None
         # Asked again, it would take as long again: a smaller query is better.
         return Fault(
             f"{reason}, the query ran out of the endpoint's time" if timed_out else
-            reason + quoted(text),
+            reason + quoted(body),
             of_query=True,
             retry=not timed_out,
             retry_after_s=after,
@@ -92,7 +83,7 @@ def refusal(code: int, retry_after: str | None, body: bytes, /) -> Fault:
     if code in (408, 425, 502, 503):
         return Fault(f"{reason}, not available", of_query=False, retry_after_s=after)
     meaning = {
-        400: f"it does not take the query{quoted(text)}",
+        400: f"it does not take the query{quoted(body)}",
         401: "it asks for a password",
         403: "it refuses; Wikimedia's does so to clients without a contact (--contact)",
         404: "there is no endpoint at this address",
@@ -100,42 +91,9 @@ def refusal(code: int, retry_after: str | None, body: bytes, /) -> Fault:
     return Fault(f"{reason}{', ' if meaning else ''}{meaning}", of_query=False, retry=False)
 
 
-def network_fault(error: BaseException, timeout_s: int, /) -> Fault:
-    """Returns what an error of the connection means."""
-    behind = error.reason if isinstance(error, urllib.error.URLError) else error
-    if isinstance(behind, AnswerTooLargeError):
-        return Fault(str(behind), of_query=True, retry=False)
-    if isinstance(behind, RedirectRefusedError):
-        return Fault(f"refused: {behind}", of_query=False, retry=False)
-    if isinstance(behind, TimeoutError):
-        return Fault(f"no answer in {timeout_s} s", of_query=True)
-    if isinstance(behind, (ConnectionResetError, BrokenPipeError, http.client.HTTPException)):
-        return Fault(f"the connection was cut ({type(behind).__name__})", of_query=True)
-    if isinstance(behind, socket.gaierror):
-        return Fault(
-            "no connection: its name is not known here, as where there is no network or no name "
-            f"server ({behind})",
-            of_query=False,
-            unreachable=True,
-        )
-    if isinstance(behind, ssl.SSLError):
-        return Fault(f"no secure connection ({behind})", of_query=False, retry=False)
-    return Fault(f"no connection ({behind})", of_query=False, unreachable=True)
-
-
 def is_html(body: bytes, /) -> bool:
     """Returns whether a body is an HTML page, whatever its media type says."""
     return _HTML.match(body) is not None
-
-
-def unpacked_beginning(body: bytes, /) -> bytes:
-    """Returns the beginning of an error's body, unpacked where it is gzip."""
-    if not body.startswith(b"\x1f\x8b"):
-        return body[:ERROR_BYTES]
-    try:
-        return zlib.decompressobj(wbits=31).decompress(body, ERROR_BYTES)
-    except zlib.error:
-        return b""
 
 
 def quoted(body: bytes, /) -> str:

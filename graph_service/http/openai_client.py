@@ -6,7 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graph_service.http.retry import RetryPolicy, retry_after_s
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     import openai
 
 OPENAI_URL = "https://api.openai.com/v1"
-PASSING_STATUSES = frozenset((408, 409, 425, 429))
-"""Statuses below 500 after which the same request may be asked again; all from 500 on are too."""
+# Far above 128 vectors of some thousand numbers each, and any reply of a chat model.
+_MAX_ANSWER_BYTES = 1 << 28
 
 
 class OpenAIClient:
     """Connections to one endpoint, shared by threads, and how long to wait between tries.
 
     Nothing is sent, and the openai package is not imported, before the first request. The key is
-    sent to ``base_url`` alone.
+    sent to ``base_url`` alone. A try that ends at its time or size raises the package's errors.
 
     Args:
         base_url: Address of the endpoint; OpenAI's own where it is empty.
         api_key: Its key; local servers mostly need none.
-        timeout_s: Seconds after which one try has failed.
+        timeout_s: Seconds after which one try has failed, however much of its reply is there.
         retry: When to ask again.
         sleep: Waits some seconds.
         clock: Seconds since 1970.
@@ -59,6 +59,12 @@ class OpenAIClient:
             if self._client is None:
                 import openai
 
+                from graph_service.http.connection import open_client
+
+                # The package is typed for httpx2 since 3.0, and takes a client of either.
+                http_client: Any = open_client(
+                    timeout_s=self.timeout_s, max_bytes=_MAX_ANSWER_BYTES
+                )
                 # Retries are ours: the package's own neither wait longer than a minute nor ask
                 # again after a reply that is no JSON.
                 self._client = openai.OpenAI(
@@ -66,6 +72,7 @@ class OpenAIClient:
                     api_key=self._api_key or "none",
                     timeout=self.timeout_s,
                     max_retries=0,
+                    http_client=http_client,
                 )
             return self._client
 
@@ -75,6 +82,10 @@ class OpenAIClient:
             if self._client is not None:
                 self._client.close()
                 self._client = None
+
+    def __del__(self) -> None:
+        # The package closes none but a client of its own: one that nobody closed would stay open.
+        self.close()
 
     def waits(self, headers: Mapping[str, str], tries: int, /) -> tuple[float | None, float | None]:
         """Returns the wait before the next try, and the one that the endpoint asks for.
@@ -95,11 +106,6 @@ class OpenAIClient:
     def unreachable(self, cause: BaseException, /) -> str:
         """Returns what a failed connection is told as."""
         return f"the connection to {self.base_url} failed ({type(cause).__name__}: {cause})"
-
-
-def is_passing(status: int, /) -> bool:
-    """Returns whether a request that got a status may succeed when it is asked again."""
-    return status in PASSING_STATUSES or status >= 500
 
 
 def has_no_credit(error: openai.APIStatusError, /) -> bool:

@@ -9,6 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
+PASSING_STATUSES = frozenset((408, 409, 425, 429))
+"""Statuses below 500 after which the same request may be asked again; all from 500 on are too."""
+
+
+def is_passing(status: int, /) -> bool:
+    """Returns whether a request that got a status may succeed when it is asked again."""
+    return status in PASSING_STATUSES or status >= 500
+
 
 def retry_after_s(headers: Mapping[str, str], /, *, now: float) -> float | None:
     """Returns the seconds that an endpoint asks to wait, or None where it does not say.

@@ -1,75 +1,28 @@
-"""Bodies of answers, and plain requests."""
+"""One request, its whole reply, and what went wrong."""
 
 from __future__ import annotations
 
-import http.client
-import urllib.error
+import socket
+import ssl
 import urllib.parse
-import urllib.request
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from email.message import Message
-from typing import Any
 
-from graph_service.http.connection import AnswerTooLargeError, open_bounded
-from graph_service.http.faults import ERROR_BYTES, Fault, network_fault, refusal
-from graph_service.http.host_client import HostClient, RequestPolicy
+import httpx
+
+from graph_service.http.connection import (
+    AnswerTooLargeError,
+    RedirectRefusedError,
+    bounds_of,
+    open_client,
+)
+from graph_service.http.faults import Fault, refusal
+from graph_service.http.host_client import HostClient
 
 # Longer queries go by POST: servers and what stands before them cut long addresses.
 LONGEST_GET = 1_500
-_CHUNK = 1 << 16
-
-
-class _CutError(Exception):
-    """A body did not come whole."""
-
-
-def read_body(response: Any, manners: RequestPolicy, polite: HostClient, /) -> bytes | Fault:
-    """Returns the whole unpacked body of a response, which is closed, or why it can't.
-
-    Args:
-        response: As ``open_bounded`` gives it.
-        manners: The limits on size and time.
-        polite: Whose traffic this is.
-    """
-    try:
-        return _whole_body(response, manners, polite)
-    except TimeoutError:
-        return Fault(f"no end of the answer in {manners.timeout_s} s", of_query=True)
-    except AnswerTooLargeError as error:
-        return network_fault(error, manners.timeout_s)
-    except _CutError as error:
-        return Fault(str(error), of_query=True, retry="larger" not in str(error))
-    except (OSError, http.client.HTTPException, zlib.error) as error:
-        return Fault(f"the answer was cut ({type(error).__name__}: {error})", of_query=True)
-    finally:
-        response.close()
-
-
-def _whole_body(response: Any, manners: RequestPolicy, polite: HostClient) -> bytes:
-    limit = manners.max_answer_bytes
-    packed = response.headers.get("Content-Encoding", "").strip().lower() == "gzip"
-    unpacker = zlib.decompressobj(wbits=31) if packed else None
-    pieces: list[bytes] = []
-    size = read = 0
-    while data := response.read(_CHUNK):
-        read += len(data)
-        polite.traffic.bytes_read += len(data)
-        if unpacker is not None:
-            data = unpacker.decompress(data, limit - size + 1)
-        size += len(data)
-        pieces.append(data)
-        if size > limit:
-            raise _CutError(f"an answer larger than {limit} bytes")
-    declared = response.headers.get("Content-Length", "")
-    # Compared as text: a number of thousands of digits is none that is read.
-    if declared.isdecimal() and declared.lstrip("0") != str(read).lstrip("0"):
-        shown = declared if len(declared) < 20 else f"{declared[:20]}..."
-        raise _CutError(f"the answer was cut: {read} of {shown} bytes came")
-    if unpacker is not None and read and not unpacker.eof:
-        raise _CutError("the answer was cut inside its gzip stream")
-    return b"".join(pieces)
+# An error's words stand at its beginning, within stack traces of some kilobytes.
+_ERROR_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,62 +30,114 @@ class Reply:
     """A whole reply.
 
     Attributes:
-        code: HTTP status; where it is not 200, ``body`` is the beginning of what came with it.
-        address: Where it came from, after redirects.
+        code: HTTP status; where it is no success, ``body`` is the beginning of what came with it.
+        headers: By name, whatever its case.
+        body: Unpacked.
     """
 
     code: int
-    headers: Message
+    headers: Mapping[str, str]
     body: bytes
-    address: str
+
+    @property
+    def media_type(self) -> str:
+        """The media type without parameters; ``text/plain`` where none is named (RFC 2045, 5.2)."""
+        named = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        return named or "text/plain"
+
+
+def send(
+    polite: HostClient,
+    address: str,
+    /,
+    *,
+    content: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Reply | Fault:
+    """Makes one request, by POST where it has content, and returns its whole reply.
+
+    A status other than success is a reply, not a fault: what it means is the caller's to say
+    (``judge_status``).
+    """
+    manners = polite.manners
+    sent = httpx.Headers(headers)
+    # One request a connection: most pauses between requests outlast what is kept open.
+    sent.update({"User-Agent": polite.agent, "Connection": "close"})
+    response: httpx.Response | None = None
+    try:
+        with (
+            open_client(timeout_s=manners.timeout_s, max_bytes=manners.max_answer_bytes) as client,
+            client.stream(
+                "GET" if content is None else "POST", address, content=content, headers=sent
+            ) as response,
+        ):
+            body = response.read() if response.is_success else _beginning(response)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return _fault(error, manners.timeout_s, begun=response is not None)
+    finally:
+        if response is not None:
+            polite.traffic.bytes_read += bounds_of(response).received
+    return Reply(response.status_code, response.headers, body)
 
 
 def get(
     polite: HostClient, address: str, /, *, parameters: Mapping[str, str] | None = None
 ) -> Reply | Fault:
-    """Makes one request, by POST where its parameters are long, and returns its whole reply.
-
-    A status other than 200 is a reply, not a fault: what it means is the caller's to say
-    (``judge_status``).
-    """
-    manners = polite.manners
-    data: bytes | None = None
-    if parameters:
-        encoded = urllib.parse.urlencode(parameters)
-        if len(encoded) > LONGEST_GET:
-            data = encoded.encode()
-        else:
-            address += ("&" if "?" in address else "?") + encoded
-    request = urllib.request.Request(
-        address,
-        data=data,
-        headers={
-            "User-Agent": polite.agent,
-            "Accept": "application/json",
-            "Accept-Encoding": "gzip",
-        },
-    )
-    try:
-        response = open_bounded(
-            request, timeout_s=manners.timeout_s, max_bytes=manners.max_answer_bytes
-        )
-    except urllib.error.HTTPError as error:
-        try:
-            body = error.read(ERROR_BYTES)
-        except (OSError, http.client.HTTPException, ValueError):
-            # The status says enough; the body only says more.
-            body = b""
-        finally:
-            error.close()
-        return Reply(error.code, error.headers, body, error.url)
-    except (OSError, http.client.HTTPException) as error:
-        return network_fault(error, manners.timeout_s)
-    read = read_body(response, manners, polite)
-    return read if isinstance(read, Fault) else Reply(200, response.headers, read, response.url)
+    """Asks for JSON, by POST where the parameters are long; see ``send``."""
+    headers = {"Accept": "application/json"}
+    encoded = urllib.parse.urlencode(parameters or {})
+    if len(encoded) > LONGEST_GET:
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+        return send(polite, address, content=encoded.encode(), headers=headers)
+    if encoded:
+        address += ("&" if "?" in address else "?") + encoded
+    return send(polite, address, headers=headers)
 
 
 def judge_status(reply: Reply, /) -> Fault | None:
-    """Returns what a reply's status means, None where it is 200."""
-    if reply.code == 200:
+    """Returns what a reply's status means, None where it is a success."""
+    if 200 <= reply.code < 300:
         return None
     return refusal(reply.code, reply.headers.get("Retry-After"), reply.body)
+
+
+def _beginning(response: httpx.Response) -> bytes:
+    """Returns the first bytes of an error's body, and fewer where no more come."""
+    body = b""
+    try:
+        for piece in response.iter_bytes():
+            body += piece
+            if len(body) >= _ERROR_BYTES:
+                break
+    except httpx.HTTPError:
+        # The status says enough; the body only says more.
+        pass
+    return body[:_ERROR_BYTES]
+
+
+def _fault(error: Exception, timeout_s: int, *, begun: bool) -> Fault:
+    """Returns what an error means; ``begun`` says whether status and headers had come."""
+    cause = error.__cause__ or error
+    if isinstance(error, AnswerTooLargeError):
+        return Fault(str(error), of_query=True, retry=False)
+    if isinstance(error, RedirectRefusedError):
+        return Fault(f"refused: {error}", of_query=False, retry=False)
+    if isinstance(error, (httpx.TooManyRedirects, httpx.InvalidURL)):
+        return Fault(str(error), of_query=False, retry=False)
+    if isinstance(error, httpx.TimeoutException):
+        waited_for = "no end of the answer" if begun else "no answer"
+        return Fault(f"{waited_for} in {timeout_s} s", of_query=True)
+    if begun:
+        return Fault(f"the answer was cut: {error}", of_query=True)
+    if isinstance(cause, ssl.SSLError):
+        return Fault(f"no secure connection ({cause})", of_query=False, retry=False)
+    if isinstance(error, (httpx.ReadError, httpx.WriteError, httpx.ProtocolError)):
+        return Fault(f"the connection was cut ({type(cause).__name__})", of_query=True)
+    if isinstance(cause, socket.gaierror):
+        return Fault(
+            "no connection: its name is not known here, as where there is no network or no name "
+            f"server ({cause})",
+            of_query=False,
+            unreachable=True,
+        )
+    return Fault(f"no connection ({cause})", of_query=False, unreachable=True)

@@ -28,7 +28,6 @@ from graph_service.http.faults import (
     RequestFailedError,
     StoppedError,
     is_html,
-    unpacked_beginning,
 )
 from graph_service.http.host_client import HostClient, RequestPolicy, Traffic
 from graph_service.http.retry import seconds_asked
@@ -350,12 +349,11 @@ def _says_no_data(body: bytes) -> bool:
     """The API answers 404 with a JSON object where an article had no view; a wrong address is
     answered with a page, or with an object that says that there is no such route.
     """
-    text = unpacked_beginning(body)
     try:
-        said: Any = orjson.loads(text)
+        said: Any = orjson.loads(body)
     except orjson.JSONDecodeError:
         return False
-    return isinstance(said, dict) and bool({"type", "detail"} & set(said)) and b"#route" not in text
+    return isinstance(said, dict) and bool({"type", "detail"} & set(said)) and b"#route" not in body
 
 
 def _together(

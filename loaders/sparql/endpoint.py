@@ -1,36 +1,25 @@
 """One SPARQL endpoint, asked politely, with every known fault told apart.
 
-SPARQLWrapper 2.0 makes the request, and nothing more: sent by it, an error's headers would be
-lost and its body read without bound, and a body that was cut would pass as a short one. It puts
-``?`` behind an address that has one, so it is given the address without.
+SPARQLWrapper 2.0 makes the request, and ``graph_service.http`` sends it: sent by the package, an
+error's headers would be lost and its body read without bound, and a body that was cut would pass
+as a short one. It puts ``?`` behind an address that has one, so it is given the address without.
 """
 
 from __future__ import annotations
 
 import contextlib
-import http.client
 import threading
-import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import orjson
 
-from graph_service.http.connection import open_bounded
-from graph_service.http.faults import (
-    ERROR_BYTES,
-    TIMED_OUT,
-    Fault,
-    RequestFailedError,
-    is_html,
-    network_fault,
-    refusal,
-)
+from graph_service.http.faults import TIMED_OUT, Fault, RequestFailedError, is_html
 from graph_service.http.host_client import HostClient
-from graph_service.http.transfer import LONGEST_GET, read_body
+from graph_service.http.transfer import LONGEST_GET, Reply, judge_status, send
 from loaders.sparql.options import EndpointOptions
 from loaders.sparql.terms import Row, Term, read_term
 
@@ -94,7 +83,6 @@ class Endpoint:
         parts = self._polite.parts
         self.address = address
         self.traffic = self._polite.traffic
-        self._timeout_s = options.timeout_s
         self._parameters = urllib.parse.parse_qsl(parts.query, keep_blank_values=True)
         self._bare = urllib.parse.urlunsplit(parts._replace(query="", fragment=""))
         self._post_always = False
@@ -148,24 +136,21 @@ class Endpoint:
     ) -> Answer | Fault:
         partial.clear()
         request = self._request(query)
-        manners = self._polite.manners
-        try:
-            response = open_bounded(
-                request, timeout_s=self._timeout_s, max_bytes=manners.max_answer_bytes
-            )
-        except urllib.error.HTTPError as error:
-            return self._refusal(error)
-        except (OSError, http.client.HTTPException) as error:
-            return network_fault(error, self._timeout_s)
-        body = read_body(response, manners, self._polite)
-        if isinstance(body, Fault):
-            return body
-        return self._judge(body, response.headers, query, partial, fits)
+        content = None if request.data is None else cast(bytes, request.data)
+        reply = send(
+            self._polite, request.full_url, content=content, headers=dict(request.header_items())
+        )
+        if isinstance(reply, Fault):
+            return reply
+        if reply.code == 414 and not self._post_always:
+            self._post_always = True
+            return Fault("HTTP 414", of_query=True)
+        return judge_status(reply) or self._judge(reply, query, partial, fits)
 
     def _request(self, query: str) -> urllib.request.Request:
         from SPARQLWrapper import GET, JSON, POST, SPARQLWrapper
 
-        wrapper = SPARQLWrapper(self._bare, agent=self._polite.agent)
+        wrapper = SPARQLWrapper(self._bare)
         for name, value in self._parameters:
             wrapper.addParameter(name, value)
         wrapper.setQuery(query)
@@ -173,35 +158,13 @@ class Endpoint:
         # By header alone: not every server takes the parameters for the format.
         wrapper.setOnlyConneg(True)
         wrapper.setMethod(POST if self._post_always or len(query) > LONGEST_GET else GET)
-        wrapper.addCustomHttpHeader("Accept-Encoding", "gzip")
-        # Sent by itself, it would read an error's body without any bound.
         request: urllib.request.Request = wrapper._createRequest()
         return request
 
-    def _refusal(self, error: urllib.error.HTTPError) -> Fault:
-        """Returns what an HTTP status means, and closes the connection."""
-        body = b""
-        try:
-            body = error.read(ERROR_BYTES)
-        except (OSError, http.client.HTTPException, ValueError):
-            # The status says enough; the body only says more.
-            pass
-        finally:
-            error.close()
-        if error.code == 414 and not self._post_always:
-            self._post_always = True
-            return Fault("HTTP 414", of_query=True)
-        return refusal(error.code, error.headers.get("Retry-After"), body)
-
     def _judge(
-        self,
-        body: bytes,
-        headers: Any,
-        query: str,
-        partial: list[Row],
-        fits: Callable[[Row], bool] | None,
+        self, reply: Reply, query: str, partial: list[Row], fits: Callable[[Row], bool] | None
     ) -> Answer | Fault:
-        media = headers.get_content_type()
+        body, headers, media = reply.body, reply.headers, reply.media_type
         if not body.strip():
             return Fault(
                 "HTTP 200 with an empty body, which Wikidata's query service sends to clients "
@@ -255,7 +218,7 @@ def _stranger(answer: Answer, fits: Callable[[Row], bool] | None) -> str:
     return ""
 
 
-def partial_reason(headers: Any, /) -> str:
+def partial_reason(headers: Mapping[str, str], /) -> str:
     """Returns why an answer is partial, as Virtuoso says it in headers; "" if it is not."""
     state = headers.get("X-SQL-State", "").strip()
     message = headers.get("X-SQL-Message", "").strip()

@@ -251,7 +251,7 @@ def _payload(reply: Reply) -> Mapping[str, Any] | Fault:
     try:
         payload = _loaded(reply.body)
     except ValueError as error:
-        media = reply.headers.get_content_type()
+        media = reply.media_type
         if is_html(reply.body) or media == "text/html":
             return Fault("HTTP 200 with an HTML page in place of an answer", of_query=False)
         if "json" not in media:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from graph_service.errors import InputError, LimitError, SetupError
-from graph_service.http.openai_client import (
-    OpenAIClient,
-    has_no_credit,
-    is_passing,
-    tries_in_words,
-)
-from graph_service.http.retry import RetryPolicy
+from graph_service.http.openai_client import OpenAIClient, has_no_credit, tries_in_words
+from graph_service.http.retry import RetryPolicy, is_passing
 from queries.llm.chat import (
     JsonForm,
     Message,
@@ -235,50 +229,26 @@ class OpenAIChat:
         if self._call_limit_s is not None:
             left_s = self._call_limit_s - (time.monotonic() - started)
             limit_s = max(min(limit_s, left_s), 0.001)
-        until = time.monotonic() + limit_s
-        late = Passing(ReplyFault.TIMEOUT, f"no answer in {limit_s:g} s")
         try:
-            with client.chat.completions.with_streaming_response.create(
-                **body, timeout=limit_s
-            ) as response:
-                self._reached = True
-                return self._read(response, until, late)
+            response = client.chat.completions.with_raw_response.create(**body, timeout=limit_s)
         except openai.APITimeoutError as error:
-            raise late from error
+            raise Passing(ReplyFault.TIMEOUT, f"no answer in {limit_s:g} s") from error
         except openai.APIStatusError as error:
             self._reached = True
             raise self._status_error(error) from error
         except openai.APIConnectionError as error:
             raise self._unreachable(error.__cause__ or error) from error
-
-    def _read(
-        self, response: Any, until: float, late: Passing
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        """Reads a body piece by piece: the package's own limit is for each piece, and an endpoint
-        that sends a byte now and then would hold a run for ever.
-        """
-        http = response.http_response
-        # The package has changed its HTTP library between releases; a body that breaks off
-        # raises that library's errors, unmapped.
-        library = sys.modules[type(http).__module__.partition(".")[0]]
-        pieces: list[bytes] = []
-        try:
-            for piece in response.iter_bytes():
-                pieces.append(piece)
-                if time.monotonic() > until:
-                    raise late
-        except library.TimeoutException as error:
-            raise late from error
-        except library.HTTPError as error:
-            raise self._unreachable(error) from error
-        return http.status_code, http.headers, b"".join(pieces)
+        self._reached = True
+        reply = response.http_response
+        return reply.status_code, reply.headers, reply.content
 
     def _unreachable(self, cause: BaseException) -> Passing:
+        import httpx
+
         return Passing(
             ReplyFault.UNREACHABLE,
             self._client.unreachable(cause),
-            # Of the HTTP library, under whichever name the package has imported it.
-            nobody_listens=type(cause).__name__ == "ConnectError",
+            nobody_listens=isinstance(cause, httpx.ConnectError),
         )
 
     def _status_error(self, error: openai.APIStatusError) -> Exception:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import sys
 import threading
@@ -27,11 +28,16 @@ CONTENT = {
 
 @dataclass
 class Hub:
-    """A file server, and how it is to misbehave: one entry of ``faults`` a request, then none."""
+    """A file server, and how it is to misbehave: one entry of ``faults`` a request, then none.
+
+    Attributes:
+        dripped: Bytes after which a connection that drips is cut; None for never.
+    """
 
     address: str = ""
     content: dict[str, bytes] = field(default_factory=lambda: dict(CONTENT))
     faults: list[str] = field(default_factory=list)
+    dripped: int | None = None
     requests: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -63,31 +69,54 @@ def hub() -> Iterator[Hub]:
                         data[place:],
                         {"Content-Range": f"bytes {place}-{len(data) - 1}/{len(data)}"},
                         cut=fault == "cut",
+                        drip=fault == "drip",
                     )
                 else:
-                    self.answer(200, data, {}, cut=fault == "cut")
+                    self.answer(200, data, {}, cut=fault == "cut", drip=fault == "drip")
 
         def answer(
-            self, status: int, body: bytes, headers: dict[str, str], *, cut: bool = False
+            self,
+            status: int,
+            body: bytes,
+            headers: dict[str, str],
+            *,
+            cut: bool = False,
+            drip: bool = False,
         ) -> None:
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             for key, value in headers.items():
                 self.send_header(key, value)
+            if drip:
+                self.send_header("Connection", "close")
             self.end_headers()
+            if drip:
+                self.drip(body)
+                return
             self.wfile.write(body[: len(body) // 2] if cut else body)
             if cut:
                 self.wfile.flush()
                 self.close_connection = True
 
+        def drip(self, body: bytes) -> None:
+            """Sends a byte now and then until the client goes, or hub.dripped of them."""
+            self.close_connection = True
+            with contextlib.suppress(OSError):
+                for at in range(len(body))[: hub.dripped]:
+                    self.wfile.write(body[at : at + 1])
+                    if ended.wait(0.05):
+                        return
+
         def log_message(self, *_: object) -> None:
             pass
 
+    ended = threading.Event()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     hub.address = f"http://127.0.0.1:{server.server_address[1]}/model"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield hub
+    ended.set()
     server.shutdown()
     server.server_close()
     thread.join()
@@ -168,6 +197,32 @@ def test_next_call_goes_on_too(hub: Hub, tmp_path: Path) -> None:
     assert not (tmp_path / "m" / "model.safetensors").exists()
     assert whole(fetch(hub, tmp_path / "m"))
     assert hub.requests[-1] == ("model.safetensors", "bytes=512000-")
+
+
+def test_a_server_that_drips_is_given_up_and_gone_on_from(hub: Hub, tmp_path: Path) -> None:
+    """Every byte comes in time, the file never would; what came of it is kept."""
+    hub.faults = ["", "", "drip", "drip"]
+    with pytest.raises(ModelFileError, match=r"fewer than 10,240 bytes came in 0\.3 s") as caught:
+        fetch(hub, tmp_path, attempts=2, timeout_s=0.3)
+    assert "Run it again, it goes on where it stopped" in str(caught.value)
+    kept = (tmp_path / "model.safetensors.part").stat().st_size
+    assert 2 <= kept < 10_240
+    assert whole(fetch(hub, tmp_path))
+    assert hub.requests[-1] == ("model.safetensors", f"bytes={kept}-")
+
+
+def test_a_server_that_cuts_after_a_byte_is_given_up(hub: Hub, tmp_path: Path) -> None:
+    """A byte is no progress: else a fetch would go on for a million tries."""
+    hub.faults, hub.dripped = ["", "", *["drip"] * 9], 1
+    with pytest.raises(ModelFileError, match="could not be fetched"):
+        fetch(hub, tmp_path, attempts=3)
+    assert len(hub.requests) == 5
+
+
+def test_a_slow_file_takes_longer_than_an_attempt_may(hub: Hub, tmp_path: Path) -> None:
+    """Each 1% of it moves the end of the attempt: 13 bytes, 20 a second, in 0.5 s."""
+    hub.faults = ["drip"]
+    assert whole(fetch(hub, tmp_path, attempts=1, timeout_s=0.5))
 
 
 @pytest.mark.parametrize("left", [b"something else", CONTENT["model.safetensors"] + b"more"])

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import re
-import socket
-import threading
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pyoxigraph as ox
 import pytest
+from raw_server import OK, at_once, scripted, slowly
 from sparql_server import Fault, SparqlServer, serve_sparql
 
 from graph_service.cli import main
 from graph_service.http import connection
-from graph_service.http.connection import Bounds, RedirectRefusedError, open_bounded
+from graph_service.http.connection import Bounds, RedirectRefusedError, open_client
 from graph_service.http.faults import EndpointError, RequestFailedError
 from graph_service.http.host_client import RequestPolicy
 from graph_service.store.protocol import Store
@@ -28,54 +25,8 @@ from loaders.sparql.endpoint import Endpoint, QueryFailedError
 from loaders.sparql.options import EndpointOptions
 from loaders.wikibase.entity_data import EntityData
 
-Script = Callable[[socket.socket, threading.Event], None]
-OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 ANSWER = b'{"results": {"bindings": []}}'
 WD, WDT = "http://www.wikidata.org/entity/", "http://www.wikidata.org/prop/direct/"
-
-
-@contextlib.contextmanager
-def scripted(script: Script) -> Iterator[str]:
-    """A server that does to each connection what a script says; gives its address."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    ended = threading.Event()
-
-    def serve() -> None:
-        while not ended.is_set():
-            try:
-                client, _ = listening.accept()
-            except OSError:
-                return
-            with client, contextlib.suppress(OSError):
-                client.settimeout(5)
-                client.recv(1 << 16)
-                script(client, ended)
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}/sparql"
-    finally:
-        ended.set()
-        # Wakes the thread that waits for a connection.
-        listening.shutdown(socket.SHUT_RDWR)
-        listening.close()
-        thread.join(10)
-
-
-def slowly(beginning: bytes, piece: bytes, pause_s: float = 0.02) -> Script:
-    """Sends a piece again and again, until the client goes away."""
-
-    def script(client: socket.socket, ended: threading.Event) -> None:
-        client.sendall(beginning)
-        while not ended.wait(pause_s):
-            client.sendall(piece)
-
-    return script
-
-
-def at_once(reply: bytes) -> Script:
-    return lambda client, ended: client.sendall(reply)
 
 
 def ask(address: str, **changes: Any) -> None:
@@ -130,6 +81,14 @@ def test_an_error_with_an_endless_body_is_told() -> None:
     script = slowly(b"HTTP/1.1 500 Oops\r\nContent-Type: text/plain\r\n\r\n", b"x" * 40)
     with scripted(script) as address, pytest.raises(QueryFailedError, match="HTTP 500"):
         ask(address)
+
+
+def test_an_answer_that_is_no_tls_is_told() -> None:
+    with (
+        scripted(at_once(OK + b"\r\n" + ANSWER)) as address,
+        pytest.raises(EndpointError, match="no secure connection"),
+    ):
+        ask(address.replace("http:", "https:"))
 
 
 @pytest.mark.parametrize("request_of", [ask, fetch])
@@ -190,8 +149,11 @@ def test_redirects_of_a_public_address_lead_to_none_of_this_machine(
             monkeypatch.setattr(
                 connection, "place_of", lambda address: next(places) or place_of(address)
             )
-            with pytest.raises(RedirectRefusedError, match="a loopback address"):
-                open_bounded(urllib.request.Request(first), timeout_s=5, max_bytes=1_000)
+            with (
+                open_client(timeout_s=5, max_bytes=1_000) as client,
+                pytest.raises(RedirectRefusedError, match="a loopback address"),
+            ):
+                client.get(first)
 
 
 def test_a_name_is_judged_by_where_it_leads() -> None:
