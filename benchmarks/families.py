@@ -7,14 +7,13 @@ conjunctions and inverse questions are among them.
 
 from __future__ import annotations
 
-import lzma
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.chains import TripleIds, triples_of, twin_of, twin_triple
-from benchmarks.question_sets import ChainQuestion, Step, read_questions
+from benchmarks.question_sets import ChainQuestion, Step, open_text, read_questions
 from benchmarks.wikidata_questions import (
     FOLDER,
     WikidataQuestion,
@@ -65,6 +64,7 @@ class FamilyQuestion:
         is_constrained: Whether more than the chain decides which ends are answers.
         any_exact: Whether every sequence that ends at exactly the answers is right.
         in_sample: Whether it is one on which the set's figures are given.
+        told: What is to be told beside the items: a number, ``yes`` or ``no``; empty for none.
     """
 
     id: str
@@ -82,6 +82,7 @@ class FamilyQuestion:
     is_constrained: bool = False
     any_exact: bool = False
     in_sample: bool = False
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,23 +91,28 @@ class GraphFile:
 
     Attributes:
         name: Of the graph.
-        path: Its table of triples, or the folder of Wikidata questions.
-        is_wikidata: Whether it is that folder.
+        path: Of the file or folder.
+        kind: ``table`` of triples, ``wikibase`` lines, or the folder of ``wikidata`` questions.
     """
 
     name: str
     path: Path
-    is_wikidata: bool = False
+    kind: str = "table"
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Questions over one graph."""
+    """Questions over one graph.
+
+    Attributes:
+        unseen: The family that whatever scores may not have seen.
+    """
 
     name: str
     family: str
     graph: GraphFile
     questions: tuple[FamilyQuestion, ...]
+    unseen: str
 
 
 def read_family(family: str, data: Path, /) -> Iterator[QuestionSet]:
@@ -132,9 +138,15 @@ def read_family(family: str, data: Path, /) -> Iterator[QuestionSet]:
             yield QuestionSet(
                 name,
                 family,
-                GraphFile(graph, _packed(data / _GRAPHS[graph])),
+                graph_of(graph, data),
                 tuple(convert(name, family, _packed(data / path))),
+                unseen=family,
             )
+
+
+def graph_of(name: str, data: Path, /) -> GraphFile:
+    """Returns the table of triples of a graph: ``pq``, ``pql``, ``metaqa`` or ``worldcup``."""
+    return GraphFile(name, _packed(data / _GRAPHS[name]))
 
 
 def choose(
@@ -164,7 +176,8 @@ def signed(steps: Sequence[Step], /) -> str:
 def _chain_questions(name: str, family: str, path: Path) -> Iterator[FamilyQuestion]:
     kind = "worldcup" if family == "worldcup" else "pathquestion"
     answers = _answers_of_worldcup if kind == "worldcup" else _answers_of_pathquestion
-    listed = [answers(line) for line in _lines(path) if line.strip()]
+    with open_text(path) as file:
+        listed = [answers(line) for line in file if line.strip()]
     questions = read_questions(path, format_name=kind)
     if len(listed) != len(questions):
         raise InputError(f"{path} has lines that are no chain", argument="data")
@@ -240,7 +253,8 @@ def metaqa_steps(template: str, /) -> tuple[Step, ...]:
 
 
 def _metaqa_questions(name: str, family: str, path: Path) -> Iterator[FamilyQuestion]:
-    rows = [line.rstrip("\r\n").split("\t") for line in _lines(path) if line.strip()][1:]
+    with open_text(path) as file:
+        rows = [line.rstrip("\r\n").split("\t") for line in file if line.strip()][1:]
     questions = read_questions(path, format_name="metaqa")
     for number, (question, row) in enumerate(zip(questions, rows, strict=True), start=1):
         template = row[2]
@@ -289,7 +303,8 @@ def _wikidata(family: str, folder: Path) -> QuestionSet:
         for question in read_wikidata_questions(folder)
         if family_of_source(question.source) == family
     )
-    return QuestionSet(family, family, GraphFile("wikidata", folder, is_wikidata=True), questions)
+    graph = GraphFile("wikidata", folder, kind="wikidata")
+    return QuestionSet(family, family, graph, questions, unseen=family)
 
 
 def family_of_source(source: str, /) -> str:
@@ -334,12 +349,3 @@ def _packed(path: Path) -> Path:
         if found.is_file():
             return found
     raise InputError(f"there is no file {path}, packed with xz or not", argument="data")
-
-
-def _lines(path: Path) -> Iterator[str]:
-    if path.suffix == ".xz":
-        with lzma.open(path, "rt", encoding="utf-8") as packed:
-            yield from packed
-    else:
-        with path.open(encoding="utf-8") as plain:
-            yield from plain

@@ -5,6 +5,8 @@
 * Hits@1, Hits@10: the end of the first path is an answer; one of the first ten distinct ends.
 * recall@5, recall@10: share of the gold statements among the first triplets, of the way to give an
   answer that fares best.
+* right first: of questions with constraints, Hits@1; of a count, or a question for yes or no, whether
+  the result says it.
 * linked, precision: share of the topics that were linked; share of the links that are topics, or
   classes that the question names.
 """
@@ -134,15 +136,20 @@ class FamilyJudge:
         right = first is not None and self._is_right(question, first)
         ends = list(dict.fromkeys(end_of(path) for path in paths.items))[:ENDS]
         hit = bool(ends) and ends[0] in question.answers
-        figures = {
-            "sequence@1": float(right),
-            "Hits@1": float(hit),
-            f"Hits@{ENDS}": float(any(end in question.answers for end in ends)),
-        }
         gold = self._gold(question)
-        triples = [_ids(item.triple) for item in found.items]
-        for at in RECALL_AT if gold else ():
-            figures[f"recall@{at}"] = _best_recall(gold, triples[:at])
+        figures: dict[str, float] = {}
+        if question.told:
+            right = hit = told_by(paths) == question.told
+            figures["right first"] = float(hit)
+        else:
+            figures["sequence@1"] = float(right)
+            figures["Hits@1"] = float(hit)
+            figures[f"Hits@{ENDS}"] = float(any(end in question.answers for end in ends))
+            if question.is_constrained:
+                figures["right first"] = float(hit)
+            triples = [_ids(item.triple) for item in found.items]
+            for at in RECALL_AT if gold else ():
+                figures[f"recall@{at}"] = _best_recall(gold, triples[:at])
         linked = tuple(one.entity.id for one in paths.linked)
         if not self._given:
             meant = {*question.topics, *question.classes}
@@ -277,6 +284,14 @@ def end_of(path: ScoredPath, /) -> str:
     """Returns what a path ends at, as question sets write it."""
     last = path.steps[-1]
     return last.triple.head.id if last.reversed else value_text(last.triple.value)
+
+
+def told_by(result: Retrieval, /) -> str:
+    """Returns the number, ``yes`` or ``no`` that a result tells beside its items; else nothing."""
+    value = getattr(getattr(result, "answer", None), "value", None)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else str(value).lower()
 
 
 def value_text(value: Value, /) -> str:

@@ -34,7 +34,17 @@ ScorerWithout = Callable[[str], Path | None]
 _ROWS = "judgements.jsonl"
 # What decides a judgement: another version of any of these makes the kept ones worthless.
 _PARTS = ("embed", "link", "model", "rank", "retrieve", "service", "text")
-_JUDGES = ("chains.py", "families.py", "judging.py", "question_sets.py", "wikidata_questions.py")
+_JUDGES = (
+    "chains.py",
+    "constraints.py",
+    "families.py",
+    "judging.py",
+    "made_questions.py",
+    "question_sets.py",
+    "step_tables.py",
+    "wikidata_questions.py",
+    "wordings.py",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +101,7 @@ class LeaveOneOutReport:
         preset: Its name with its version.
         given: Whether the topics were given.
         code: Hash of the code that retrieved and judged.
-        scorers: Hash of the scorer of each family; empty for what the preset has.
+        scorers: Hash of the scorer that did not see a family; empty for what the preset has.
         read: Questions of each set, of which a sample was judged.
         mean: The figures' means over the families.
         families, sets, shapes, templates: The groups.
@@ -194,21 +204,20 @@ def measure_families(
     """
     code, name = code_hash(), PRESETS[preset].name if preset in PRESETS else preset
     judged: dict[str, _Judged] = {}
-    families: dict[str, str] = {}
     scorers: dict[str, str] = {}
     read: dict[str, int] = {}
     paths: dict[str, Path | None] = {}
     for questions in sets:
-        family = questions.family
-        if family not in paths:
-            paths[family] = scorer_without(family)
-            scorers[family] = _file_hash(paths[family])
-        key = "\t".join((name, code, scorers[family], "given" if given else "linked"))
+        unseen = questions.unseen
+        if unseen not in paths:
+            paths[unseen] = scorer_without(unseen)
+            scorers[unseen] = _file_hash(paths[unseen])
+        key = "\t".join((name, code, scorers[unseen], "given" if given else "linked"))
         kept = KeptJudgements(keep / _ROWS if keep else None, key)
         chosen = choose(questions.questions, sample=sample, random_seed=random_seed)
         missing = [one for one in chosen if kept.find(one.id) is None]
         if missing:
-            with open_graph(questions.graph, paths[family]) as service, kept.writing() as write:
+            with open_graph(questions.graph, paths[unseen]) as service, kept.writing() as write:
                 judge = FamilyJudge(service, questions.graph.name, preset=preset, given=given)
                 for number, question in enumerate(missing, start=len(chosen) - len(missing) + 1):
                     write(judge.judge(question))
@@ -217,7 +226,6 @@ def measure_families(
         rows = judged.setdefault(questions.name, _Judged())
         rows.questions.extend(chosen)
         rows.judgements.extend(one for one in map(kept.find, _ids(chosen)) if one is not None)
-        families[questions.name] = family
         read[questions.name] = len(questions.questions)
     everything = [
         (question, judgement)

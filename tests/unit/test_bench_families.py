@@ -226,7 +226,7 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def question_set(family: str, *ids: str) -> QuestionSet:
     questions = tuple(asked(id_, family) for id_ in ids)
-    return QuestionSet(family, family, GraphFile("g", Path("g.tsv")), questions)
+    return QuestionSet(family, family, GraphFile("g", Path("g.tsv")), questions, unseen=family)
 
 
 @contextmanager

@@ -28,7 +28,9 @@ def leave_one_out(options: BenchOptions, output: Output, out: Path | None, /) ->
 
     from benchmarks.families import FAMILIES, read_family
     from benchmarks.leave_one_out import measure_families
+    from benchmarks.made_questions import MADE, read_made
     from graph_service.model.serialise import to_plain
+    from queries.datasets.demo_set import demo_slice
 
     data = options.data
     if data is None:
@@ -37,7 +39,15 @@ def leave_one_out(options: BenchOptions, output: Output, out: Path | None, /) ->
             "wikidata_questions/",
             argument="data",
         )
-    sets = [one for family in options.only or FAMILIES for one in read_family(family, data)]
+    sets = [
+        one
+        for family in options.only or FAMILIES
+        for one in (
+            read_made(family, data, demo=demo_slice(), aside=options.aside)
+            if family in MADE
+            else read_family(family, data)
+        )
+    ]
 
     def progress(name: str, done: int, total: int) -> None:
         if done % 50 == 0 or done == total:
@@ -110,19 +120,20 @@ def _load(service: Service, graph: GraphFile, folder: Path) -> None:
     from loaders.load import load
     from loaders.options import LoadOptions
 
-    if not graph.is_wikidata:
-        table = LoadOptions(
-            format="tsv", columns=("head", "relation", "tail"), header=False, strict=True
-        )
-        load(graph.path, store=service.store, graph=graph.name, replace=True, options=table)
-        return
-    source = folder / f"{graph.name}.jsonl"
-    try:
+    table = LoadOptions(
+        format="tsv", columns=("head", "relation", "tail"), header=False, strict=True
+    )
+    lines = LoadOptions(format=Format.WIKIBASE_JSON_LINES.value, strict=True)
+    options = table if graph.kind == "table" else lines
+    source = graph.path
+    if graph.kind == "wikidata":
+        source = folder / f"{graph.name}.jsonl"
         write_wikibase(graph.path, source)
-        lines = LoadOptions(format=Format.WIKIBASE_JSON_LINES.value, strict=True)
-        load(source, store=service.store, graph=graph.name, replace=True, options=lines)
+    try:
+        load(source, store=service.store, graph=graph.name, replace=True, options=options)
     finally:
-        source.unlink(missing_ok=True)
+        if source != graph.path:
+            source.unlink(missing_ok=True)
 
 
 def _show(report: LeaveOneOutReport, output: Output) -> None:
