@@ -17,6 +17,7 @@ from benchmarks.question_sets import ChainQuestion, Step, open_text, read_questi
 from benchmarks.wikidata_questions import (
     FOLDER,
     WikidataQuestion,
+    read_rubq,
     read_sample_ids,
     read_wikidata_questions,
 )
@@ -33,6 +34,8 @@ FAMILIES = (
 )
 """The families, each left out once."""
 WIKIDATA_FAMILIES = FAMILIES[3:]
+RUBQ = ("rubq-ru", "rubq-en")
+"""RuBQ in Russian and, by machine, in English: a set beside the families."""
 _SOURCES = {"simplequestions": "simplequestions", "wwq": "webquestions"}
 
 
@@ -65,6 +68,7 @@ class FamilyQuestion:
         any_exact: Whether every sequence that ends at exactly the answers is right.
         in_sample: Whether it is one on which the set's figures are given.
         told: What is to be told beside the items: a number, ``yes`` or ``no``; empty for none.
+        relevant: Relations that bear on an open question, which has no answer.
     """
 
     id: str
@@ -83,6 +87,7 @@ class FamilyQuestion:
     any_exact: bool = False
     in_sample: bool = False
     told: str = ""
+    relevant: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,7 @@ class QuestionSet:
     """Questions over one graph.
 
     Attributes:
-        unseen: The family that whatever scores may not have seen.
+        unseen: The family that whatever scores may not have seen; empty for none.
     """
 
     name: str
@@ -119,15 +124,18 @@ def read_family(family: str, data: Path, /) -> Iterator[QuestionSet]:
     """Yields the sets of a family.
 
     Args:
-        family: One of ``FAMILIES``.
+        family: One of ``FAMILIES`` or ``RUBQ``.
         data: The folder that holds ``pathquestion``, ``metaqa`` and so on.
 
     Raises:
         InputError: There is no such family, or a file is missing or not of its format.
     """
+    if family in RUBQ:
+        yield _rubq(family, data)
+        return
     if family not in FAMILIES:
         raise InputError(
-            f"there is no family {family!r}; expected one of {', '.join(FAMILIES)}",
+            f"there is no family {family!r}; expected one of {', '.join(FAMILIES + RUBQ)}",
             argument="only",
         )
     if family in WIKIDATA_FAMILIES:
@@ -338,6 +346,30 @@ def _wikidata_question(question: WikidataQuestion, family: str, in_sample: bool)
         is_constrained=bool(re.search(r"\+|conjunction", question.shape)),
         in_sample=in_sample,
     )
+
+
+def _rubq(name: str, data: Path) -> QuestionSet:
+    questions = []
+    for row in read_rubq(data):
+        backward = sorted({one[0] != row.topic for one in row.gold_statements})
+        chains = tuple(GoldChain(row.topic, ((row.relation, back),)) for back in backward)
+        ends = (one[0] if one[0] != row.topic else one[2] for one in row.gold_statements)
+        questions.append(
+            FamilyQuestion(
+                id=f"{name}:{row.id}",
+                family=name,
+                set=name,
+                text=row.russian if name == "rubq-ru" else row.english,
+                topics=(row.topic,),
+                shape="1-hop",
+                chains=chains,
+                answers=frozenset(filter(None, ends)),
+                gold=tuple(frozenset({twin_triple(*one)}) for one in row.gold_statements),
+                group=row.relation,
+            )
+        )
+    graph = GraphFile("wikidata", data / FOLDER, kind="wikidata")
+    return QuestionSet(name, name, graph, tuple(questions), unseen="")
 
 
 def _step(relation: str) -> Step:

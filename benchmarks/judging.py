@@ -7,6 +7,8 @@
   answer that fares best.
 * right first: of questions with constraints, Hits@1; of a count, or a question for yes or no, whether
   the result says it.
+* coverage: share of the relations that bear on an open question that are among the first ten
+  triplets.
 * linked, precision: share of the topics that were linked; share of the links that are topics, or
   classes that the question names.
 """
@@ -33,6 +35,7 @@ from graph_service.model.result import (
 from graph_service.model.values import (
     EntityValue,
     Quantity,
+    SomeValue,
     StringValue,
     Time,
     Value,
@@ -133,23 +136,18 @@ class FamilyJudge:
         self.embedder = paths.provenance.embedder
         self.parameters = paths.provenance.parameters
         first = _first(paths)
-        right = first is not None and self._is_right(question, first)
-        ends = list(dict.fromkeys(end_of(path) for path in paths.items))[:ENDS]
-        hit = bool(ends) and ends[0] in question.answers
         gold = self._gold(question)
-        figures: dict[str, float] = {}
-        if question.told:
-            right = hit = told_by(paths) == question.told
-            figures["right first"] = float(hit)
+        right = first is not None and self._is_right(question, first)
+        if question.relevant:
+            figures = _covered(question, found)
+            hit = right = True
+        elif question.told:
+            hit = right = told_by(paths) == question.told
+            figures = {"right first": float(hit)}
         else:
+            figures = _found(question, paths, found, gold)
+            hit = bool(figures["Hits@1"])
             figures["sequence@1"] = float(right)
-            figures["Hits@1"] = float(hit)
-            figures[f"Hits@{ENDS}"] = float(any(end in question.answers for end in ends))
-            if question.is_constrained:
-                figures["right first"] = float(hit)
-            triples = [_ids(item.triple) for item in found.items]
-            for at in RECALL_AT if gold else ():
-                figures[f"recall@{at}"] = _best_recall(gold, triples[:at])
         linked = tuple(one.entity.id for one in paths.linked)
         if not self._given:
             meant = {*question.topics, *question.classes}
@@ -259,6 +257,32 @@ def _entity_part(graph: KnowledgeGraph, triple: TripleIds) -> TripleIds:
     return head, relation, value if graph.find_node(value) is not None else ""
 
 
+def _covered(question: FamilyQuestion, found: TripletsResult) -> dict[str, float]:
+    shown = {item.triple.relation.id for item in found.items}
+    return {"coverage": len(shown & question.relevant) / len(question.relevant)}
+
+
+def _found(
+    question: FamilyQuestion,
+    paths: PathsResult,
+    found: TripletsResult,
+    gold: Sequence[frozenset[TripleIds]],
+) -> dict[str, float]:
+    ends = list(dict.fromkeys(end_of(path) for path in paths.items))[:ENDS]
+    hit = float(bool(ends) and ends[0] in question.answers)
+    figures = {
+        "sequence@1": 0.0,
+        "Hits@1": hit,
+        f"Hits@{ENDS}": float(any(end in question.answers for end in ends)),
+    }
+    if question.is_constrained:
+        figures["right first"] = hit
+    triples = [_ids(item.triple) for item in found.items]
+    for at in RECALL_AT if gold else ():
+        figures[f"recall@{at}"] = _best_recall(gold, triples[:at])
+    return figures
+
+
 def _difference(got: tuple[Step, ...], gold: tuple[Step, ...]) -> tuple[int, Cause]:
     """Returns how a sequence differs from the gold one, and how far."""
     if [step[0] for step in got] == [step[0] for step in gold]:
@@ -309,6 +333,8 @@ def value_text(value: Value, /) -> str:
             return amount
         case StringValue(text=text):
             return text
+        case SomeValue():
+            return ""
         case _:
             return display_value(value)
 

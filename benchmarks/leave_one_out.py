@@ -210,7 +210,7 @@ def measure_families(
     for questions in sets:
         unseen = questions.unseen
         if unseen not in paths:
-            paths[unseen] = scorer_without(unseen)
+            paths[unseen] = scorer_without(unseen) if unseen else None
             scorers[unseen] = _file_hash(paths[unseen])
         key = "\t".join((name, code, scorers[unseen], "given" if given else "linked"))
         kept = KeptJudgements(keep / _ROWS if keep else None, key)

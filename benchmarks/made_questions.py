@@ -2,11 +2,13 @@
 
 ``metaqa-three`` asks three steps of MetaQA's graph, ``worldcup-two`` two steps of football, and
 ``constraints`` asks for values, years, ranges, types, second entities, counts, superlatives and yes
-or no. Half of each set, by a hash, is kept aside and asked only when that is said.
+or no. ``open`` are open questions, written by hand with the relations that bear on each. Half of
+each set, by a hash, is kept aside and asked only when that is said.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -151,9 +153,39 @@ def _constraints(data: Path, demo: Path) -> _Made:
     yield GraphFile("demo", demo, kind="wikibase"), "metaqa", child_questions(demo)
 
 
+def _open(data: Path, demo: Path) -> _Made:
+    questions = list(read_open())
+    graphs = (GraphFile("demo", demo, kind="wikibase"), graph_of("metaqa", data))
+    for graph in graphs:
+        yield graph, "metaqa", [one for name, one in questions if name == graph.name]
+
+
+def read_open() -> Iterator[tuple[str, FamilyQuestion]]:
+    """Yields the open questions, each with the name of the graph that it is asked on."""
+    lines = Path(__file__).with_name("open_questions.jsonl").read_text(encoding="utf-8")
+    for line in lines.splitlines():
+        row = json.loads(line)
+        yield (
+            row["graph"],
+            FamilyQuestion(
+                id=f"open:{row['question']}",
+                family="open",
+                set="open",
+                text=row["question"],
+                topics=tuple(row["entity_ids"]),
+                shape="open",
+                chains=(),
+                answers=frozenset(),
+                group=row["question"],
+                relevant=frozenset(row["relevant"]),
+            ),
+        )
+
+
 MADE: Mapping[str, Callable[[Path, Path], _Made]] = {
     "metaqa-three": _metaqa_three,
     "worldcup-two": _worldcup_two,
     "constraints": _constraints,
+    "open": _open,
 }
 """The made sets, and what makes each."""

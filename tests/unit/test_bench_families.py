@@ -182,6 +182,17 @@ def test_loops_are_counted_and_inverse_steps_told(data: Path) -> None:
         metaqa_steps("actor_to_year")
 
 
+def test_rubq_is_a_set_beside_the_families(data: Path) -> None:
+    (russian,) = read_family("rubq-ru", data)
+    (english,) = read_family("rubq-en", data)
+    assert [one.text for one in russian.questions][0] == "Где родилась Анна Берг?"
+    born, job = english.questions
+    assert (born.text, born.answers) == ("Where was Anna Berg born?", {"Q2"})
+    assert (job.answers, job.gold) == (frozenset(), (frozenset({("Q1", "P106", "")}),))
+    # No family is left out for it.
+    assert english.unseen == ""
+
+
 def asked(id_: str, family: str = "f", **fields: Any) -> FamilyQuestion:
     chain = GoldChain("a", (("r", False),))
     plain = {"group": id_, "template": "t"}

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from benchmarks.families import FamilyQuestion, GoldChain
-from benchmarks.judging import FamilyJudge, Judgement, value_text
+from benchmarks.judging import FamilyJudge, Judgement, told_by, value_text
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import Fingerprints
 from graph_service.model.request import RetrieveRequest
@@ -30,7 +30,14 @@ from graph_service.model.result import (
     Triple,
     TripletsResult,
 )
-from graph_service.model.values import EntityValue, MonolingualText, Quantity, StringValue, Time
+from graph_service.model.values import (
+    EntityValue,
+    MonolingualText,
+    Quantity,
+    SomeValue,
+    StringValue,
+    Time,
+)
 from graph_service.service import Service
 
 GraphMaker = Callable[..., KnowledgeGraph]
@@ -266,6 +273,34 @@ def test_loops_have_gold_of_their_own(judged: Callable[..., Judgement]) -> None:
     assert (found.figures["sequence@1"], found.figures["recall@5"]) == (1.0, 0.5)
 
 
+def test_an_open_question_is_judged_by_its_relations(judged: Callable[..., Judgement]) -> None:
+    about = replace(
+        QUESTION,
+        shape="open",
+        chains=(),
+        answers=frozenset(),
+        relevant=frozenset({"spouse", "nation", "cast"}),
+    )
+    triples = ["ada spouse bob", "bob spouse ada", "film cast ada", "bob job painter"]
+    found = judged("ada >nation spain", question=about, triples=triples)
+    assert found.figures == {"coverage": pytest.approx(2 / 3), "linked": 1.0, "precision": 1.0}
+    assert found.cause == ""
+
+
+def test_a_count_that_no_result_tells_is_wrong(judged: Callable[..., Judgement]) -> None:
+    count = replace(QUESTION, answers=frozenset({"bob", "eve"}), told="2", is_constrained=True)
+    found = judged("ada >spouse bob >job painter", question=count)
+    assert found.figures == {"right first": 0.0, "linked": 1.0, "precision": 1.0}
+    assert found.cause == "constraint ignored"
+
+
+def test_yes_and_no_are_told() -> None:
+    def told(value: object) -> str:
+        return told_by(cast("Any", SimpleNamespace(answer=SimpleNamespace(value=value))))
+
+    assert [told(value) for value in (True, False, "Yes", 7, None)] == ["yes", "no", "yes", "7", ""]
+
+
 def test_values_as_question_sets_write_them() -> None:
     assert [
         value_text(value)
@@ -275,5 +310,6 @@ def test_values_as_question_sets_write_them() -> None:
             Quantity("12.5", "Q11573"),
             StringValue("Anna"),
             MonolingualText("Oslo", "no"),
+            SomeValue(),
         )
-    ] == ["Q1", "1952-03-11", "12.5", "Anna", "Oslo"]
+    ] == ["Q1", "1952-03-11", "12.5", "Anna", "Oslo", ""]

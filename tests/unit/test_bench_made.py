@@ -10,7 +10,14 @@ from string import Formatter
 import pytest
 
 from benchmarks.constraints import child_questions, film_questions
-from benchmarks.made_questions import is_aside, read_made, spoken, three_steps, two_steps
+from benchmarks.made_questions import (
+    is_aside,
+    read_made,
+    read_open,
+    spoken,
+    three_steps,
+    two_steps,
+)
 from benchmarks.step_tables import drawn, table_of, walk
 from benchmarks.wordings import ASKED_OF_FILMS, CONSTRAINTS, FOOTBALL, SHARED_FILMS
 from graph_service.errors import InputError
@@ -192,3 +199,11 @@ def test_half_is_kept_aside(tmp_path: Path) -> None:
 def test_draws_do_not_depend_on_order() -> None:
     assert drawn(["a", "b", "c"], seed="s") == drawn(["c", "a", "b"], seed="s")
     assert drawn("abcdef", seed="s") != drawn("abcdef", seed="t")
+
+
+def test_open_questions_name_what_bears_on_them() -> None:
+    questions = list(read_open())
+    assert len(questions) == 30
+    assert len({one.id for _, one in questions}) == 30
+    assert {graph for graph, _ in questions} == {"demo", "metaqa"}
+    assert all(2 < len(one.relevant) <= 10 and one.topics for _, one in questions)
