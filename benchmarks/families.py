@@ -158,12 +158,20 @@ def graph_of(name: str, data: Path, /) -> GraphFile:
 
 
 def choose(
-    questions: Sequence[FamilyQuestion], /, *, sample: int | None, random_seed: int
+    questions: Sequence[FamilyQuestion],
+    /,
+    *,
+    sample: int | None,
+    random_seed: int,
+    published: bool = False,
 ) -> list[FamilyQuestion]:
     """Returns all questions, or the first of them in the order of a keyed hash.
 
-    Those on which a set's figures are given come first. A larger sample holds a smaller one.
+    Those on which a set's figures are given come first, and are the only ones where ``published``
+    is said and there are any. A larger sample holds a smaller one.
     """
+    if published and any(one.in_sample for one in questions):
+        questions = [one for one in questions if one.in_sample]
     if sample is None or sample >= len(questions):
         return list(questions)
     order = sorted(

@@ -183,6 +183,7 @@ def measure_families(
     preset: str = "default",
     given: bool = False,
     sample: int | None = None,
+    published: bool = False,
     random_seed: int = 0,
     keep: Path | None = None,
     misses: int = 20,
@@ -197,6 +198,7 @@ def measure_families(
         preset: Under which retrieval runs.
         given: Whether the questions' entities are given.
         sample: How many questions of each set; None for all.
+        published: Only the questions on which a set's figures are given, where it has such.
         random_seed: Of the sample and the bootstrap.
         keep: A folder that keeps judgements between runs.
         misses: How many of each family are listed.
@@ -214,7 +216,9 @@ def measure_families(
             scorers[unseen] = _file_hash(paths[unseen])
         key = "\t".join((name, code, scorers[unseen], "given" if given else "linked"))
         kept = KeptJudgements(keep / _ROWS if keep else None, key)
-        chosen = choose(questions.questions, sample=sample, random_seed=random_seed)
+        chosen = choose(
+            questions.questions, sample=sample, random_seed=random_seed, published=published
+        )
         missing = [one for one in chosen if kept.find(one.id) is None]
         if missing:
             with open_graph(questions.graph, paths[unseen]) as service, kept.writing() as write:

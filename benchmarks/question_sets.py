@@ -97,7 +97,8 @@ def read_questions(path: Path, /, *, format_name: str) -> list[ChainQuestion]:
 
 def open_text(path: Path, /) -> IO[str]:
     """Opens a text file, packed or not."""
-    return _OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8")
+    opener: Callable[..., IO[str]] = _OPENERS.get(path.suffix, open)
+    return opener(path, "rt", encoding="utf-8")
 
 
 def _chain(text: str, path: str) -> ChainQuestion:

@@ -36,7 +36,7 @@ def read_table(path: Path, /) -> Table:
 
 def walk(table: Table, start: str, steps: Iterable[Step], /) -> frozenset[str]:
     """Returns the ends of a sequence from a node, by walks that visit no node twice."""
-    walks = [(start,)]
+    walks: list[tuple[str, ...]] = [(start,)]
     for step in steps:
         follow = table.get(step, {})
         walks = [(*way, end) for way in walks for end in follow.get(way[-1], ()) if end not in way]

@@ -105,9 +105,11 @@ def test_films_are_counted_by_brute_force() -> None:
     by_text = {one.text: one for one in asked}
     assert len(by_text) == len(asked)
     latest = by_text["What is the most recent film starring Ed?"]
-    assert (latest.answers, latest.shape, latest.told) == ({"Dusk"}, "superlative", "")
+    assert latest.answers == {"Dusk"}
+    assert (latest.shape, latest.told) == ("superlative", "")
     count = by_text["How many films did Ida direct?"]
-    assert (count.told, count.answers) == ("3", {"Dawn", "Noon", "Dusk"})
+    assert count.told == "3"
+    assert count.answers == {"Dawn", "Noon", "Dusk"}
     years = {"Dawn": 1961, "Noon": 1968, "Dusk": 1974, "Night": 1975}
     for one in asked:
         words = one.text.split()

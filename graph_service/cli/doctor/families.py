@@ -60,6 +60,7 @@ def leave_one_out(options: BenchOptions, output: Output, out: Path | None, /) ->
             preset=options.preset,
             given=options.given,
             sample=options.sample,
+            published=options.published_sample,
             random_seed=options.random_seed,
             keep=options.keep,
             misses=max(options.misses, 0),

@@ -57,6 +57,9 @@ class BenchOptions(VerbOptions):
         False, help="all families of --data, each without what saw it", group=_LEAVE_ONE_OUT
     )
     given: bool = option(False, help="give each question its entities", group=_LEAVE_ONE_OUT)
+    published_sample: bool = option(
+        False, help="only the questions on which a set's figures are given", group=_LEAVE_ONE_OUT
+    )
     aside: bool = option(
         False, help="of made questions, the half that is kept aside", group=_LEAVE_ONE_OUT
     )
