@@ -11,19 +11,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass, field
-from hashlib import blake2b
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 import numpy as np
-import orjson
 
-import graph_service
 from benchmarks.bootstrap import bootstrap_means
 from benchmarks.families import FamilyQuestion, GraphFile, QuestionSet, choose
 from benchmarks.judging import Cause, FamilyJudge, Judgement
+from benchmarks.kept_judgements import JUDGEMENTS, KeptJudgements, code_hash, file_hash
 from graph_service.retrieve.preset import PRESETS
 from graph_service.service import Service
 
@@ -31,20 +28,6 @@ OpenGraph = Callable[[GraphFile, Path | None], AbstractContextManager[Service]]
 """Opens a service over a graph, with the scorer of a file; None for what the preset has."""
 ScorerWithout = Callable[[str], Path | None]
 """Returns the scorer that was trained without a family; None for what the preset has."""
-_ROWS = "judgements.jsonl"
-# What decides a judgement: another version of any of these makes the kept ones worthless.
-_PARTS = ("embed", "link", "model", "rank", "retrieve", "service", "text")
-_JUDGES = (
-    "chains.py",
-    "constraints.py",
-    "families.py",
-    "judging.py",
-    "made_questions.py",
-    "question_sets.py",
-    "step_tables.py",
-    "wikidata_questions.py",
-    "wordings.py",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,51 +112,6 @@ class _Judged:
     judgements: list[Judgement] = field(default_factory=list)
 
 
-class KeptJudgements:
-    """Judgements of one way to retrieve, kept as lines of a file as they are made.
-
-    Args:
-        path: The file; a line that was being written when a run was killed is dropped.
-        key: What a judgement depends on, beside its question.
-    """
-
-    def __init__(self, path: Path | None, key: str, /) -> None:
-        self._path = path
-        self._key = key
-        self._known: dict[str, Judgement] = {}
-        if path is None or not path.is_file():
-            return
-        data = path.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) < len(data):
-            path.write_bytes(whole)
-        for line in whole.splitlines():
-            row = orjson.loads(line)
-            if row.pop("key") == key:
-                self._known[row["id"]] = Judgement(**{**row, "linked": tuple(row["linked"])})
-
-    def find(self, id_: str, /) -> Judgement | None:
-        """Returns the judgement of a question, if there is one."""
-        return self._known.get(id_)
-
-    @contextmanager
-    def writing(self) -> Iterator[Callable[[Judgement], None]]:
-        """Yields what keeps one more judgement."""
-        if self._path is None:
-            yield self._keep_in_memory
-            return
-        with self._path.open("ab") as file:
-            yield lambda judgement: self._write(file, judgement)
-
-    def _keep_in_memory(self, judgement: Judgement) -> None:
-        self._known[judgement.id] = judgement
-
-    def _write(self, file: IO[bytes], judgement: Judgement) -> None:
-        file.write(orjson.dumps({"key": self._key, **asdict(judgement)}) + b"\n")
-        file.flush()
-        self._keep_in_memory(judgement)
-
-
 def measure_families(
     sets: Iterable[QuestionSet],
     /,
@@ -213,9 +151,9 @@ def measure_families(
         unseen = questions.unseen
         if unseen not in paths:
             paths[unseen] = scorer_without(unseen) if unseen else None
-            scorers[unseen] = _file_hash(paths[unseen])
+            scorers[unseen] = file_hash(paths[unseen])
         key = "\t".join((name, code, scorers[unseen], "given" if given else "linked"))
-        kept = KeptJudgements(keep / _ROWS if keep else None, key)
+        kept = KeptJudgements(keep / JUDGEMENTS if keep else None, key)
         chosen = choose(
             questions.questions, sample=sample, random_seed=random_seed, published=published
         )
@@ -347,21 +285,6 @@ def _misses(pairs: Sequence[_Pair], most: int) -> Iterator[FamilyMiss]:
                 judgement.gold,
                 judgement.got,
             )
-
-
-def code_hash() -> str:
-    """Returns a hash of the code that decides what is retrieved and how it is judged."""
-    package = Path(graph_service.__file__).parent
-    files = [path for part in _PARTS for path in sorted((package / part).rglob("*.py"))]
-    files += [Path(__file__).with_name(name) for name in _JUDGES]
-    state = blake2b(digest_size=8)
-    for path in files:
-        state.update(path.read_bytes())
-    return state.hexdigest()
-
-
-def _file_hash(path: Path | None) -> str:
-    return blake2b(path.read_bytes(), digest_size=8).hexdigest() if path else ""
 
 
 def table_rows(reports: Iterable[GroupReport], /) -> list[list[str]]:

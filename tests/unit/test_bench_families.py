@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 from question_data import QUESTIONS, write_data
 
+import graph_service
 from benchmarks import leave_one_out
 from benchmarks.families import (
     FAMILIES,
@@ -23,7 +24,8 @@ from benchmarks.families import (
     read_family,
 )
 from benchmarks.judging import Judgement
-from benchmarks.leave_one_out import KeptJudgements, measure_families
+from benchmarks.kept_judgements import KeptJudgements, code_hash
+from benchmarks.leave_one_out import measure_families
 from benchmarks.wikidata_questions import (
     read_rubq,
     read_sample_ids,
@@ -296,6 +298,7 @@ def test_a_stopped_run_goes_on(judged: list[str], tmp_path: Path) -> None:
     measure_families([question_set("one", "r1", "w1", "r2")], **options)
     assert judged == ["r1", "w1", "r2"]
     again = measure_families([question_set("one", "r1", "w1")], **options)
+    measure_families([question_set("one", "r2")], **options)
     assert judged == ["r1", "w1", "r2"]
     assert again == first
     # Another scorer, or the entities given: another figure.
@@ -314,6 +317,18 @@ def test_other_code_is_judged_anew(
     measure_families(sets, open_graph=no_graph, keep=tmp_path)
     assert judged == ["r1", "r1"]
     assert KeptJudgements(tmp_path / "judgements.jsonl", "no such key").find("r1") is None
+
+
+def test_weights_that_ship_are_part_of_the_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "retrieve").mkdir()
+    monkeypatch.setattr(graph_service, "__file__", str(tmp_path / "__init__.py"))
+    hashes = []
+    for weights in (b"1", b"2", b"1"):
+        (tmp_path / "retrieve" / "scorer.npz").write_bytes(weights)
+        hashes.append(code_hash())
+    assert hashes[0] == hashes[2] != hashes[1]
 
 
 def test_the_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
