@@ -204,6 +204,8 @@ class FamilyJudge:
             return Cause.NOTHING_LINKED
         if not set(starts) & set(linked):
             return Cause.LINKED_WRONG
+        if question.told:
+            return Cause.CONSTRAINT_IGNORED
         if gold and not self._is_within(linked, gold, paths):
             return Cause.CUT
         if first is None:

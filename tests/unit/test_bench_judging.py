@@ -292,6 +292,8 @@ def test_a_count_that_no_result_tells_is_wrong(judged: Callable[..., Judgement])
     found = judged("ada >spouse bob >job painter", question=count)
     assert found.figures == {"right first": 0.0, "linked": 1.0, "precision": 1.0}
     assert found.cause == "constraint ignored"
+    assert judged("carl >spouse dora", question=count, linked="ada carl").cause == found.cause
+    assert judged(question=count, linked="carl").cause == "linked wrong"
 
 
 def test_yes_and_no_are_told() -> None:
