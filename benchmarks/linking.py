@@ -23,8 +23,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from benchmarks.bootstrap import bootstrap_interval
 from benchmarks.linking_sets import LinkingQuestion, LinkingSet, NamedGraph
-from benchmarks.quality import bootstrap_interval
 from graph_service.link import LINKING_RULES, Mention, link
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo

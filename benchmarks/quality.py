@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from benchmarks.bootstrap import bootstrap_interval
 from benchmarks.chains import Chains, TripleIds, triples_of, twin_of, twin_triple
 from benchmarks.question_sets import ChainQuestion, Step
 from graph_service.model.identity import key64
@@ -37,7 +38,6 @@ from graph_service.service import Service
 
 RECALL_AT = (2, 4, 10)
 CANDIDATE_HOPS = 3
-_RESAMPLES = 1000
 _INSTANCES_JUDGED = 2000
 
 
@@ -372,28 +372,3 @@ def _score(name: str, rows: Sequence[_Row], groups: Sequence[str], random_seed: 
         float(np.mean(shortest)) if shortest else None,
         len(judged),
     )
-
-
-def bootstrap_interval(
-    values: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
-    groups: Sequence[str],
-    /,
-    *,
-    random_seed: int,
-    resamples: int = _RESAMPLES,
-) -> tuple[float, float]:
-    """Returns the interval of 95 % of the mean, whole groups drawn with replacement.
-
-    Args:
-        values: Of each question, float64 [n].
-        groups: To which chain each belongs, [n].
-        random_seed: Of the draws.
-        resamples: How many.
-    """
-    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
-    which = np.array([numbers[group] for group in groups])
-    sums = np.bincount(which, weights=values)
-    counts = np.bincount(which)
-    draws = np.random.default_rng(random_seed).integers(0, len(sums), (resamples, len(sums)))
-    means = sums[draws].sum(axis=1) / counts[draws].sum(axis=1)
-    return float(np.percentile(means, 2.5)), float(np.percentile(means, 97.5))

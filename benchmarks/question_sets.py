@@ -76,9 +76,8 @@ def read_questions(path: Path, /, *, format_name: str) -> list[ChainQuestion]:
         )
     if not path.is_file():
         raise InputError(f"there is no file {path}", argument="questions")
-    opener = _OPENERS.get(path.suffix, open)
     found: list[ChainQuestion] = []
-    with opener(path, "rt", encoding="utf-8") as file:
+    with open_text(path) as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
                 continue
@@ -94,6 +93,12 @@ def read_questions(path: Path, /, *, format_name: str) -> list[ChainQuestion]:
     if not found:
         raise InputError(f"{path} holds no questions", argument="questions")
     return found
+
+
+def open_text(path: Path, /) -> IO[str]:
+    """Opens a text file, packed or not."""
+    opener: Callable[..., IO[str]] = _OPENERS.get(path.suffix, open)
+    return opener(path, "rt", encoding="utf-8")
 
 
 def _chain(text: str, path: str) -> ChainQuestion:

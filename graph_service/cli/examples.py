@@ -64,6 +64,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "bench": (
         "bench speed --data data",
         "bench linking --data data --only biokalma --misses 20",
+        "bench quality --leave-one-out --data data --sample 200 --keep runs",
     ),
     "demo": ("demo", "demo --keep demo.db"),
     "model": ("model fetch", "model check"),

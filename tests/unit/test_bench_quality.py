@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.bootstrap import bootstrap_interval
 from benchmarks.chains import Chains, triples_of, twin_of, twin_triple
-from benchmarks.quality import bootstrap_interval, choose_questions
+from benchmarks.quality import choose_questions
 from benchmarks.question_sets import ChainQuestion, read_questions
 from graph_service.cli import main
 from graph_service.errors import InputError

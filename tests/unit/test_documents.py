@@ -16,7 +16,16 @@ PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
     for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 }
-TOPS = ("graph_service", "loaders", "queries", "tests", "tools", "docs", "requirements")
+TOPS = (
+    "graph_service",
+    "loaders",
+    "queries",
+    "benchmarks",
+    "tests",
+    "tools",
+    "docs",
+    "requirements",
+)
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
 
 

@@ -25,6 +25,10 @@ def bench(options: BenchOptions, output: Output, /) -> int:
     out = options.out
     if out is not None and not out.absolute().parent.is_dir():
         raise InputError(f"there is no folder {out.absolute().parent}", argument="out")
+    if options.what == "quality" and options.leave_one_out:
+        from graph_service.cli.doctor.families import leave_one_out
+
+        return leave_one_out(options, output, out)
     if options.what == "quality":
         return quality(options, output, out)
     if options.what == "linking":

@@ -9,6 +9,7 @@ from graph_service.cli.options import GraphOptions, VerbOptions
 from graph_service.options import option
 
 _SPEED, _QUALITY = "speed, linking, scorer", "quality, linking"
+_LEAVE_ONE_OUT = "quality --leave-one-out"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,11 +31,13 @@ class BenchOptions(VerbOptions):
     out: Path | None = option(None, help="write the figures as JSON")
     data: Path | None = option(
         None,
-        help="folder that holds codex/, conceptnet_li2016/ or biokalma/",
+        help="folder that holds codex/, conceptnet_li2016/, biokalma/ or wikidata_questions/",
         metavar="FOLDER",
         group=_SPEED,
     )
-    only: tuple[str, ...] = option((), help="only this measurement", metavar="NAME", group=_SPEED)
+    only: tuple[str, ...] = option(
+        (), help="only this measurement, set or family", metavar="NAME", group=_SPEED
+    )
     neo4j: str | None = option(
         None, help="a server that loads into Neo4j are measured on", metavar="URL", group=_SPEED
     )
@@ -50,6 +53,22 @@ class BenchOptions(VerbOptions):
     random_seed: int = option(0, help="of that sample", metavar="S", group=_QUALITY)
     preset: str = option("default", help="of the retrieval", metavar="P", group=_QUALITY)
     misses: int = option(5, help="wrong ones shown", group=_QUALITY)
+    leave_one_out: bool = option(
+        False, help="all families of --data, each without what saw it", group=_LEAVE_ONE_OUT
+    )
+    given: bool = option(False, help="give each question its entities", group=_LEAVE_ONE_OUT)
+    published_sample: bool = option(
+        False, help="only the questions on which a set's figures are given", group=_LEAVE_ONE_OUT
+    )
+    aside: bool = option(
+        False, help="of made questions, the half that is kept aside", group=_LEAVE_ONE_OUT
+    )
+    keep: Path | None = option(
+        None,
+        help="folder that keeps graphs and judgements, so that a stopped run goes on",
+        metavar="FOLDER",
+        group=_LEAVE_ONE_OUT,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

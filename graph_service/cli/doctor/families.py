@@ -1,0 +1,166 @@
+"""bench quality --leave-one-out: each family of questions, scored by what did not see it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graph_service.cli.doctor.options import BenchOptions
+from graph_service.cli.output import Output
+from graph_service.errors import InputError
+
+if TYPE_CHECKING:
+    from benchmarks.families import GraphFile
+    from benchmarks.leave_one_out import LeaveOneOutReport
+    from graph_service.service import Service
+
+_READ_TIMEOUT_S = 600.0
+
+
+def leave_one_out(options: BenchOptions, output: Output, out: Path | None, /) -> int:
+    """Asks retrieval the questions of all families and prints what it finds."""
+    import orjson
+
+    from benchmarks.families import FAMILIES, read_family
+    from benchmarks.leave_one_out import measure_families
+    from benchmarks.made_questions import MADE, read_made
+    from graph_service.model.serialise import to_plain
+    from queries.datasets.demo_set import demo_slice
+
+    data = options.data
+    if data is None:
+        raise InputError(
+            "bench quality --leave-one-out needs --data FOLDER, the folder that holds "
+            "wikidata_questions/",
+            argument="data",
+        )
+    sets = [
+        one
+        for family in options.only or FAMILIES
+        for one in (
+            read_made(family, data, demo=demo_slice(), aside=options.aside)
+            if family in MADE
+            else read_family(family, data)
+        )
+    ]
+
+    def progress(name: str, done: int, total: int) -> None:
+        if done % 50 == 0 or done == total:
+            output.note(f"{name}: {done:,} of {total:,} questions")
+
+    with _folder(options.keep) as folder:
+        report = measure_families(
+            sets,
+            open_graph=partial(open_graph, folder),
+            preset=options.preset,
+            given=options.given,
+            sample=options.sample,
+            published=options.published_sample,
+            random_seed=options.random_seed,
+            keep=options.keep,
+            misses=max(options.misses, 0),
+            progress=progress,
+        )
+    plain = {"sample": options.sample, "random_seed": options.random_seed, **to_plain(report)}
+    if out is not None:
+        out.write_bytes(orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    output.object(plain)
+    _show(report, output)
+    if out is not None:
+        output.line(f"written to {out}")
+    return 0
+
+
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+        yield keep
+        return
+    with tempfile.TemporaryDirectory(prefix="graph-service-bench-") as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def open_graph(folder: Path, graph: GraphFile, scorer: Path | None, /) -> Iterator[Service]:
+    """Yields a service over a store that holds a graph; loads it where it is not there yet.
+
+    Args:
+        folder: Where the store is, or is made.
+        graph: Of the data.
+        scorer: What scores; None for what the preset has.
+    """
+    from graph_service.service import open_service
+    from graph_service.settings import read_settings
+
+    if scorer is not None:
+        raise InputError("no preset takes a scorer", argument="scorer")
+    given = read_settings()
+    settings = replace(
+        given,
+        store=f"sqlite:///{folder / graph.name}.db",
+        graph=graph.name,
+        cache_dir=str(folder),
+        vectors=given.vectors or str(given.vector_file),
+        read_timeout_s=_READ_TIMEOUT_S,
+    )
+    with open_service(settings=settings) as service:
+        if graph.name not in {info.name for info in service.graphs()}:
+            _load(service, graph, folder)
+        yield service
+
+
+def _load(service: Service, graph: GraphFile, folder: Path) -> None:
+    from benchmarks.wikidata_questions import write_wikibase
+    from loaders.formats import Format
+    from loaders.load import load
+    from loaders.options import LoadOptions
+
+    table = LoadOptions(
+        format="tsv", columns=("head", "relation", "tail"), header=False, strict=True
+    )
+    lines = LoadOptions(format=Format.WIKIBASE_JSON_LINES.value, strict=True)
+    options = table if graph.kind == "table" else lines
+    source = graph.path
+    if graph.kind == "wikidata":
+        source = folder / f"{graph.name}.jsonl"
+        write_wikibase(graph.path, source)
+    try:
+        load(source, store=service.store, graph=graph.name, replace=True, options=options)
+    finally:
+        if source != graph.path:
+            source.unlink(missing_ok=True)
+
+
+def _show(report: LeaveOneOutReport, output: Output) -> None:
+    from benchmarks.leave_one_out import cause_rows, mean_row, table_rows
+
+    entities = "entities given" if report.given else "end to end"
+    output.line(f"preset {report.preset}, {entities}; code {report.code}")
+    for title, reports in (
+        ("", report.families),
+        ("By set", report.sets),
+        ("On the questions of sample_ids.txt", report.samples),
+        ("By shape", report.shapes),
+        ("By template", report.templates),
+    ):
+        if reports:
+            output.line()
+            output.line(title)
+            output.table(table_rows(reports))
+    output.line()
+    output.line("Causes, as shares of the questions")
+    output.table(cause_rows(report.families))
+    output.line()
+    output.table(mean_row(report))
+    for miss in report.misses:
+        output.line()
+        output.line(f"{miss.family}: {miss.question}  [{miss.cause}]")
+        output.line(f"  gold  {miss.gold}")
+        output.line(f"  got   {miss.got or '-'}")
+        output.line(f"  linked {', '.join(miss.linked) or '-'}")
