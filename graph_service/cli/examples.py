@@ -66,6 +66,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "bench linking --data data --only biokalma --misses 20",
     ),
     "demo": ("demo", "demo --keep demo.db"),
-    "model": ("model fetch", "model check"),
+    "model": ("model fetch", "model fetch e5-small", "model check"),
     "completion": ("completion bash", "completion zsh"),
 }
