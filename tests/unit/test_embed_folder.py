@@ -16,6 +16,9 @@ from made_encoders import DENSE_WIDTH, ENCODERS, RECORDED, TEXTS, WIDTH, Made, m
 from safetensors.numpy import load_file, save_file
 
 import graph_service.embed
+from graph_service.cli.opening import settings_of
+from graph_service.cli.rank.options import TrainOptions
+from graph_service.cli.serve_options import ServeOptions
 from graph_service.embed import VectorFile, Vectors, open_embedder
 from graph_service.embed.exact import STATE_BITS, identity, relu, tanh
 from graph_service.embed.folder import open_folder
@@ -352,3 +355,12 @@ def test_questions_are_kept_apart_from_texts(tmp_path: Path) -> None:
             assert vectors.file.count() == 2
     plain = Vectors(opened(tmp_path / "plain"))
     assert plain.queries is plain
+
+
+def test_the_command_line_names_an_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over the environment, for verbs with a store and without one."""
+    monkeypatch.setenv("GRAPH_SERVICE_EMBEDDER", "of-the-environment")
+    assert settings_of(ServeOptions()).embedder == "of-the-environment"
+    assert settings_of(ServeOptions(embedder="~/mine")).embedder == "~/mine"
+    train = TrainOptions(file="f", out="o", embedder="~/mine")
+    assert settings_of(train).embedder == "~/mine"
