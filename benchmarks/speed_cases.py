@@ -27,6 +27,7 @@ from benchmarks.trees import PROOF_SIZES, growth, proofs, whole_tree
 from benchmarks.views import LEVEL, at_scale, deviation, on_view, stored_size, sweep
 from graph_service.artifacts.views import AppliedView, ViewStore
 from graph_service.embed import open_embedder
+from graph_service.embed.sentence import SentenceTransformerEmbedder
 from graph_service.embed.weights import find_model
 from graph_service.errors import SetupError
 from graph_service.model.graph import KnowledgeGraph, labels_of
@@ -164,7 +165,7 @@ def embedding(codex: Codex, /) -> Measured:
     }
     try:
         folder = find_model(Path(model_dir) if model_dir else None).path
-        theirs = open_embedder(str(folder))
+        theirs = SentenceTransformerEmbedder(str(folder))
     except SetupError as error:
         return Measured(own, (), str(error), details)
     theirs.encode(labels[:8])

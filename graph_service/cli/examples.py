@@ -67,6 +67,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "bench quality --leave-one-out --data data --sample 200 --keep runs",
     ),
     "demo": ("demo", "demo --keep demo.db"),
-    "model": ("model fetch", "model check"),
+    "model": ("model fetch", "model fetch e5-small", "model check"),
     "completion": ("completion bash", "completion zsh"),
 }

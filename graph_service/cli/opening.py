@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graph_service.cli.ask.options import QuestionFileOptions, RetrieveOptions
-from graph_service.cli.options import GraphOptions, StoreOptions
+from graph_service.cli.options import EmbedderOptions, GraphOptions, StoreOptions, VerbOptions
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
 from graph_service.service import Service, open_configured_store, open_service
@@ -22,11 +22,15 @@ if TYPE_CHECKING:
     from queries.datasets.case import Case
 
 
-def settings_of(options: StoreOptions, /, **given: object) -> Settings:
+def settings_of(options: VerbOptions, /, **given: object) -> Settings:
     """Returns the settings of the environment with the options over them, and what is given."""
-    named: dict[str, Any] = {"store": options.store, **given}
+    named: dict[str, Any] = dict(given)
+    if isinstance(options, StoreOptions):
+        named["store"] = options.store
     if isinstance(options, GraphOptions):
         named["graph"] = options.graph
+    if isinstance(options, EmbedderOptions):
+        named["embedder"] = options.embedder
     return replace(read_settings(), **{name: value for name, value in named.items() if value})
 
 

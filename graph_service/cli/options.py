@@ -58,6 +58,18 @@ class GraphOptions(StoreOptions):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class EmbedderOptions(VerbOptions):
+    """What every verb takes that compares texts."""
+
+    embedder: str | None = option(
+        None,
+        help="minilm, a model's folder, a name that model fetch knows, openai:MODEL, or the name of "
+        "a sentence-transformers model (GRAPH_SERVICE_EMBEDDER, then minilm)",
+        metavar="NAME",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Subverb:
     """A word after a verb that has options of its own, such as ``rank train``.

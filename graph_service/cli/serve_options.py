@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graph_service.cli.options import GraphOptions
+from graph_service.cli.options import EmbedderOptions, GraphOptions
 from graph_service.options import option
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServeOptions(GraphOptions):
+class ServeOptions(GraphOptions, EmbedderOptions):
     """What ``serve`` takes."""
 
     host: str = option("127.0.0.1", help="the address to listen on", metavar="ADDRESS")

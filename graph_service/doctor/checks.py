@@ -407,14 +407,10 @@ def check_solver() -> Check:
 
 def check_model(settings: Settings, /) -> list[Check]:
     """Returns whether the embedder's weights are there, and whether they embed as they should."""
-    from graph_service.embed import open_embedder
+    from graph_service.embed import is_minilm, open_embedder
     from graph_service.embed.weights import find_model
 
-    minilm = settings.embedder.removeprefix("sentence-transformers/").lower() in (
-        "minilm",
-        "all-minilm-l6-v2",
-    )
-    if not minilm:
+    if not is_minilm(settings.embedder):
         return [_check_other_model(settings.embedder)]
     try:
         found = find_model(Path(settings.model_dir) if settings.model_dir else None)
@@ -428,7 +424,19 @@ def check_model(settings: Settings, /) -> list[Check]:
 
 
 def _check_other_model(name: str) -> Check:
-    if importlib.util.find_spec("sentence_transformers") is None:
+    from graph_service.embed import has_sentence_transformers, model_folder, open_embedder
+
+    folder = model_folder(name)
+    if folder is not None:
+        try:
+            embedder = open_embedder(name)
+            embedder.encode([""])
+        except GraphServiceError as error:
+            return Check("model", State.FAIL, error.message, _command(error))
+        return Check(
+            "model", State.OK, f"{embedder.name} in {folder}, {embedder.dimension} numbers"
+        )
+    if not has_sentence_transformers():
         return Check(
             "model",
             State.FAIL,

@@ -12,7 +12,7 @@ Float32 = npt.NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors. Implementations: MiniLM in numpy, sentence-transformers,
+    """Turns texts into unit vectors. Implementations: encoders in numpy, sentence-transformers,
     an OpenAI-compatible endpoint.
     """
 

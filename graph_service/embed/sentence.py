@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from graph_service.embed.protocol import Float32
+from graph_service.embed.weights import remembered_sha256
 from graph_service.errors import InputError, SetupError
 
 _INSTALL_HINT = 'Run: pip install "graph-service[sentence-transformers]"'
@@ -57,14 +60,14 @@ class SentenceTransformerEmbedder:
             ) from error
         self._lock = threading.Lock()
         self._batch_size = batch_size
-        state = revision or _revision(self._model)
+        state = revision or _revision(self._model) or _state_of_folder(model)
         self._name = f"{model}@{state}" if state else model
         # Asked of a vector: the method that tells has changed its name between releases.
         self._dimension = int(self._encode([""]).shape[1])
 
     @property
     def name(self) -> str:
-        """Model as it was named, with its revision where that is known."""
+        """Model as it was named, with its revision, or a hash of its weights, where known."""
         return self._name
 
     @property
@@ -109,6 +112,20 @@ class SentenceTransformerEmbedder:
                 show_progress_bar=False,
             )
         return np.ascontiguousarray(vectors, dtype=np.float32)
+
+
+def _state_of_folder(model: str) -> str | None:
+    """Returns a hash of the weights and configurations in a folder, 16 digits; None for no folder.
+
+    What one folder holds may change, and two models must not share vectors.
+    """
+    folder = Path(model).expanduser()
+    if not folder.is_dir():
+        return None
+    kinds = ("*.json", "*.txt", "*.safetensors", "*.bin", "*.model")
+    files = sorted(path for kind in kinds for path in folder.rglob(kind) if path.is_file())
+    said = [(str(path.relative_to(folder)), remembered_sha256(path)) for path in files]
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
 
 
 def _revision(model: Any) -> str | None:

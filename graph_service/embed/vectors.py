@@ -32,6 +32,7 @@ from graph_service.errors import (
 from graph_service.model.graph import Bool
 from graph_service.model.identity import digest
 from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.ranking import QueryEncoder
 from graph_service.sqlite_file import SqliteFile, primary_code, transaction
 
 VECTOR_FILE = SqliteFile(
@@ -330,6 +331,7 @@ class Vectors:
     Attributes:
         embedder: Computes what is missing.
         file: Where it is kept; None keeps it in memory alone.
+        queries: The same for questions; itself, where the embedder reads them as any text.
     """
 
     def __init__(
@@ -343,9 +345,11 @@ class Vectors:
         """Makes the pair; ``memory`` bounds what is held in memory, with other caches."""
         self.embedder = embedder
         self.file = file
-        self._memory: ByteCache[str, bytes] = ByteCache(
-            memory or ByteBudget(_MEMORY_BYTES), f"vectors of {embedder.name}"
-        )
+        budget = memory or ByteBudget(_MEMORY_BYTES)
+        self._memory: ByteCache[str, bytes] = ByteCache(budget, f"vectors of {embedder.name}")
+        self.queries: Vectors = self
+        if isinstance(embedder, QueryEncoder):
+            self.queries = Vectors(_OfQueries(embedder), file, memory=budget)
 
     def encode(
         self,
@@ -501,13 +505,34 @@ class Vectors:
         return np.frombuffer(b"".join(held), dtype="<f4").reshape(rows.shape)
 
     def _key(self, text: str) -> bytes:
-        name = self.embedder.name
-        if isinstance(self.embedder, Recomputed):
-            name = f"{name}/{self.embedder.arithmetic}"
         try:
-            return digest((name, text), person=b"vector")
+            return digest((_kept_name(self.embedder), text), person=b"vector")
         except UnicodeEncodeError as error:
             raise InputError(f"a text to embed holds a lone surrogate: {text[:80]!r}") from error
+
+
+class _OfQueries:
+    """An embedder as it reads questions: its vectors of them have keys of their own."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        assert isinstance(embedder, QueryEncoder)
+        self._embedder = embedder
+        self.name = f"{_kept_name(embedder)} of queries"
+        self.encode = embedder.encode_queries
+
+    @property
+    def dimension(self) -> int:
+        return self._embedder.dimension
+
+    def count_tokens(self, text: str, /) -> int:
+        return self._embedder.count_tokens(text)
+
+
+def _kept_name(embedder: Embedder) -> str:
+    """Returns the name under which an embedder's vectors are kept."""
+    if isinstance(embedder, Recomputed):
+        return f"{embedder.name}/{embedder.arithmetic}"
+    return embedder.name
 
 
 def open_vectors(

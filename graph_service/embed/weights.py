@@ -17,7 +17,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,7 +47,13 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """One file of the model, as its public home has it."""
+    """One file of a model, as its public home has it.
+
+    Attributes:
+        name: With its folder in the model's, where it has one.
+        size: In bytes.
+        sha256: In hexadecimal digits; empty where none is known, and any content is right.
+    """
 
     name: str
     size: int
@@ -156,6 +162,25 @@ def verify_file(path: Path, file: ModelFile, /, *, checked: Path | None = None) 
     _write_checked(memory, known)
 
 
+def remembered_sha256(path: Path, /, *, checked: Path | None = None) -> str:
+    """Returns the SHA-256 of a file, which is read anew only where its size or time has changed.
+
+    Args:
+        path: The file on this machine.
+        checked: The file that remembers; one in the user's cache by default.
+    """
+    memory = checked or platformdirs.user_cache_path(_APPLICATION) / "checked-models.json"
+    state = path.stat()
+    known = _read_checked(memory)
+    match known.get(str(path.resolve())):
+        case [state.st_size, state.st_mtime_ns, str() as found]:
+            return found
+    found = _sha256(path)
+    known[str(path.resolve())] = [state.st_size, state.st_mtime_ns, found]
+    _write_checked(memory, known)
+    return found
+
+
 def fetch_model(
     *,
     target: Path | None = None,
@@ -184,14 +209,38 @@ def fetch_model(
         ModelFileError: The server has other files than the official ones, or does not answer.
         SetupError: The folder cannot be written, or another fetch is filling it.
     """
+    folder = target or fetched_folder()
+    fetch_files(
+        FILES,
+        folder,
+        base_url=base_url,
+        progress=progress,
+        attempts=attempts,
+        timeout_s=timeout_s,
+        pause_s=pause_s,
+    )
+    return folder
+
+
+def fetch_files(
+    files: Sequence[ModelFile],
+    folder: Path,
+    /,
+    *,
+    base_url: str,
+    progress: Progress | None = None,
+    attempts: int = 5,
+    timeout_s: float = 30.0,
+    pause_s: float = 1.0,
+) -> None:
+    """Downloads files into a folder; see ``fetch_model``, whose arguments and errors these are."""
     from graph_service.http.connection import open_client
 
-    folder = target or fetched_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        most = max(file.size for file in FILES) + _LEAST_BYTES
+        most = max((file.size for file in files), default=0) + _LEAST_BYTES
         with _only_one(folder), open_client(timeout_s=timeout_s, max_bytes=most) as client:
-            for file in FILES:
+            for file in files:
                 place = folder / file.name
                 if place.is_file() and _sha256(place) == file.sha256:
                     continue
@@ -202,7 +251,6 @@ def fetch_model(
             f"the model cannot be written to {folder}: {error}",
             hint=f"Free some space or choose another folder. {FETCH_HINT} --to FOLDER",
         ) from error
-    return folder
 
 
 class _Download:
@@ -226,6 +274,9 @@ class _Download:
 
         lasting = (RedirectRefusedError, httpx.TooManyRedirects, httpx.UnsupportedProtocol)
         failures = 0
+        if not self._file.sha256:
+            # No hash would tell that what was left is of another state.
+            self._part.unlink(missing_ok=True)
         fresh = not self._part.exists()
         while True:
             before = self._received()
@@ -269,6 +320,8 @@ class _Download:
         size = self._received()
         if size != self._file.size:
             return f"expected {self._file.size} bytes, got {size}"
+        if not self._file.sha256:
+            return None
         found = _sha256(self._part)
         return None if found == self._file.sha256 else f"its sha256 is {found}"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -36,12 +36,38 @@ class TextEncoder(Protocol):
         """Returns one unit vector a text, float32 [len(texts), d]."""
 
 
+@runtime_checkable
+class QueryEncoder(Protocol):
+    """An encoder that reads a question in another way than the texts it is compared with."""
+
+    def encode_queries(self, texts: Sequence[str], /) -> Float32:
+        """Returns one unit vector a question, float32 [len(texts), d]."""
+
+
+def encode_queries(encoder: TextEncoder, texts: Sequence[str], /) -> Float32:
+    """Returns the vectors of questions; most encoders read them as any text."""
+    if isinstance(encoder, QueryEncoder):
+        return encoder.encode_queries(texts)
+    return encoder.encode(texts)
+
+
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """A function as a ``TextEncoder``: mostly of an embedder that keeps what it computed."""
+    """Functions as a ``TextEncoder``: mostly of an embedder that keeps what it computed.
+
+    Attributes:
+        name: Model and revision.
+        encode: Texts to unit vectors.
+        of_queries: Questions to unit vectors; None where ``encode`` does.
+    """
 
     name: str
     encode: Callable[[Sequence[str]], Float32]
+    of_queries: Callable[[Sequence[str]], Float32] | None = None
+
+    def encode_queries(self, texts: Sequence[str], /) -> Float32:
+        """Returns one unit vector a question."""
+        return (self.of_queries or self.encode)(texts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graph_service.model.ranking import RankedRelation, SignedRelation, TextEncoder, in_order
+from graph_service.model.ranking import (
+    RankedRelation,
+    SignedRelation,
+    TextEncoder,
+    encode_queries,
+    in_order,
+)
 
 
 class EmbeddingRanker:
@@ -26,6 +32,6 @@ class EmbeddingRanker:
         """Returns all relations by the cosine of their text with the question's."""
         if not relations:
             return ()
-        vectors = self._encoder.encode([question, *(relation.text for relation in relations)])
-        exact = vectors.astype(np.float64)
-        return in_order(relations, exact[1:] @ exact[0])
+        asked = encode_queries(self._encoder, [question])[0].astype(np.float64)
+        vectors = self._encoder.encode([relation.text for relation in relations])
+        return in_order(relations, vectors.astype(np.float64) @ asked)

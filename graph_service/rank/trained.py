@@ -17,6 +17,7 @@ from graph_service.model.ranking import (
     RankedRelation,
     SignedRelation,
     TextEncoder,
+    encode_queries,
     in_order,
 )
 from graph_service.rank.neural_head import Network
@@ -81,7 +82,7 @@ class RankerWeights:
         /,
     ) -> Float64:
         """Returns scores by ``(question, entity's text)``, [questions, relations]."""
-        asked = encoder.encode([question for question, _ in questions])
+        asked = encode_queries(encoder, [question for question, _ in questions])
         corrections = self.network.corrections(asked, self.vocabulary.numbers(questions))
         scores: Float64 = side.discriminants.score(asked)
         scores += corrections @ side.taken_over.T

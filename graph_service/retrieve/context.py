@@ -116,12 +116,19 @@ class Encoder:
     Args:
         encode: Texts to unit vectors.
         question_vector: The question's unit vector, where the caller gave one, float32 [d].
+        encode_queries: Questions to unit vectors, where ``encode`` does not read them rightly.
     """
 
     def __init__(
-        self, encode: Encode, /, *, question_vector: npt.NDArray[np.float32] | None = None
+        self,
+        encode: Encode,
+        /,
+        *,
+        question_vector: npt.NDArray[np.float32] | None = None,
+        encode_queries: Encode | None = None,
     ) -> None:
         self._encode = encode
+        self._encode_queries = encode_queries
         self._question_vector = question_vector
         self._known: dict[str, npt.NDArray[np.float32]] = {}
 
@@ -134,14 +141,17 @@ class Encoder:
 
     def question(self, text: str, /) -> npt.NDArray[np.float32]:
         """Returns what texts are compared with: the caller's own vector, else that of ``text``."""
-        return self([text])[0] if self._question_vector is None else self._question_vector
+        if self._question_vector is not None:
+            return self._question_vector
+        found: npt.NDArray[np.float32] = (self._encode_queries or self)([text])[0]
+        return found
 
     def both(
         self, text: str, texts: Sequence[str], /
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Returns ``question`` of a text and the vectors of others, embedded in one batch."""
-        if self._question_vector is not None:
-            return self._question_vector, self(texts)
+        if self._question_vector is not None or self._encode_queries is not None:
+            return self.question(text), self(texts)
         vectors = self([text, *texts])
         return vectors[0], vectors[1:]
 

@@ -58,6 +58,7 @@ class ResolvedRequest:
         start_entities: The question's entities, global numbers.
         preset: All parameters; its type says what is picked, and how.
         encode: Texts to unit vectors, float32 [len(texts), d]; may keep what it computed.
+        encode_queries: The same of the question, where the embedder reads it in another way.
         mentions: Where the question names entities, in characters: ``(start, end)``.
         overlay: The view, where one is asked for.
         languages: Of labels, best first.
@@ -95,6 +96,20 @@ class ResolvedRequest:
     head_relations: HeadRelations | None = None
     is_instance: IsInstance | None = None
     question_vector: npt.NDArray[np.float32] | None = None
+    encode_queries: Encode | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionTexts:
+    """Texts of a question whose vectors are needed.
+
+    Attributes:
+        asked: What is embedded as a question.
+        words: What is compared with others as any text.
+    """
+
+    asked: tuple[str, ...]
+    words: tuple[str, ...] = ()
 
 
 def question_texts(
@@ -104,16 +119,16 @@ def question_texts(
     /,
     *,
     has_vector: bool = False,
-) -> list[str]:
+) -> QuestionTexts:
     """Returns the texts of a question that ``run`` asks the vectors of, as far as it alone tells.
 
     ``has_vector`` says that the question's own is given.
     """
     if not isinstance(preset, SequencePreset):
-        return [] if has_vector else [question]
+        return QuestionTexts(() if has_vector else (question,))
     asked = without_mentions(question, mentions)
-    words = question_words(asked, preset.kind_letters)
-    return words if has_vector else [asked, *words]
+    words = tuple(question_words(asked, preset.kind_letters))
+    return QuestionTexts(() if has_vector else (asked,), words)
 
 
 def run(request: ResolvedRequest, /) -> Selection:
@@ -153,7 +168,11 @@ def run(request: ResolvedRequest, /) -> Selection:
             after,
             labels,
             request.head_relations or relations_in(graph),
-            Encoder(request.encode, question_vector=request.question_vector),
+            Encoder(
+                request.encode,
+                question_vector=request.question_vector,
+                encode_queries=request.encode_queries,
+            ),
             request.min_score,
             request.prove,
             deadline,

@@ -191,7 +191,8 @@ class PassageSearch:
         cuts: list[Cut],
     ) -> dict[PassagePlace, float]:
         """Returns the cosines of the best passages and of those that are wanted anyway."""
-        vector = self._vectors().encode([query], deadline=deadline, passing=(query,))[0]
+        vectors = self._vectors().queries
+        vector = vectors.encode([query], deadline=deadline, passing=(query,))[0]
         found: dict[PassagePlace, float] = {}
         known = total = 0
         for one in sets:

@@ -185,6 +185,11 @@ class Retriever:
                     overlay=overlay,
                     preset=preset,
                     encode=partial(vectors.encode, deadline=deadline, passing=passing),
+                    encode_queries=partial(
+                        vectors.queries.encode, deadline=deadline, passing=passing
+                    )
+                    if vectors.queries is not vectors
+                    else None,
                     languages=request.languages,
                     relation_filter=_relation_filter(base, laid, request),
                     ranks=ranks,
@@ -264,19 +269,25 @@ class Retriever:
         self, questions: Sequence[tuple[RetrieveRequest, Linking]], /, deadline: Deadline
     ) -> None:
         """Computes the vectors that some linked questions will need, in one batch."""
-        texts = dict.fromkeys(
-            text
-            for request, linking in questions
-            if len(linking.start_entities)
-            for text in question_texts(
+        needed = [
+            question_texts(
                 request.question,
                 linking.mentions,
                 self.preset(request),
                 has_vector=request.question_vector is not None,
             )
-        )
+            for request, linking in questions
+            if len(linking.start_entities)
+        ]
+        asked = dict.fromkeys(text for each in needed for text in each.asked)
+        texts = dict.fromkeys(text for each in needed for text in each.words)
+        vectors = self._vectors()
+        if vectors.queries is vectors:
+            asked, texts = {}, asked | texts
+        if asked:
+            vectors.queries.encode(list(asked), deadline=deadline, passing=asked)
         if texts:
-            self._vectors().encode(list(texts), deadline=deadline, passing=texts)
+            vectors.encode(list(texts), deadline=deadline, passing=texts)
 
     def preset(self, request: RetrieveRequest, /) -> AnyPreset:
         """Returns all parameters of a request; raises ``InputError`` past the settings' limits."""
@@ -306,7 +317,8 @@ class Retriever:
         if not isinstance(preset, RelationPreset):
             return None
         encode = partial(vectors.encode, deadline=deadline, passing=passing)
-        encoding = Encoding(vectors.embedder.name, encode)
+        of_queries = partial(vectors.queries.encode, deadline=deadline, passing=passing)
+        encoding = Encoding(vectors.embedder.name, encode, of_queries)
         return self._rankers.open(preset.ranker, encoding)
 
     def _lay(

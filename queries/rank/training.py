@@ -9,7 +9,14 @@ import numpy as np
 
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
-from graph_service.model.ranking import Bool, Float32, Int64, SignedRelation, TextEncoder
+from graph_service.model.ranking import (
+    Bool,
+    Float32,
+    Int64,
+    SignedRelation,
+    TextEncoder,
+    encode_queries,
+)
 from graph_service.rank.prototypes import Prototypes
 from graph_service.rank.trained import RankerWeights, taken_over
 from graph_service.rank.words import Vocabulary
@@ -63,7 +70,7 @@ def train_ranker(
     reverse = np.array([relations[key].reverse for key in keys], dtype=np.bool_)
     distinct = list(dict.fromkeys(each.question for each in examples))
     place = {text: i for i, text in enumerate(distinct)}
-    vectors = encoder.encode(distinct)[[place[text] for text, _ in asked]]
+    vectors = encode_queries(encoder, distinct)[[place[text] for text, _ in asked]]
     texts = encoder.encode([relations[key].text for key in keys])
     prototypes = fit_prototypes(vectors, relation, texts, reverse)
     vocabulary = Vocabulary.of(asked)

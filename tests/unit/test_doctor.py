@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_encoders import ENCODERS, make_encoder
 
 import graph_service
 from graph_service.cli import main
@@ -336,6 +337,17 @@ def test_another_embedder_needs_its_package(monkeypatch: pytest.MonkeyPatch) -> 
     (check,) = doctor.check_model(Settings(embedder="some/model"))
     assert check.state is State.FAIL
     assert check.fix == 'pip install "graph-service[sentence-transformers]"'
+
+
+def test_a_folder_needs_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    folder = make_encoder(tmp_path / "mine", ENCODERS["bert"])
+    (check,) = doctor.check_model(Settings(embedder=str(folder)))
+    assert check.state is State.OK
+    assert check.detail.startswith("mine@")
+    (folder / "tokenizer.json").unlink()
+    (check,) = doctor.check_model(Settings(embedder=str(folder)))
+    assert (check.state, "lacks tokenizer.json" in check.detail) == (State.FAIL, True)
 
 
 def test_vector_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:

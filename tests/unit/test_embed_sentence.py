@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import platformdirs
 import pytest
 
 from graph_service.embed import open_embedder
+from graph_service.embed.sentence import SentenceTransformerEmbedder
 from graph_service.errors import InputError, SetupError
 
 
 class StandIn:
     """What the adapter calls of ``SentenceTransformer``."""
 
+    commit: str | None = "0123456789abcdef"
+
     def __init__(self, model: str, **options: Any) -> None:
         if model == "missing":
             raise OSError("missing is not a local folder and is not a valid model identifier")
         self.options = options
         self.auto_model = types.SimpleNamespace(
-            config=types.SimpleNamespace(_commit_hash="0123456789abcdef")
+            config=types.SimpleNamespace(_commit_hash=self.commit)
         )
 
     def __getitem__(self, place: int) -> StandIn:
@@ -69,3 +74,20 @@ def test_adapter() -> None:
 def test_unknown_model() -> None:
     with pytest.raises(SetupError, match="can't load the model 'missing'"):
         open_embedder("missing")
+
+
+@pytest.mark.usefixtures("package")
+def test_a_folder_is_named_by_what_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of another family, whose content may change: two models never share vectors."""
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda *_: tmp_path / "user cache")
+    monkeypatch.setattr(StandIn, "commit", None)
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(b"one")
+    first = SentenceTransformerEmbedder(str(folder)).name
+    assert first.startswith(f"{folder}@")
+    assert SentenceTransformerEmbedder(str(folder)).name == first
+    (folder / "model.safetensors").write_bytes(b"other")
+    assert SentenceTransformerEmbedder(str(folder)).name != first

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from demo_graph import QUESTION, request, scored_triples
+from made_encoders import draw
 
 from graph_service import Service, open_service
 from graph_service.embed import VectorFile
@@ -55,6 +57,52 @@ def kept_for_good(service: Service, texts: Sequence[str]) -> int:
     with contextlib.closing(sqlite3.connect(file_of(service).path)) as connection:
         found = {key for (key,) in connection.execute("SELECT key FROM vector")}
     return sum(service.vectors._key(text) in found for text in texts)
+
+
+class OfQueries:
+    """Reads questions in another way than texts, each way by a hash; lists what it read."""
+
+    name, dimension = "of queries", 16
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.read: list[str] = []
+
+    def encode(self, texts: Sequence[str], /) -> np.ndarray:
+        self.read.extend(texts)
+        return self._vectors(texts)
+
+    def encode_queries(self, texts: Sequence[str], /) -> np.ndarray:
+        self.asked.extend(texts)
+        return self._vectors([f"question: {text}" for text in texts])
+
+    def count_tokens(self, text: str, /) -> int:
+        return len(text.split())
+
+    def _vectors(self, texts: Sequence[str]) -> np.ndarray:
+        drawn = np.stack([draw(text, (self.dimension,)) for text in texts])
+        return np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("preset", ["default", "okgqa", "ltgen"])
+def test_questions_alone_are_read_as_questions(
+    own_service: Service, preset: str, tmp_path: Path
+) -> None:
+    """Alone, among many, in a search of passages: never as a text, and no text as a question."""
+    embedder = OfQueries()
+    settings = replace(own_service.settings, vectors=str(tmp_path / "own.db"))
+    with open_service(own_service.store.url, settings=settings, embedder=embedder) as service:
+        asked = request(QUESTION, Strategy.PATHS, preset=preset)
+        if preset == "ltgen":
+            asked = request(QUESTION, Strategy.TRIPLETS, preset=preset)
+        service.retrieve(asked)
+        service.retrieve_many([replace(asked, question=f"{QUESTION} {ODD}")])
+        service.passages.search(ODD, by=PassageRanking.VECTORS)
+    assert ODD in embedder.asked
+    assert any(ODD in text and text != ODD for text in embedder.asked)
+    assert len(embedder.asked) == len(set(embedder.asked)) == 3
+    assert embedder.read
+    assert not set(embedder.asked) & set(embedder.read)
 
 
 @pytest.mark.parametrize("preset", ["default", "default-4", "okgqa", "ltgen"])

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from graph_service.cli.ask.options import QuestionFileOptions, QuestionOptions
-from graph_service.cli.options import GraphOptions, StoreOptions, VerbOptions, request
+from graph_service.cli.options import (
+    EmbedderOptions,
+    GraphOptions,
+    StoreOptions,
+    VerbOptions,
+    request,
+)
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Strategy
 from graph_service.options import option, options_of
@@ -149,6 +155,7 @@ class ReplyOptions:
 @dataclass(frozen=True, kw_only=True)
 class AnswerOptions(
     GraphOptions,
+    EmbedderOptions,
     RunOptions,
     OwnPromptOptions,
     KeptReplyOptions,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graph_service.cli.answer.options import ChatModelOptions
-from graph_service.cli.options import GraphOptions, request
+from graph_service.cli.options import EmbedderOptions, GraphOptions, request
 from graph_service.model.request import RetrieveRequest
 from graph_service.options import option
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(GraphOptions, ChatModelOptions):
+class CompareOptions(GraphOptions, EmbedderOptions, ChatModelOptions):
     """What ``compare`` takes."""
 
     question: str = option(help="one question, in quotes", metavar="QUESTION", is_word=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from graph_service.cli.options import GraphOptions, request
+from graph_service.cli.options import EmbedderOptions, GraphOptions, request
 from graph_service.model.request import MAX_LANGUAGES, RetrieveRequest, ViewRef
 from graph_service.options import option
 
@@ -41,7 +41,7 @@ class QuestionOptions(QuestionFileOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrieveOptions(GraphOptions, QuestionOptions):
+class RetrieveOptions(GraphOptions, EmbedderOptions, QuestionOptions):
     """What ``retrieve`` takes."""
 
     given_entities: bool = option(

@@ -116,7 +116,8 @@ def load_table(path: Path, store: Store, graph: str, labels: Path | None, /) -> 
 
 
 def model(options: ModelOptions, output: Output, /) -> int:
-    """Fetches the embedder's weights, or checks that they are the official ones."""
+    """Fetches a model's files, or checks that they are the official ones."""
+    from graph_service.embed import is_minilm
     from graph_service.embed.weights import (
         BASE_URL,
         FILES,
@@ -128,9 +129,11 @@ def model(options: ModelOptions, output: Output, /) -> int:
     )
 
     folder = options.to
+    if options.action == "check" and options.base_url:
+        raise InputError("--base-url goes with fetch, not with check", argument="base_url")
+    if options.name is not None and not is_minilm(options.name):
+        return _known_model(options, options.name, output)
     if options.action == "check":
-        if options.base_url:
-            raise InputError("--base-url goes with fetch, not with check", argument="base_url")
         found = find_model(folder)
         files = [TOKENIZER, WEIGHTS]
         path, origin = found.path, found.origin
@@ -153,6 +156,40 @@ def model(options: ModelOptions, output: Output, /) -> int:
         output.line(f"  {file.name}  {file.size:,} bytes  sha256 {file.sha256}  right")
     if options.action == "fetch" and folder is not None:
         output.line(f"Use it: export {MODEL_DIR_VARIABLE}={path.absolute()}")
+    return 0
+
+
+def _known_model(options: ModelOptions, name: str, output: Output) -> int:
+    """Does the same for a model of the catalogue, whose hashes the first download wrote down."""
+    from graph_service.embed.catalogue import RECORD, check_known, fetch_known
+
+    if options.action == "check":
+        found = check_known(name, folder=options.to)
+    else:
+        progress = _Progress(output)
+        found = fetch_known(
+            name, target=options.to, base_url=options.base_url, progress=progress.show
+        )
+        progress.end()
+    output.object(
+        {
+            "folder": str(found.folder),
+            "revision": found.revision,
+            "is_first": found.is_first,
+            "files": [{"name": f.name, "bytes": f.size, "sha256": f.sha256} for f in found.files],
+        }
+    )
+    output.line(f"{name} in {found.folder}" + (f", of {found.revision}" if found.revision else ""))
+    for file in found.files:
+        right = "written down" if found.is_first else "as before"
+        output.line(f"  {file.name}  {file.size:,} bytes  sha256 {file.sha256}  {right}")
+    if found.is_first:
+        output.line(
+            f"No hash of these files is known here: those of this download are in {RECORD} now, "
+            "and later downloads are compared with them."
+        )
+    used = name if options.to is None else found.folder.absolute()
+    output.line(f"Use it: export GRAPH_SERVICE_EMBEDDER={used}")
     return 0
 
 

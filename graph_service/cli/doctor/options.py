@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph_service.cli.options import GraphOptions, VerbOptions
+from graph_service.cli.options import EmbedderOptions, GraphOptions, VerbOptions
+from graph_service.embed.catalogue import CATALOGUE
 from graph_service.options import option
 
 _SPEED, _QUALITY = "speed, linking, scorer", "quality, linking"
@@ -13,7 +14,7 @@ _LEAVE_ONE_OUT = "quality --leave-one-out"
 
 
 @dataclass(frozen=True, kw_only=True)
-class DoctorOptions(GraphOptions):
+class DoctorOptions(GraphOptions, EmbedderOptions):
     """What ``doctor`` takes."""
 
     settings: bool = option(False, help="list all settings")
@@ -79,6 +80,12 @@ class ModelOptions(VerbOptions):
         help="fetch them from the network once, or check those that are there",
         is_word=True,
         choices=("fetch", "check"),
+    )
+    name: str | None = option(
+        None,
+        help=f"{', '.join(sorted(CATALOGUE))}; default: all-MiniLM-L6-v2",
+        metavar="NAME",
+        is_word=True,
     )
     to: Path | None = option(None, help="where to put them", metavar="FOLDER")
     base_url: str | None = option(None, help="fetch from a mirror", metavar="URL")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from graph_service.cli.options import GraphOptions, StoreOptions, request
+from graph_service.cli.options import EmbedderOptions, GraphOptions, StoreOptions, request
 from graph_service.model.request import MAX_LANGUAGES
 from graph_service.options import option
 from loaders.options import LoadOptions
@@ -113,7 +113,7 @@ class BackupOptions(StoreOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PassagesOptions(GraphOptions):
+class PassagesOptions(GraphOptions, EmbedderOptions):
     """What ``passages`` takes."""
 
     action: str = option(

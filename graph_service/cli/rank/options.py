@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graph_service.cli.options import GraphOptions, Subverb, VerbOptions, request
+from graph_service.cli.options import EmbedderOptions, GraphOptions, Subverb, request
 from graph_service.cli.score.options import JudgeModelOptions
 from graph_service.model.request import RetrieveRequest
 from graph_service.options import option
@@ -22,7 +22,7 @@ class LabelOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainOptions(VerbOptions, LabelOptions):
+class TrainOptions(EmbedderOptions, LabelOptions):
     """What ``rank train`` takes."""
 
     file: str = option(help=_FILE, metavar="FILE", is_word=True)
@@ -31,7 +31,7 @@ class TrainOptions(VerbOptions, LabelOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasureOptions(VerbOptions, LabelOptions):
+class MeasureOptions(EmbedderOptions, LabelOptions):
     """What ``rank measure`` takes."""
 
     file: str = option(help=_FILE, metavar="FILE", is_word=True)
@@ -70,7 +70,7 @@ class DeleteOptions(GraphOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RelationsOptions(GraphOptions, JudgeModelOptions):
+class RelationsOptions(GraphOptions, EmbedderOptions, JudgeModelOptions):
     """What ``rank relations`` takes."""
 
     question: str = option(help="a question, or a whole dialogue", metavar="QUESTION", is_word=True)

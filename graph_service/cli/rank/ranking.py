@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from graph_service.cli.opening import open_from
+from graph_service.cli.opening import open_from, settings_of
 from graph_service.cli.output import Output
 from graph_service.cli.rank.options import (
     AddOptions,
@@ -23,12 +23,12 @@ from graph_service.cli.score.judge_model import judges
 from graph_service.client import Client
 from graph_service.embed import open_embedder, open_vectors
 from graph_service.errors import InputError
-from graph_service.model.ranking import Encoding, RelationRanker, TextEncoder
+from graph_service.model.ranking import Encoding, RelationRanker, TextEncoder, encode_queries
 from graph_service.rank.embedding import EmbeddingRanker
 from graph_service.rank.file import read_ranker, write_ranker
 from graph_service.rank.trained import TrainedRanker
 from graph_service.service import Service
-from graph_service.settings import Settings, read_settings
+from graph_service.settings import Settings
 from queries.datasets.simple_questions import ids_in, read_labels, read_relation_questions
 from queries.llm import ChatModel
 from queries.rank.measure import (
@@ -55,7 +55,7 @@ def open_encoder(settings: Settings, /) -> Iterator[TextEncoder]:
         api_key=settings.model_key or None,
     )
     with open_vectors(embedder, settings.vector_file) as vectors:
-        yield Encoding(vectors.embedder.name, vectors.encode)
+        yield Encoding(vectors.embedder.name, vectors.encode, vectors.queries.encode)
 
 
 @contextlib.contextmanager
@@ -80,7 +80,7 @@ def train(options: TrainOptions, output: Output, /) -> int:
     started = time.monotonic()
     _require_folder(options.out)
     (examples,) = _read([options.file], options.label_files, output)
-    with open_encoder(read_settings()) as encoder:
+    with open_encoder(settings_of(options)) as encoder:
         _embed(examples, encoder, output)
         weights = train_ranker(examples, encoder, random_seed=options.random_seed)
     seconds = round(time.monotonic() - started, 1)
@@ -113,7 +113,7 @@ def measure(options: MeasureOptions, output: Output, /) -> int:
     if options.ranker == "model":
         raise InputError("measure takes embedding or a ranker's file", argument="ranker")
     candidates = candidates_of([*examples, *(each for other in others for each in other)])
-    with open_ranker(options.ranker, read_settings(), _no_model) as ranker:
+    with open_ranker(options.ranker, settings_of(options), _no_model) as ranker:
         report = measure_ranking(ranker, examples, candidates, ks=ks)
     output.object(_plain(report))
     for line in report.lines():
@@ -130,7 +130,7 @@ def _measure_kept_out(
             argument="train",
         )
     valid, trained = _read([options.file, train_file], options.label_files, output)
-    with open_encoder(read_settings()) as encoder:
+    with open_encoder(settings_of(options)) as encoder:
         _embed([*trained, *valid], encoder, output)
         report = measure_kept_out(
             trained,
@@ -241,7 +241,8 @@ def _ranker_of(
             yield ranker
         return
     vectors = service.vectors
-    yield service.rankers.open(name, Encoding(vectors.embedder.name, vectors.encode))
+    encoding = Encoding(vectors.embedder.name, vectors.encode, vectors.queries.encode)
+    yield service.rankers.open(name, encoding)
 
 
 def _require_folder(path: str) -> None:
@@ -255,7 +256,7 @@ def _embed(examples: Sequence[Example], encoder: TextEncoder, output: Output) ->
     texts = list(dict.fromkeys(each.question for each in examples))
     last = time.monotonic()
     for start in range(0, len(texts), _STEP):
-        encoder.encode(texts[start : start + _STEP])
+        encode_queries(encoder, texts[start : start + _STEP])
         if time.monotonic() - last > _QUIET_S:
             last = time.monotonic()
             output.note(f"{min(start + _STEP, len(texts)):,} of {len(texts):,} questions embedded")

@@ -13,7 +13,7 @@ from graph_service.cli.answer.options import (
     OwnPromptOptions,
     RunOptions,
 )
-from graph_service.cli.options import GraphOptions, Subverb, VerbOptions, request
+from graph_service.cli.options import EmbedderOptions, GraphOptions, Subverb, VerbOptions, request
 from graph_service.model.request import RetrieveRequest
 from graph_service.options import option
 
@@ -126,7 +126,12 @@ class NotAvailableOptions(GraphOptions, JudgeModelOptions, EntailmentJudgeOption
 
 @dataclass(frozen=True, kw_only=True)
 class WithheldOptions(
-    GraphOptions, RunOptions, JudgeModelOptions, EntailmentJudgeOptions, GoldOptions
+    GraphOptions,
+    EmbedderOptions,
+    RunOptions,
+    JudgeModelOptions,
+    EntailmentJudgeOptions,
+    GoldOptions,
 ):
     """What ``score withheld`` takes."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph_service.cli.options import GraphOptions, request
+from graph_service.cli.options import EmbedderOptions, GraphOptions, request
 from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.options import option
 
@@ -77,7 +77,7 @@ class ViewOptions(GraphOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScorerOptions(GraphOptions):
+class ScorerOptions(GraphOptions, EmbedderOptions):
     """What ``scorer`` takes."""
 
     action: str = option(
