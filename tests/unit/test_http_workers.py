@@ -69,6 +69,25 @@ def test_those_that_wait_run_in_turn_and_the_first_before_them() -> None:
     in_loop(test)
 
 
+def test_what_runs_is_listed_with_the_oldest_first() -> None:
+    async def test(workers: Workers) -> None:
+        held = [Held(), Held(), Held()]
+        tasks = []
+        for number, work in enumerate(held):
+            tasks.append(asyncio.create_task(workers.run(place(f"{number}"), work)))
+            await begun(work)
+        assert [one.name for one in workers.running] == ["0", "1", "2"]
+        held[0].go.set()
+        assert await tasks[0] == "done"
+        await until(lambda: len(workers) == 2)
+        assert [one.name for one in workers.running] == ["1", "2"]
+        for work in held:
+            work.go.set()
+        await asyncio.gather(*tasks)
+
+    in_loop(test, threads=3)
+
+
 def test_who_waits_too_long_is_told_and_leaves_the_queue() -> None:
     async def test(workers: Workers) -> None:
         held = Held()
