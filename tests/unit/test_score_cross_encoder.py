@@ -160,7 +160,9 @@ def test_a_pair_is_cut_at_the_models_own_length(
     assert CrossEncoder("m").judge([SHORT])[0].cut is cut
 
 
-@pytest.mark.parametrize("fault", [OSError("no such model\nsee there"), ValueError("no such model")])
+@pytest.mark.parametrize(
+    "fault", [OSError("no such model\nsee there"), ValueError("no such model")]
+)
 def test_a_model_that_is_not_there_is_said_to_be(hub: Hub, fault: Exception) -> None:
     hub.fault = fault
     with pytest.raises(SetupError) as caught:
