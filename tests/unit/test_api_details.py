@@ -90,7 +90,13 @@ def test_questions_at_fault_keep_their_places_among_the_others(demo_service: Ser
         {"question": "e", "view": no_level},
     ]
     rows = execute(demo_service, document, {"i": given})["data"]["retrieveMany"]
-    assert [row["result"] and row["result"]["question"] for row in rows] == ["a", None, None, "d", None]
+    assert [row["result"] and row["result"]["question"] for row in rows] == [
+        "a",
+        None,
+        None,
+        "d",
+        None,
+    ]
     assert {row["result"]["__typename"] for row in rows if row["result"]} == {"SubgraphResult"}
     assert all(row["result"]["objective"] is not None for row in rows if row["result"])
     assert [row["error"] and row["error"]["code"] for row in rows] == [

@@ -110,7 +110,9 @@ def test_what_is_given_is_what_is_run(
     assert response.headers["content-type"] == "application/json"
 
 
-def test_health_and_version_are_json(demo_service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_health_and_version_are_json(
+    demo_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = client(demo_service)
 
     def answer(path: str) -> tuple[int, Any, str]:
