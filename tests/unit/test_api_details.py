@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from graph_service.errors import StoreUnavailableError
 from graph_service.model.passage import make_passage
 from graph_service.model.statement import Entity, EntityKind, Reference, Snak, make_statement
 from graph_service.model.values import EntityValue, Iri, Quantity
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.settings import Settings
 
 DETAILS = (
@@ -223,3 +225,72 @@ def test_a_passage_has_the_item_that_its_document_is_about(tmp_path: Path) -> No
     assert first["score"] == first["wordScore"] > second["score"] > 0
     assert first["vectorScore"] is None
     assert found["de"][0]["passage"]["item"] == {"id": "Q1", "label": "Rom"}
+
+
+def test_views_come_in_pages_whose_ends_lead_on(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = own_service.views.create(
+        ViewSpec(Method.EDGE_DELETION, count=3, random_seed=1), graph="demo", name="thin"
+    )
+    stored = [replace(made, id=f"v{number}", name=None) for number in range(5)]
+    monkeypatch.setattr(own_service.views, "list", lambda graph: stored)
+
+    def page(**given: Any) -> tuple[list[str], int, str | None]:
+        document = """query($first: Int, $after: String) { views(first: $first, after: $after) {
+            items { id } total endCursor } }"""
+        if not given:
+            document = "{ views { items { id } total endCursor } }"
+        found = execute(own_service, document, {"first": 50, **given})["data"]["views"]
+        return [item["id"] for item in found["items"]], found["total"], found["endCursor"]
+
+    every = [f"v{number}" for number in range(5)]
+    assert page() == (every, 5, None)
+    assert page(first=2) == (every[:2], 5, "2")
+    assert page(first=2, after="2") == (every[2:4], 5, "4")
+    assert page(first=2, after="4") == (every[4:], 5, None)
+    assert page(first=1, after="4") == (every[4:], 5, None)
+    assert page(after="5") == ([], 5, None)
+    monkeypatch.undo()
+
+    def changes(given: str) -> tuple[list[str], int, str | None]:
+        document = (
+            f'{{ view(id: "thin") {{ diff{given} {{ items {{ words }} total endCursor }} }} }}'
+        )
+        found = execute(own_service, document)["data"]["view"]["diff"]
+        return [item["words"] for item in found["items"]], found["total"], found["endCursor"]
+
+    words, total, end = changes("")
+    assert (len(words), total, end) == (3, 3, None)
+    assert changes("(first: 2)") == (words[:2], 3, "2")
+    assert changes('(first: 2, after: "2")') == (words[2:], 3, None)
+    assert changes('(first: 1, after: "1")') == (words[1:2], 3, "2")
+
+
+@pytest.mark.parametrize("cursor", ["-1", "x", "", " 1", "1.0", "٣", "9" * 19, "x" * 41])
+def test_a_cursor_is_one_that_a_page_gave(demo_service: Service, cursor: str) -> None:
+    document = "query($after: String!) { views(after: $after) { total } }"
+    (error,) = execute(demo_service, document, {"after": cursor})["errors"]
+    assert error["message"] == f"not a cursor of ours: {cursor[:40]!r}"
+    assert (error["extensions"]["code"], error["extensions"]["argument"]) == ("BAD_INPUT", "after")
+    accepted = execute(demo_service, document, {"after": "9" * 18})
+    assert accepted == {"data": {"views": {"total": 0}}}
+
+
+@pytest.mark.parametrize("first", [0, 1001])
+def test_a_page_of_views_has_its_bounds(demo_service: Service, first: int) -> None:
+    document = "query($first: Int!) { views(first: $first) { total } }"
+    (error,) = execute(demo_service, document, {"first": first})["errors"]
+    assert error["message"] == f"first must be 1 to 1000, got {first}"
+    assert error["extensions"]["argument"] == "first"
+    for within in (1, 1000):
+        assert execute(demo_service, document, {"first": within})["data"]["views"]["total"] == 0
+
+
+def test_two_hundred_items_are_read_at_once_and_no_more(demo_service: Service) -> None:
+    document = "query($ids: [ID!]!) { itemsById(ids: $ids) { id } }"
+    found = execute(demo_service, document, {"ids": [MARIA] * 200})["data"]["itemsById"]
+    assert found == [{"id": MARIA}] * 200
+    (error,) = execute(demo_service, document, {"ids": [MARIA] * 201})["errors"]
+    assert error["message"] == "at most 200 ids, got 201"
+    assert error["extensions"]["argument"] == "ids"
