@@ -273,11 +273,11 @@ def test_a_document_has_so_many_lines(newline: str, over: int) -> None:
 
 def test_a_document_that_is_kept_is_counted_by_its_text_and_its_tokens() -> None:
     short, long = parse("{ a }"), parse("{ a b c }")
-    start = long.loc and long.loc.start_token
+    assert long.loc is not None
+    start = long.loc.start_token
     sizes = [unlink_tokens(one) for one in (short, long)]
     # The start, the end and what stands between: five and seven tokens of 500 bytes.
     assert sizes[1] - sizes[0] == 2 * len(" b c") + 2 * 500
     assert sizes[0] > 5 * 500
-    assert start is not None
     assert start.next is None
     assert unlink_tokens(parse("{ a }", no_location=True)) == 0

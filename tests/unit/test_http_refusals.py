@@ -239,5 +239,5 @@ def test_an_error_has_the_request_id_that_it_is_given() -> None:
     assert len(first) == len(second) == 32
     assert first != second
     response = refusal(408, "TIMEOUT", "late", {"retry-after": "1"}, request_id="8")
-    assert json.loads(response.body)["errors"][0]["extensions"]["requestId"] == "8"
+    assert json.loads(bytes(response.body))["errors"][0]["extensions"]["requestId"] == "8"
     assert (response.status_code, response.headers["retry-after"]) == (408, "1")

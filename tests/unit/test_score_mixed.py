@@ -161,10 +161,12 @@ F1                               0.667 (0.667 to 0.667, n=3, failed=2)"""
 def facts(labels: str) -> tuple[Fact, ...]:
     """``S`` supported, ``N`` not, irrelevant ones small, ``?`` could not be judged."""
     table = {"S": (True, True), "N": (False, True), "n": (False, False), "s": (True, False)}
-    return tuple(
-        Fact(f"fact {i}", 0, *table.get(label, (None, None)), "late: no" if label == "?" else None)
-        for i, label in enumerate(labels)
-    )
+    found = []
+    for number, label in enumerate(labels):
+        supported, relevant = table.get(label, (None, None))
+        failure = "late: no" if label == "?" else None
+        found.append(Fact(f"fact {number}", 0, supported, relevant, failure))
+    return tuple(found)
 
 
 def test_facts_o9() -> None:
