@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -39,6 +40,11 @@ GraphMaker = Callable[..., KnowledgeGraph]
 settings.register_profile("suite", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("suite")
+
+# Some hundred tests start processes of ours. Where Python may keep no bytecode, as in many images,
+# each of them compiles all of our modules anew, which takes longer than what most of them do.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def missing(reason: str) -> NoReturn:
