@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from folder_of_run import folder_of_run
 from graphs import AnyStatement, load_graph
 from hypothesis import settings
 from neo4j_server import Neo4jMissing, Neo4jServer, lease_server
@@ -105,9 +106,7 @@ def raw_pcst_fast() -> PcstFast:
 @pytest.fixture(scope="session")
 def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
     """A running Neo4j, shared by all processes of this test run."""
-    base = tmp_path_factory.getbasetemp()
-    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    lease = lease_server(root)
+    lease = lease_server(folder_of_run(tmp_path_factory))
     try:
         server = lease.__enter__()
     except Neo4jMissing as reason:
