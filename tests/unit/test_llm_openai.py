@@ -22,7 +22,6 @@ from queries.llm import (
     Message,
     OpenAIChat,
     Pace,
-    Pace,
     ReplyError,
     ReplyFault,
     RetryPolicy,
