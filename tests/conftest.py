@@ -11,12 +11,14 @@
 from __future__ import annotations
 
 import os
+import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from folder_of_run import folder_of_run
 from graphs import AnyStatement, load_graph
 from hypothesis import settings
 from neo4j_server import Neo4jMissing, Neo4jServer, lease_server
@@ -39,6 +41,11 @@ GraphMaker = Callable[..., KnowledgeGraph]
 settings.register_profile("suite", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("suite")
+
+# Some hundred tests start processes of ours. Where Python may keep no bytecode, as in many images,
+# each of them compiles all of our modules anew, which takes longer than what most of them do.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def missing(reason: str) -> NoReturn:
@@ -99,9 +106,7 @@ def raw_pcst_fast() -> PcstFast:
 @pytest.fixture(scope="session")
 def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
     """A running Neo4j, shared by all processes of this test run."""
-    base = tmp_path_factory.getbasetemp()
-    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    lease = lease_server(root)
+    lease = lease_server(folder_of_run(tmp_path_factory))
     try:
         server = lease.__enter__()
     except Neo4jMissing as reason:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from folder_of_run import folder_of_run
 from graphs import load_graph, sample_entities, sample_statements
 
 from graph_service import Service, open_service
@@ -57,8 +58,8 @@ def demo_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def demo_settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Settings with a vector file of the tests' own, shared so that a text is embedded once."""
-    return Settings(vectors=str(tmp_path_factory.mktemp("vectors") / "vectors.db"))
+    """Settings with a vector file of this run's own: its processes embed a text once."""
+    return Settings(vectors=str(folder_of_run(tmp_path_factory) / "vectors.db"))
 
 
 def copy_store(demo_file: Path, folder: Path) -> str:

@@ -92,5 +92,5 @@ class Server(uvicorn.Server):
 
 def described(place: Place, /) -> str:
     """Returns what runs and for how long, for the operator."""
-    seconds = time.monotonic() - (place.began or time.monotonic())
-    return f"{place.name} (running for {seconds:.1f} s)"
+    now = time.monotonic()
+    return f"{place.name} (running for {now - (place.began or now):.1f} s)"

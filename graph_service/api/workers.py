@@ -75,7 +75,7 @@ class Workers:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="operation")
         self._free = threads
         self._queue: deque[Place] = deque()
-        self._running: set[Place] = set()
+        self._running: dict[Place, None] = {}
         self._stopping = False
 
     def __len__(self) -> int:
@@ -85,7 +85,7 @@ class Workers:
     @property
     def running(self) -> list[Place]:
         """What the threads work on now, the oldest first."""
-        return sorted(self._running, key=lambda place: place.began or 0.0)
+        return list(self._running)
 
     @property
     def are_all_busy(self) -> bool:
@@ -110,7 +110,7 @@ class Workers:
         place.began = time.monotonic()
         waited = place.began - place._came
         deadline = Deadline(place._came + place.limit_s, place.stop, waited)
-        self._running.add(place)
+        self._running[place] = None
         done = asyncio.get_running_loop().run_in_executor(self._pool, work, deadline)
         done.add_done_callback(lambda _: self._leave(place))
         answer = asyncio.shield(done)
@@ -162,7 +162,7 @@ class Workers:
             timer.cancel()
 
     def _leave(self, place: Place) -> None:
-        self._running.discard(place)
+        del self._running[place]
         self._call_next()
 
     def _call_next(self) -> None:

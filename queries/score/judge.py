@@ -95,7 +95,7 @@ def ask(
     said = messages
     text = ""
     unread: list[Reply] = []
-    for attempt in range(2):
+    while True:
         try:
             reply = judge.model.complete(
                 said,
@@ -114,7 +114,7 @@ def ask(
             if reply.finish_reason == "length":
                 reason += f" (the reply was cut at {judge.max_tokens} tokens)"
             unread.append(reply)
-            if attempt:
+            if len(unread) == 2:
                 set_aside(judge.model, unread)
                 return Verdict(None, text, usage, f"{UNREADABLE}: {reason}")
             said = Rendered(
@@ -125,7 +125,6 @@ def ask(
                 ],
                 label=label_of(messages),
             )
-    raise AssertionError("a reply is asked for twice at most")
 
 
 def read_choice(text: str, choices: Sequence[str], /) -> str:

@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import lru_cache
 
 from graph_service.text.fold import WORD_PATTERN, fold, is_unspaced
@@ -209,10 +209,7 @@ def renderings(answer: str, /) -> frozenset[Tokens]:
 
 
 def _number_renderings(text: str) -> frozenset[Tokens]:
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return frozenset()
+    number = Decimal(text)
     size = abs(number)
     plain = f"{size.normalize():f}"
     shown: list[Tokens] = [(plain,), (text.lstrip("+-"),)]

@@ -56,7 +56,7 @@ def _read(path: Path, name: str, shipped: Prompt) -> Prompt:
             f"{path}, line {line}: text in UTF-8 was expected", argument="prompt"
         ) from error
     found = parse_prompt(shipped.name, text, where=str(path))
-    takes = ", ".join(f"{{{{{each}}}}}" for each in shipped.placeholders) or "none"
+    takes = ", ".join(f"{{{{{each}}}}}" for each in shipped.placeholders)
     for unknown in found.placeholders:
         if unknown not in shipped.placeholders:
             positions = [text.find(mark + unknown + "}}") for mark in ("{{", "{{#")]

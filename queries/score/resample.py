@@ -101,7 +101,7 @@ def tau_b_rows(first: Int64, second: Int64, weights: Float64, /) -> Float64:
     """
     # Twice concordant minus discordant pairs is w' C w with C the products of the signs.
     balance = np.zeros(len(weights))
-    step = max(1, _BLOCK_CELLS // max(1, len(first)))
+    step = max(1, _BLOCK_CELLS // len(first))
     for start in range(0, len(first), step):
         signs = np.sign(first[start : start + step, None] - first[None, :]) * np.sign(
             second[start : start + step, None] - second[None, :]

@@ -15,7 +15,7 @@ from graph_service.model.limits import Deadline
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.views.delta import make_delta
 from graph_service.views.draw import Stream, ascending, smallest
-from graph_service.views.pairs import PairIndex, Sieve, contains
+from graph_service.views.pairs import PairIndex, Sieve, contains, pack_triples
 from graph_service.views.swapping.method import PairSequence, pair_edges
 from graph_service.views.swapping.pairing import Pairing
 
@@ -195,3 +195,15 @@ def test_numbers_looked_up_in_order_are_those_looked_up_as_they_come(
     assert plain.tolist() == np.isin(wanted, known).tolist()
     monkeypatch.setattr("graph_service.views.pairs._CACHED", 16)
     assert contains(known, wanted).tolist() == plain.tolist()
+
+
+def test_a_triple_has_one_number_on_every_machine_in_large_graphs_too() -> None:
+    """O10: past 63 bits the number is a hash. A view drawn elsewhere must refuse the same triples."""
+    head, rel, tail = (
+        np.array(column, dtype=np.int32)
+        for column in ([0, 1, 2_000_000_000], [0, 7, 40_000], [1, 0, 1_999_999_999])
+    )
+    exact = pack_triples(head, rel % 2, tail, node_count=2_100_000_000, relation_count=2)
+    assert exact.tolist() == [2, 4_200_000_001, 8_400_000_003_999_999_998]
+    hashed = pack_triples(head, rel, tail, node_count=2_100_000_000, relation_count=50_000)
+    assert hashed.tolist() == [-7995527694508729151, 2853417899451699159, 2211515233749884337]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from demo_graph import MARIA
 from graphs import load_graph
+from word_vectors import Letters
 
 from graph_service import Service, open_service
 from graph_service.api.schema import execute
-from graph_service.model.statement import Entity, Snak, make_statement
-from graph_service.model.values import EntityValue
+from graph_service.errors import StoreUnavailableError
+from graph_service.model.passage import make_passage
+from graph_service.model.statement import Entity, EntityKind, Reference, Snak, make_statement
+from graph_service.model.values import EntityValue, Iri, Quantity
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.settings import Settings
 
 DETAILS = (
@@ -72,3 +77,220 @@ def test_the_error_of_one_question_of_many_carries_its_hint(demo_service: Servic
         "argument": "itemIds",
         "hint": "Look for it by name: graph-service search NAME --graph demo",
     }
+
+
+def test_questions_at_fault_keep_their_places_among_the_others(demo_service: Service) -> None:
+    document = """query($i: [RetrieveInput!]!) { retrieveMany(strategy: SUBGRAPH, inputs: $i) {
+        result { __typename question ... on SubgraphResult { objective } }
+        error { code message argument hint retryable } } }"""
+    no_level = {"spec": {"method": "EDGE_DELETION"}}
+    given = [
+        {"question": "a", "itemIds": [MARIA], "maxHops": 1},
+        {"question": "b", "view": no_level},
+        {"question": "c", "view": {"name": "none"}},
+        {"question": "d", "itemIds": [MARIA], "maxHops": 1},
+        {"question": "e", "view": no_level},
+    ]
+    rows = execute(demo_service, document, {"i": given})["data"]["retrieveMany"]
+    assert [row["result"] and row["result"]["question"] for row in rows] == [
+        "a",
+        None,
+        None,
+        "d",
+        None,
+    ]
+    assert {row["result"]["__typename"] for row in rows if row["result"]} == {"SubgraphResult"}
+    assert all(row["result"]["objective"] is not None for row in rows if row["result"])
+    assert [row["error"] and row["error"]["code"] for row in rows] == [
+        None, "BAD_INPUT", "VIEW_NOT_FOUND", None, "BAD_INPUT"
+    ]  # fmt: skip
+    assert rows[1]["error"] == {
+        "code": "BAD_INPUT",
+        "message": "give either a level or a count",
+        "argument": "level",
+        "hint": None,
+        "retryable": False,
+    }
+    alone = execute(demo_service, document, {"i": given[1:2]})["data"]["retrieveMany"]
+    assert alone == [{"result": None, "error": rows[1]["error"]}]
+
+
+def test_who_may_try_again_is_told_so_for_each_question(
+    demo_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = StoreUnavailableError("bolt://here does not answer", hint="Start it.")
+    monkeypatch.setattr(demo_service, "retrieve_many", lambda _: [away])
+    document = """{ retrieveMany(strategy: PATHS, inputs: [{question: "a"}]) {
+        error { code message argument hint retryable } } }"""
+    open_, masked = (
+        execute(demo_service, document, masked=mask)["data"]["retrieveMany"][0]["error"]
+        for mask in (False, True)
+    )
+    assert open_ == {
+        "code": "STORE_UNAVAILABLE", "message": "bolt://here does not answer", "argument": None,
+        "hint": "Start it.", "retryable": True,
+    }  # fmt: skip
+    assert (masked["code"], masked["hint"], masked["retryable"]) == (open_["code"], None, True)
+    assert "bolt" not in masked["message"]
+
+
+QUALIFIED = """{ item(id: "Q1") { statements { statement {
+    qualifiers { valueText property { id label } value { __typename
+        ... on QuantityValue { amount unit { id label } lowerBound upperBound }
+        ... on ItemValue { item { id label description } } } }
+    ofTwo: qualifiers(propertyId: "P2") { valueText }
+    references { parts { valueText value { __typename ... on UrlValue { url } } } } } } } }"""
+
+
+def test_qualifiers_name_their_units_and_items_in_one_look_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qualifiers = [
+        Snak("P2", Quantity("3", "Q11573", "2", "4")),
+        Snak("P2", EntityValue("Q7")),
+        Snak("P3", Quantity("5")),
+        Snak("P3", EntityValue("Q404")),
+    ]
+    references = [Reference((Snak("P854", Iri("http://example.org/a")),))]
+    statement = make_statement(
+        "Q1", "P1", EntityValue("Q2"), qualifiers=qualifiers, references=references
+    )
+    entities = [
+        Entity("Q1", labels={"en": "Rome"}),
+        Entity("Q7", labels={"de": "Sieben", "mul": "Seven"}, descriptions={"de": "Zahl"}),
+        Entity("Q11573", labels={"de": "Meter", "en": "metre"}),
+        Entity("P2", kind=EntityKind.PROPERTY, labels={"en": "length"}),
+    ]
+    settings = Settings(vectors=str(tmp_path / "vectors.db"))
+    with open_service(f"sqlite:///{tmp_path / 'graph.db'}", settings=settings) as service:
+        load_graph(service.store, "small", [statement], entities)
+        reads: list[list[str]] = []
+        real = service.store.entities
+
+        def entities_of(edition: str, ids: list[str]) -> Any:
+            reads.append(ids)
+            return real(edition, ids)
+
+        monkeypatch.setattr(service.store, "entities", entities_of)
+        response = execute(service, QUALIFIED)
+    (row,) = response["data"]["item"]["statements"]
+    found = row["statement"]["qualifiers"]
+    assert [one["valueText"] for one in found] == ["3 metre", "Seven", "5", "Q404"]
+    assert [one["property"] for one in found] == [
+        {"id": "P2", "label": "length"}, {"id": "P2", "label": "length"},
+        {"id": "P3", "label": "P3"}, {"id": "P3", "label": "P3"},
+    ]  # fmt: skip
+    assert found[0]["value"] == {
+        "__typename": "QuantityValue", "amount": "3", "unit": {"id": "Q11573", "label": "metre"},
+        "lowerBound": "2", "upperBound": "4",
+    }  # fmt: skip
+    assert found[1]["value"]["item"] == {"id": "Q7", "label": "Seven", "description": "Zahl"}
+    assert found[2]["value"]["unit"] is None
+    assert found[3]["value"]["item"] == {"id": "Q404", "label": "Q404", "description": None}
+    assert row["statement"]["ofTwo"] == [{"valueText": "3 metre"}, {"valueText": "Seven"}]
+    url = {"__typename": "UrlValue", "url": "http://example.org/a"}
+    assert row["statement"]["references"] == [
+        {"parts": [{"valueText": "http://example.org/a", "value": url}]}
+    ]
+    # All that the qualifiers name is read at once.
+    assert {"P2", "P3", "Q7", "Q404", "Q11573"} <= set(reads[-1])
+
+
+def test_a_passage_has_the_item_that_its_document_is_about(tmp_path: Path) -> None:
+    settings = Settings(vectors=str(tmp_path / "vectors.db"))
+    url = f"sqlite:///{tmp_path / 'graph.db'}"
+    with open_service(url, settings=settings, embedder=Letters()) as service:
+        load_graph(service.store, "small", [("Q1", "P1", "Q2")], [
+            Entity("Q1", labels={"en": "Rome", "de": "Rom"})])  # fmt: skip
+        with service.store.passages.begin("small", source="s", options={}, owner="t") as load:
+            load.write(
+                [
+                    make_passage("Rome is old.", title="Rome", source="s", entity="Q1"),
+                    make_passage("Rome is a name.", title="Names", source="s"),
+                ],
+                checkpoint={},
+            )
+            load.publish()
+        document = """query($l: [String!]) { passages(query: "old Rome", by: WORDS, languageCodes: $l)
+            { items { score wordScore vectorScore passage { title item { id label } } } } }"""
+        found = {
+            languages: execute(service, document, {"l": languages and [languages]})["data"][
+                "passages"
+            ]["items"]
+            for languages in (None, "de")
+        }
+    first, second = found[None]
+    assert first["passage"] == {"title": "Rome", "item": {"id": "Q1", "label": "Rome"}}
+    assert second["passage"] == {"title": "Names", "item": None}
+    assert first["score"] == first["wordScore"] > second["score"] > 0
+    assert first["vectorScore"] is None
+    assert found["de"][0]["passage"]["item"] == {"id": "Q1", "label": "Rom"}
+
+
+def test_views_come_in_pages_whose_ends_lead_on(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = own_service.views.create(
+        ViewSpec(Method.EDGE_DELETION, count=3, random_seed=1), graph="demo", name="thin"
+    )
+    stored = [replace(made, id=f"v{number}", name=None) for number in range(5)]
+    monkeypatch.setattr(own_service.views, "list", lambda graph: stored)
+
+    def page(**given: Any) -> tuple[list[str], int, str | None]:
+        document = """query($first: Int, $after: String) { views(first: $first, after: $after) {
+            items { id } total endCursor } }"""
+        if not given:
+            document = "{ views { items { id } total endCursor } }"
+        found = execute(own_service, document, {"first": 50, **given})["data"]["views"]
+        return [item["id"] for item in found["items"]], found["total"], found["endCursor"]
+
+    every = [f"v{number}" for number in range(5)]
+    assert page() == (every, 5, None)
+    assert page(first=2) == (every[:2], 5, "2")
+    assert page(first=2, after="2") == (every[2:4], 5, "4")
+    assert page(first=2, after="4") == (every[4:], 5, None)
+    assert page(first=1, after="4") == (every[4:], 5, None)
+    assert page(after="5") == ([], 5, None)
+    monkeypatch.undo()
+
+    def changes(given: str) -> tuple[list[str], int, str | None]:
+        document = (
+            f'{{ view(id: "thin") {{ diff{given} {{ items {{ words }} total endCursor }} }} }}'
+        )
+        found = execute(own_service, document)["data"]["view"]["diff"]
+        return [item["words"] for item in found["items"]], found["total"], found["endCursor"]
+
+    words, total, end = changes("")
+    assert (len(words), total, end) == (3, 3, None)
+    assert changes("(first: 2)") == (words[:2], 3, "2")
+    assert changes('(first: 2, after: "2")') == (words[2:], 3, None)
+    assert changes('(first: 1, after: "1")') == (words[1:2], 3, "2")
+
+
+@pytest.mark.parametrize("cursor", ["-1", "x", "", " 1", "1.0", "٣", "9" * 19, "x" * 41])
+def test_a_cursor_is_one_that_a_page_gave(demo_service: Service, cursor: str) -> None:
+    document = "query($after: String!) { views(after: $after) { total } }"
+    (error,) = execute(demo_service, document, {"after": cursor})["errors"]
+    assert error["message"] == f"not a cursor of ours: {cursor[:40]!r}"
+    assert (error["extensions"]["code"], error["extensions"]["argument"]) == ("BAD_INPUT", "after")
+    accepted = execute(demo_service, document, {"after": "9" * 18})
+    assert accepted == {"data": {"views": {"total": 0}}}
+
+
+@pytest.mark.parametrize("first", [0, 1001])
+def test_a_page_of_views_has_its_bounds(demo_service: Service, first: int) -> None:
+    document = "query($first: Int!) { views(first: $first) { total } }"
+    (error,) = execute(demo_service, document, {"first": first})["errors"]
+    assert error["message"] == f"first must be 1 to 1000, got {first}"
+    assert error["extensions"]["argument"] == "first"
+    for within in (1, 1000):
+        assert execute(demo_service, document, {"first": within})["data"]["views"]["total"] == 0
+
+
+def test_two_hundred_items_are_read_at_once_and_no_more(demo_service: Service) -> None:
+    document = "query($ids: [ID!]!) { itemsById(ids: $ids) { id } }"
+    found = execute(demo_service, document, {"ids": [MARIA] * 200})["data"]["itemsById"]
+    assert found == [{"id": MARIA}] * 200
+    (error,) = execute(demo_service, document, {"ids": [MARIA] * 201})["errors"]
+    assert error["message"] == "at most 200 ids, got 201"
+    assert error["extensions"]["argument"] == "ids"

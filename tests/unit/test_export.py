@@ -69,7 +69,13 @@ def test_real_data_comes_back(
 ) -> None:
     """S1, S8: from each format, just the fingerprint that the report promises."""
     options = LoadOptions(columns=columns, rejects_path=tmp_path / "rejects.jsonl")
-    info = load(data_dir / source, store=service.store, graph="real", options=options).graph
+    path = data_dir / source
+    if columns:
+        # All 23,913 lines are of the same kinds, and each is read and written eleven times.
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        path = tmp_path / path.name
+        path.write_text("".join(lines[:3_000]), encoding="utf-8")
+    info = load(path, store=service.store, graph="real", options=options).graph
     assert info is not None
     promised = set()
     for format_, suffix in SUFFIXES.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -13,7 +14,9 @@ from served import served
 
 from graph_service import Service
 from graph_service.api import app, schema
-from graph_service.api.app import ServerOptions
+from graph_service.api.app import ServerOptions, make_app
+from graph_service.api.workers import Place, Workers
+from graph_service.model.limits import Deadline
 
 GRAPHS = {"query": "{ graphs { name } }"}
 WAITING = 3
@@ -76,3 +79,42 @@ def test_one_query_too_many_is_refused_and_the_next_is_not(
         assert "try again" in error["message"]
         assert [one.result(60).status_code for one in left] == [200] * WAITING
         assert post(url).status_code == 200
+
+
+def test_the_question_whether_a_server_is_ready_goes_before_the_queries_that_wait(
+    demo_service: Service,
+) -> None:
+    """Else a balancer takes a server that is at work for one that is stuck."""
+
+    async def ask() -> list[str]:
+        application = make_app(demo_service, ServerOptions(threads=1))
+        workers: Workers = application.state.workers
+        ended: list[str] = []
+        begun, first, second = threading.Event(), threading.Event(), threading.Event()
+
+        def run(deadline: Deadline, go: threading.Event) -> None:
+            begun.set()
+            assert go.wait(60)
+
+        async def query(name: str, go: threading.Event) -> None:
+            await workers.run(Place(name, 60), lambda deadline: run(deadline, go))
+            ended.append(name)
+
+        async def ready(client: httpx.AsyncClient) -> None:
+            answer = await client.get("/health/ready")
+            ended.append(f"{answer.status_code}")
+            second.set()
+
+        transport = httpx.ASGITransport(application)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            tasks = [asyncio.create_task(query("first", first))]
+            assert await asyncio.to_thread(begun.wait, 60)
+            for number, one in enumerate((query("second", second), ready(client)), 2):
+                tasks.append(asyncio.create_task(one))
+                while len(workers) < number:
+                    await asyncio.sleep(0)
+            first.set()
+            await asyncio.wait_for(asyncio.gather(*tasks), 60)
+        return ended
+
+    assert asyncio.run(ask()) == ["first", "200", "second"]

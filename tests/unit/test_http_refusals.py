@@ -2,41 +2,242 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from dataclasses import replace
+from typing import Any
+
+import httpx
 import pytest
+from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
+import graph_service
 from graph_service import Service
+from graph_service.api import app
 from graph_service.api.app import ServerOptions, make_app
+from graph_service.api.refusals import refusal, refusal_body
+from graph_service.errors import StoreUnavailableError
+
+PLAIN = ServerOptions()
+JSON = {"content-type": "application/json"}
+OTHER_HOST = (
+    "this server does not answer for host {!r}; its operator can add it: "
+    "graph-service serve --allow-host NAME"
+)
 
 
-def ask(service: Service, method: str, options: ServerOptions, **headers: str) -> tuple[int, str]:
-    """The status of an answer and the code of its only error."""
-    client = TestClient(make_app(service, options), base_url="http://localhost")
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    response = client.request(method, "/graphql", headers=named, content=b"{}")
-    payload = response.json()
-    assert payload["data"] is None
-    (error,) = payload["errors"]
-    assert len(error["extensions"]["requestId"]) == 32
-    return response.status_code, error["extensions"]["code"]
+def client(service: Service, options: ServerOptions = PLAIN) -> TestClient:
+    return TestClient(
+        make_app(service, options), base_url="http://localhost", raise_server_exceptions=False
+    )
 
 
 @pytest.mark.parametrize(
-    ("method", "options", "headers", "answer"),
+    ("method", "options", "headers", "body", "status", "code", "message"),
     [
-        ("GET", ServerOptions(graphiql=False), {}, (405, "BAD_INPUT")),
-        ("POST", ServerOptions(), {"host": "elsewhere:8000"}, (421, "FORBIDDEN")),
-        ("POST", ServerOptions(), {"origin": "http://elsewhere"}, (403, "FORBIDDEN")),
-        ("POST", ServerOptions(api_key="k"), {"authorization": "Bearer j"}, (401, "FORBIDDEN")),
-        ("POST", ServerOptions(), {"content_type": "text/plain"}, (415, "BAD_INPUT")),
-        ("POST", ServerOptions(), {"content_type": "application/json"}, (400, "BAD_INPUT")),
+        ("GET", ServerOptions(graphiql=False), {}, "", 405, "BAD_INPUT",
+         "send queries by POST as application/json"),
+        ("POST", PLAIN, {"host": "elsewhere:8000"}, "{}", 421, "FORBIDDEN",
+         OTHER_HOST.format("elsewhere")),
+        ("POST", PLAIN, {"host": f"{'E' * 101}:80"}, "{}", 421, "FORBIDDEN",
+         OTHER_HOST.format("e" * 100)),
+        ("POST", PLAIN, {"host": ""}, "{}", 421, "FORBIDDEN", OTHER_HOST.format("")),
+        ("POST", PLAIN, {"origin": "http://elsewhere"}, "{}", 403, "FORBIDDEN",
+         "pages of 'http://elsewhere' may not call this server"),
+        ("POST", PLAIN, {"origin": "x" * 101}, "{}", 403, "FORBIDDEN",
+         f"pages of {'x' * 100!r} may not call this server"),
+        ("POST", ServerOptions(api_key="k"), {"authorization": "Bearer j"}, "{}", 401, "FORBIDDEN",
+         "send the API key: Authorization: Bearer KEY"),
+        ("POST", PLAIN, {"content-type": "text/plain; charset=utf-8"}, "{}", 415, "BAD_INPUT",
+         "the content type must be application/json, got text/plain"),
+        ("POST", PLAIN, {"content-type": f"a/{'b' * 99}"}, "{}", 415, "BAD_INPUT",
+         f"the content type must be application/json, got a/{'b' * 98}"),
+        ("POST", PLAIN, {"content-type": ""}, "{}", 415, "BAD_INPUT",
+         "the content type must be application/json, got none"),
+        ("POST", PLAIN, JSON, "{", 400, "BAD_INPUT",
+         "the body is not JSON: unexpected end of data: line 1 column 2 (char 1)"),
+        ("POST", PLAIN, JSON, "[]", 400, "BAD_INPUT", 'the body must be an object with a "query"'),
+        ("POST", PLAIN, JSON, '{"query": 5}', 400, "BAD_INPUT",
+         'the body must be an object with a "query"'),
+        ("POST", PLAIN, JSON, '{"query": "", "variables": []}', 400, "BAD_INPUT",
+         '"variables" must be an object'),
+        ("POST", PLAIN, JSON, '{"query": "", "operationName": 5}', 400, "BAD_INPUT",
+         '"operationName" must be a string'),
     ],
-)
-def test_each_refusal_has_its_status_and_code(
+)  # fmt: skip
+def test_each_refusal_has_its_status_code_and_words(
     demo_service: Service,
     method: str,
     options: ServerOptions,
     headers: dict[str, str],
-    answer: tuple[int, str],
+    body: str,
+    status: int,
+    code: str,
+    message: str,
 ) -> None:
-    assert ask(demo_service, method, options, **headers) == answer
+    response = client(demo_service, options).request(
+        method, "/graphql", headers=headers, content=body
+    )
+    payload = response.json()
+    request_id = payload["errors"][0]["extensions"]["requestId"]
+    assert len(request_id) == 32
+    assert payload == {
+        "data": None,
+        "errors": [{"message": message, "extensions": {"code": code, "requestId": request_id}}],
+    }
+    assert response.status_code == status
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers.get("allow") == ("POST" if status == 405 else None)
+
+
+@pytest.mark.parametrize(
+    ("body", "answer"),
+    [
+        ({"query": "{ __typename }", "variables": None, "operationName": None},
+         {"data": {"__typename": "Query"}}),
+        ({"query": "query A { a: __typename } query B { b: __typename }", "operationName": "B"},
+         {"data": {"b": "Query"}}),
+        ({"query": "query($x: Boolean!) { __typename @include(if: $x) }", "variables": {"x": False}},
+         {"data": {}}),
+    ],
+)  # fmt: skip
+def test_what_is_given_is_what_is_run(
+    demo_service: Service, body: dict[str, Any], answer: dict[str, Any]
+) -> None:
+    response = client(demo_service).post("/graphql", json=body)
+    assert (response.status_code, response.json()) == (200, answer)
+    assert response.headers["content-type"] == "application/json"
+
+
+def test_health_and_version_are_json(
+    demo_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = client(demo_service)
+
+    def answer(path: str) -> tuple[int, Any, str]:
+        response = asked.get(path)
+        return response.status_code, response.json(), response.headers["content-type"]
+
+    kind = "application/json"
+    assert answer("/health/live") == (200, {"status": "live"}, kind)
+    assert answer("/version") == (200, {"version": graph_service.__version__}, kind)
+    assert answer("/health/ready") == (200, {"status": "ready"}, kind)
+
+    def away() -> None:
+        raise StoreUnavailableError("bolt://somewhere is away")
+
+    monkeypatch.setattr(demo_service.store, "ping", away)
+    assert answer("/health/ready") == (503, {"status": "the store does not answer"}, kind)
+
+
+def test_a_body_that_is_late_is_refused_with_its_limit(demo_service: Service) -> None:
+    service = Service(
+        demo_service.store,
+        vectors=demo_service.vectors,
+        settings=replace(demo_service.settings, body_timeout_s=0.05),
+    )
+
+    async def ask() -> httpx.Response:
+        never = asyncio.Event()
+
+        async def body() -> Any:
+            yield b"{"
+            await never.wait()
+
+        transport = httpx.ASGITransport(make_app(service, PLAIN))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as asked:
+            return await asked.post("/graphql", content=body(), headers=JSON)
+
+    response = asyncio.run(asyncio.wait_for(ask(), 60))
+    (error,) = response.json()["errors"]
+    assert (response.status_code, error["extensions"]["code"]) == (408, "TIMEOUT")
+    assert error["message"] == "the query did not come within 0.05 s"
+
+
+@pytest.mark.parametrize(("over", "status"), [(0, 400), (1, 413)])
+def test_the_limit_of_a_body_is_met_to_the_byte(
+    demo_service: Service, monkeypatch: pytest.MonkeyPatch, over: int, status: int
+) -> None:
+    monkeypatch.setattr(app, "MAX_BODY_BYTES", 100)
+    response = client(demo_service).post("/graphql", content="x" * (100 + over), headers=JSON)
+    assert response.status_code == status
+    if over:
+        (error,) = response.json()["errors"]
+        assert error["message"] == "a query has at most 100 bytes"
+        assert error["extensions"]["code"] == "LIMIT_EXCEEDED"
+
+
+@pytest.mark.parametrize(("over", "status"), [(0, 200), (1, 503)])
+def test_the_limit_of_all_bodies_is_met_to_the_byte_and_freed(
+    demo_service: Service, monkeypatch: pytest.MonkeyPatch, over: int, status: int
+) -> None:
+    body = json.dumps({"query": "{ __typename }"}).encode()
+    monkeypatch.setattr(app, "MAX_HELD_BYTES", len(body) - over)
+    asked = client(demo_service)
+    responses = [asked.post("/graphql", content=body, headers=JSON) for _ in range(3)]
+    assert [response.status_code for response in responses] == [status] * 3
+    if over:
+        (error,) = responses[0].json()["errors"]
+        assert error["message"] == "too many large queries are under way; try again later"
+        assert error["extensions"]["code"] == "LIMIT_EXCEEDED"
+        assert responses[0].headers["retry-after"] == "1"
+
+
+def test_no_more_wait_than_are_allowed(
+    demo_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "MAX_WAITING", 0)
+    response = client(demo_service).post("/graphql", json={"query": "{ __typename }"})
+    (error,) = response.json()["errors"]
+    assert (response.status_code, error["extensions"]["code"]) == (503, "LIMIT_EXCEEDED")
+    assert error["message"] == "too many queries are waiting; try again later"
+    assert response.headers["retry-after"] == "1"
+
+
+def test_what_starlette_refuses_keeps_its_words_and_headers(demo_service: Service) -> None:
+    application = make_app(demo_service)
+
+    async def refuse(request: Any) -> Any:
+        raise HTTPException(418, "no coffee here", {"x-pot": "tea"})
+
+    application.router.add_route("/pot", refuse)
+    response = TestClient(application).get("/pot")
+    (error,) = response.json()["errors"]
+    assert (response.status_code, error["message"]) == (418, "no coffee here")
+    assert (error["extensions"]["code"], response.headers["x-pot"]) == ("BAD_INPUT", "tea")
+
+
+def test_a_fault_of_ours_is_told_by_its_request_alone(
+    demo_service: Service, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(app, "execute", fail)
+    response = client(demo_service).post("/graphql", json={"query": "{ __typename }"})
+    (error,) = response.json()["errors"]
+    request_id = error["extensions"]["requestId"]
+    assert (response.status_code, error["extensions"]["code"]) == (500, "INTERNAL")
+    assert error["message"] == (
+        f"An internal error happened; it is logged under request {request_id}."
+    )
+    assert f"request {request_id} failed" in caplog.text
+    assert "secret" in caplog.text
+
+
+def test_an_error_has_the_request_id_that_it_is_given() -> None:
+    payload = json.loads(refusal_body("TIMEOUT", "late", "7"))
+    assert payload == {
+        "data": None,
+        "errors": [{"message": "late", "extensions": {"code": "TIMEOUT", "requestId": "7"}}],
+    }
+    first, second = (
+        json.loads(refusal_body("TIMEOUT", "late"))["errors"][0]["extensions"]["requestId"]
+        for _ in range(2)
+    )
+    assert len(first) == len(second) == 32
+    assert first != second
+    response = refusal(408, "TIMEOUT", "late", {"retry-after": "1"}, request_id="8")
+    assert json.loads(bytes(response.body))["errors"][0]["extensions"]["requestId"] == "8"
+    assert (response.status_code, response.headers["retry-after"]) == (408, "1")

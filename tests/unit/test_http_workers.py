@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
 
+from graph_service.api.server import described
 from graph_service.api.workers import BusyError, Place, WaitedError, Workers
 from graph_service.errors import DeadlineError
 from graph_service.model.limits import Deadline
@@ -67,6 +70,25 @@ def test_those_that_wait_run_in_turn_and_the_first_before_them() -> None:
         assert (len(workers), workers.running) == (0, [])
 
     in_loop(test)
+
+
+def test_what_runs_is_listed_with_the_oldest_first() -> None:
+    async def test(workers: Workers) -> None:
+        held = [Held(), Held(), Held()]
+        tasks = []
+        for number, work in enumerate(held):
+            tasks.append(asyncio.create_task(workers.run(place(f"{number}"), work)))
+            await begun(work)
+        assert [one.name for one in workers.running] == ["0", "1", "2"]
+        held[0].go.set()
+        assert await tasks[0] == "done"
+        await until(lambda: len(workers) == 2)
+        assert [one.name for one in workers.running] == ["1", "2"]
+        for work in held:
+            work.go.set()
+        await asyncio.gather(*tasks)
+
+    in_loop(test, threads=3)
 
 
 def test_who_waits_too_long_is_told_and_leaves_the_queue() -> None:
@@ -149,5 +171,73 @@ def test_waiting_counts_in_the_deadline() -> None:
         assert waits.began is not None
         assert later.deadline.waited_s == waits.began - waits._came
         assert not waits.stop.asked
+
+    in_loop(test)
+
+
+def test_a_turn_that_comes_to_one_that_was_cancelled_goes_to_the_next() -> None:
+    async def test(workers: Workers) -> None:
+        order: list[str] = []
+        workers._free = 0
+        gone, stays = place("gone"), place("stays")
+        first = asyncio.create_task(workers.run(gone, lambda _: order.append("gone")))
+        second = asyncio.create_task(workers.run(stays, lambda _: order.append("stays")))
+        await until(lambda: len(workers) == 2)
+        # Its turn has come, and it hears first that nobody waits for it.
+        workers._call_next()
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        await second
+        assert order == ["stays"]
+        await until(lambda: not workers.are_all_busy)
+        assert len(workers) == 0
+
+    in_loop(test)
+
+
+def test_those_that_gave_up_are_passed_over_and_no_thread_is_lost() -> None:
+    async def test(workers: Workers) -> None:
+        held = Held()
+        one = asyncio.create_task(workers.run(place("one"), held))
+        await begun(held)
+        places = [place("two"), place("three")]
+        waiting = [asyncio.create_task(workers.run(each, lambda _: "done")) for each in places]
+        await until(lambda: len(workers) == 3)
+        places[0].give_up()
+        places[0].give_up()
+        # It has given up, and stands in the queue still: its turn is the next one's.
+        held.go.set()
+        workers._queue.appendleft(Place("never waited", 1.0))
+        assert await one == "done"
+        with pytest.raises(BusyError, match="the query was given up") as caught:
+            await waiting[0]
+        assert caught.value.retryable
+        assert await waiting[1] == "done"
+        await until(lambda: not workers.are_all_busy)
+        assert len(workers) == 0
+        assert await workers.run(place("last"), lambda _: "last") == "last"
+
+    in_loop(test)
+
+
+def test_an_abandoned_operation_is_told_to_its_operator() -> None:
+    assert re.fullmatch(
+        r"operation A \(running for 2\.\d s\)",
+        described(Place("operation A", 1.0, began=time.monotonic() - 2.0)),
+    )
+    assert described(Place("a look", 1.0)) == "a look (running for 0.0 s)"
+
+
+def test_work_that_fails_frees_its_thread() -> None:
+    async def test(workers: Workers) -> None:
+        def fail(_: Deadline) -> None:
+            raise ValueError("a fault of ours")
+
+        for _ in range(3):
+            with pytest.raises(ValueError, match="a fault of ours"):
+                await workers.run(place("fails"), fail)
+        await until(lambda: not workers.are_all_busy)
+        assert workers.running == []
 
     in_loop(test)

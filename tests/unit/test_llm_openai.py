@@ -46,12 +46,15 @@ class Waits:
 
 
 def chat(url: str, waits: Waits | None = None, **options: object) -> OpenAIChat:
+    waited = waits or Waits()
     options.setdefault("retry", RetryPolicy(max_retries=2))
+    # Its clock goes on by what was waited, so that a held pace waits no second time.
+    options.setdefault("pace", Pace(clock=lambda: sum(waited.seconds), sleep=waited))
     return OpenAIChat(
         "stand-in",
         base_url=url,
         api_key="secret-key",
-        sleep=waits or Waits(),
+        sleep=waited,
         **options,  # type: ignore[arg-type]
     )
 

@@ -16,7 +16,7 @@ from queries.datasets.gold import GoldQuestion
 from queries.generate.answer import Answer, base_statements
 from queries.generate.citations import Citation, Sentence
 from queries.generate.reader import parse_answer
-from queries.score.citation import citation_row, count_citations, count_true
+from queries.score.citation import CitationCounts, citation_row, count_citations, count_true
 from queries.score.run import score_answers
 
 K = {f"k{i}": triple(f"k{i}", f"Q{i}", f"relation {i}", f"value {i}") for i in range(1, 10)}
@@ -155,6 +155,34 @@ def test_failures_and_questions_without_a_minimum_are_no_part_of_a_mean_k4() -> 
     assert report.missing == ("d",)
     assert report.rows[1].failure == "timeout: late"
     assert "1 failed" in report.lines()[0]
+
+
+def test_without_a_minimum_set_citations_are_counted_and_nothing_else_k4() -> None:
+    citations = cited("k1", "k1", "k2") + cited("x", matched=False)
+    citations.append(Citation("Q", "r", "v", "k3", "", False))
+    for sets in ([], [()]):
+        assert count_citations(citations, sets) == CitationCounts(
+            5, 3, 0, 0, 0, minimum_set=0, missed=(), unmatched=1, other_case=1
+        )
+    counts = count_citations(citations, [("k9", "k2", "k9", "k8")])
+    assert counts == CitationCounts(5, 3, 1, 1, 3, 0, ("k9", "k8"), 1, 1)
+    nothing = count_citations([], [])
+    assert (nothing.correctness, nothing.precision, nothing.recall, nothing.f1) == (None,) * 4
+    silent = count_citations([], [MINIMUM])
+    assert (silent.correctness, silent.precision, silent.recall, silent.f1) == (None, 0.0, 0.0, 0.0)
+
+
+def test_folded_case_counts_in_correct_and_in_true_k4() -> None:
+    known = triple("k1", "Q1", "mother", "Ann")
+    other_case = Citation("Q1", "mother", "Ann", "k1", "Q1, mother: ANN", False)
+    item = Answer("a", "Who?", "", (Sentence("She.", (other_case,)),), (known,),
+                  triplets([(known, 1.0)]), "hand")  # fmt: skip
+    exact, folded = (citation_row(item, None, fold_case=fold) for fold in (False, True))
+    assert exact.counts is not None
+    assert folded.counts is not None
+    assert (exact.counts.correct, exact.true, exact.counts.other_case) == (0, 0, 1)
+    assert (folded.counts.correct, folded.true, folded.counts.other_case) == (1, 1, 1)
+    assert citation_row(item, None) == exact
 
 
 def test_na_where_the_graph_lacks_it_k6() -> None:

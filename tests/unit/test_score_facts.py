@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hand_chat import Asked, HandChat, refuses, script
@@ -285,6 +287,94 @@ def test_what_fails_is_counted_and_never_guessed() -> None:
     with pytest.raises(UnreadableReply, match="has 2"):
         read_line("one\ntwo")
     assert read_facts("* a\n* b\n* a") == ("a", "b")
+
+
+ONE = TextCase("1", "Who was Ada?", "Ada sang.", evidence=("Ada sang in Rome.",))
+STAGES = {
+    "standalone": ["- Ada sang.", "two\nlines"],
+    "relevance": ["- Ada sang.", "Ada Lee sang.", "Perhaps."],
+    "query": ["- Ada sang.", "Ada Lee sang.", "[[relevant]]", "two\nlines"],
+    "verdict": ["- Ada sang.", "Ada Lee sang.", "[[relevant]]", "Ada", "Rome", "Perhaps."],
+}
+
+
+@pytest.mark.parametrize(
+    ("stage", "fact"),
+    [
+        ("standalone", Fact("Ada sang.", 0, None, None,
+                            "unreadable: it has to be one line, and has 2")),
+        ("relevance", Fact("Ada Lee sang.", 0, None, None, "unreadable: it has to end with "
+                           "[[relevant]] or [[irrelevant]], and has neither")),
+        ("query", Fact("Ada Lee sang.", 0, None, True,
+                       "unreadable: it has to be one line, and has 2")),
+        ("verdict", Fact("Ada Lee sang.", 0, None, True, "unreadable: it has to end with "
+                         "[[supported]] or [[unsupported]], and has neither")),
+    ],
+)  # fmt: skip
+def test_a_fact_keeps_what_was_found_before_its_judge_failed_o9(stage: str, fact: Fact) -> None:
+    model = HandChat(script(*STAGES[stage]))
+    row = check_facts(ONE, by=FactChecker(Judge(model), safe=True, searches=2))
+    assert row.facts == (fact,)
+    # What cannot be read is asked for once more, and all tokens are counted.
+    assert len(model.asked) == len(STAGES[stage]) + 1
+    assert row.usage.total == 15 * len(model.asked)
+    assert row.failure is None
+
+
+def test_a_text_whose_facts_cannot_be_extracted_is_failed_with_its_tokens_o9() -> None:
+    row = check_facts(ONE, by=FactChecker(Judge(HandChat(script("Ada sang.")))))
+    assert (row.facts, row.usage.total) == ((), 30)
+    assert row.failure == (
+        'unreadable: every fact has to be on a line of its own that begins with "- "'
+    )
+    failed = check_facts(
+        replace(ONE, failure="no model", groups=Groups("who")),
+        by=FactChecker(Judge(HandChat(refuses))),
+    )
+    assert failed == FactsRow("1", Groups("who"), (), failure="no model")
+
+
+def test_each_search_sees_those_before_it_and_what_they_found_o9() -> None:
+    case = replace(ONE, evidence=("Ada sang in Rome.", "Ada was born in Oslo.", "Bea slept."))
+    model = HandChat(
+        script("- Ada sang.", '"Ada Lee sang."', "[[irrelevant]]", "sang in Rome", "Oslo",
+               "[[unsupported]]")
+    )  # fmt: skip
+    checker = FactChecker(Judge(model), safe=True, searches=2, passages=1)
+    row = check_facts(case, by=checker)
+    assert row.facts == (Fact("Ada Lee sang.", 0, False, False),)
+    first, second, verdict = (asked.last for asked in model.asked[3:])
+    assert first == "Statement: Ada Lee sang.\n\nSearches so far:\n(none)\n\nFound so far:\n(none)"
+    assert second == (
+        "Statement: Ada Lee sang.\n\nSearches so far:\n- sang in Rome\n\n"
+        "Found so far:\n- Ada sang in Rome."
+    )
+    assert "- Ada sang in Rome.\n- Ada was born in Oslo.\n" in verdict
+    assert "Bea" not in verdict
+
+
+def test_k_of_f1_is_at_least_one_o9() -> None:
+    with pytest.raises(InputError, match=r"K of F1@K is at least 1, got 0") as caught:
+        facts_report([], k=0)
+    assert caught.value.argument == "k"
+    assert facts_report([FactsRow("1", Groups(), facts("SN"))], k=1).score("F1@1").n == 1
+
+
+def test_who_checks_facts_is_told_with_all_prompts_o9() -> None:
+    judge = Judge(HandChat(script("x")), random_seed=3)
+
+    def label(**options: Any) -> str:
+        return re.sub(r"@\w+", "", FactChecker(judge, **options).label)
+
+    by = "hand-1 (temperature 0, random seed 3)"
+    assert label() == f"{by}; 5 texts a search; prompts facts-extract, facts-verify"
+    assert label(verifier=WordOverlap(), passages=2) == (
+        f"word overlap >= 0.6, facts by {by}; 2 texts a search; prompts facts-extract"
+    )
+    assert label(safe=True, searches=1) == (
+        f"{by}; 5 texts a search, 1 searches; prompts facts-extract, safe-standalone, "
+        "safe-relevance, safe-query, facts-verify"
+    )
 
 
 def test_an_answer_becomes_a_case_without_its_citations() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,9 @@ from queries.score.geval import (
     PRESETS,
     GEval,
     Preset,
+    QualityScore,
     Weighting,
+    can_be_rated,
     geval_report,
     rate_text,
     rating_prompt,
@@ -240,3 +243,82 @@ def test_qualities_of_ones_own(tmp_path: Path) -> None:
         parse_rubric("wit", "Wit\n- Read it.")
     with pytest.raises(InputError, match="there is no file"):
         load_rubric(str(tmp_path / "none.txt"))
+
+
+def test_each_sample_of_each_run_has_a_random_seed_of_its_own_o9() -> None:
+    preset = replace(ONE, weighting=Weighting.SAMPLING, runs=2, samples=3, temperature=0.7)
+    model = HandChat(script("4", "5", "3", "2", "1", "3"))
+    row = rate_text(CASE, by=GEval(Judge(model, random_seed=10), preset))
+    assert row.scores["fluency"] == QualityScore((4.0, 2.0))
+    assert [asked.random_seed for asked in model.asked] == [10, 11, 12, 13, 14, 15]
+    assert {asked.temperature for asked in model.asked} == {0.7}
+    assert row.usage.total == 15 * 6
+
+
+def test_samples_that_cannot_be_read_are_counted_and_a_run_of_none_is_failed_o9() -> None:
+    preset = replace(ONE, weighting=Weighting.SAMPLING, runs=2, samples=2)
+    said = script("9", "9", "4", "no", "no", "8", "8")
+    row = rate_text(CASE, by=GEval(Judge(HandChat(said)), preset))
+    first = "unreadable: it has to be one whole number from 1 to 5 and no more"
+    # Each sample that cannot be read is asked for twice: 9, then none of "no" and 8.
+    assert row.scores["fluency"] == QualityScore((4.0, None), (first,), 3)
+    assert row.failure is None
+    lost = rate_text(CASE, by=GEval(Judge(HandChat(script("6"))), preset))
+    outside = "unreadable: 6 is outside the scale from 1 to 5"
+    assert lost.scores["fluency"] == QualityScore((None, None), (outside, outside), 4)
+    assert lost.failure == outside
+
+
+def test_a_request_by_log_probabilities_that_fails_is_failed_o9() -> None:
+    preset = replace(ONE, weighting=Weighting.LOGPROBS, runs=2)
+    row = rate_text(CASE, by=GEval(Judge(HandChat(refuses)), preset))
+    late = "timeout: no answer in 60 s"
+    assert row.scores["fluency"] == QualityScore((None, None), (late, late))
+    assert row.failure == late
+    assert row.usage.total == 0
+    model = HandChat(script("4"))
+    row = rate_text(CASE, by=GEval(Judge(model, random_seed=3, max_tokens=9), preset))
+    assert row.failure == (
+        "unreadable: the endpoint gives no log-probabilities (weigh by sampling)"
+    )
+    assert [(asked.random_seed, asked.max_tokens) for asked in model.asked] == [(3, 9), (4, 9)]
+    assert row.usage.total == 30
+
+
+def test_what_a_text_lacks_is_told_by_quality_k8() -> None:
+    preset = replace(
+        ONE, qualities=("fluency", "consistency", "correctness"),
+        material={"consistency": "knowledge", "correctness": "context"},
+    )  # fmt: skip
+    bare = TextCase("1", "Who was Ada?", "A writer.", human={"fluency": 3.0})
+    row = rate_text(bare, by=GEval(Judge(HandChat(script("4"))), preset))
+    assert row.scores == {
+        "fluency": QualityScore((4.0,)),
+        "consistency": QualityScore(
+            (), missing="no knowledge: consistency is rated against the knowledge given"
+        ),
+        "correctness": QualityScore(
+            (), missing="no context: correctness is rated against an evaluation context"
+        ),
+    }
+    assert (row.human, row.failure) == ({"fluency": 3.0}, None)
+    assert can_be_rated(bare, preset)
+    assert not can_be_rated(bare, replace(preset, qualities=("consistency", "correctness")))
+    assert can_be_rated(replace(bare, context="x"), replace(preset, qualities=("correctness",)))
+    assert not can_be_rated(replace(bare, context=" "), replace(preset, qualities=("correctness",)))
+
+
+def test_who_rates_is_told_with_scale_runs_and_weighting_k8() -> None:
+    judge = Judge(HandChat(script("4")))
+
+    def label(preset: Preset, judge: Judge = judge) -> str:
+        return re.sub(r"@\w+", "", GEval(judge, preset).label)
+
+    assert label(ONE) == (
+        "hand-1 (temperature 1, random seed 0), raw, 1 to 5, 1 runs, prompt geval, qualities fluency"
+    )
+    sampled = replace(ONE, weighting=Weighting.SAMPLING, samples=7, runs=3, temperature=0.5, low=0)
+    assert label(sampled, replace(judge, random_seed=4)) == (
+        "hand-1 (temperature 0.5, random seed 4), sampling of 7, 0 to 5, 3 runs, prompt geval, "
+        "qualities fluency"
+    )

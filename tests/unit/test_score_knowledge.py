@@ -168,6 +168,49 @@ def test_an_answer_is_not_named(text: str, answer: str) -> None:
     assert not names(text, answer)
 
 
+@pytest.mark.parametrize(
+    ("answer", "forms"),
+    [
+        ("0", "0 | zero"),
+        ("20", "20 | twenty"),
+        ("21", "21"),
+        ("-7", "-7 | -seven | minus 7 | minus seven"),
+        ("999", "999"),
+        ("1000", "1 000 | 1 thousand | 1000 | one thousand"),
+        ("3000", "3 000 | 3 thousand | 3000 | three thousand"),
+        ("20000", "20 000 | 20 thousand | 20000 | twenty thousand"),
+        ("21000", "21 000 | 21 thousand | 21000"),
+        ("100000", "100 000 | 100 thousand | 100000"),
+        ("1000000", "1 000 000 | 1 million | 1000 thousand | 1000000 | one million"),
+        ("1250000", "1 250 000 | 1250 thousand | 1250000"),
+        ("1500000", "1 500 000 | 1.5 million | 1500 thousand | 1500000"),
+        ("20000000", "20 000 000 | 20 million | 20000 thousand | 20000000 | twenty million"),
+        ("1100000000", "1 100 000 000 | 1.1 billion | 1100 million | 1100000 thousand | 1100000000"),
+        ("-2000", "-2 000 | -2 thousand | -2000 | -two thousand | minus 2 000 | minus 2 thousand | minus 2000 | minus two thousand"),
+        ("1234.50", "1234.5 | 1234.50"),
+        ("007", "007 | 7 | seven"),
+        ("+12", "12 | twelve"),
+        ("0109-02-00", "0109 02 | 109 02 | feb 0109 | feb 109 | feb of 0109 | feb of 109 | february 0109 | february 109 | february of 0109 | february of 109"),
+        ("1952-00-00", "1952"),
+        ("1952-09", "1952 09 | sep 1952 | sep of 1952 | sept 1952 | sept of 1952 | september 1952 | september of 1952"),
+        ("1952-13-40", "1952"),
+        ("1952-03-11", "03 11 1952 | 11 03 1952 | 11 3 1952 | 11 mar 1952 | 11 march 1952 | 11 of mar 1952 | 11 of march 1952 | 11th mar 1952 | 11th march 1952 | 11th of mar 1952 | 11th of march 1952 | 1952 03 11 | 3 11 1952 | mar 11 1952 | mar 11th 1952 | march 11 1952 | march 11th 1952"),
+    ],
+)  # fmt: skip
+def test_the_forms_of_a_number_and_of_a_date_l8(answer: str, forms: str) -> None:
+    assert sorted(" ".join(tokens) for tokens in renderings(answer)) == forms.split(" | ")
+
+
+@pytest.mark.parametrize(
+    ("day", "said"),
+    [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (10, "10th"), (11, "11th"), (12, "12th"),
+     (13, "13th"), (14, "14th"), (21, "21st"), (22, "22nd"), (23, "23rd"), (30, "30th")],
+)  # fmt: skip
+def test_a_day_has_the_ending_of_its_number_l8(day: int, said: str) -> None:
+    forms = renderings(f"1952-05-{day:02d}")
+    assert {form[0] for form in forms if form[1:2] == ("may",)} == {f"{day}", f"{day:02d}", said}
+
+
 def test_an_answer_of_articles_alone_is_looked_for_as_written() -> None:
     """The band The The has no tokens: the folded words are looked for as they stand."""
     assert renderings("The The") == frozenset()

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from hand_chat import HandChat, script
 from query_samples import triple
 
 from queries.generate.answer import Answer
 from queries.generate.reader import parse_answer
+from queries.llm import ReplyError, ReplyFault
 from queries.score.entailment import Judgement, Pair, WordOverlap, triple_hypothesis
-from queries.score.not_available import score_not_available
+from queries.score.judge import Judge
+from queries.score.not_available import (
+    NotAvailableRow,
+    beside_judge,
+    not_available_row,
+    score_not_available,
+)
 
 K = {f"k{i}": triple(f"k{i}", f"Q{i}", f"relation {i}", f"value {i}") for i in range(1, 10)}
 
@@ -135,3 +143,42 @@ def test_an_answer_whose_judge_failed_is_failed_k6() -> None:
     assert report.recall.value is None
     assert report.recall.failed == 1
     assert report.rows[0].failure == "timeout: no answer in 60 s"
+
+
+def test_a_chat_model_says_whether_a_sentence_is_beside_its_question_k6() -> None:
+    model = HandChat(script("It does. [[answers]]", "[[Beside]]", "Perhaps.", "Perhaps."))
+    beside = beside_judge(Judge(model))
+    assert beside("Who\nwas it?", "It was\nAda.") is False
+    assert beside("Who was it?", "She liked tea.") is True
+    with pytest.raises(ReplyError) as caught:
+        beside("Who was it?", "She liked tea.")
+    assert caught.value.message == (
+        "unreadable: it has to end with [[answers]] or [[beside]], and has neither"
+    )
+    assert caught.value.fault is ReplyFault.MALFORMED
+    assert model.asked[0].last == "Question: Who was it?\n\nSentence: It was Ada."
+
+
+def test_an_answer_whose_sentence_nobody_could_place_is_failed_k6() -> None:
+    row = not_available_row(
+        figure_3(),
+        [K["k2"], K["k4"]],
+        entailment=Says(),
+        beside_question=beside_judge(Judge(HandChat(script("Perhaps.")))),
+    )
+    assert row == NotAvailableRow(
+        "a", 0, 0, None, 0, 2,
+        "unreadable: it has to end with [[answers]] or [[beside]], and has neither",
+    )  # fmt: skip
+
+
+def test_a_triple_is_worded_as_it_is_asked_for_k6() -> None:
+    says = Says(("First thing.", "k2!"))
+    report = score_not_available(
+        [figure_3()],
+        {"a": [K["k2"]]},
+        entailment=says,
+        hypothesis=lambda item: f"{item.statement_id}!",
+    )
+    assert report.rows[0].right == 1
+    assert {pair.hypothesis for pair in says.asked} == {"k2!"}

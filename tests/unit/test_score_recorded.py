@@ -1,11 +1,14 @@
 """Whole reports of every score over made files, as recorded: figures, intervals, counts, notes.
 
+One test a run, so that a run of one score waits for no other.
+
 ``tests/golden/score_reports.json`` holds them to be read in a review. To record anew:
 ``GRAPH_SERVICE_UPDATE_SCORES=1 pytest tests/unit/test_score_recorded.py``, and read what differs.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -14,8 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import Cli
+from cli_runs import Cli, Run
 from openai_stand_in import Scripted, by_rule, ok, stand_in
+
+from queries.score.agreement import MEASURES
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "score_reports.json"
 WORDS = [
@@ -149,6 +154,31 @@ def answers_in_turn(*given: str) -> Callable[[dict[str, Any]], Scripted]:
     return reply
 
 
+def unsplit() -> list[dict[str, Any]]:
+    rows = [{**row, "id": f"{place}/{row['id']}"} for place in range(2) for row in labelled()]
+    return [{name: row[name] for name in row if name != "split"} for row in rows]
+
+
+def others() -> list[dict[str, Any]]:
+    return [row for row in texts() if row["id"] != "0"]
+
+
+def facts_in_turn(body: dict[str, Any]) -> Scripted:
+    """Replies of each kind that SAFE asks for, made of what it asks; some cannot be read."""
+    asked = "\n".join(message["content"] for message in body["messages"])
+    said = body["messages"][-1]["content"].rpartition(": ")[2].rstrip(".").split()
+    first, last = " ".join(said[:3]), " ".join(said[-2:])
+    if "[[relevant]]" in asked:
+        given = [*["[[relevant]]", "[[irrelevant]]", "[[relevant]]"] * 4, "Perhaps."]
+    elif "[[supported]]" in asked:
+        given = [*["[[supported]]", "[[unsupported]]", "[[supported]]"] * 3, "Perhaps."]
+    elif "Sentence: " in body["messages"][-1]["content"]:
+        given = [f"- {first}.\n- {last}.", f"- {last}.\n- {first}.\n- Ada sang."]
+    else:
+        given = [*[f"{first}.", f"{last}.", "Oslo of the south"] * 3, "two\nlines"]
+    return ok(given[hashlib.blake2b(asked.encode()).digest()[0] % len(given)])
+
+
 FILES: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "ratings": ratings,
     "pairs": pairs,
@@ -156,7 +186,10 @@ FILES: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "cited": cited,
     "texts": texts,
     "labelled": labelled,
+    "unsplit": unsplit,
+    "others": others,
 }
+OTHERS = ("compare", "export")
 FACTS = (
     "- Ada sang.\n- Bea wrote.",
     "- Rome is a city.",
@@ -186,14 +219,54 @@ RUNS: dict[str, tuple[list[str], Callable[[dict[str, Any]], Scripted] | None]] =
         answers_in_turn("7", "3", "10"),
     ),
     "talec": (
-        ["talec", "labelled.jsonl", "--criteria", "own.yaml", "--method", "zero-shot",
-         "--out", "one.jsonl"],
+        ["talec", "labelled.jsonl", "--criteria", "own.yaml", "--method", "zero-shot"],
         answers_in_turn("[[A]]", "[[B]]"),
     ),
     "talec in one": (
         ["talec", "labelled.jsonl", "--criteria", "own.yaml", "--method", "few-shot",
-         "--split", "eval", "--out", "two.jsonl"],
+         "--split", "eval"],
         answers_in_turn("[[B]]", "[[A]]", "[[B]]"),
+    ),
+    "talec joint": (
+        ["talec", "labelled.jsonl", "--criteria", "own.yaml"],
+        answers_in_turn("[[A]]", "[[B]]", "Perhaps.", "[[B]]", "It is so. [[A]]"),
+    ),
+    "talec of all labels": (
+        ["talec", "unsplit.jsonl", "--criteria", "own.yaml", "--by", "labels",
+         "--split-shares", "20,40,40"],
+        answers_in_turn("[[none]]", "[[wrong]]", "[[odd]]", "[[odd]] [[wrong]]", "[[long]]"),
+    ),
+    "talec of the score": (
+        ["talec", "labelled.jsonl", "--criteria", "own.yaml", "--by", "score"],
+        answers_in_turn("[[2]]", "[[0]]", "[[1]]", "[[3]]", "[[2]]"),
+    ),
+    "alignment": (["entailment", "cited.jsonl"], None),
+    "alignment by a model": (
+        ["entailment", "cited.jsonl", "--judge", "model"],
+        answers_in_turn("[[entailment]]", "[[neutral]]", "[[contradiction]]", "[[entailment]]", "?"),
+    ),
+    "not available, lenient": (
+        ["na", "cited.jsonl", "--lenient"],
+        answers_in_turn("[[answers]]", "[[beside]]", "[[beside]]", "[[answers]]", "Neither."),
+    ),
+    "safe with faults": (
+        ["safe", "texts.jsonl", "--searches", "2", "--texts", "1"], facts_in_turn
+    ),
+    "two files by one K": (
+        ["factscore", "texts.jsonl", "others.jsonl"], answers_in_turn(*FACTS)
+    ),
+    "geval by sampling": (
+        ["geval", "texts.jsonl", "--weighting", "sampling", "--samples", "3", "--runs", "2",
+         "--quality", "fluency", "--quality", "consistency", "--scale", "2-7", "--random-seed", "5"],
+        answers_in_turn("4", "2", "7", "1", "x", "3"),
+    ),
+    "geval without log-probabilities": (
+        ["geval", "texts.jsonl", "--weighting", "logprobs", "--runs", "1"], answers_in_turn("4")
+    ),
+    "every measure": (
+        ["agreement", "ratings.jsonl",
+         *(part for name in MEASURES for part in ("--measure", name))],
+        None,
     ),
 }  # fmt: skip
 
@@ -208,30 +281,54 @@ def plain(value: Any) -> Any:
 
 
 @pytest.fixture
-def reports(cli: Cli, tmp_path: Path) -> dict[str, Any]:
+def score(cli: Cli, tmp_path: Path) -> Callable[..., Run]:
+    """Scores the made files, of which one run is given at a time."""
     (tmp_path / "own.yaml").write_text(CRITERIA, encoding="utf-8")
     for name, rows in FILES.items():
         lines = "".join(json.dumps(row) + "\n" for row in rows())
         (tmp_path / f"{name}.jsonl").write_text(lines, encoding="utf-8")
-    found: dict[str, Any] = {}
-    for name, (arguments, judge) in RUNS.items():
-        if judge is None:
-            found[f"{name}, in words"] = cli("score", *arguments).out
-        with stand_in(judge or ok("never")) as server:
-            model = ["--model", "judge", "--model-url", server.url] if judge else []
-            done = cli("score", *arguments, *model, "--json")
-            assert done.out, done.err
-            found[name] = plain(json.loads(done.out))
-            found[f"{name}, asked"] = len(server.requests)
-    compared = cli("score", "compare", "one.jsonl", "two.jsonl", "--criteria", "own.yaml")
-    found["compare"] = compared.out or compared.err
-    return found
+    return lambda *arguments: cli("score", *arguments)
 
 
-def test_reports_are_those_that_were_recorded(reports: dict[str, Any]) -> None:
+def expect(name: str, found: dict[str, Any]) -> None:
+    """Compares one run with what was recorded, or records it."""
+    whole = json.loads(GOLDEN.read_text(encoding="utf-8"))
     if os.environ.get("GRAPH_SERVICE_UPDATE_SCORES"):
-        GOLDEN.write_text(json.dumps(reports, indent=1, ensure_ascii=False) + "\n")
-    expected = json.loads(GOLDEN.read_text(encoding="utf-8"))
-    assert reports.keys() == expected.keys()
-    for name, report in expected.items():
-        assert reports[name] == report, name
+        whole[name] = found
+        shown = {key: whole[key] for key in (*RUNS, *OTHERS) if key in whole}
+        GOLDEN.write_text(json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
+    assert found == whole[name]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_report_is_the_one_recorded(score: Callable[..., Run], name: str) -> None:
+    arguments, judge = RUNS[name]
+    with stand_in(judge or ok("never")) as server:
+        model = ["--model", "judge", "--model-url", server.url] if judge else []
+        done = score(*arguments, *model, "--json")
+        assert done.out, done.err
+        asked = len(server.requests)
+        words = score(*arguments, *model).out
+    expect(name, {"json": plain(json.loads(done.out)), "asked": asked, "words": words.splitlines()})
+
+
+def test_two_runs_are_compared_as_recorded(score: Callable[..., Run]) -> None:
+    for out, name in (("one.jsonl", "talec"), ("two.jsonl", "talec in one")):
+        arguments, judge = RUNS[name]
+        assert judge is not None
+        with stand_in(judge) as server:
+            score(*arguments, "--model", "judge", "--model-url", server.url, "--out", out)
+    compared = ["compare", "one.jsonl", "two.jsonl", "--criteria", "own.yaml"]
+    words = score(*compared).out
+    found = plain(json.loads(score(*compared, "--json").out))
+    expect("compare", {"json": found, "words": words.splitlines()})
+
+
+def test_labelled_texts_are_exported_as_recorded(score: Callable[..., Run], tmp_path: Path) -> None:
+    score("export", "labelled.jsonl", "--criteria", "own.yaml", "--out", "out.jsonl")
+    lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    expect("export", {"json": [json.loads(line) for line in lines]})
+
+
+def test_what_was_recorded_is_what_is_run() -> None:
+    assert [*json.loads(GOLDEN.read_text(encoding="utf-8"))] == [*RUNS, *OTHERS]

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
+from hand_chat import HandChat, script
 from query_samples import HandRetriever, triple, triplets
 
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
-from graph_service.model.result import RetrievalResult
-from graph_service.model.view_spec import Method
+from graph_service.model.result import RetrievalResult, Strategy
+from graph_service.model.view_spec import Method, ViewSpec
 from queries.datasets.gold import GoldQuestion
+from queries.generate.answer import Setting
+from queries.llm import Usage
 from queries.score.entailment import Judgement, Pair, WordOverlap
-from queries.score.withholding import score_rounds, withheld_order
+from queries.score.withholding import (
+    Asked,
+    ask_withheld,
+    plan_rounds,
+    score_rounds,
+    withheld_order,
+)
 
 TRIPLES = {f"s{i}": triple(f"s{i}", "Q1", f"relation {i}", f"value {i}") for i in range(1, 5)}
 THREE = GoldQuestion("three", "Who?", entity_ids=("Q1",), statement_ids=("s1", "s2", "s3"))
@@ -81,3 +92,66 @@ def test_what_can_not_be_withheld_is_told() -> None:
                 entailment=Never(),
                 rounds=rounds,
             )
+
+
+def test_how_the_rounds_are_asked_is_told() -> None:
+    assert Asked().label == "template text, no language model, triplets, preset default"
+    model = HandChat(script("x"))
+    asked = Asked(model, Setting.KALMA, "demo", Strategy.PATHS, "okgqa", 7)
+    assert asked.label == "hand-1, kalma, graph demo, paths, preset okgqa, limit 7"
+    for setting in (Setting.LTGEN_PASSAGES, Setting.LTGEN_BOTH, Setting.LTGEN_NONE):
+        with pytest.raises(InputError) as caught:
+            Asked(setting=setting)
+        assert caught.value.message == (
+            f"setting {setting.value} does not answer from the graph's statements alone, "
+            "so that nothing can be withheld from it"
+        )
+        assert caught.value.argument == "setting"
+
+
+def test_a_question_is_asked_as_it_is_told_to_be() -> None:
+    case = plan_rounds([replace(THREE, kind="hop")], rounds=2)[2]
+    assert (case.id, case.withheld, case.absent) == ("three#2", 2, case.order[:2])
+    seen: list[dict[str, Any]] = []
+
+    class Keeps(HandRetriever):
+        def retrieve(self, strategy: Strategy, question: str, /, **options: Any) -> Any:
+            seen.append({"strategy": strategy, "question": question, **options})
+            return super().retrieve(strategy, question, **options)
+
+    asked = Asked(None, graph="demo", strategy=Strategy.TRIPLETS, preset="okgqa", limit=7)
+    row = ask_withheld(case, retriever=Keeps(find), asked=asked)
+    spec = ViewSpec(Method.WITHHOLDING, count=2, statement_ids=case.order)
+    assert [{name: value for name, value in one.items() if value is not None} for one in seen] == [
+        {"question": "Who?", "strategy": Strategy.TRIPLETS, "graph": "demo", "preset": "okgqa",
+         "view": ViewRef(spec=spec), "entity_ids": ("Q1",), "limit": 7}
+    ]  # fmt: skip
+    assert (row.id, row.groups.kind, row.withheld, row.absent) == ("three#2", "hop", 2, case.absent)
+    assert (row.usage, row.failure) == (Usage(), None)
+    assert (row.read().question_id, row.read().kind) == ("three", "hop")
+
+
+def test_a_round_is_shown_with_its_figures() -> None:
+    rounds = score_rounds(
+        [THREE, ONE],
+        retriever=HandRetriever(find),
+        statements=lambda ids: {id_: TRIPLES[id_] for id_ in ids},
+        entailment=WordOverlap(),
+        beside_question=lambda question, sentence: True,
+        rounds=1,
+    )
+    assert not any(one.has_failed for one in rounds)
+    shown = ["\n".join(one.lines()) for one in rounds]
+    assert shown == [
+        """\
+0 withheld, 2 questions
+  citation precision          0.500 (0.250 to 0.750, n=8)
+  citation recall             1.000 (1.000 to 1.000, n=4)""",
+        """\
+1 withheld, 2 questions
+  citation precision          0.333 (0.000 to 0.667, n=6)
+  citation recall             0.500 (0.000 to 0.667, n=4)
+  [NA] precision, strict      none (no sentence is marked [NA])
+  [NA] precision, lenient     none (no sentence is marked [NA])
+  [NA] recall                 0.000 (0.000 to 0.000, n=2)""",
+    ]

@@ -97,17 +97,17 @@ class Recorded:
     failed: list[str] = field(default_factory=list)
 
     def tests_of(self, mutant: Mutant) -> list[str]:
-        """Returns the tests that can notice a mutant, the quickest first."""
+        """Returns the tests that can notice a mutant: first those that run its lines."""
         by_line = self.lines.get(mutant.path, {})
         wanted = range(mutant.first, mutant.last + 1)
-        found = set().union(*(by_line.get(line, ()) for line in wanted))
-        if self.is_imported(mutant) and not (mutant.outer and found):
-            # What an import sets up may show in any test, as a type does in the printed schema.
-            found = set(self.seconds)
+        ran = set().union(*(by_line.get(line, ()) for line in wanted))
+        # What an import sets up may show in any test, as a type does in the printed schema; also
+        # where tests call the function that the import has called.
+        found = set(self.seconds) if self.is_imported(mutant) else ran
         if "neo4j" not in mutant.path:
             # Their twins on SQLite show the same in a tenth of the time.
             found = {test for test in found if "neo4j" not in test} or found
-        return sorted(found, key=self._rank)
+        return sorted(found, key=lambda test: (test not in ran, *self._rank(test)))
 
     def _rank(self, test: str) -> tuple[int, str, float, str]:
         """Quick tests first; those about as quick by file, which share that file's fixtures."""

@@ -1,0 +1,283 @@
+"""What each field of the API asks of the service: every argument, and what stands for one left out."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from graphql import parse
+
+from graph_service import Service
+from graph_service.api.document_cache import unlink_tokens
+from graph_service.api.documents import (
+    MAX_ALIASES,
+    MAX_COMPARISONS,
+    MAX_DEPTH,
+    MAX_LINES,
+    MAX_SELECTIONS,
+    check_document,
+    read_document,
+)
+from graph_service.api.in_process import InProcess
+from graph_service.api.inputs import ChangeInput, ValueInput, ViewSpecInput, to_spec
+from graph_service.api.schema import execute
+from graph_service.errors import InputError, LimitError
+from graph_service.model.passage import PassageRanking
+from graph_service.model.request import RetrieveRequest, ViewRef
+from graph_service.model.result import Strategy
+from graph_service.model.view_spec import Method, ViewSpec
+
+SPEC = ViewSpec(Method.EDGE_DELETION, level=0.5, random_seed=3)
+GIVEN_SPEC = "{method: EDGE_DELETION, level: 0.5, randomSeed: 3}"
+VIEW = ViewRef(name="v")
+
+
+class Seen(Exception):
+    """Ends a call once it is seen."""
+
+
+# The field; the method of the service; its positional and its named arguments.
+CALLS: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
+    ("graphs { name }", "graphs", (), {}),
+    ("graph { name }", "graph", (None,), {}),
+    ('graph(name: "g") { name }', "graph", ("g",), {}),
+    ('searchItems(query: "a") { matched }', "search", ("a",),
+     {"graph": None, "languages": (), "limit": 10}),
+    ('searchItems(query: "a", graph: "demo", languageCodes: ["de"], limit: 3) { matched }', "search",
+     ("a",), {"graph": "demo", "languages": ["de"], "limit": 3}),
+    ('item(id: "Q1", graph: "demo") { id }', "entities", (["Q1"],),
+     {"graph": "demo", "argument": "id"}),
+    ('itemsById(ids: ["Q1", "Q2"]) { id }', "entities", (["Q1", "Q2"],),
+     {"graph": None, "argument": "ids"}),
+    ('triplets(input: {question: "a"}) { id }', "retrieve",
+     (RetrieveRequest("a", Strategy.TRIPLETS),), {}),
+    ('paths(input: {question: "a", limit: 2}) { id }', "retrieve",
+     (RetrieveRequest("a", Strategy.PATHS, limit=2),), {}),
+    ('subgraph(input: {question: "a", view: {name: "v"}}) { id }', "retrieve",
+     (RetrieveRequest("a", Strategy.SUBGRAPH, view=VIEW),), {}),
+    ('retrieveMany(strategy: PATHS, inputs: [{question: "a"}, {question: "b"}]) { error { code } }',
+     "retrieve_many",
+     ([RetrieveRequest("a", Strategy.PATHS), RetrieveRequest("b", Strategy.PATHS)],), {}),
+    ('compare(strategy: PATHS, input: {question: "a"}, views: [{name: "v"}]) { lost }', "compare",
+     (RetrieveRequest("a", Strategy.PATHS), [VIEW]), {}),
+    ('neighbourhood(id: "Q1") { id }', "neighbourhood", ("Q1",),
+     {"graph": None, "view": None, "hops": 1, "limit": 100, "languages": ("en",)}),
+    ('neighbourhood(id: "Q1", graph: "demo", view: {id: "w"}, hops: 2, limit: 5, languageCodes: '
+     '["de", "fr"]) { id }', "neighbourhood", ("Q1",),
+     {"graph": "demo", "view": ViewRef(id="w"), "hops": 2, "limit": 5, "languages": ["de", "fr"]}),
+    ('passages(query: "a") { id }', "passages.search", ("a",),
+     {"graph": None, "k": 10, "by": PassageRanking.BOTH, "min_score": None, "languages": ("en",)}),
+    ('passages(query: "a", graph: "demo", k: 3, by: WORDS, minScore: 0.5, languageCodes: ["de"]) '
+     "{ id }", "passages.search", ("a",),
+     {"graph": "demo", "k": 3, "by": PassageRanking.WORDS, "min_score": 0.5, "languages": ["de"]}),
+    ("passageSets { source }", "passages.sets", (), {"graph": None}),
+    ('passageSets(graph: "demo") { source }', "passages.sets", (), {"graph": "demo"}),
+    ("views { total }", "views.list", (), {"graph": None}),
+    ('views(graph: "demo") { total }', "views.list", (), {"graph": "demo"}),
+    ('view(id: "w") { id }', "views.get", ("w",), {"graph": None}),
+    ('view(id: "w", graph: "demo") { id }', "views.get", ("w",), {"graph": "demo"}),
+    ('item(id: "Q42") { statements { change { kind } } }', "statements_of", ("Q42",),
+     {"graph": "demo", "view": None, "relation_ids": [], "languages": ("en",), "limit": 100}),
+    ('item(id: "Q42") { statements(propertyId: "P1", view: {spec: ' + GIVEN_SPEC + '}, languageCodes: '
+     '["de"], limit: 7) { change { kind } } }', "statements_of", ("Q42",),
+     {"graph": "demo", "view": ViewRef(spec=SPEC), "relation_ids": ["P1"], "languages": ["de"],
+      "limit": 7}),
+]  # fmt: skip
+WRITES: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
+    ('createView(input: {graph: "demo", spec: ' + GIVEN_SPEC + "}) { id }", "views.create", (SPEC,),
+     {"graph": "demo", "name": None, "note": "", "wait": True}),
+    ('createView(input: {graph: "demo", spec: ' + GIVEN_SPEC + ', name: "n", note: "why", wait: '
+     "false}) { id }", "views.create", (SPEC,),
+     {"graph": "demo", "name": "n", "note": "why", "wait": False}),
+    ('cancelJob(id: "w") { id }', "views.cancel", ("w",), {"graph": None}),
+    ('cancelJob(id: "w", graph: "demo") { id }', "views.cancel", ("w",), {"graph": "demo"}),
+    ('deleteView(id: "w", graph: "demo")', "views.delete", ("w",), {"graph": "demo"}),
+    ('deleteView(id: "w")', "views.delete", ("w",), {"graph": None}),
+    ('deleteGraph(name: "g")', "delete_graph", ("g",), {}),
+    ("deletePassages", "passages.delete", (), {"graph": None, "source": None}),
+    ('deletePassages(graph: "demo", source: "s")', "passages.delete", (),
+     {"graph": "demo", "source": "s"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "method", "given", "named"),
+    [("query", *call) for call in CALLS] + [("mutation", *call) for call in WRITES],
+)
+def test_a_field_asks_the_service_for_what_it_is_asked_for(
+    demo_service: Service,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    field: str,
+    method: str,
+    given: tuple[Any, ...],
+    named: dict[str, Any],
+) -> None:
+    calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+
+    def see(*positional: Any, **options: Any) -> Any:
+        calls.append((positional, options))
+        raise Seen
+
+    part, _, name = method.rpartition(".")
+    monkeypatch.setattr(getattr(demo_service, part) if part else demo_service, name, see)
+    response = execute(demo_service, f"{kind} {{ {field} }}", writable=True)
+    assert calls == [(given, named)]
+    assert response["errors"][0]["extensions"]["code"] == "INTERNAL"
+
+
+@pytest.mark.parametrize("call", WRITES, ids=lambda call: call[1])
+def test_nothing_is_asked_of_the_service_where_writing_is_refused(
+    demo_service: Service, monkeypatch: pytest.MonkeyPatch, call: tuple[Any, ...]
+) -> None:
+    field, method, _, _ = call
+    part, _, name = method.rpartition(".")
+    seen: list[Any] = []
+    monkeypatch.setattr(
+        getattr(demo_service, part) if part else demo_service, name, lambda *_, **__: seen.append(1)
+    )
+    (error,) = execute(demo_service, f"mutation {{ {field} }}")["errors"]
+    assert (error["extensions"]["code"], error["message"]) == (
+        "READ_ONLY",
+        "this server only reads",
+    )
+    assert error["extensions"]["hint"] == "Start it with: graph-service serve --writable"
+    assert seen == []
+
+
+def test_a_transport_in_process_writes_unless_it_may_not(
+    demo_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deleted: list[str] = []
+    monkeypatch.setattr(demo_service, "delete_graph", deleted.append)
+    document = "mutation($name: ID!) { deleteGraph(name: $name) }"
+    transport = InProcess(demo_service)
+    assert transport.send(document, {"name": "a"}) == {"data": {"deleteGraph": "a"}}
+    sent = asyncio.run(transport.send_async(document, {"name": "b"}))
+    assert sent == {"data": {"deleteGraph": "b"}}
+    refused = InProcess(demo_service, writable=False).send(document, {"name": "c"})
+    assert refused["errors"][0]["extensions"]["code"] == "READ_ONLY"
+    assert deleted == ["a", "b"]
+    transport.close()
+    asyncio.run(transport.close_async())
+    assert demo_service.graphs(), "the service stays open"
+
+
+@pytest.mark.parametrize("value", [ValueInput(), ValueInput(item_id=None, literal=None)])
+def test_a_value_that_is_neither_item_nor_literal_is_refused(value: ValueInput) -> None:
+    spec = ViewSpecInput(
+        method=Method.CUSTOM,
+        changes=[ChangeInput(subject_id="Q1", property_id="P1", value=value)],  # type: ignore[arg-type]
+    )
+    with pytest.raises(InputError) as caught:
+        to_spec(spec)
+    assert caught.value.message == "a value is an item's id or a literal"
+    assert caught.value.argument == "value"
+
+
+# Documents at their limits
+
+
+def nested(depth: int) -> str:
+    return "{ a " * depth + "}" * depth
+
+
+def aliased(count: int) -> str:
+    return "{ " + " ".join(f"a{i}: b{i}" for i in range(count)) + " }"
+
+
+def repeated(count: int) -> str:
+    """Pairs of one field: count (count - 1) / 2 of them."""
+    return "{ " + "a " * count + "}"
+
+
+LIMITS = [
+    (nested(MAX_DEPTH + 1), "levels of depth", MAX_DEPTH, MAX_DEPTH),
+    (nested(MAX_DEPTH + 2), "levels of depth", MAX_DEPTH, MAX_DEPTH + 1),
+    (aliased(MAX_ALIASES), "aliases", MAX_ALIASES, MAX_ALIASES),
+    (aliased(MAX_ALIASES + 1), "aliases", MAX_ALIASES, MAX_ALIASES + 1),
+    ("{ x { " + " ".join(f"f{i}" for i in range(MAX_SELECTIONS - 1)) + " } }",
+     "selections with its fragments written out", MAX_SELECTIONS, MAX_SELECTIONS),
+    ("{ x { " + " ".join(f"f{i}" for i in range(MAX_SELECTIONS)) + " } }",
+     "selections with its fragments written out", MAX_SELECTIONS, MAX_SELECTIONS + 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("document", "what", "most", "got"), LIMITS)
+def test_a_document_may_be_as_large_as_its_limits_say(
+    document: str, what: str, most: int, got: int
+) -> None:
+    if got <= most:
+        check_document(parse(document))
+        return
+    with pytest.raises(LimitError) as caught:
+        check_document(parse(document))
+    assert caught.value.message == f"a document has at most {most} {what}, got {got}"
+
+
+@pytest.mark.parametrize(
+    ("document", "pairs"),
+    [
+        # 141 fields of one name are 9,870 pairs, 142 are 10,011.
+        (repeated(141), None),
+        (repeated(142), 10_011),
+        ("{ ...F b } fragment F on Query { " + "a " * 142 + "}", 10_011),
+        # A fragment that is spread twice at one place counts once.
+        ("{ ...F ...F ... on Query { ...F } } fragment F on Query { " + "a " * 141 + "}", None),
+        # By the name in the answer: an alias is one.
+        ("{ " + "a: b " * 10 + "c: a " * 10 + "}", None),
+        ("{ x { " + "a " * 100 + "} x { " + "a " * 50 + "} }", 1 + 150 * 149 // 2),
+        ("{ x: y { " + "a " * 100 + "} x: z { " + "a " * 50 + "} }", 1 + 150 * 149 // 2),
+        ("{ x { " + "a " * 100 + "} y { " + "a " * 100 + "} }", None),
+        # Two operations are two places, and each pair of fragments is one more.
+        ("query A { " + "a " * 101 + "} query B { " + "a " * 101 + "}", 2 * 5_050),
+        ("query A { " + "a " * 101 + "} query B { " + "a " * 100 + "}", None),
+        ("{ " + "a " * 141 + "...F0 } " + "".join(
+            f"fragment F{i} on Query {{ b{i} }} " for i in range(17)), 9_870 + 136),
+        ("{ " + "a " * 141 + "...F0 } " + "".join(
+            f"fragment F{i} on Query {{ b{i} }} " for i in range(16)), None),
+    ],
+)  # fmt: skip
+def test_fields_that_share_a_place_are_counted_in_pairs(document: str, pairs: int | None) -> None:
+    if pairs is None:
+        check_document(parse(document))
+        return
+    with pytest.raises(LimitError) as caught:
+        check_document(parse(document))
+    assert caught.value.message == (
+        f"a document asks for the same fields too often: at most {MAX_COMPARISONS} pairs of fields "
+        f"of one name and of fragments, got {pairs}"
+    )
+
+
+def test_the_depth_of_introspection_has_a_limit_of_its_own() -> None:
+    deep = "{ __schema { a { b { c { d { e { f { g { h { i { j { k { l { m { n { o } } } } } } } } } } } } } } } }"
+    check_document(parse(deep))
+    with pytest.raises(LimitError, match="levels of depth"):
+        check_document(parse(deep.replace("__schema", "schema")))
+
+
+@pytest.mark.parametrize(("newline", "over"), [("\n", 0), ("\r", 0), ("\n", 1), ("\r", 1)])
+def test_a_document_has_so_many_lines(newline: str, over: int) -> None:
+    text = newline * (MAX_LINES + over) + "{ a }"
+    if not over:
+        read_document(text)
+        return
+    with pytest.raises(LimitError) as caught:
+        read_document(text)
+    assert caught.value.message == (
+        f"a document has at most {MAX_LINES} lines, got {MAX_LINES + 1}"
+    )
+
+
+def test_a_document_that_is_kept_is_counted_by_its_text_and_its_tokens() -> None:
+    short, long = parse("{ a }"), parse("{ a b c }")
+    assert long.loc is not None
+    start = long.loc.start_token
+    sizes = [unlink_tokens(one) for one in (short, long)]
+    # The start, the end and what stands between: five and seven tokens of 500 bytes.
+    assert sizes[1] - sizes[0] == 2 * len(" b c") + 2 * 500
+    assert sizes[0] > 5 * 500
+    assert start.next is None
+    assert unlink_tokens(parse("{ a }", no_location=True)) == 0
