@@ -1,0 +1,142 @@
+"""Start candidates: which entities walks may start from, how each was found, and their order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+import pytest
+from named_graphs import Names, build_graph
+
+from graph_service.link import link
+from graph_service.link.spans import Certainty
+from graph_service.link.starts import NameForm, StartCandidate, start_candidates
+from graph_service.model.graph import KnowledgeGraph
+
+WORLD: Names = {
+    "Q1": ["Barack Obama"],
+    "Q2": ["Michelle Obama"],
+    "Q3": ["Jamaica"],
+    "Q4": ["People"],
+    "Q5": ["Hungary"],
+    "Q6": ["Netherlands"],
+    "Q7": ["New York City", "New York"],
+    "Q8": ["New York"],
+    "Q9": ["Fukushima Daiichi Nuclear Power Plant"],
+    "Q10": ["Fukushima"],
+    "Q11": ["city"],
+    "Q12": ["City", "city"],
+    "Q13": ["Puerto Rico"],
+    "Q14": ["A Very Long Title of Seven Words"],
+    "Q15": ["mother"],
+    "P16": ["Obama Prize"],
+}
+FACTS = [
+    ("Q1", "spouse", "Q2"),
+    ("Q1", "born in", "Q7"),
+    ("Q1", "lives in", "Q8"),
+    ("Q1", "won", "P16"),
+    ("Q3", "part of", "Q5"),
+    ("Q7", "kind", "Q11"),
+]
+
+
+@pytest.fixture(scope="module")
+def world() -> KnowledgeGraph:
+    return build_graph(WORLD, FACTS)
+
+
+def by_id(graph: KnowledgeGraph, question: str, *, limit: int = 14) -> Mapping[str, StartCandidate]:
+    found = start_candidates(question, graph, limit=limit)
+    named = {graph.node_ids[one.node]: one for one in found}
+    assert len(named) == len(found)
+    return named
+
+
+@pytest.mark.parametrize(
+    ("question", "form", "expected"),
+    [
+        ("where was obama educated?", NameForm.PART, ["Q1", "Q2"]),
+        ("Where was Obama educated?", NameForm.PART, ["Q1", "Q2"]),
+        ("where is the fukushima daiichi plant", NameForm.PART, ["Q9"]),
+        ("what does jamaican people speak?", NameForm.DEMONYM, ["Q3"]),
+        ("Which Hungarians won?", NameForm.DEMONYM, ["Q5"]),
+        ("a dutch painter", NameForm.DEMONYM, ["Q6"]),
+        ("the puerto rican anthem", NameForm.DEMONYM, ["Q13"]),
+        ("where is new york?", NameForm.EXACT, ["Q7", "Q8"]),
+        ("who is michelle obama", NameForm.EXACT, ["Q2"]),
+        ("words of a title", NameForm.PART, []),
+        ("is it human?", NameForm.DEMONYM, []),
+        ("", NameForm.EXACT, []),
+    ],
+)
+def test_how_entities_are_found(
+    world: KnowledgeGraph, question: str, form: NameForm, expected: list[str]
+) -> None:
+    found = by_id(world, question)
+    assert {id_ for id_, one in found.items() if one.form == form} == set(expected)
+
+
+def test_where_and_how_a_name_stands(world: KnowledgeGraph) -> None:
+    question = "Did Barack Obama meet Michele Obama in New York City?"
+    found = by_id(world, question)
+    said = {
+        id_: (question[one.start : one.end], one.words, one.slips) for id_, one in found.items()
+    }
+    assert said["Q1"] == ("Barack Obama", 2, 0)
+    assert said["Q2"] == ("Michele Obama", 2, 1)
+    assert said["Q7"] == ("New York City", 3, 0)
+    assert said["Q8"] == ("New York", 2, 0)
+    assert found["Q8"].covered
+    assert not found["Q7"].covered
+    assert found["Q1"].degree == 4
+    assert "P16" not in found
+
+
+def test_linked_and_listed_are_what_link_says(world: KnowledgeGraph) -> None:
+    for question in ("Where is New York?", "who met michelle obama?", "what city is it"):
+        mentions = link(question, world)
+        found = start_candidates(question, world)
+        assert {one.node for one in found if one.linked} == {
+            mention.candidates[0].node for mention in mentions
+        }
+        assert {one.node for one in found if one.listed} == {
+            candidate.node for mention in mentions for candidate in mention.candidates
+        }
+        linked = [one.linked for one in found]
+        assert linked == sorted(linked, reverse=True)
+
+
+def test_plain_nouns_come_last(world: KnowledgeGraph) -> None:
+    found = list(by_id(world, "who is the mother of jamaican barack obama").values())
+    plain = [one.certainty == Certainty.PLAIN for one in found]
+    assert plain == [False] * (len(found) - 1) + [True]
+
+
+def test_the_limit_keeps_the_first(world: KnowledgeGraph) -> None:
+    question = "did obama see new york city, fukushima and hungarian people?"
+    whole = start_candidates(question, world)
+    assert len(whole) > 4
+    assert start_candidates(question, world, limit=3) == whole[:3]
+    assert start_candidates(question, world, limit=0) == ()
+
+
+def test_order_and_content_do_not_depend_on_the_order_of_labels() -> None:
+    questions = [
+        "did obama see new york city, fukushima and hungarian people?",
+        "where was obama educated in the dutch city?",
+    ]
+
+    def told(names: Names) -> list[tuple[object, ...]]:
+        graph = build_graph(names, FACTS)
+        return [
+            (graph.node_ids[one.node], one.start, one.end, one.rank, one.form, one.score)
+            for question in questions
+            for one in start_candidates(question, graph)
+        ]
+
+    first = told(WORLD)
+    for seed in range(5):
+        order = list(WORLD)
+        random.Random(seed).shuffle(order)
+        assert told({id_: WORLD[id_] for id_ in order}) == first
