@@ -18,10 +18,11 @@ _ENDINGS: Mapping[str, tuple[str, ...]] = {
     "ese": ("", "a", "e", "on", "o"),  # japan, china, lebanon
     "lese": ("",),  # congo
     "vian": ("",),  # peru
-    "ish": ("en", "and", "ey", "ain"),  # sweden, poland, turkey, britain
+    "ish": ("en", "and", "ey", "ain", "s"),  # sweden, poland, turkey, britain, kurds
     "i": ("",),  # iraq
     "er": ("",),  # iceland, new york
     "ic": ("",),  # iceland
+    "ist": ("ism",),  # buddhism
     "k": ("kia", "kistan"),  # slovak, uzbek
     "b": ("bia",),  # serb
     "t": ("tia",),  # croat
@@ -29,12 +30,14 @@ _ENDINGS: Mapping[str, tuple[str, ...]] = {
 
 _IRREGULAR: Mapping[str, tuple[str, ...]] = {
     "afghan": ("afghanistan",),
+    "andean": ("andes",),
     "argentine": ("argentina",),
     "argentinean": ("argentina",),
     "basque": ("basque country",),
     "briton": ("united kingdom",),
     "british": ("united kingdom",),
     "catalan": ("catalonia",),
+    "christian": ("christianity",),
     "cypriot": ("cyprus",),
     "czech": ("czech republic",),
     "dane": ("denmark",),
@@ -51,6 +54,7 @@ _IRREGULAR: Mapping[str, tuple[str, ...]] = {
     "icelander": ("iceland",),
     "irish": ("ireland",),
     "irishman": ("ireland",),
+    "jewish": ("judaism", "jews"),
     "kazakh": ("kazakhstan",),
     "kyrgyz": ("kyrgyzstan",),
     "lao": ("laos",),

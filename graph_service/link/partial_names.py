@@ -1,7 +1,8 @@
 """Parts of longer names: the entities whose label holds some words in a row.
 
 ``obama`` is no name of Barack Obama in many graphs, and ``fukushima daiichi`` none of Fukushima
-Daiichi Nuclear Power Plant. The labels of one language are kept as numbers of their words, and
+Daiichi Nuclear Power Plant; ``george bush`` is part of George W. Bush, for initials do not count.
+The labels of one language are kept as numbers of their words, and
 for each word the places where labels have it, those of the entities with the most statements
 first. Looking up some words reads the places of the rarest of them.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from string import ascii_lowercase
 
 import numpy as np
 
@@ -23,6 +25,7 @@ from graph_service.model.graph import (
     LabelColumn,
     NodeKind,
     StringTable,
+    Uint8,
 )
 from graph_service.text.fold import name_of_id, words
 
@@ -39,14 +42,17 @@ _MAX_PLACES = 20_000
 class WordIndex:
     """Labels of two to six words by their words: n labels, w words in all, v distinct ones.
 
+    Single letters of the Latin alphabet are left out of the words.
+
     Labels stand in order of the degree of their entity, the highest first, then of its node. The
-    arrays take 8 bytes for each word of a label, 16 for each distinct word and 12 for each label:
+    arrays take 8 bytes for each word of a label, 16 for each distinct word and 13 for each label:
     8 MB for 154,000 labels.
 
     Attributes:
         column: The labels' texts.
         rows: Row of each label in the column, int32 [n].
         degrees: Of its entity, int32 [n], descending.
+        lengths: How many words it has, single letters too, uint8 [n].
         offsets: Where the words of each label begin, int32 [n + 1].
         words: Number of each word of each label, int32 [w].
         keys: Hash of each distinct word, uint64 [v], ascending.
@@ -57,6 +63,7 @@ class WordIndex:
     column: LabelColumn
     rows: Int32
     degrees: Int32
+    lengths: Uint8
     offsets: Int32
     words: Int32
     keys: Uint64
@@ -84,19 +91,21 @@ class WordIndex:
         nodes = column.index[:size]
         kept = np.flatnonzero((count > 1) & (count <= _MOST_WORDS) & is_entity[nodes])
         rows = kept[np.lexsort((nodes[kept], -degrees[nodes[kept]]))]
-        length = count[rows]
+        within = np.arange(int(count[rows].sum()))
+        within -= np.repeat(np.cumsum(count[rows]) - count[rows], count[rows])
+        hashed = np.concatenate(keys)[np.repeat(begins[rows], count[rows]) + within]
+        long = ~np.isin(hashed, _LETTERS)
         offsets = np.zeros(len(rows) + 1, dtype=np.int64)
-        np.cumsum(length, out=offsets[1:])
-        within = np.arange(int(offsets[-1])) - np.repeat(offsets[:-1], length)
-        distinct, numbers = np.unique(
-            np.concatenate(keys)[np.repeat(begins[rows], length) + within], return_inverse=True
-        )
+        label_of = np.repeat(np.arange(len(rows)), count[rows])
+        np.cumsum(np.bincount(label_of[long], minlength=len(rows)), out=offsets[1:])
+        distinct, numbers = np.unique(hashed[long], return_inverse=True)
         indptr = np.zeros(len(distinct) + 1, dtype=np.int64)
         np.cumsum(np.bincount(numbers, minlength=len(distinct)), out=indptr[1:])
         return cls(
             column=column,
             rows=rows.astype(np.int32),
             degrees=degrees[nodes[rows]].astype(np.int32),
+            lengths=count[rows].astype(np.uint8),
             offsets=offsets.astype(np.int32),
             words=numbers.astype(np.int32),
             keys=distinct,
@@ -104,12 +113,10 @@ class WordIndex:
             places=np.argsort(numbers, kind="stable").astype(np.int32),
         )
 
-    def numbers(self, some: Sequence[str], /) -> list[int]:
-        """Returns the number of each folded word, -1 where no label has it."""
-        wanted, counts = hash_words(some)
-        # A word that folds to none, or to two, is no word of a label.
-        if not len(self.keys) or not (counts == 1).all():
-            return [-1] * len(some)
+    def numbers(self, wanted: Uint64, /) -> list[int]:
+        """Returns the number of each hashed word, -1 where no label has it."""
+        if not len(self.keys):
+            return [-1] * len(wanted)
         found = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         numbers: list[int] = np.where(self.keys[found] == wanted, found, -1).tolist()
         return numbers
@@ -119,7 +126,7 @@ class WordIndex:
         the highest first, then by node.
 
         Args:
-            run: The words, folded.
+            run: The words, folded, no single letters.
             numbers: Of those words.
             most: How many at most.
         """
@@ -138,22 +145,30 @@ class WordIndex:
                 places = places[self.words[places + step] == number]
         labels = np.searchsorted(self.offsets, places, side="right") - 1
         ends = self.offsets[labels + 1]
-        inside = (places + len(numbers) <= ends) & (ends - self.offsets[labels] > len(numbers))
+        inside = (places + len(numbers) <= ends) & (self.lengths[labels] > len(numbers))
         found: dict[int, int] = {}
         for label in labels[inside].tolist():
             row = int(self.rows[label])
             node = int(self.column.index[row])
-            if node not in found and _holds(words(self.column.texts[row]), run):
+            if node not in found and _holds(self.column.texts[row], run):
                 found[node] = int(self.degrees[label])
                 if len(found) == most:
                     break
         return found
 
 
-def _holds(label: Sequence[str], run: Sequence[str]) -> bool:
+def _holds(label: str, run: Sequence[str]) -> bool:
     """Returns whether words stand in a label in a row; hashes alone would not say for sure."""
-    size = len(run)
-    return any(list(label[i : i + size]) == list(run) for i in range(len(label) - size + 1))
+    some = [word for word in words(label) if not is_initial(word)]
+    return any(some[i : i + len(run)] == list(run) for i in range(len(some) - len(run) + 1))
+
+
+def is_initial(word: str, /) -> bool:
+    """Returns whether a folded word is one letter of the Latin alphabet."""
+    return len(word) == 1 and word in ascii_lowercase
+
+
+_LETTERS = hash_words(list(ascii_lowercase))[0]
 
 
 class PartialNames:
@@ -186,13 +201,20 @@ class PartialNames:
             most: How many entities at most for each run.
         """
         asked = [code for code in dict.fromkeys((*languages, "en", "mul")) if code in self._columns]
+        runs = [[word for word in run if not is_initial(word)] for run in runs]
         some = list(dict.fromkeys(word for run in runs for word in run))
+        wanted, counts = hash_words(some)
+        if not (counts == 1).all():
+            # Words of which one folds to none or to several: each for itself, for what it is.
+            hashed = [hash_words([word])[0] for word in some]
+            wanted = np.array([one[0] if len(one) == 1 else 0 for one in hashed], dtype=np.uint64)
         found: list[dict[int, int]] = [{} for _ in runs]
         for language in [*(asked or sorted(self._columns)), _IDS]:
             index = self._index(language)
-            numbers = dict(zip(some, index.numbers(some), strict=True))
+            numbers = dict(zip(some, index.numbers(wanted), strict=True))
             for held, run in zip(found, runs, strict=True):
-                held.update(index.find(run, [numbers[word] for word in run], most))
+                if run:
+                    held.update(index.find(run, [numbers[word] for word in run], most))
         return [
             [node for node, _ in sorted(held.items(), key=lambda item: (-item[1], item[0]))[:most]]
             for held in found

@@ -9,15 +9,16 @@ things of a place (``hungarian``). Each says how it was found, so that retrieval
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import IntEnum
 
 import numpy as np
 
-from graph_service.link.candidates import distinct, look_up
+from graph_service.link.candidates import find_named, look_up
 from graph_service.link.demonyms import places_of
 from graph_service.link.disambiguation import rank_candidates
+from graph_service.link.function_words import COMMON_NOUNS
 from graph_service.link.lexicon import degrees_of
 from graph_service.link.linker import mentioned_spans
 from graph_service.link.question import is_content
@@ -25,9 +26,8 @@ from graph_service.link.question_context import QuestionContext, read
 from graph_service.link.respelling import with_misspelt
 from graph_service.link.rules import LINKING_RULES, LinkingRules
 from graph_service.link.spans import Certainty, Span, without_overlaps
-from graph_service.model.graph import KnowledgeGraph, NodeKind
+from graph_service.model.graph import Int32, KnowledgeGraph, NodeKind, labels_of
 from graph_service.model.overlay import Overlay
-from graph_service.text.function_words import FUNCTION_WORDS
 
 
 class NameForm(IntEnum):
@@ -151,10 +151,15 @@ def start_candidates(
         *_exact(reading, spans, named, len(linked), start_rules),
         *_partial(reading, spans, chosen, start_rules),
     ]
-    kept: dict[int, StartCandidate] = {}
-    for candidate in sorted(found, key=lambda one: _order(one, start_rules)):
-        kept.setdefault(candidate.node, candidate)
-    return tuple(kept.values())[: max(0, limit)]
+    found = [one for one in found if one.degree or one.linked]
+    # A whole name says more than any part.
+    best: dict[int, StartCandidate] = {}
+    for one in sorted(
+        found, key=lambda one: (one.form != NameForm.EXACT, _order(one, start_rules))
+    ):
+        best.setdefault(one.node, one)
+    kept = sorted(best.values(), key=lambda one: _order(one, start_rules))
+    return tuple(kept[: max(0, limit)])
 
 
 def _order(one: StartCandidate, rules: StartRules) -> tuple[int, ...]:
@@ -198,10 +203,15 @@ def _exact(
     graph = reading.graph
     for number, span in enumerate(spans):
         is_mention = number < linked
-        alternatives = 1 + reading.rules.max_alternatives if is_mention else 0
-        most = max(rules.of_name, alternatives)
+        is_class = span.certainty == Certainty.PLAIN and _is_class(reading, span.name, span.nodes)
         covered = _is_covered(span.left, span.right, spans)
+        if is_class and covered and not is_mention:
+            continue
+        alternatives = 1 + reading.rules.max_alternatives if is_mention else 0
+        most = max(1 if is_class else rules.of_name, alternatives)
         candidates = rank_candidates(reading, span, named, limit=most)
+        if is_class:
+            candidates = candidates[:1]
         nodes = np.array([candidate.node for candidate in candidates], dtype=np.int32)
         degrees = degrees_of(graph, nodes).tolist()
         for rank, (candidate, degree) in enumerate(zip(candidates, degrees, strict=True)):
@@ -226,21 +236,39 @@ def _exact(
             )
 
 
+def _is_class(reading: QuestionContext, name: str, nodes: Int32) -> bool:
+    """Returns whether a name says what kind of thing is asked for: ``language``.
+
+    It does if questions ask with all of its words, if it names a relation, or if the graph writes
+    its entity of the highest degree without a capital.
+    """
+    if name in reading.lexicon.relation_names or COMMON_NOUNS.issuperset(name.split()):
+        return True
+    if not len(nodes):
+        return False
+    best = nodes[np.lexsort((nodes, -degrees_of(reading.graph, nodes)))[:1]]
+    (label,) = labels_of(reading.graph.node_labels, best, ("en", "mul", *reading.languages))
+    return label is not None and label == label.lower() and label != label.upper()
+
+
 def _partial(
     reading: QuestionContext, spans: Sequence[Span], chosen: Sequence[Span], rules: StartRules
 ) -> Iterator[StartCandidate]:
     """Yields the entities of partial names and of demonyms."""
-    runs = list(_partial_runs(reading, chosen, rules))
+    runs = list(_partial_runs(reading, rules))
     texts = [[atom.text for atom in reading.atoms[left:right]] for left, right in runs]
     index = reading.lexicon.partial_names(reading.graph)
-    parts = (
-        [[] for _ in runs]
-        if index is None
-        else index.find_all(texts, reading.languages, most=rules.of_part)
-    )
-    for (left, right), text, of_part in zip(runs, texts, parts, strict=True):
-        places = _places(reading, " ".join(text), rules.of_demonym)
-        for form, nodes in ((NameForm.PART, of_part), (NameForm.DEMONYM, places)):
+    parts: list[list[int]] = [[] for _ in runs]
+    if index is not None:
+        nodes_of = {span.name: span.nodes for span in spans}
+        tried = [
+            text if _may_be_part(reading, run, chosen, nodes_of, rules) else []
+            for run, text in zip(runs, texts, strict=True)
+        ]
+        parts = index.find_all(tried, reading.languages, most=rules.of_part)
+    places = _places(reading.graph, [" ".join(text) for text in texts], rules.of_demonym)
+    for (left, right), of_part, of_demonym in zip(runs, parts, places, strict=True):
+        for form, nodes in ((NameForm.PART, of_part), (NameForm.DEMONYM, of_demonym)):
             degrees = degrees_of(reading.graph, np.array(nodes, dtype=np.int32)).tolist()
             for rank, (node, degree) in enumerate(zip(nodes, degrees, strict=True)):
                 yield StartCandidate(
@@ -262,44 +290,50 @@ def _partial(
                 )
 
 
-def _partial_runs(
-    reading: QuestionContext, chosen: Sequence[Span], rules: StartRules
-) -> Iterator[tuple[int, int]]:
-    """Yields the runs of words that may be a part of a name: those that begin and end with a
-    content word, and stand in no name of several words that is meant as one.
+def _partial_runs(reading: QuestionContext, rules: StartRules) -> Iterator[tuple[int, int]]:
+    """Yields the runs of words that may be a part of a name or a demonym: those that begin and end
+    with a content word.
     """
-    sure = [
-        span for span in chosen if span.certainty > Certainty.PLAIN and span.right - span.left > 1
-    ]
     atoms = reading.atoms
     for left, first in enumerate(atoms):
         if not is_content(first) or first.unspaced:
             continue
         for right in range(left + 1, min(len(atoms), left + rules.part_words) + 1):
-            last = atoms[right - 1]
-            if last.unspaced:
+            if atoms[right - 1].unspaced:
                 break
-            if last.text in FUNCTION_WORDS:
-                continue
-            if right - left == 1 and (
-                len(first.text) < rules.part_letters or reading.lexicon.is_plain(first.text)
-            ):
-                continue
-            if not any(span.left <= left and right <= span.right for span in sure):
+            if is_content(atoms[right - 1]):
                 yield left, right
 
 
-def _places(reading: QuestionContext, demonym: str, most: int) -> list[int]:
-    """Returns the entities whose name is that of a place that a demonym comes from, by degree."""
-    graph = reading.graph
-    found = [graph.names.find(name) for name in places_of(demonym)]
-    if not found:
-        return []
-    nodes = distinct(
-        np.concatenate([nodes for nodes, _ in found]),
-        np.concatenate([is_alias for _, is_alias in found]),
-    )[0]
-    nodes = nodes[graph.node_kinds[nodes] == NodeKind.ENTITY]
-    degrees = degrees_of(graph, nodes)
-    kept: list[int] = nodes[np.lexsort((nodes, -degrees))][:most].tolist()
-    return kept
+def _may_be_part(
+    reading: QuestionContext,
+    run: tuple[int, int],
+    chosen: Sequence[Span],
+    nodes_of: Mapping[str, Int32],
+    rules: StartRules,
+) -> bool:
+    """Returns whether words are looked for in longer labels: not those within a name of several
+    words that is meant as one, nor a word that says what kind of thing is asked for.
+    """
+    left, right = run
+    sure = [span for span in chosen if span.certainty > Certainty.PLAIN]
+    if _is_covered(left, right, sure):
+        return False
+    if right - left > 1:
+        return True
+    word = reading.atoms[left].text
+    nodes = nodes_of.get(word, np.zeros(0, dtype=np.int32))
+    return len(word) >= rules.part_letters and not _is_class(reading, word, nodes)
+
+
+def _places(graph: KnowledgeGraph, demonyms: Sequence[str], most: int) -> list[list[int]]:
+    """Returns for each word the entities whose name is that of a place it comes from, by degree."""
+    names = [list(places_of(demonym)) for demonym in demonyms]
+    listed = find_named(graph, {name for some in names for name in some})
+    places: list[list[int]] = []
+    for some in names:
+        found = [listed[name].nodes for name in some if name in listed]
+        nodes = np.unique(np.concatenate([np.zeros(0, dtype=np.int32), *found]))
+        nodes = nodes[graph.node_kinds[nodes] == NodeKind.ENTITY]
+        places.append(nodes[np.lexsort((nodes, -degrees_of(graph, nodes)))][:most].tolist())
+    return places
