@@ -10,12 +10,13 @@ things of a place (``hungarian``). Each says how it was found, so that retrieval
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import IntEnum
 
 import numpy as np
 
 from graph_service.link.candidates import find_named, look_up
+from graph_service.link.capitals import without_parts
 from graph_service.link.demonyms import places_of
 from graph_service.link.disambiguation import rank_candidates
 from graph_service.link.function_words import COMMON_NOUNS
@@ -58,7 +59,8 @@ class StartCandidate:
         neighbour_matches: Values of its neighbours that stand in the question.
         slips: Letters by which the question's spelling differs.
         form: How the words are its name.
-        covered: Whether the words stand within a longer name of the question.
+        covered: Whether the words stand within a longer name of the question, be it one that the
+            graph lacks.
         linked: Whether ``link`` names this entity first for a mention.
         listed: Whether ``link`` has it among a mention's candidates.
         degree: Its statements, both directions, whatever the view.
@@ -112,6 +114,9 @@ class StartRules:
 
 START_RULES = StartRules()
 
+# Between the words of a name: ``Statue of Liberty``, ``Lord of the Rings``.
+_JOINTS = frozenset({"of", "the"})
+
 
 def start_candidates(
     question: str,
@@ -131,6 +136,9 @@ def start_candidates(
     names come after others, the third and further entities of a partial name after the first
     two, lower ranks after higher ones; then the surer, the longer and the earlier mention decides.
 
+    An entity without a statement is none unless ``link`` names it, nor is the first word of a name
+    like ``Statue of Liberty`` that the graph lacks.
+
     Args:
         question: Text in any language. Parts of names are not looked for in scripts without spaces.
         graph: The graph; names and degrees are those of the base, whatever the view.
@@ -147,11 +155,17 @@ def start_candidates(
     spelt = with_misspelt(reading, chosen)
     linked = mentioned_spans(reading, spelt, limit=start_rules.mentions)
     spans = _distinct_spans([*linked, *spelt, *named])
+    heads = _unknown_heads(reading, spans)
     found = [
         *_exact(reading, spans, named, len(linked), start_rules),
         *_partial(reading, spans, chosen, start_rules),
     ]
-    found = [one for one in found if one.degree or one.linked]
+    lost = [(span.start, span.end) for span in _lost_parts(reading, spelt)]
+    found = [
+        replace(one, covered=True) if (one.start, one.end) in lost else one
+        for one in found
+        if (one.degree or one.linked) and (one.start, one.end) not in heads
+    ]
     # A whole name says more than any part.
     best: dict[int, StartCandidate] = {}
     for one in sorted(
@@ -183,6 +197,32 @@ def _distinct_spans(spans: Sequence[Span]) -> list[Span]:
     for span in spans:
         kept.setdefault((span.left, span.right, span.certainty), span)
     return list(kept.values())
+
+
+def _lost_parts(reading: QuestionContext, spelt: Sequence[Span]) -> list[Span]:
+    """Returns the names that are one word of a longer name which the graph lacks (``capitals``)."""
+    kept = {(span.left, span.right) for span in without_parts(reading, spelt)}
+    return [span for span in spelt if (span.left, span.right) not in kept]
+
+
+def _unknown_heads(reading: QuestionContext, spans: Sequence[Span]) -> set[tuple[int, int]]:
+    """Returns where, in characters, the first word stands of each name like ``Statue of Liberty``
+    that the graph lacks: alone it says only what kind of thing that is.
+    """
+    atoms = reading.atoms
+    heads = set()
+    for left, atom in enumerate(atoms):
+        after = left + 1
+        while after < len(atoms) and atoms[after].near and atoms[after].text in _JOINTS:
+            after += 1
+        if not (reading.writes_capitals and left + 1 < after < len(atoms)):
+            continue
+        last = atoms[after]
+        if atoms[left + 1].text == "the" or not (atom.capital and last.capital and last.near):
+            continue
+        if not any(span.left <= left and after < span.right for span in spans):
+            heads.add((atom.start, atom.end))
+    return heads
 
 
 def _is_covered(left: int, right: int, spans: Sequence[Span]) -> bool:

@@ -40,6 +40,9 @@ WORLD: Names = {
     "Q24": ["Galileo Galilei"],
     "P25": ["Galileo number"],
     "Q26": ["Mother Teresa"],
+    "Q27": ["statue"],
+    "Q28": ["Liberty"],
+    "Q29": ["Jason"],
 }
 FACTS = [
     ("Q1", "spouse", "Q2"),
@@ -50,7 +53,7 @@ FACTS = [
     ("Q7", "kind", "Q11"),
     *(
         (f"Q{number}", "same country as", "Q3")
-        for number in (4, 6, 8, 9, 10, 12, 13, 14, 15, 19, 20, 21, 22, 23, 24, 26)
+        for number in (4, 6, 8, 9, 10, 12, 13, 14, 15, 19, 20, 21, 22, 23, 24, 26, 27, 28, 29)
     ),
 ]
 
@@ -129,6 +132,30 @@ def test_linked_and_listed_are_what_link_says(world: KnowledgeGraph) -> None:
         }
         linked = [one.linked for one in found]
         assert linked == sorted(linked, reverse=True)
+
+
+def test_the_head_of_a_name_that_the_graph_lacks_is_no_start(world: KnowledgeGraph) -> None:
+    assert "Q27" not in by_id(world, "Who designed the Statue of Liberty in New York?")
+    assert "Q28" in by_id(world, "Who designed the Statue of Liberty in New York?")
+    assert "Q27" in by_id(world, "Who designed the statue of liberty in New York?")
+    assert "Q27" in by_id(world, "Is there a Statue in New York?")
+    longer = build_graph({**WORLD, "Q30": ["Statue of Liberty"]}, [*FACTS, ("Q30", "in", "Q27")])
+    assert by_id(longer, "Who designed the Statue of Liberty in New York?")["Q27"].covered
+
+
+def test_one_word_of_an_unknown_name_is_covered(world: KnowledgeGraph) -> None:
+    assert by_id(world, "Did Barack Obama meet Jason Donovan?")["Q29"].covered
+    assert not by_id(world, "Did Barack Obama meet Jason?")["Q29"].covered
+
+
+def test_a_kind_of_thing_takes_one_place_and_an_entity_without_statements_none() -> None:
+    names: Names = {f"Q{number}": ["language"] for number in range(1, 6)}
+    facts = [(f"Q{number}", "used in", "Q6") for number in range(1, 6)]
+    graph = build_graph(
+        {**names, "Q6": ["Hungary"], "Q7": ["Hungary"]}, [*facts, ("Q1", "born in", "Q6")]
+    )
+    found = by_id(graph, "what language is spoken in hungary?")
+    assert set(found) == {"Q6", "Q1"}
 
 
 def test_plain_nouns_come_last(world: KnowledgeGraph) -> None:
