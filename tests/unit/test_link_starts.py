@@ -9,7 +9,6 @@ import pytest
 from named_graphs import Names, build_graph
 
 from graph_service.link import link
-from graph_service.link.spans import Certainty
 from graph_service.link.starts import NameForm, StartCandidate, start_candidates
 from graph_service.model.graph import KnowledgeGraph
 
@@ -158,10 +157,49 @@ def test_a_kind_of_thing_takes_one_place_and_an_entity_without_statements_none()
     assert set(found) == {"Q6", "Q1"}
 
 
-def test_plain_nouns_come_last(world: KnowledgeGraph) -> None:
-    found = list(by_id(world, "who is the mother of jamaican barack obama").values())
-    plain = [one.certainty == Certainty.PLAIN for one in found]
-    assert plain == [False] * (len(found) - 1) + [True]
+def test_initials_in_a_label_do_not_count(world: KnowledgeGraph) -> None:
+    assert by_id(world, "where is anna stone from?")["Q21"].words == 2
+
+
+def test_order() -> None:
+    names: Names = {
+        "Q1": ["New York City"],
+        "Q2": ["New York"],
+        "Q3": ["New York"],
+        "Q4": ["mother"],
+        "Q5": ["Barack Obama"],
+        "Q6": ["Michelle Obama"],
+        "Q7": ["Malia Obama"],
+        "Q8": ["Hungary"],
+    }
+    # Degrees fall from Q5 to Q7, and Q2 has more statements than Q3.
+    facts = [
+        *((f"Q{number}", "knows", f"Q{number}") for number in range(1, 9)),
+        *(("Q5", f"relation {number}", "Q2") for number in range(3)),
+        ("Q6", "relation", "Q2"),
+    ]
+    graph = build_graph(names, facts)
+    found = by_id(graph, "mother hungarian obama new york city")
+    assert list(found) == [
+        "Q1",  # linked
+        "Q5",  # first of a part
+        "Q8",  # first of a demonym
+        "Q6",  # second of the part
+        "Q7",  # third of it
+        "Q2",  # covered by New York City
+        "Q3",
+        "Q4",  # a plain noun
+    ]
+    more = {**names, "Q9": ["New York"], "Q10": ["New York"]}
+    facts += [("Q9", "knows", "Q9"), ("Q10", "knows", "Q10"), ("Q9", "knows", "Q8")]
+    found = by_id(build_graph(more, facts), "did obama see new york")
+    # The third part comes after all entities of a whole name.
+    assert list(found) == ["Q2", "Q1", "Q5", "Q9", "Q6", "Q10", "Q3", "Q7"]
+    assert (found["Q3"].form, found["Q3"].rank) == (NameForm.EXACT, 3)
+    assert (found["Q7"].form, found["Q7"].rank) == (NameForm.PART, 2)
+    only = build_graph({key: names[key] for key in ("Q4", "Q5", "Q8")}, facts[3:5] + facts[7:8])
+    # Of no other name, link names the plain noun.
+    assert list(by_id(only, "mother of hungarian obama")) == ["Q4", "Q5", "Q8"]
 
 
 def test_the_limit_keeps_the_first(world: KnowledgeGraph) -> None:
