@@ -6,7 +6,8 @@ say what a word may come from; the names of the graph decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 
 _LEAST_STEM = 3
 
@@ -80,15 +81,16 @@ _IRREGULAR: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def places_of(demonym: str, /) -> Iterator[str]:
-    """Yields the names of places that a word may come from, in normal form, each once.
+@lru_cache(maxsize=8192)
+def places_of(demonym: str, /) -> tuple[str, ...]:
+    """Returns the names of places that a word may come from, in normal form, each once.
 
     Args:
         demonym: Folded words; the last may be a plural.
 
-    >>> list(places_of("dutch")), "hungary" in set(places_of("hungarians"))
-    (['netherlands'], True)
-    >>> "costa rica" in set(places_of("costa rican"))
+    >>> places_of("dutch"), "hungary" in places_of("hungarians")
+    (('netherlands',), True)
+    >>> "costa rica" in places_of("costa rican")
     True
     """
     before, _, last = demonym.rpartition(" ")
@@ -102,6 +104,4 @@ def places_of(demonym: str, /) -> Iterator[str]:
             stem = word.removesuffix(ending)
             if stem != word and len(stem) >= _LEAST_STEM:
                 found.update(dict.fromkeys(f"{before} {stem}{place}".strip() for place in places))
-    for name in found:
-        if name not in (demonym, last, singular):
-            yield name
+    return tuple(name for name in found if name not in (demonym, last, singular))

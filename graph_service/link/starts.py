@@ -93,6 +93,7 @@ class StartRules:
         of_demonym: Entities of one demonym at most, those of the highest degree.
         part_words: Most words of a question that are looked for in longer labels.
         part_letters: Least letters of one such word alone.
+        demonym_words: Most words of a demonym (``puerto rican``).
         part_score: Score of the first entity of a part or demonym; of the others a share by rank.
         late_parts: Rank of a part from which on it comes after all other candidates' first ones.
         mentions: Mentions that ``link`` is asked for.
@@ -103,6 +104,7 @@ class StartRules:
     of_demonym: int = 3
     part_words: int = 3
     part_letters: int = 3
+    demonym_words: int = 2
     part_score: float = 0.3
     late_parts: int = 2
     mentions: int = 5
@@ -306,7 +308,11 @@ def _partial(
             for run, text in zip(runs, texts, strict=True)
         ]
         parts = index.find_all(tried, reading.languages, most=rules.of_part)
-    places = _places(reading.graph, [" ".join(text) for text in texts], rules.of_demonym)
+    demonyms = [
+        " ".join(text) if len(text) <= rules.demonym_words and text[-1] not in COMMON_NOUNS else ""
+        for text in texts
+    ]
+    places = _places(reading.graph, demonyms, rules.of_demonym)
     for (left, right), of_part, of_demonym in zip(runs, parts, places, strict=True):
         for form, nodes in ((NameForm.PART, of_part), (NameForm.DEMONYM, of_demonym)):
             degrees = degrees_of(reading.graph, np.array(nodes, dtype=np.int32)).tolist()
@@ -368,7 +374,7 @@ def _may_be_part(
 
 def _places(graph: KnowledgeGraph, demonyms: Sequence[str], most: int) -> list[list[int]]:
     """Returns for each word the entities whose name is that of a place it comes from, by degree."""
-    names = [list(places_of(demonym)) for demonym in demonyms]
+    names = [places_of(demonym) for demonym in demonyms]
     listed = find_named(graph, {name for some in names for name in some})
     places: list[list[int]] = []
     for some in names:
