@@ -22,7 +22,7 @@ def look_up(reading: QuestionContext, /) -> list[Span]:
     A run that is no name itself is tried in its other forms: base forms, and with an article.
     """
     judge = NameClassifier(reading)
-    named = _find(reading.graph, reading.runs)
+    named = find_named(reading.graph, reading.runs)
     spans = [
         _span(reading, judge, name, place, found)
         for name, found in named.items()
@@ -36,7 +36,7 @@ def look_up(reading: QuestionContext, /) -> list[Span]:
         max_words=reading.rules.form_words,
     )
     forms = [form for form in others if (form.left, form.right) not in taken]
-    listed = _find(reading.graph, {form.name for form in forms})
+    listed = find_named(reading.graph, {form.name for form in forms})
     held: dict[tuple[int, int], list[Form]] = defaultdict(list)
     for form in forms:
         if form.name in listed:
@@ -52,14 +52,14 @@ def look_up(reading: QuestionContext, /) -> list[Span]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Named:
+class Named:
     """The nodes of a name, int32, and for each whether by alias only."""
 
     nodes: Int32
     is_alias: Bool
 
 
-def _find(graph: KnowledgeGraph, names: Collection[str]) -> dict[str, _Named]:
+def find_named(graph: KnowledgeGraph, names: Collection[str]) -> dict[str, Named]:
     """Returns the nodes of those names that the graph has, entities before properties."""
     listed = list(names)
     if not listed:
@@ -70,19 +70,19 @@ def _find(graph: KnowledgeGraph, names: Collection[str]) -> dict[str, _Named]:
     held = np.flatnonzero(starts < len(index.name_keys))
     held = held[index.name_keys[starts[held]] == keys[held]]
     ends = np.searchsorted(index.name_keys, keys[held], side="right")
-    found: dict[str, _Named] = {}
+    found: dict[str, Named] = {}
     for place, start, end in zip(held.tolist(), starts[held].tolist(), ends.tolist(), strict=True):
         rows = slice(start, end)
         nodes, is_alias = distinct(index.nodes[rows], index.is_alias[rows])
         entities = graph.node_kinds[nodes] == NodeKind.ENTITY
         if entities.any():
             nodes, is_alias = nodes[entities], is_alias[entities]
-        found[listed[place]] = _Named(nodes, is_alias)
+        found[listed[place]] = Named(nodes, is_alias)
     return found
 
 
-def _joined(named: Sequence[_Named]) -> _Named:
-    return _Named(
+def _joined(named: Sequence[Named]) -> Named:
+    return Named(
         *distinct(
             np.concatenate([item.nodes for item in named]),
             np.concatenate([item.is_alias for item in named]),
@@ -95,7 +95,7 @@ def _span(
     judge: NameClassifier,
     name: str,
     place: tuple[int, int],
-    named: _Named,
+    named: Named,
     weight: float = 1.0,
 ) -> Span:
     left, right = place
@@ -125,7 +125,7 @@ def _with_articles(reading: QuestionContext, spans: Sequence[Span]) -> list[Span
                 others[number] = span.name.removeprefix(ARTICLE)
         elif first.capital and not first.first:
             others[number] = ARTICLE + span.name
-    listed = _find(reading.graph, set(others.values()))
+    listed = find_named(reading.graph, set(others.values()))
     kinds = reading.graph.node_kinds
     result = list(spans)
     for number, name in others.items():
@@ -135,8 +135,8 @@ def _with_articles(reading: QuestionContext, spans: Sequence[Span]) -> list[Span
         nodes = listed[name].nodes
         both = _joined(
             [
-                _Named(span.nodes, np.array(span.is_alias, dtype=np.bool_)),
-                _Named(nodes, np.ones(len(nodes), dtype=np.bool_)),
+                Named(span.nodes, np.array(span.is_alias, dtype=np.bool_)),
+                Named(nodes, np.ones(len(nodes), dtype=np.bool_)),
             ]
         )
         result[number] = replace(span, nodes=both.nodes, is_alias=tuple(both.is_alias.tolist()))

@@ -72,12 +72,8 @@ class Signatures:
 
 def signatures(texts: Sequence[str], /) -> Signatures:
     """Returns the signatures of some texts, folded on the way."""
-    joined = "\n".join(texts)
-    if joined.count("\n") != len(texts) - 1:
-        joined = "\n".join(text.replace("\n", " ") for text in texts)
-    folded = fold(joined) + "\n"
-    codes = np.frombuffer(folded.encode("utf-32-le"), dtype="<u4")
-    ends = np.flatnonzero(codes == 10)
+    codes = _folded_codes(texts)
+    ends = np.flatnonzero(codes == _NEWLINE)
     starts = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1] + 1])
     letter = _is_letter(codes)
     hashed = ((codes * np.uint32(2654435761)) >> np.uint32(26)).astype(np.int32)
@@ -90,12 +86,12 @@ def signatures(texts: Sequence[str], /) -> Signatures:
     here, after = places[:-1], places[1:]
     both = (codes[here] * np.uint32(2246822519)) ^ (codes[after] * np.uint32(3266489917))
     paired = np.left_shift(np.uint64(1), (both >> np.uint32(26)).astype(np.uint64))
-    text_of = np.cumsum(codes == 10)
+    text_of = np.cumsum(codes == _NEWLINE)
     paired[text_of[here] != text_of[after]] = 0
     bits[:] = 0
     bits[here] = paired
     pairs: Uint64 = np.bitwise_or.reduceat(bits, starts)
-    words = _word_keys(codes, letter)
+    words = _word_keys(codes, letter, _word_begins(letter))
     places = np.append(places, len(codes) - 1)
     first = places[np.searchsorted(places, starts)]
     # Room between the letters, so that a length past its range reaches no other letter's.
@@ -103,9 +99,34 @@ def signatures(texts: Sequence[str], /) -> Signatures:
     return Signatures(sets, pairs, order, words)
 
 
-def _word_keys(codes: Uint32, letter: npt.NDArray[np.bool_]) -> Uint64:
+def hash_words(texts: Sequence[str], /) -> tuple[Uint64, Int64]:
+    """Returns the hashes of the words of some texts, one text's after the other's, uint64, and
+    how many words each text has, int64 [n]. The texts are folded on the way.
+    """
+    if not texts:
+        return np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
+    codes = _folded_codes(texts)
+    letter = _is_letter(codes)
+    begins = _word_begins(letter)
+    text_of = np.searchsorted(np.flatnonzero(codes == _NEWLINE), begins)
+    counts = np.bincount(text_of, minlength=len(texts)).astype(np.int64)
+    return _word_keys(codes, letter, begins), counts
+
+
+def _folded_codes(texts: Sequence[str]) -> Uint32:
+    """Returns the letters of some texts, folded, with one line break behind each text."""
+    joined = "\n".join(texts)
+    if joined.count("\n") != len(texts) - 1:
+        joined = "\n".join(text.replace("\n", " ") for text in texts)
+    return np.frombuffer((fold(joined) + "\n").encode("utf-32-le"), dtype="<u4")
+
+
+def _word_begins(letter: npt.NDArray[np.bool_]) -> Int64:
+    return np.flatnonzero(letter & ~np.concatenate([[False], letter[:-1]]))
+
+
+def _word_keys(codes: Uint32, letter: npt.NDArray[np.bool_], begins: Int64) -> Uint64:
     """Returns the hash of each run of letters: a polynomial of the codes, modulo 2**64."""
-    begins = np.flatnonzero(letter & ~np.concatenate([[False], letter[:-1]]))
     if not len(begins):
         return np.zeros(0, dtype=np.uint64)
     after = codes[begins[0] :]
@@ -142,4 +163,5 @@ def bit_count(words: Uint64, /) -> Int64:
 
 _ODD, _TWOS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 _FOURS, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+_NEWLINE = 10
 _POWERS = np.cumprod(np.full(256, 0x9E3779B97F4A7C15, dtype=np.uint64))

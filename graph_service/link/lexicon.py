@@ -12,6 +12,7 @@ import numpy as np
 
 from graph_service.link.function_words import COMMON_NOUNS
 from graph_service.link.misspelt import ExactLabels, SpellingIndex
+from graph_service.link.partial_names import PartialNames
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.text.fold import normalise_name, relation_words
 
@@ -78,6 +79,7 @@ class Lexicon:
         self.relation_words = relations.words
         self._misspelt = misspelt
         self._spelling: SpellingIndex | None = None
+        self._partial_names: PartialNames | None = None
         self._lock = threading.Lock()
 
     def is_plain(self, word: str, /) -> bool:
@@ -92,6 +94,15 @@ class Lexicon:
             if self._spelling is None:
                 self._spelling = SpellingIndex.build(graph.node_labels)
             return self._spelling
+
+    def partial_names(self, graph: KnowledgeGraph, /) -> PartialNames | None:
+        """Returns the index of the graph's labels by the words in them; of a part, None."""
+        if not self._misspelt:
+            return None
+        with self._lock:
+            if self._partial_names is None:
+                self._partial_names = PartialNames(graph)
+            return self._partial_names
 
 
 _LEXICONS: weakref.WeakKeyDictionary[KnowledgeGraph, Lexicon] = weakref.WeakKeyDictionary()

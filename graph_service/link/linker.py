@@ -10,10 +10,10 @@ from graph_service.link.candidates import look_up
 from graph_service.link.capitals import names_unknown, without_parts
 from graph_service.link.disambiguation import rank_candidates
 from graph_service.link.mention import Candidate, Mention
-from graph_service.link.question_context import read
+from graph_service.link.question_context import QuestionContext, read
 from graph_service.link.respelling import with_misspelt
 from graph_service.link.rules import LINKING_RULES, LinkingRules
-from graph_service.link.spans import Certainty, surest, without_overlaps
+from graph_service.link.spans import Certainty, Span, surest, without_overlaps
 from graph_service.model.graph import KnowledgeGraph, labels_of, require_node
 from graph_service.model.overlay import Overlay
 
@@ -49,11 +49,7 @@ def link(
         return tuple(_given(graph, id_, languages) for id_ in dict.fromkeys(given_ids))
     reading = read(question, graph, languages=languages, overlay=overlay, rules=rules)
     named = look_up(reading)
-    spans = without_parts(reading, with_misspelt(reading, without_overlaps(named)))
-    if names_unknown(reading, spans):
-        # Whoever asks about a name that is not here does not ask about ``government``.
-        spans = [span for span in spans if span.certainty > Certainty.COMMON]
-    spans = surest(spans)[: max(0, limit)]
+    spans = mentioned_spans(reading, with_misspelt(reading, without_overlaps(named)), limit=limit)
     return tuple(
         Mention(
             text=question[span.start : span.end],
@@ -63,6 +59,23 @@ def link(
         )
         for span in sorted(spans, key=lambda span: span.start)
     )
+
+
+def mentioned_spans(
+    reading: QuestionContext, spelt: Sequence[Span], /, *, limit: int
+) -> list[Span]:
+    """Returns the spans that the question is linked by, the surest and longest first.
+
+    Args:
+        reading: The question.
+        spelt: Names that stand in it, misspelt ones too, of which no two overlap.
+        limit: How many at most.
+    """
+    spans = without_parts(reading, spelt)
+    if names_unknown(reading, spans):
+        # Whoever asks about a name that is not here does not ask about ``government``.
+        spans = [span for span in spans if span.certainty > Certainty.COMMON]
+    return surest(spans)[: max(0, limit)]
 
 
 def _given(graph: KnowledgeGraph, id_: str, languages: Sequence[str]) -> Mention:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from graph_service.errors import InputError
 from graph_service.link import link, surest_entities
+from graph_service.link.joint import JointMention, joint_linking
+from graph_service.link.starts import StartCandidate
 from graph_service.model.graph import Int32, KnowledgeGraph, require_node
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Cut
@@ -107,8 +110,8 @@ class QuestionLinker:
                 mentions, min_score=preset.min_link_score, most=preset.max_entities
             )
         spans = tuple((mention.start, mention.end) for mention in mentions)
-        maker = TripleRenderer(base.arrays, None, request.languages)
         if request.entity_ids:
+            maker = TripleRenderer(base.arrays, None, request.languages)
             given = [
                 self.node(base, id_, argument="entity_ids")
                 for id_ in dict.fromkeys(request.entity_ids)
@@ -117,24 +120,68 @@ class QuestionLinker:
             refs = self.described(base, request.languages, maker.entities(start_entities))
             entities = tuple(LinkedEntity(ref, "", -1, -1, 1.0) for ref in refs)
             return Linking(entities, np.array(start_entities, dtype=np.int32), spans)
-        nodes = [candidate.node for mention in mentions for candidate in mention.candidates]
-        refs = self.described(base, request.languages, maker.entities(nodes))
-        shown = iter(refs)
+        linked = self._shown(
+            base,
+            request,
+            [
+                JointMention(
+                    mention.start,
+                    mention.end,
+                    mention.candidates[0].score,
+                    tuple(candidate.node for candidate in mention.candidates),
+                )
+                for mention in mentions
+            ],
+        )
+        start_entities = list(dict.fromkeys(mention.candidates[0].node for mention in mentions))
+        return Linking(linked, np.array(start_entities, dtype=np.int32), spans, cuts)
+
+    def link_jointly(
+        self,
+        base: OpenGraph,
+        request: RetrieveRequest,
+        candidates: Sequence[StartCandidate],
+        used_nodes: Sequence[int],
+        /,
+    ) -> Linking:
+        """Returns the entities of a question, once retrieval has chosen among the candidates.
+
+        Args:
+            base: The graph.
+            request: What is asked.
+            candidates: Of its question, likely ones first.
+            used_nodes: Those that retrieval answered from, those of the best answers first.
+
+        Raises:
+            KeyError: A used entity is no candidate.
+        """
+        mentions = joint_linking(candidates, used_nodes)
+        return Linking(
+            self._shown(base, request, mentions),
+            np.array(list(dict.fromkeys(used_nodes)), dtype=np.int32),
+            tuple((mention.start, mention.end) for mention in mentions),
+        )
+
+    def _shown(
+        self, base: OpenGraph, request: RetrieveRequest, mentions: Sequence[JointMention]
+    ) -> tuple[LinkedEntity, ...]:
+        maker = TripleRenderer(base.arrays, None, request.languages)
+        nodes = [node for mention in mentions for node in mention.nodes]
+        refs = iter(self.described(base, request.languages, maker.entities(nodes)))
         linked = []
         for mention in mentions:
-            first, *others = [next(shown) for _ in mention.candidates]
+            first, *others = [next(refs) for _ in mention.nodes]
             linked.append(
                 LinkedEntity(
                     entity=first,
-                    mention=mention.text,
+                    mention=request.question[mention.start : mention.end],
                     start=mention.start,
                     end=mention.end,
-                    score=mention.candidates[0].score,
+                    score=mention.score,
                     alternatives=tuple(others),
                 )
             )
-        start_entities = list(dict.fromkeys(mention.candidates[0].node for mention in mentions))
-        return Linking(tuple(linked), np.array(start_entities, dtype=np.int32), spans, cuts)
+        return tuple(linked)
 
     def described(
         self, base: OpenGraph, languages: tuple[str, ...], refs: list[EntityRef], /

@@ -1,0 +1,251 @@
+"""Parts of longer names: the entities whose label holds some words in a row.
+
+``obama`` is no name of Barack Obama in many graphs, and ``fukushima daiichi`` none of Fukushima
+Daiichi Nuclear Power Plant; ``george bush`` is part of George W. Bush, for initials do not count.
+The labels of one language are kept as numbers of their words, and
+for each word the places where labels have it, those of the entities with the most statements
+first. Looking up some words reads the places of the rarest of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+import numpy as np
+
+from graph_service.link.letters import Uint64, hash_words
+from graph_service.model.graph import (
+    Bool,
+    Int32,
+    Int64,
+    KnowledgeGraph,
+    LabelColumn,
+    NodeKind,
+    StringTable,
+    Uint8,
+)
+from graph_service.text.fold import name_of_id, words
+
+MAX_LABELS = 2_000_000
+"""In a language that has more labels no partial names are found."""
+_BLOCK = 100_000
+_MOST_WORDS = 6
+"""A longer label is a title or a sentence, of which some words do not tell it."""
+# A bound on work: the places of a word that are compared, those of the highest degree.
+_MAX_PLACES = 20_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordIndex:
+    """Labels of two to six words by their words: n labels, w words in all, v distinct ones.
+
+    Single letters of the Latin alphabet are left out of the words.
+
+    Labels stand in order of the degree of their entity, the highest first, then of its node. The
+    arrays take 8 bytes for each word of a label, 16 for each distinct word and 13 for each label:
+    8 MB for 154,000 labels.
+
+    Attributes:
+        column: The labels' texts.
+        rows: Row of each label in the column, int32 [n].
+        degrees: Of its entity, int32 [n], descending.
+        lengths: How many words it has, single letters too, uint8 [n].
+        offsets: Where the words of each label begin, int32 [n + 1].
+        words: Number of each word of each label, int32 [w].
+        keys: Hash of each distinct word, uint64 [v], ascending.
+        indptr: Where the places of each distinct word begin, int64 [v + 1].
+        places: Places in ``words``, ascending for each distinct word, int32 [w].
+    """
+
+    column: LabelColumn
+    rows: Int32
+    degrees: Int32
+    lengths: Uint8
+    offsets: Int32
+    words: Int32
+    keys: Uint64
+    indptr: Int64
+    places: Int32
+
+    @classmethod
+    def build(cls, column: LabelColumn, degrees: Int64, is_entity: Bool, /) -> WordIndex:
+        """Returns the index of one column of labels.
+
+        Args:
+            column: The labels.
+            degrees: Of every node, int64 [N].
+            is_entity: Whether a node is an entity and no property or literal, bool [N].
+        """
+        size = len(column.index) if len(column.index) <= MAX_LABELS else 0
+        keys, counts = [np.zeros(0, dtype=np.uint64)], [np.zeros(0, dtype=np.int64)]
+        for start in range(0, size, _BLOCK):
+            some = column.texts.take(np.arange(start, min(start + _BLOCK, size)))
+            block_keys, block_counts = hash_words(some)
+            keys.append(block_keys)
+            counts.append(block_counts)
+        count = np.concatenate(counts)
+        begins = np.cumsum(count) - count
+        nodes = column.index[:size]
+        kept = np.flatnonzero((count > 1) & (count <= _MOST_WORDS) & is_entity[nodes])
+        rows = kept[np.lexsort((nodes[kept], -degrees[nodes[kept]]))]
+        within = np.arange(int(count[rows].sum()))
+        within -= np.repeat(np.cumsum(count[rows]) - count[rows], count[rows])
+        hashed = np.concatenate(keys)[np.repeat(begins[rows], count[rows]) + within]
+        long = ~np.isin(hashed, _LETTERS)
+        offsets = np.zeros(len(rows) + 1, dtype=np.int64)
+        label_of = np.repeat(np.arange(len(rows)), count[rows])
+        np.cumsum(np.bincount(label_of[long], minlength=len(rows)), out=offsets[1:])
+        distinct, numbers = np.unique(hashed[long], return_inverse=True)
+        indptr = np.zeros(len(distinct) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(numbers, minlength=len(distinct)), out=indptr[1:])
+        return cls(
+            column=column,
+            rows=rows.astype(np.int32),
+            degrees=degrees[nodes[rows]].astype(np.int32),
+            lengths=count[rows].astype(np.uint8),
+            offsets=offsets.astype(np.int32),
+            words=numbers.astype(np.int32),
+            keys=distinct,
+            indptr=indptr,
+            places=np.argsort(numbers, kind="stable").astype(np.int32),
+        )
+
+    def numbers(self, wanted: Uint64, /) -> list[int]:
+        """Returns the number of each hashed word, -1 where no label has it."""
+        if not len(self.keys):
+            return [-1] * len(wanted)
+        found = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        numbers: list[int] = np.where(self.keys[found] == wanted, found, -1).tolist()
+        return numbers
+
+    def find(self, run: Sequence[str], numbers: Sequence[int], most: int, /) -> dict[int, int]:
+        """Returns the entities whose label holds some words in a row and more, with their degree:
+        the highest first, then by node.
+
+        Args:
+            run: The words, folded, no single letters.
+            numbers: Of those words.
+            most: How many at most.
+        """
+        if min(numbers) < 0:
+            return {}
+        sizes = [int(self.indptr[number + 1] - self.indptr[number]) for number in numbers]
+        rarest = sizes.index(min(sizes))
+        start = int(self.indptr[numbers[rarest]])
+        places = self.places[start : start + min(sizes[rarest], _MAX_PLACES)] - rarest
+        if len(numbers) == 1:
+            # A word may stand twice in a label.
+            places = places[: 2 * most]
+        else:
+            places = places[(places >= 0) & (places + len(numbers) <= len(self.words))]
+            for step, number in enumerate(numbers):
+                places = places[self.words[places + step] == number]
+        labels = np.searchsorted(self.offsets, places, side="right") - 1
+        ends = self.offsets[labels + 1]
+        inside = (places + len(numbers) <= ends) & (self.lengths[labels] > len(numbers))
+        found: dict[int, int] = {}
+        for label in labels[inside].tolist():
+            row = int(self.rows[label])
+            node = int(self.column.index[row])
+            if node not in found and _holds(self.column.texts[row], run):
+                found[node] = int(self.degrees[label])
+                if len(found) == most:
+                    break
+        return found
+
+
+def _holds(label: str, run: Sequence[str]) -> bool:
+    """Returns whether words stand in a label in a row; hashes alone would not say for sure."""
+    some = [word for word in words(label) if not is_initial(word)]
+    return any(some[i : i + len(run)] == list(run) for i in range(len(some) - len(run) + 1))
+
+
+def is_initial(word: str, /) -> bool:
+    """Returns whether a folded word is one letter of the Latin alphabet."""
+    return len(word) == 1 and word in ascii_lowercase
+
+
+_LETTERS = hash_words(list(ascii_lowercase))[0]
+
+
+class PartialNames:
+    """The labels of a graph by the words in them, one index for each language when first asked for.
+
+    Entities without a label are found by their id where that is a name. Thread-safe.
+
+    Args:
+        graph: A whole one.
+    """
+
+    def __init__(self, graph: KnowledgeGraph, /) -> None:
+        # Not the graph itself: what is kept with it must not keep it alive.
+        self._columns = {**graph.node_labels, _IDS: _named_by_id(graph)}
+        self._edges = (graph.out_edges, graph.in_edges)
+        self._kinds = graph.node_kinds
+        self._indexes: dict[str, WordIndex] = {}
+        self._lock = threading.Lock()
+
+    def find_all(
+        self, runs: Sequence[Sequence[str]], languages: Sequence[str], /, *, most: int
+    ) -> list[list[int]]:
+        """Returns for each run of folded words the entities whose label holds them, and more, in a
+        row: those of the highest degree first, then by node.
+
+        Args:
+            runs: Words next to each other in a question.
+            languages: Of the labels, besides English and ``mul``. All languages where the graph
+                has none of these.
+            most: How many entities at most for each run.
+        """
+        asked = [code for code in dict.fromkeys((*languages, "en", "mul")) if code in self._columns]
+        runs = [[word for word in run if not is_initial(word)] for run in runs]
+        some = list(dict.fromkeys(word for run in runs for word in run))
+        wanted, counts = hash_words(some)
+        if not (counts == 1).all():
+            # Words of which one folds to none or to several: each for itself, for what it is.
+            hashed = [hash_words([word])[0] for word in some]
+            wanted = np.array([one[0] if len(one) == 1 else 0 for one in hashed], dtype=np.uint64)
+        found: list[dict[int, int]] = [{} for _ in runs]
+        for language in [*(asked or sorted(self._columns)), _IDS]:
+            index = self._index(language)
+            numbers = dict(zip(some, index.numbers(wanted), strict=True))
+            for held, run in zip(found, runs, strict=True):
+                if run:
+                    held.update(index.find(run, [numbers[word] for word in run], most))
+        return [
+            [node for node, _ in sorted(held.items(), key=lambda item: (-item[1], item[0]))[:most]]
+            for held in found
+        ]
+
+    def _index(self, language: str) -> WordIndex:
+        with self._lock:
+            index = self._indexes.get(language)
+            if index is None:
+                out, back = self._edges
+                index = self._indexes[language] = WordIndex.build(
+                    self._columns[language],
+                    out.degrees() + back.degrees(),
+                    self._kinds == NodeKind.ENTITY,
+                )
+            return index
+
+
+_IDS = ""
+"""Stands for a language: names that are the ids of entities without a label."""
+
+
+def _named_by_id(graph: KnowledgeGraph) -> LabelColumn:
+    """Returns the names of the entities that have no label, from their ids, as a column."""
+    labelled = np.zeros(graph.entity_count, dtype=np.bool_)
+    for column in graph.node_labels.values():
+        labelled[column.index[column.index < graph.entity_count]] = True
+    bare = np.flatnonzero(~labelled)[: MAX_LABELS + 1]
+    names = [(node, name_of_id(graph.node_ids[node])) for node in bare.tolist()]
+    named = [(node, name) for node, name in names if name is not None]
+    return LabelColumn(
+        np.array([node for node, _ in named], dtype=np.int32),
+        StringTable.build(name for _, name in named),
+    )
