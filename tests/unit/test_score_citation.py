@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
 import pytest
@@ -16,7 +17,15 @@ from queries.datasets.gold import GoldQuestion
 from queries.generate.answer import Answer, base_statements
 from queries.generate.citations import Citation, Sentence
 from queries.generate.reader import parse_answer
-from queries.score.citation import CitationCounts, citation_row, count_citations, count_true
+from queries.score.citation import (
+    SCORE_NAMES,
+    CitationCounts,
+    CitationRow,
+    citation_row,
+    citation_scores,
+    count_citations,
+    count_true,
+)
 from queries.score.run import score_answers
 
 K = {f"k{i}": triple(f"k{i}", f"Q{i}", f"relation {i}", f"value {i}") for i in range(1, 10)}
@@ -312,3 +321,23 @@ def test_counts_against_the_definition_k4(names: list[str], sets: list[list[str]
         assert counts.f1 == pytest.approx(best)
     assert counts.citations == len(names)
     assert counts.correct == sum(name != "?" for name in names)
+
+
+def test_every_interval_is_drawn_by_the_random_seed_k4() -> None:
+    draw = random.Random(5)
+    rows = []
+    for number in range(90):
+        most = draw.randrange(2, 9)
+        correct = draw.randrange(most + 1)
+        counts = CitationCounts(most, correct, draw.randrange(correct + 1), draw.randrange(4), 4)
+        rows.append(
+            CitationRow(
+                f"{number}", "", counts, draw.randrange(most), 3, draw.randrange(2), 7,
+                draw.randrange(8), number % 2 == 0, None,
+            )
+        )  # fmt: skip
+    drawn = [citation_scores(rows, random_seed=seed) for seed in range(8)]
+    for name in SCORE_NAMES:
+        scores = [getattr(one, name) for one in drawn]
+        assert len({score.value for score in scores}) == 1, name
+        assert len({(score.low, score.high) for score in scores}) > 1, name

@@ -244,6 +244,12 @@ def test_the_lint_warns_of_turning_words_in_the_first_half_of_a_reason_t4() -> N
     ]
     turned = parse(GOOD.replace("present: true", "present: false"))
     assert lint_criteria(turned)[0].words == "no shot with the fault"
+    # Of an odd number of words the one in the middle belongs to the first half.
+    for reason, warned in (("Good text but too long.", True), ("Good, fine text but long.", False)):
+        told = lint_criteria(
+            parse(GOOD.replace("The text names nobody. The question asks for a name.", reason))
+        )
+        assert ("it decides too soon" in told[0].words) is warned
     for word, warned in (("and", True), ("However", True), ("but", True), ("or", False)):
         reason = f"The text {word} more. It is all that the question asks for."
         told = lint_criteria(

@@ -366,3 +366,12 @@ def test_what_word_overlap_is_said_to_be_worth_is_so(
     assert f"{report.score('entailed').value:.2f}" == "0.96"
     for figure in (".759 on WiCE dev", ".700 on FactBench", "96 %"):
         assert figure in OVERLAP_WORTH
+
+
+def test_a_threshold_is_chosen_to_four_digits() -> None:
+    """It is printed and typed again: halfway between 1/3 and 1/2 is .41666..., given as .4167."""
+    cases = [
+        EntailmentCase("1", Pair("one two", "one three"), entailed=True),
+        EntailmentCase("2", Pair("one", "one four five"), entailed=False),
+    ]
+    assert calibrate_overlap(cases, source="two").threshold == 0.4167
