@@ -46,7 +46,7 @@ class WordIndex:
 
     Labels stand in order of the degree of their entity, the highest first, then of its node. The
     arrays take 8 bytes for each word of a label, 16 for each distinct word and 13 for each label:
-    8 MB for 154,000 labels.
+    5 MiB for 154,000 labels, which take under a second to build on one core.
 
     Attributes:
         column: The labels' texts.

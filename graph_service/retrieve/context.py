@@ -77,6 +77,8 @@ class Selection:
         timings_ms: Milliseconds by stage.
         stands_for: By global edge number the statements, of the region, that one stands for: they
             say the same in another language.
+        used_starts: The start entities of the walks that were found, global nodes, that of the
+            best first; empty where linking alone chose them.
     """
 
     region_before: RegionStats
@@ -91,6 +93,7 @@ class Selection:
     cuts: tuple[Cut, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
     stands_for: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    used_starts: tuple[int, ...] = ()
 
 
 NO_STATS = RegionStats(0, 0, 0.0, None, 0.0)

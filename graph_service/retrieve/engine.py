@@ -26,14 +26,17 @@ from graph_service.retrieve.context import Clock, Encode, Encoder, RetrievalCont
 from graph_service.retrieve.kinds import HeadRelations, question_words, relations_in
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.languages import deduplicate_languages, with_same_entities
+from graph_service.retrieve.learned.strategy import Asking, by_learning
 from graph_service.retrieve.origin import with_origins
 from graph_service.retrieve.preset import (
     AnyPreset,
+    LearnedPreset,
     Preset,
     PrizePreset,
     RankedPreset,
     RelationPreset,
     SequencePreset,
+    WordedPreset,
 )
 from graph_service.retrieve.prizes.strategy import by_prizes
 from graph_service.retrieve.region.class_filter import IsInstance, of_types
@@ -69,6 +72,7 @@ class ResolvedRequest:
         deadline: Raises ``DeadlineError`` when past.
         region: Used as it is, where the store made it; else cut out of ``graph``.
         ranker: Orders relations, where the preset ranks them (L4).
+        asking: What a preset needs that ranks by learning.
         head_relations: Reads the relations of entities beyond ``graph``, where that is only the
             part of the base that the store made ``region`` of.
         is_instance: Which entities are of the types asked for; others go, but for
@@ -93,6 +97,7 @@ class ResolvedRequest:
     deadline: Deadline = field(default_factory=Deadline.none)
     region: Region | None = None
     ranker: RelationRanker | None = None
+    asking: Asking | None = None
     head_relations: HeadRelations | None = None
     is_instance: IsInstance | None = None
     question_vector: npt.NDArray[np.float32] | None = None
@@ -124,6 +129,9 @@ def question_texts(
 
     ``has_vector`` says that the question's own is given.
     """
+    if isinstance(preset, LearnedPreset):
+        # Of which names the question is asked is not known yet.
+        return QuestionTexts(())
     if not isinstance(preset, SequencePreset):
         return QuestionTexts(() if has_vector else (question,))
     asked = without_mentions(question, mentions)
@@ -185,6 +193,9 @@ def run(request: ResolvedRequest, /) -> Selection:
             selection = by_prizes(context(preset), request.question, eligible)
         case SequencePreset():
             selection = by_sequences(context(preset), request.question, request.mentions)
+        case LearnedPreset():
+            assert request.asking is not None, "a preset that learned needs what it asks"
+            selection = by_learning(context(preset), request.question, request.asking)
         case RelationPreset():
             assert request.ranker is not None, "a preset that ranks relations needs a ranker"
             selection = by_relations(context(preset), request.question, request.ranker)
@@ -225,7 +236,7 @@ def _ranked(region: Region, preset: AnyPreset, deadline: Deadline) -> Region:
         case PrizePreset() if preset.min_mass > 0.0:
             mass = _mass(region, preset, deadline, walk="along")
             return prune(region, mass, min_mass=preset.min_mass)
-        case SequencePreset() if region.node_count > preset.max_nodes:
+        case WordedPreset() if region.node_count > preset.max_nodes:
             mass = _mass(region, preset, deadline, walk="both", hub_damping=preset.hub_damping)
             return prune(region, mass, min_mass=0.0, max_nodes=preset.max_nodes)
     return region

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from graph_service.model.graph import Float64, Int32, Int64, KnowledgeGraph
 from graph_service.model.region import Region
-from graph_service.retrieve.preset import SequencePreset
+from graph_service.retrieve.preset import WordedPreset
 from graph_service.retrieve.region.cut import gather
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS
 from graph_service.text.fold import fold
@@ -51,7 +51,7 @@ def question_words(question: str, min_letters: int, /) -> list[str]:
 
 
 def spoken_kinds(
-    question: str, relation_texts: Sequence[str], preset: SequencePreset, /, *, encode: Encode
+    question: str, relation_texts: Sequence[str], preset: WordedPreset, /, *, encode: Encode
 ) -> frozenset[str]:
     """Returns the kinds that a question names by a word of their own.
 

@@ -151,22 +151,20 @@ class PrizePreset(RankedPreset):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SequencePreset(RankedPreset):
-    """Whole relation sequences from the question's entities are ranked (``docs/retrieval.md``).
+class WordedPreset(RankedPreset):
+    """Whole relation sequences from the question's entities are put into words and compared.
 
     PageRank walks edges both ways, and only where the region has more than ``max_nodes`` nodes.
 
     Attributes:
         hub_damping: A step of PageRank to a node of degree d weighs ``d ** -hub_damping``.
         max_nodes: Most nodes that PageRank keeps, by rank.
-        top_edges: Scores of relation sequences whose walks are returned, the highest.
         hop_cost, inverse_cost: Taken off a sequence's similarity for each step after the first,
             and for each step walked from tail to head.
         unsupported_step_cost: Taken off for each unit of similarity by which the sequence without
             some of its steps is more like the question, beyond ``unsupported_step_margin``.
         extra_hop_cost: Taken off for each step of a sequence beyond the words that the question
             has to ask for steps with: those that are neither names nor function words.
-        shared_bonus: Added where a path meets a second one of the question's entities.
         min_relevance: Score of a sequence under which it is not held to bear on the question.
         kind_similarity: Cosine from which on a word of the question names a kind of entity, which
             then stands in the words of the sequences that reach it.
@@ -174,14 +172,42 @@ class SequencePreset(RankedPreset):
         kind_heads: Heads of a relation that tell their kind, those of the smallest keys.
         kind_letters: Letters that a word needs to name a kind.
         work_budget: Most walks enumerated.
-        beam: Sequences that are walked on from where ``work_budget`` does not allow all.
-        level_share: Share of the texts still to embed that sequences of one length may take, but
-            for the longest: an early length may not starve a later one.
         max_refined: Sequences that are searched for unsupported steps; no other is returned.
         walks_per_item, min_walks: Walks looked for, for each item asked and in all at least:
             several may hold the same statements.
         max_tied: Triples of walks of one score are told apart by their own texts, if there are no
             more of them; else by key.
+    """
+
+    hub_damping: Annotated[float, Real(0.0, 2.0)]
+    max_nodes: Annotated[int, Whole(1, MAX_EDGES)]
+    hop_cost: _Share
+    inverse_cost: _Share
+    unsupported_step_cost: Annotated[float, Real(0.0, 100.0)]
+    unsupported_step_margin: _Cosine
+    extra_hop_cost: _Share
+    min_relevance: Annotated[float, Real(-1.0, 1.0)]
+    kind_similarity: _Cosine
+    synonym_similarity: _Cosine
+    kind_heads: _Count
+    kind_letters: _Letters
+    work_budget: Annotated[int, Whole(1, 100_000_000)]
+    max_refined: _Count
+    walks_per_item: _Count
+    min_walks: _Count
+    max_tied: _Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequencePreset(WordedPreset):
+    """Relation sequences are ranked by rules (``docs/retrieval.md``).
+
+    Attributes:
+        top_edges: Scores of relation sequences whose walks are returned, the highest.
+        shared_bonus: Added where a path meets a second one of the question's entities.
+        beam: Sequences that are walked on from where ``work_budget`` does not allow all.
+        level_share: Share of the texts still to embed that sequences of one length may take, but
+            for the longest: an early length may not starve a later one.
         max_compared: Statements that are compared with a question on which no sequence bears.
         max_compared_first: Those of them that are of the question's own entities.
         walked_on: Statements of the question's entities from whose other ends a second step is
@@ -192,33 +218,39 @@ class SequencePreset(RankedPreset):
             power, its relations the rest.
     """
 
-    hub_damping: Annotated[float, Real(0.0, 2.0)]
-    max_nodes: Annotated[int, Whole(1, MAX_EDGES)]
     top_edges: Annotated[int, Whole(1, 10_000)]
-    hop_cost: _Share
-    inverse_cost: _Share
-    unsupported_step_cost: Annotated[float, Real(0.0, 100.0)]
-    unsupported_step_margin: _Cosine
-    extra_hop_cost: _Share
     shared_bonus: _Share
-    min_relevance: Annotated[float, Real(-1.0, 1.0)]
-    kind_similarity: _Cosine
-    synonym_similarity: _Cosine
-    kind_heads: _Count
-    kind_letters: _Letters
-    work_budget: Annotated[int, Whole(1, 100_000_000)]
     beam: _Count
     level_share: _Share
-    max_refined: _Count
-    walks_per_item: _Count
-    min_walks: _Count
-    max_tied: _Count
     max_compared: _Count
     max_compared_first: _Count
     walked_on: _Count
     text_characters: Annotated[int, Whole(1, 100_000)]
     shared_letters: _Letters
     statement_power: Annotated[float, Real(0.0, 100.0)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnedPreset(WordedPreset):
+    """Relation sequences from all entities that the question may name, ranked by what was learned.
+
+    ``max_mentions`` bounds the entities that walks begin at.
+
+    Attributes:
+        candidates_per_length: Sequences of two steps and of three that are looked at, the most
+            promising.
+        unlinked_doubt: Taken off the promise of sequences of an entity that linking alone would
+            not choose, in units of cosine.
+        rank_doubt: Taken off for each entity of the same name that linking would choose before.
+        score_scale: Difference of learned scores over which a path's score falls by a factor e.
+        least_score: Score of the best path at least, however little it is like the question.
+    """
+
+    candidates_per_length: _Count
+    unlinked_doubt: _Share
+    rank_doubt: _Share
+    score_scale: Annotated[float, Real(0.01, 1000.0)]
+    least_score: _Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +288,7 @@ class RelationPreset(Preset):
             )
 
 
-AnyPreset: TypeAlias = PrizePreset | SequencePreset | RelationPreset
+AnyPreset: TypeAlias = PrizePreset | SequencePreset | LearnedPreset | RelationPreset
 """A preset of any family."""
 OKGQA = PrizePreset(
     name="okgqa-2",
@@ -319,6 +351,43 @@ DEFAULT = SequencePreset(
     shared_letters=4,
     statement_power=2.0,
 )
+LEARNED = LearnedPreset(
+    name="default-5",
+    max_mentions=14,
+    hops=3,
+    hub_degree=2000,
+    max_edges=20_000,
+    max_wedges=50_000,
+    max_embedded=300,
+    limit=10,
+    damping=0.85,
+    tolerance=1e-6,
+    max_iterations=100,
+    hub_damping=0.5,
+    max_nodes=10_000,
+    max_path_length=3,
+    edge_cost=0.1,
+    hop_cost=0.02,
+    inverse_cost=0.05,
+    unsupported_step_cost=3.0,
+    unsupported_step_margin=0.1,
+    extra_hop_cost=0.05,
+    min_relevance=0.33,
+    kind_similarity=0.6,
+    synonym_similarity=0.75,
+    kind_heads=32,
+    kind_letters=3,
+    work_budget=40_000,
+    candidates_per_length=120,
+    max_refined=40,
+    unlinked_doubt=0.03,
+    rank_doubt=0.02,
+    score_scale=4.0,
+    least_score=0.05,
+    walks_per_item=4,
+    min_walks=40,
+    max_tied=64,
+)
 LTGEN = RelationPreset(
     name="ltgen-1",
     max_mentions=100,
@@ -338,6 +407,7 @@ LTGEN = RelationPreset(
 PRESETS: dict[str, AnyPreset] = {
     "default": DEFAULT,
     "default-4": DEFAULT,
+    "default-5": LEARNED,
     "okgqa": OKGQA,
     "okgqa-2": OKGQA,
     "ltgen": LTGEN,
@@ -352,7 +422,7 @@ def _bounds_of(family: type[Preset]) -> dict[str, Bounds]:
     return {each.name: hints[each.name].__metadata__[0] for each in fields(family)[1:]}
 
 
-BOUNDS = {type(one): _bounds_of(type(one)) for one in (DEFAULT, OKGQA, LTGEN)}
+BOUNDS = {type(one): _bounds_of(type(one)) for one in (DEFAULT, LEARNED, OKGQA, LTGEN)}
 """The bounds of each parameter of each family; its name, the first field, has none."""
 
 
@@ -405,7 +475,7 @@ def _bounds(preset: AnyPreset, key: str) -> Bounds:
     found = BOUNDS[type(preset)].get(key)
     if found is not None:
         return found
-    others = [one.name for one in (DEFAULT, OKGQA, LTGEN) if key in BOUNDS[type(one)]]
+    others = [one.name for one in (DEFAULT, LEARNED, OKGQA, LTGEN) if key in BOUNDS[type(one)]]
     if others:
         raise InputError(
             f"preset {preset.name} has no {key}; {' and '.join(others)} "

@@ -10,13 +10,15 @@ import numpy as np
 from graph_service.errors import InputError
 from graph_service.link import link, surest_entities
 from graph_service.link.joint import JointMention, joint_linking
-from graph_service.link.starts import StartCandidate
+from graph_service.link.lexicon import degrees_of
+from graph_service.link.spans import Certainty
+from graph_service.link.starts import NameForm, StartCandidate, start_candidates
 from graph_service.model.graph import Int32, KnowledgeGraph, require_node
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Cut
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import EntityRef, LinkedEntity
-from graph_service.retrieve.preset import Preset, RelationPreset
+from graph_service.retrieve.preset import LearnedPreset, Preset, RelationPreset
 from graph_service.service.linking_noise import add_linking_noise
 from graph_service.service.lookup import read_id
 from graph_service.service.triples import TripleRenderer
@@ -40,12 +42,16 @@ class Linking:
         start_entities: The entities that retrieval starts from, int32, without repeats.
         mentions: Where the question names entities, in characters: ``(start, end)``.
         cuts: Entities that were not sure enough, or too many, where the preset asks for that.
+        starts: What is known of each start entity, where retrieval decides which of them are meant.
+        given: Whether the caller gave the start entities.
     """
 
     entities: tuple[LinkedEntity, ...]
     start_entities: Int32
     mentions: tuple[tuple[int, int], ...]
     cuts: tuple[Cut, ...] = ()
+    starts: tuple[StartCandidate, ...] = ()
+    given: bool = False
 
 
 class QuestionLinker:
@@ -69,6 +75,8 @@ class QuestionLinker:
             preset: How many mentions are linked; under ``ltgen`` also which entities are sure
                 enough, and how many.
         """
+        if request.linking_accuracy is None and isinstance(preset, LearnedPreset):
+            return self._candidates(base, request, preset)
         linking = self._linked(base, request, preset)
         if request.linking_accuracy is None:
             return linking
@@ -86,16 +94,67 @@ class QuestionLinker:
         maker = TripleRenderer(arrays, None, request.languages)
         refs = self.described(base, request.languages, maker.entities(list(swapped.values())))
         by_id = dict(zip(arrays.node_ids.take(list(swapped)), refs, strict=True))
+        nodes = np.array(
+            [swapped.get(node, node) for node in linking.start_entities.tolist()], dtype=np.int32
+        )
         return replace(
             linking,
             entities=tuple(
                 replace(one, swapped_for=by_id.get(one.entity.id)) for one in linking.entities
             ),
-            start_entities=np.array(
-                [swapped.get(node, node) for node in linking.start_entities.tolist()],
-                dtype=np.int32,
-            ),
+            start_entities=nodes,
+            starts=_as_given(arrays, nodes),
+            given=True,
         )
+
+    def meant(
+        self,
+        base: OpenGraph,
+        request: RetrieveRequest,
+        linking: Linking,
+        used: Sequence[int],
+        /,
+    ) -> tuple[LinkedEntity, ...]:
+        """Returns what the question names, once retrieval has told which entities are meant.
+
+        Args:
+            base: The graph.
+            request: What was asked.
+            linking: With its ``starts``.
+            used: The start entities of the paths that were found, global nodes, the best first.
+        """
+        if linking.given or not linking.starts:
+            return linking.entities
+        # Paths of other entities than the best one's are further answers, not further topics.
+        known = {one.node for one in linking.starts}
+        best = [node for node in used if node in known][:1]
+        return self._shown(base, request, joint_linking(linking.starts, best))
+
+    def _candidates(
+        self, base: OpenGraph, request: RetrieveRequest, preset: LearnedPreset
+    ) -> Linking:
+        """Returns all that a question may name: retrieval decides what it means."""
+        if not request.entity_ids:
+            found = start_candidates(
+                request.question,
+                base.arrays,
+                languages=request.languages,
+                limit=preset.max_mentions,
+            )
+            nodes = np.array([one.node for one in found], dtype=np.int32)
+            return Linking((), nodes, (), starts=found)
+        linking = self._linked(base, request, preset)
+        named = start_candidates(
+            request.question,
+            base.arrays,
+            languages=request.languages,
+            limit=len(linking.start_entities) + preset.max_mentions,
+        )
+        known = {one.node: one for one in named}
+        starts = tuple(
+            known.get(one.node, one) for one in _as_given(base.arrays, linking.start_entities)
+        )
+        return replace(linking, starts=starts, given=True)
 
     def _linked(self, base: OpenGraph, request: RetrieveRequest, preset: Preset) -> Linking:
         cuts: tuple[Cut, ...] = ()
@@ -135,32 +194,6 @@ class QuestionLinker:
         )
         start_entities = list(dict.fromkeys(mention.candidates[0].node for mention in mentions))
         return Linking(linked, np.array(start_entities, dtype=np.int32), spans, cuts)
-
-    def link_jointly(
-        self,
-        base: OpenGraph,
-        request: RetrieveRequest,
-        candidates: Sequence[StartCandidate],
-        used_nodes: Sequence[int],
-        /,
-    ) -> Linking:
-        """Returns the entities of a question, once retrieval has chosen among the candidates.
-
-        Args:
-            base: The graph.
-            request: What is asked.
-            candidates: Of its question, likely ones first.
-            used_nodes: Those that retrieval answered from, those of the best answers first.
-
-        Raises:
-            KeyError: A used entity is no candidate.
-        """
-        mentions = joint_linking(candidates, used_nodes)
-        return Linking(
-            self._shown(base, request, mentions),
-            np.array(list(dict.fromkeys(used_nodes)), dtype=np.int32),
-            tuple((mention.start, mention.end) for mention in mentions),
-        )
 
     def _shown(
         self, base: OpenGraph, request: RetrieveRequest, mentions: Sequence[JointMention]
@@ -211,6 +244,30 @@ class QuestionLinker:
         if lookup.missing:
             raise unknown_entity(base.info, raw, argument=argument)
         return require_node(base.arrays, lookup.found[id_].id)
+
+
+def _as_given(graph: KnowledgeGraph, nodes: Int32) -> tuple[StartCandidate, ...]:
+    """Returns entities that no words of the question are known to name."""
+    return tuple(
+        StartCandidate(
+            node=node,
+            start=-1,
+            end=-1,
+            certainty=Certainty.NO,
+            words=0,
+            rank=0,
+            score=1.0,
+            is_alias=False,
+            neighbour_matches=0,
+            slips=0,
+            form=NameForm.EXACT,
+            covered=False,
+            linked=False,
+            listed=False,
+            degree=degree,
+        )
+        for node, degree in zip(nodes.tolist(), degrees_of(graph, nodes).tolist(), strict=True)
+    )
 
 
 def unknown_entity(info: GraphInfo, raw: str, /, *, argument: str) -> InputError:

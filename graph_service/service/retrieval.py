@@ -13,9 +13,11 @@ import numpy as np
 import graph_service
 from graph_service.artifacts.rankers import RankerStore
 from graph_service.artifacts.views import AppliedView, ViewStore
+from graph_service.byte_budget import ByteBudget
 from graph_service.embed import Vectors
 from graph_service.errors import InputError
 from graph_service.link import LINKING_RULES
+from graph_service.link.starts import START_RULES
 from graph_service.model.graph import RANK_CODES, Int32
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
@@ -42,13 +44,22 @@ from graph_service.options import options_of
 from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import ResolvedRequest, question_texts, run
 from graph_service.retrieve.kinds import HeadRelations
-from graph_service.retrieve.preset import AnyPreset, Preset, RelationPreset, resolve_preset
+from graph_service.retrieve.learned.network import shipped_scorer
+from graph_service.retrieve.learned.strategy import Asking, CandidateRanker, NetworkRanker
+from graph_service.retrieve.preset import (
+    AnyPreset,
+    LearnedPreset,
+    Preset,
+    RelationPreset,
+    resolve_preset,
+)
 from graph_service.retrieve.region.class_filter import IsInstance, instances_of
 from graph_service.retrieve.region.cut import extract_region
 from graph_service.service.linking import Linking, OpenGraph, QuestionLinker
 from graph_service.service.lookup import find_relations, require_base
 from graph_service.service.passing import EVERY_TEXT, TextsOfAClient
 from graph_service.service.question_vector import read_vector, vector_hash
+from graph_service.service.relation_aliases import RelationAliasReader
 from graph_service.service.shaping import base_ids, detailed, fit_budget, make_items, with_id
 from graph_service.service.triples import TripleRenderer
 from graph_service.settings import Settings
@@ -118,6 +129,12 @@ class Retriever:
         rankers: Where rankers of relations are found.
         vectors: Gives the text vectors; called when first needed.
         settings: Limits.
+        memory: What is kept of graphs counts there.
+
+    Attributes:
+        candidate_ranker: Orders relation sequences under the preset that learned to; None for the
+            one that is shipped.
+        aliases: Gives the other names of relations.
     """
 
     def __init__(
@@ -129,7 +146,10 @@ class Retriever:
         rankers: RankerStore,
         vectors: Callable[[], Vectors],
         settings: Settings,
+        memory: ByteBudget,
     ) -> None:
+        self.candidate_ranker: CandidateRanker | None = None
+        self.aliases = RelationAliasReader(store, memory=memory)
         self._store = store
         self._linker = QuestionLinker(store)
         self._views = views
@@ -173,6 +193,7 @@ class Retriever:
         if request.view is not None and request.view.spec and request.view.spec.changes:
             passing = EVERY_TEXT
         watch.stage("embedder")
+        asking = self._asking(base.info, linking, request, preset, vectors)
         selection: Selection | None = None
         if len(linking.start_entities):
             selection = run(
@@ -198,6 +219,7 @@ class Retriever:
                     deadline=deadline,
                     region=ground.region,
                     ranker=self._ranker(preset, vectors, deadline, passing),
+                    asking=asking,
                     head_relations=ground.head_relations,
                     is_instance=is_instance,
                     question_vector=question_vector,
@@ -216,7 +238,9 @@ class Retriever:
             "id": "",
             "question": request.question,
             "status": _status(selection),
-            "linked": linking.entities,
+            "linked": self._linker.meant(
+                base, request, linking, selection.used_starts if selection else ()
+            ),
             "truncated": (
                 *linking.cuts,
                 *(selection.cuts if selection else ()),
@@ -234,6 +258,11 @@ class Retriever:
                 parameters={
                     **preset.parameters(),
                     "linking": LINKING_RULES.parameters(),
+                    **(
+                        {"starts": START_RULES.parameters(), "ranker": asking.ranker.name}
+                        if asking
+                        else {}
+                    ),
                     **_request_parameters(request),
                 },
                 embedder=vectors.embedder.name,
@@ -320,6 +349,26 @@ class Retriever:
         of_queries = partial(vectors.queries.encode, deadline=deadline, passing=passing)
         encoding = Encoding(vectors.embedder.name, encode, of_queries)
         return self._rankers.open(preset.ranker, encoding)
+
+    def _asking(
+        self,
+        info: GraphInfo,
+        linking: Linking,
+        request: RetrieveRequest,
+        preset: AnyPreset,
+        vectors: Vectors,
+    ) -> Asking | None:
+        """Returns what a preset needs that ranks by learning."""
+        if not isinstance(preset, LearnedPreset):
+            return None
+        ranker = self.candidate_ranker
+        if ranker is None:
+            scorer = shipped_scorer()
+            scorer.require(vectors.embedder.name)
+            ranker = NetworkRanker(scorer)
+        return Asking(
+            linking.starts, linking.given, ranker, self.aliases.of(info, request.languages)
+        )
 
     def _lay(
         self,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from threading import Lock
@@ -23,6 +23,7 @@ from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
 from graph_service.model.result import RetrievalResult, SearchHit, SubgraphResult
 from graph_service.model.statement import Statement
+from graph_service.retrieve.learned.strategy import CandidateRanker, RelationAliases
 from graph_service.service.batch import Outcome, check_count, retrieve_many
 from graph_service.service.comparison import (
     Comparison,
@@ -98,6 +99,7 @@ class Service:
             rankers=self.rankers,
             vectors=lambda: self.vectors,
             settings=settings,
+            memory=self.memory,
         )
         self._lexicons = Lexicons(store, memory=self.memory)
         self.long_tail = LongTail(self._graphs, entities=self.entities, memory=self.memory)
@@ -297,6 +299,23 @@ class Service:
         linking = self._retriever.link(base, request)
         watch.stage("link")
         return GraphSlice(base, linking)
+
+    def relation_aliases(self, info: GraphInfo, languages: Sequence[str], /) -> RelationAliases:
+        """Returns what gives the other names of a graph's relations, by id."""
+        return self._retriever.aliases.of(info, languages)
+
+    @contextmanager
+    def ranking_by(self, ranker: CandidateRanker, /) -> Iterator[None]:
+        """Ranks relation sequences by another ranker than the one that is shipped, for a while.
+
+        For training and measuring: results of other threads are by it too.
+        """
+        before = self._retriever.candidate_ranker
+        self._retriever.candidate_ranker = ranker
+        try:
+            yield
+        finally:
+            self._retriever.candidate_ranker = before
 
     def compare(self, request: RetrieveRequest, views: Sequence[ViewRef], /) -> list[Comparison]:
         """Returns the base's result and those of up to ten views, linked once (S3)."""

@@ -144,7 +144,14 @@ def read_from_store(
     )
     return GraphSlice(
         OpenGraph(info, part.graph),
-        replace(linking, start_entities=start_entities),
+        replace(
+            linking,
+            start_entities=start_entities,
+            starts=tuple(
+                replace(one, node=node)
+                for one, node in zip(linking.starts, start_entities.tolist(), strict=False)
+            ),
+        ),
         region,
         _head_relations(store, info, part.graph, deadline),
         is_instance,

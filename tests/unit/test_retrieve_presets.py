@@ -15,6 +15,7 @@ from graph_service.model.result import Strategy
 from graph_service.retrieve.preset import (
     BOUNDS,
     DEFAULT,
+    LEARNED,
     LTGEN,
     OKGQA,
     PRESETS,
@@ -28,7 +29,7 @@ from graph_service.retrieve.preset import (
 )
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "retrieval.md"
-FAMILIES: tuple[AnyPreset, ...] = (OKGQA, DEFAULT, LTGEN)
+FAMILIES: tuple[AnyPreset, ...] = (OKGQA, DEFAULT, LEARNED, LTGEN)
 
 
 def stated() -> dict[str, dict[str, str]]:
@@ -81,6 +82,7 @@ def test_versions_without_a_number_are_the_newest() -> None:
     assert PRESETS == {
         "default": DEFAULT,
         "default-4": DEFAULT,
+        "default-5": LEARNED,
         "okgqa": OKGQA,
         "okgqa-2": OKGQA,
         "ltgen": LTGEN,
@@ -153,6 +155,11 @@ BOUND_ROWS: list[tuple[str, str, Any, Any, Any, Any]] = [
     ("ltgen", "triples_per_relation", 1, 1000, 0, 1001),
     ("ltgen", "draw_seed", -(2**63), 2**63 - 1, -(2**63) - 1, 2**63),
     ("ltgen", "ranker", "r", "a name", "", 3),
+    ("default-5", "candidates_per_length", 1, 10_000, 0, 10_001),
+    ("default-5", "unlinked_doubt", 0.0, 1.0, -1e-9, 1.000001),
+    ("default-5", "rank_doubt", 0.0, 1.0, -1e-9, 1.000001),
+    ("default-5", "score_scale", 0.01, 1000.0, 0.009, 1000.1),
+    ("default-5", "least_score", 0.0, 1.0, -1e-9, 1.000001),
 ]
 
 
@@ -212,7 +219,7 @@ def test_what_a_preset_cannot_do_is_refused() -> None:
     assert resolve_preset("okgqa", top_nodes=0).top_nodes == 0  # type: ignore[union-attr]
     assert resolve_preset("ltgen", hops=1) == resolve_preset("ltgen")
     assert resolve_preset(" Default ").name == "default-4"
-    with pytest.raises(InputError, match="expected one of default, default-4, okgqa"):
+    with pytest.raises(InputError, match="expected one of default, default-4, default-5, okgqa"):
         resolve_preset("best")
     with pytest.raises(InputError) as caught:
         resolve_preset("default", unheard=1)

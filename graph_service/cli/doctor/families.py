@@ -95,11 +95,11 @@ def open_graph(folder: Path, graph: GraphFile, scorer: Path | None, /) -> Iterat
         graph: Of the data.
         scorer: What scores; None for what the preset has.
     """
+    from graph_service.retrieve.learned.network import read_candidate_scorer
+    from graph_service.retrieve.learned.strategy import NetworkRanker
     from graph_service.service import open_service
     from graph_service.settings import read_settings
 
-    if scorer is not None:
-        raise InputError("no preset takes a scorer", argument="scorer")
     given = read_settings()
     settings = replace(
         given,
@@ -112,7 +112,11 @@ def open_graph(folder: Path, graph: GraphFile, scorer: Path | None, /) -> Iterat
     with open_service(settings=settings) as service:
         if graph.name not in {info.name for info in service.graphs()}:
             _load(service, graph, folder)
-        yield service
+        if scorer is None:
+            yield service
+        else:
+            with service.ranking_by(NetworkRanker(read_candidate_scorer(scorer))):
+                yield service
 
 
 def _load(service: Service, graph: GraphFile, folder: Path) -> None:

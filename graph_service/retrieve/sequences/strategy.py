@@ -22,7 +22,7 @@ from graph_service.retrieve.context import (
     pick_subgraph,
 )
 from graph_service.retrieve.kinds import head_kinds, question_words, spoken_kinds
-from graph_service.retrieve.preset import SequencePreset
+from graph_service.retrieve.preset import SequencePreset, WordedPreset
 from graph_service.retrieve.sequences.nearest import nearest_walks
 from graph_service.retrieve.sequences.walks import Walk, Walks, best_walks
 from graph_service.retrieve.sequences.wording import SequenceScorer, Steps, Wording
@@ -57,7 +57,7 @@ def by_sequences(
     kinds = _spoken_kinds(call, asked, texts)
     call.clock.stage("kinds")
     wanted = call.encode.question(asked)
-    triples = _TripleTexts(call, wanted, texts)
+    triples = TripleTexts(call, wanted, texts)
     spoken = content_words(asked)
     wording = Wording(
         texts,
@@ -88,7 +88,7 @@ def by_sequences(
     elif call.strategy is Strategy.PATHS:
         walks = replace(walks, walks=_with_parts(call, scorer, walks.walks))
     return replace(
-        _picked(call, walks.walks, walks.cuts), relevance=walks.relevance, confident=confident
+        pick_walks(call, walks.walks, walks.cuts), relevance=walks.relevance, confident=confident
     )
 
 
@@ -96,8 +96,8 @@ def _max_walks(preset: SequencePreset) -> int:
     return max(preset.limit * preset.walks_per_item, preset.min_walks)
 
 
-def _picked(
-    call: RetrievalContext[SequencePreset], walks: Sequence[Walk], cuts: tuple[Cut, ...]
+def pick_walks(
+    call: RetrievalContext[WordedPreset], walks: Sequence[Walk], cuts: tuple[Cut, ...]
 ) -> Selection:
     """Returns what the strategy takes of some walks, best first."""
     region, preset = call.region, call.preset
@@ -168,7 +168,7 @@ def _parts(amounts: Mapping[str, float]) -> tuple[ScorePart, ...]:
     return tuple(ScorePart(name, amount) for name, amount in rounded.items() if amount)
 
 
-class _TripleTexts:
+class TripleTexts:
     """Cosines of triples' own texts with a question, each text once.
 
     Args:
@@ -181,7 +181,7 @@ class _TripleTexts:
 
     def __init__(
         self,
-        call: RetrievalContext[SequencePreset],
+        call: RetrievalContext[WordedPreset],
         wanted: npt.NDArray[np.float32],
         relation_texts: Mapping[int, str],
         *,
@@ -228,7 +228,7 @@ def _nearest(
     relations, and the less the best of these say, the more by their statements' own texts.
     """
     region, preset = call.region, call.preset
-    triples = _TripleTexts(
+    triples = TripleTexts(
         call, call.encode.question(question), texts, max_characters=preset.text_characters
     )
     words = question_words(question, preset.shared_letters)

@@ -244,7 +244,7 @@ class SequenceScorer:
         parts = [wording.parts(steps) for steps in sequences]
         fits = np.array([self.similarity[from_start(words)] for words in parts])
         costs = np.array([wording.cost(steps) for steps in sequences])
-        lacking = self._unspoken(sequences)
+        lacking = self.lacking(sequences)
         score: Float64 = np.round(
             np.round(fits - costs, SIMILARITY_DIGITS) - wording.unsupported_step_cost * lacking,
             SIMILARITY_DIGITS,
@@ -256,7 +256,7 @@ class SequenceScorer:
         self._embed(sorted({self.text(steps) for steps in sequences} - self.similarity.keys()))
         return self.refine(sequences)
 
-    def _unspoken(self, sequences: list[Steps]) -> Float64:
+    def lacking(self, sequences: list[Steps]) -> Float64:
         """Returns by how much some part of each sequence is more like the question than it is,
         beyond the margin; 0 for a sequence whose every step is spoken of.
         """

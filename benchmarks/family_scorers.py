@@ -1,0 +1,185 @@
+"""Scorers of relation sequences that did not see one family of questions, trained on the others.
+
+Beside the families' own questions stand questions made of the walks of the Wikidata questions'
+graph (``benchmarks.walk_questions``), which no family is left out of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.chains import twin_of
+from benchmarks.families import FamilyQuestion, GraphFile, QuestionSet, choose
+from benchmarks.sequence_examples import AnsweredQuestion, Example, ExampleRecorder, hash_of
+from benchmarks.sequence_training import TrainingOptions, train_scorer
+from benchmarks.walk_questions import make_walk_questions
+from graph_service.model.limits import Deadline
+from graph_service.retrieve.labels import Labels
+from graph_service.retrieve.learned.network import CandidateScorer, encode_candidate_scorer
+from graph_service.service import Service
+
+Open = Callable[[GraphFile], AbstractContextManager[Service]]
+Progress = Callable[[str, int, int], None]
+WALKS = "walks"
+WALK_COUNTS = {1: 350, 2: 650, 3: 400}
+"""Questions made of walks, by number of steps."""
+MOST_OF_A_SET = 700
+"""Questions of one set that are trained on, drawn by hash."""
+LICENSED = ("metaqa", "simplequestions", "webquestions", "qald-lcquad")
+"""Families of an open licence: what ships is trained on these and on walks."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSet:
+    """Examples of one set.
+
+    Attributes:
+        family: Left out together.
+        questions: That were asked.
+        examples: Those of them that can be learned from, entities given and not.
+    """
+
+    family: str
+    questions: tuple[AnsweredQuestion, ...]
+    examples: tuple[Example, ...]
+
+
+def record_sets(
+    sets: Iterable[QuestionSet],
+    walks_of: GraphFile | None,
+    open_graph: Open,
+    /,
+    *,
+    progress: Progress,
+    most: int = MOST_OF_A_SET,
+    random_seed: int = 0,
+) -> list[RecordedSet]:
+    """Returns the examples of some sets, and of walks of a graph.
+
+    Args:
+        sets: Of questions whose right sequences or answers are known.
+        walks_of: The graph whose walks become questions; None for no such questions.
+        open_graph: Opens a service over a graph.
+        progress: Called with a set's name, how many questions are done, and of how many.
+        most: Questions of one set at most.
+        random_seed: Of the draws.
+    """
+    found = []
+    for one in sets:
+        chosen = choose(one.questions, sample=most, random_seed=random_seed, published=False)
+        asked = [_answered(question, one.graph.name) for question in chosen]
+        with open_graph(one.graph) as service:
+            found.append(_recorded(service, one.name, one.unseen, asked, progress))
+    if walks_of is not None:
+        with open_graph(walks_of) as service:
+            asked = walk_questions(service, walks_of.name, random_seed=random_seed)
+            found.append(_recorded(service, WALKS, "", asked, progress))
+    return found
+
+
+def walk_questions(
+    service: Service, graph: str, /, *, random_seed: int = 0
+) -> list[AnsweredQuestion]:
+    """Returns questions made of the walks of a graph, of up to three steps."""
+    info = service.graph(graph)
+    arrays = service.arrays(info)
+    names = service.relation_aliases(info, ("en",))
+    return make_walk_questions(
+        arrays,
+        Labels(arrays, None, ("en",), Deadline.none()),
+        names,
+        name=graph,
+        family=WALKS,
+        counts=WALK_COUNTS,
+        random_seed=random_seed,
+    )
+
+
+def train_without(
+    recorded: Sequence[RecordedSet],
+    families: Collection[str],
+    /,
+    *,
+    embedder: str,
+    options: TrainingOptions | None = None,
+) -> CandidateScorer:
+    """Returns a scorer trained on what is recorded but for some families."""
+    used = [one for one in recorded if one.family not in families]
+    examples = [example for one in used for example in one.examples]
+    return train_scorer(
+        examples,
+        embedder=embedder,
+        data=hash_of(question for one in used for question in one.questions),
+        options=options,
+        notes={
+            "families": sorted({one.family or WALKS for one in used}),
+            "questions": sum(len(one.questions) for one in used),
+            "examples": len(examples),
+        },
+    )
+
+
+class FamilyScorers:
+    """Trains the scorer that did not see a family, once each, and keeps it in a file.
+
+    Args:
+        recorded: What there is to train on.
+        folder: Where the files go.
+        embedder: Name of the embedder that the examples were made with.
+        options: Of the training.
+    """
+
+    def __init__(
+        self,
+        recorded: Sequence[RecordedSet],
+        folder: Path,
+        /,
+        *,
+        embedder: str,
+        options: TrainingOptions | None = None,
+    ) -> None:
+        self._recorded = recorded
+        self._folder = folder
+        self._embedder = embedder
+        self._options = options
+
+    def __call__(self, family: str, /) -> Path:
+        """Returns the file of the scorer that did not see a family."""
+        path = self._folder / f"scorer-without-{family}.npz"
+        scorer = train_without(
+            self._recorded, {family}, embedder=self._embedder, options=self._options
+        )
+        path.write_bytes(encode_candidate_scorer(scorer))
+        return path
+
+
+def _answered(question: FamilyQuestion, graph: str) -> AnsweredQuestion:
+    return AnsweredQuestion(
+        question.text,
+        graph,
+        question.family,
+        question.topics,
+        tuple((chain.start, chain.steps) for chain in question.chains),
+        question.answers if question.any_exact else frozenset(),
+    )
+
+
+def _recorded(
+    service: Service,
+    name: str,
+    family: str,
+    questions: Sequence[AnsweredQuestion],
+    progress: Progress,
+) -> RecordedSet:
+    recorder = ExampleRecorder(same=twin_of)
+    arrays = service.arrays(service.graph(questions[0].graph)) if questions else None
+    with service.ranking_by(recorder):
+        for number, question in enumerate(questions, start=1):
+            known = arrays and all(arrays.find_node(id_) is not None for id_ in question.start_ids)
+            for given in (True, False) if known else ():
+                recorder.ask(service, question, given=given)
+            progress(name, number, len(questions))
+    return RecordedSet(family, tuple(questions), tuple(recorder.examples))

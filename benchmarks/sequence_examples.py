@@ -1,0 +1,191 @@
+"""Questions with a known answer, as the scorer of relation sequences is trained on them.
+
+Each question is asked through the service. What the ranker would be told of every candidate is
+written down, together with which candidates are right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from graph_service.model.graph import Bool, Float64
+from graph_service.model.hashing import keyed_hashes
+from graph_service.model.identity import digest
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.result import Strategy
+from graph_service.retrieve.learned.features import NAMES
+from graph_service.retrieve.learned.strategy import Finalists, QuestionReader
+from graph_service.service import Service
+
+Float32 = npt.NDArray[np.float32]
+SignedStep = tuple[str, bool]
+"""A relation's id, and whether it is walked from value to subject."""
+MOST_FINALISTS = 40
+MOST_OTHERS = 6
+"""Candidates beside the best that are put into words, drawn: the final networks see easy ones too."""
+_MOST_ENDS = 2_000
+_PROMISE = {
+    "sum_cosine": 6.0, "mean_cosine": 2.0, "step_mean": 3.0, "covered_mean": 3.0, "linked": 1.0,
+    "name_covered": -1.0, "part_of_name": -0.5, "backward": -0.3, "shared_least": 1.0,
+    "link_rank": -0.5,
+}  # fmt: skip
+"""Weights by hand that put nearly every right candidate among the first forty."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
+    """A question and what is right for it.
+
+    Attributes:
+        text: As asked.
+        graph: Name of the graph that answers it.
+        family: Which set it comes from; sets made alike are one family.
+        start_ids: Entities that it is about.
+        chains: Right sequences: where each begins, its relations' ids and directions.
+        answer_ids: Ids of all answers; where there are no chains, every sequence is right that
+            leads to exactly these.
+    """
+
+    text: str
+    graph: str
+    family: str
+    start_ids: tuple[str, ...]
+    chains: tuple[tuple[str, tuple[SignedStep, ...]], ...] = ()
+    answer_ids: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Example:
+    """One question as the ranker saw it: c candidates, n of them put into words.
+
+    Attributes:
+        family: Of the question.
+        text: The question.
+        given: Whether its entities were given, not linked.
+        described: ``features.NAMES`` of each candidate, float32 [c, f].
+        right: Which candidates are right, bool [c].
+        finalists: Places of those in words, int64 [n].
+        inputs: ``features.FINAL_NAMES`` of each, float32 [n, g].
+    """
+
+    family: str
+    text: str
+    given: bool
+    described: Float32
+    right: Bool
+    finalists: npt.NDArray[np.int64]
+    inputs: Float32
+
+
+class ExampleRecorder:
+    """Asks questions and keeps what their candidates look like; stands in for a ranker.
+
+    Args:
+        same: Gives of steps that say the same the one that chains have.
+    """
+
+    name = "recorder"
+
+    def __init__(
+        self,
+        *,
+        same: Callable[[SignedStep], SignedStep] = lambda step: step,
+    ) -> None:
+        self._same = same
+        self._question: AnsweredQuestion | None = None
+        self._given = False
+        self.examples: list[Example] = []
+
+    def ask(self, service: Service, question: AnsweredQuestion, /, *, given: bool) -> None:
+        """Asks a question; it becomes an example where some candidate is right and some wrong."""
+        self._question, self._given = question, given
+        service.retrieve(
+            RetrieveRequest(
+                question.text,
+                Strategy.PATHS,
+                graph=question.graph,
+                preset="default-5",
+                limit=1,
+                entity_ids=question.start_ids if given else (),
+            )
+        )
+
+    def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
+        """Writes an example down; any candidates will do to go on with."""
+        question = self._question
+        assert question is not None, "questions are asked by ask"
+        right = right_candidates(reader, question, same=self._same)
+        promise = np.round(reader.described @ _promise(), 5)
+        order = np.lexsort((np.arange(len(right)), -promise))
+        secret = digest((question.text,), person=b"examples")
+        drawn = np.argsort(keyed_hashes(np.arange(len(right)), secret))[:MOST_OTHERS]
+        kept = np.unique(np.concatenate((order[:MOST_FINALISTS], drawn, np.flatnonzero(right))))
+        finalists = reader.finalists(kept)
+        if right.any() and not right.all():
+            self.examples.append(
+                Example(
+                    question.family,
+                    question.text,
+                    self._given,
+                    reader.described.astype(np.float32),
+                    right,
+                    kept,
+                    finalists.inputs.astype(np.float32),
+                )
+            )
+        return finalists, np.zeros(len(kept))
+
+
+def right_candidates(
+    reader: QuestionReader,
+    question: AnsweredQuestion,
+    /,
+    *,
+    same: Callable[[SignedStep], SignedStep] = lambda step: step,
+) -> Bool:
+    """Returns which of a reader's candidates are right, bool [c].
+
+    Args:
+        reader: Of the question.
+        question: With what is right.
+        same: Gives of steps that say the same the one that chains have.
+    """
+    candidates = reader.candidates
+    starts, ids = reader.start_ids(), reader.relation_ids()
+    right = np.zeros(len(candidates), dtype=np.bool_)
+    for number in range(len(candidates)):
+        start = starts[candidates.start[number]]
+        if question.chains:
+            steps = tuple(same((ids[rel], back)) for rel, back in candidates.sequence(number))
+            right[number] = (start, steps) in question.chains
+        elif start in question.start_ids:
+            ends = reader.end_ids(number, most=_MOST_ENDS) - {start}
+            right[number] = bool(ends) and ends == question.answer_ids
+    return right
+
+
+def _promise() -> Float64:
+    weights = np.zeros(len(NAMES))
+    for name, weight in _PROMISE.items():
+        weights[NAMES.index(name)] = weight
+    return weights
+
+
+def hash_of(questions: Iterable[AnsweredQuestion], /) -> str:
+    """Returns a hash of questions and what is right for them, 32 hexadecimal digits."""
+    parts: list[str] = []
+    for question in questions:
+        said: tuple[Any, ...] = (
+            question.text,
+            question.family,
+            question.start_ids,
+            question.chains,
+            tuple(sorted(question.answer_ids)),
+        )
+        parts.append(repr(said))
+    return digest(sorted(parts), person=b"questions").hex()

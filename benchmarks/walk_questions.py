@@ -1,0 +1,219 @@
+"""Questions made of a graph's own walks, put into many wordings.
+
+They show the scorer what people's questions seldom have: two and three steps, steps walked from
+value to subject, and every relation of the graph. The wordings are general and of no published
+set; relations go by their labels and by their other names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+
+import numpy as np
+
+from benchmarks.sequence_examples import AnsweredQuestion
+from graph_service.errors import InputError
+from graph_service.model.graph import Int64, KnowledgeGraph, NodeKind
+from graph_service.retrieve.labels import Labels
+
+Step = tuple[int, bool]
+"""A relation, global number, and whether it is walked from value to subject."""
+_PREDICATE = re.compile(r".* (in|by|for|at|from|to|of|with|on)")
+"""A name that reads as said of the subject: *born in*, *directed by*."""
+_MOST_OF_ONE_STEP = 40
+"""Questions in which one step may stand, so that frequent relations leave room."""
+_MOST_NEIGHBOURS = 200
+_LEAST_STATEMENTS = 4
+_TRIES = 200
+_FORWARD = (
+    "what is the {r} of {x}?", "what is {x}'s {r}?", "who is {x}'s {r}", "name the {r} of {x}",
+    "{x} {r}", "what {r} does {x} have?", "which {r} is of {x}?", "tell me the {r} for {x}",
+    "who was the {r} of {x}?", "find {x}'s {r}",
+)  # fmt: skip
+_FORWARD_PREDICATE = (
+    "what is {x} {r}?", "{x} is {r} what?", "{x} {r}", "who or what is {x} {r}",
+    "what was {x} {r}?",
+)  # fmt: skip
+_BACKWARD = (
+    "what has {x} as its {r}?", "what is {x} the {r} of?", "whose {r} is {x}?",
+    "name something with {r} {x}", "which ones have the {r} {x}?", "{x} is the {r} of what",
+)  # fmt: skip
+_BACKWARD_PREDICATE = (
+    "what is {r} {x}?", "who is {r} {x}", "which ones are {r} {x}?", "things {r} {x}",
+    "name something {r} {x}",
+)  # fmt: skip
+_SAME = (
+    "what else has the same {r} as {x}?", "who shares the {r} of {x}?",
+    "which others have the {r} that {x} has?", "who has the same {r} as {x}",
+)  # fmt: skip
+_TOGETHER = (
+    "who else is {r} of what {x} is {r} of?", "who is a {r} together with {x}?",
+    "what other {r} did the ones with {r} {x} have?",
+)  # fmt: skip
+_NOUN = ("{x}'s {r}", "the {r} of {x}")
+_NOUN_BACKWARD = (
+    "the ones whose {r} is {x}", "those whose {r} is {x}", "things with {x} as {r}",
+    "those with {x} as {r}",
+)  # fmt: skip
+_NOUN_PREDICATE = ("the ones {r} {x}", "those {r} {x}", "the things {r} {x}", "people {r} {x}")
+
+
+def make_walk_questions(
+    graph: KnowledgeGraph,
+    labels: Labels,
+    names: Callable[[Sequence[str]], Sequence[Sequence[str]]],
+    /,
+    *,
+    name: str,
+    family: str,
+    counts: Mapping[int, int],
+    random_seed: int = 0,
+) -> list[AnsweredQuestion]:
+    """Returns questions whose answer is a walk, ``family`` and its number of steps as family.
+
+    Args:
+        graph: The graph.
+        labels: Its labels.
+        names: Gives other names of relations, by id.
+        name: The graph's name.
+        family: Beginning of the name of the family; a digit, the number of steps, ends it.
+        counts: Questions by number of steps.
+        random_seed: Of the walks and the wordings.
+
+    Raises:
+        InputError: The graph has too few entities with a label and statements for that.
+    """
+    random = Random(f"walks {random_seed}")
+    ids = graph.relation_ids.take(np.arange(graph.relation_count))
+    relation_labels = labels.relations(np.arange(graph.relation_count))
+    wording = _Wordings(random, relation_labels, names(ids))
+    starts = _starts(graph)
+    if not len(starts):
+        raise InputError(f"graph {name!r} has no labelled entity with statements to walk from")
+    seen: Counter[Step] = Counter()
+    found: list[AnsweredQuestion] = []
+    for length in sorted(counts):
+        missing, tries = counts[length], counts[length] * _TRIES
+        while missing and tries:
+            tries -= 1
+            start = int(starts[random.randrange(len(starts))])
+            steps = _walk(graph, start, length, random, seen)
+            if steps is None:
+                continue
+            text = wording.question(labels.nodes(np.array([start]))[0], steps)
+            seen.update(steps)
+            missing -= 1
+            found.append(
+                AnsweredQuestion(
+                    text if random.random() < 0.6 else text.lower(),
+                    name,
+                    f"{family}{length}",
+                    (graph.node_ids[start],),
+                    ((graph.node_ids[start], tuple((ids[rel], back) for rel, back in steps)),),
+                )
+            )
+        if missing:
+            raise InputError(f"graph {name!r} has too few walks of {length} steps")
+    return found
+
+
+def _starts(graph: KnowledgeGraph) -> Int64:
+    """Returns the labelled entities of some statements, ascending."""
+    degree = np.diff(graph.out_edges.indptr)[: graph.entity_count]
+    labelled = np.zeros(graph.entity_count, dtype=bool)
+    for column in graph.node_labels.values():
+        labelled[column.index[column.index < graph.entity_count]] = True
+    if not labelled.any():
+        labelled[:] = True
+    entity = graph.node_kinds[: graph.entity_count] == NodeKind.ENTITY
+    return np.flatnonzero(labelled & entity & (degree >= _LEAST_STATEMENTS))
+
+
+def _walk(
+    graph: KnowledgeGraph, start: int, length: int, random: Random, seen: Counter[Step]
+) -> list[Step] | None:
+    """Returns the steps of a simple walk drawn by relation, or None where it came to an end."""
+    visited, steps = [start], list[Step]()
+    for _ in range(length):
+        here = visited[-1]
+        if here >= graph.entity_count:
+            return None
+        moves: dict[Step, list[int]] = {}
+        for adjacency, other, back in (
+            (graph.out_edges, graph.tail, False),
+            (graph.in_edges, graph.head, True),
+        ):
+            edges = adjacency.edges[adjacency.indptr[here] : adjacency.indptr[here + 1]]
+            if back and len(edges) > _MOST_NEIGHBOURS:
+                continue
+            for rel, node in zip(graph.rel[edges].tolist(), other[edges].tolist(), strict=True):
+                if seen[rel, back] < _MOST_OF_ONE_STEP:
+                    moves.setdefault((rel, back), []).append(node)
+        if not moves:
+            return None
+        step = random.choice(sorted(moves))
+        steps.append(step)
+        visited.append(random.choice(moves[step]))
+    if len(set(visited)) < len(visited):
+        return None
+    turned = any(
+        left[0] == right[0] and left[1] != right[1]
+        for left, right in zip(steps, steps[1:], strict=False)
+    )
+    return None if turned and (length != 2 or random.random() < 0.5) else steps
+
+
+class _Wordings:
+    """Puts walks into words.
+
+    Args:
+        random: Draws wordings and names.
+        labels: Of each relation.
+        others: Other names of each relation.
+    """
+
+    def __init__(
+        self, random: Random, labels: Sequence[str], others: Sequence[Sequence[str]], /
+    ) -> None:
+        self._random = random
+        self._labels = labels
+        self._names = [
+            list(dict.fromkeys((label, *(other for other in more if "(" not in other))))
+            for label, more in zip(labels, others, strict=True)
+        ]
+
+    def question(self, start: str, steps: Sequence[Step], /) -> str:
+        """Returns a question that asks for the ends of a walk."""
+        *before, (rel, back) = steps
+        if len(steps) == 2 and steps[0] == (rel, not back):
+            return self._drawn(_TOGETHER if steps[0][1] else _SAME, start, self._noun(rel))
+        said = start
+        for step in before:
+            said = self._phrase(said, *step)
+        name = self._name(rel)
+        if _PREDICATE.fullmatch(name):
+            return self._drawn(_BACKWARD_PREDICATE if back else _FORWARD_PREDICATE, said, name)
+        return self._drawn(_BACKWARD if back else _FORWARD, said, name)
+
+    def _phrase(self, said: str, rel: int, back: bool) -> str:
+        """Returns words for what a step leads to from what was said so far."""
+        if not back:
+            return self._drawn(_NOUN, said, self._noun(rel))
+        predicates = [name for name in self._names[rel] if _PREDICATE.fullmatch(name)]
+        if predicates:
+            return self._drawn(_NOUN_PREDICATE, said, self._random.choice(predicates))
+        return self._drawn(_NOUN_BACKWARD, said, self._noun(rel))
+
+    def _name(self, rel: int) -> str:
+        names = self._names[rel]
+        return self._random.choice(names) if self._random.random() < 0.6 else names[0]
+
+    def _noun(self, rel: int) -> str:
+        nouns = [name for name in self._names[rel] if not _PREDICATE.fullmatch(name)]
+        return self._random.choice(nouns) if nouns else self._labels[rel]
+
+    def _drawn(self, wordings: Sequence[str], said: str, name: str) -> str:
+        return self._random.choice(wordings).format(x=said, r=name)

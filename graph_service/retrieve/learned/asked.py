@@ -1,0 +1,123 @@
+"""A question as it is asked of one entity: what is left of it without that entity's name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.model.graph import Float64, Int64
+from graph_service.retrieve.context import Encoder
+from graph_service.retrieve.sequences.strategy import without_mentions
+from graph_service.text.fold import word_spans
+from graph_service.text.function_words import FUNCTION_WORDS
+
+QUESTION_WORDS = ("who", "where", "when", "which", "what", "how many", "how", "whose")
+_NESTING = frozenset({"of", "s", "that", "whose", "by"})
+"""Words that hang one noun on another."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """What a question asks of an entity that it names at one place.
+
+    Attributes:
+        text: The question less the name.
+        vector: Its unit vector, float64 [d].
+        words: The words that are no function words, in order; the name's are left out.
+        word_vectors: Their unit vectors, float64 [w, d].
+        distance: Words from the name, int64 [w]: below 0 before it, above 0 after it.
+        nesting: How many words of the rest hang one noun on another (``of``, ``'s``).
+        possessive: Whether the name owns what follows (``X's``).
+        owned: Whether what stands before the name is said to be of it (``of X``).
+        place: Middle of the name in the question, 0 to 1; a half where it is not named.
+    """
+
+    text: str
+    vector: Float64
+    words: tuple[str, ...]
+    word_vectors: Float64
+    distance: Int64
+    nesting: int
+    possessive: bool
+    owned: bool
+    place: float
+
+    def nearest(self) -> int | None:
+        """Returns the place of the word that the name hangs on, where there is a word."""
+        if not self.words:
+            return None
+        after = np.flatnonzero(self.distance > 0)
+        before = np.flatnonzero(self.distance < 0)
+        if self.possessive and len(after):
+            return int(after[0])
+        if self.owned and len(before):
+            return int(before[-1])
+        return int(np.argmin(np.abs(self.distance) * 2 + (self.distance > 0)))
+
+    def furthest(self) -> int | None:
+        """Returns the place of the word that is furthest from the name, where there is a word."""
+        if not self.words:
+            return None
+        return int(np.argmax(np.abs(self.distance) * 2 + (self.distance < 0)))
+
+
+def read_asked(question: str, mention: tuple[int, int] | None, encode: Encoder, /) -> Asked:
+    """Returns a question as asked of what it names at a mention, or of all of it.
+
+    Args:
+        question: As written.
+        mention: Characters of the name, ``(start, end)``; None where the caller gave the entity
+            and the question does not name it.
+        encode: Texts to vectors, each once.
+    """
+    text = without_mentions(question, [mention] if mention else [])
+    start, end = mention or (-1, -1)
+    spans = word_spans(question)
+    inside = [
+        place for place, (_, left, right) in enumerate(spans) if left >= start and right <= end
+    ]
+    first, last = (inside[0], inside[-1]) if inside else (-1, -1)
+    outside = [
+        (word, place - first if place < first else place - last)
+        for place, (word, _, _) in enumerate(spans)
+        if not inside or place < first or place > last
+    ]
+    content = [
+        (word, distance)
+        for word, distance in outside
+        if len(word) > 1 and word not in FUNCTION_WORDS
+    ]
+    words = tuple(word for word, _ in content)
+    vectors = encode(list(words)).astype(np.float64) if words else np.zeros((0, 1))
+    vector = encode.question(text).astype(np.float64)
+    following = spans[last + 1][0] if inside and last + 1 < len(spans) else ""
+    preceding = _before(spans, first) if inside else ""
+    return Asked(
+        text=text,
+        vector=vector,
+        words=words,
+        word_vectors=vectors if words else np.zeros((0, len(vector))),
+        distance=np.array([distance for _, distance in content], dtype=np.int64),
+        nesting=sum(word in _NESTING for word, _ in outside),
+        possessive=following == "s",
+        owned=preceding == "of",
+        place=(start + end) / 2 / max(len(question), 1) if mention else 0.5,
+    )
+
+
+def _before(spans: Sequence[tuple[str, int, int]], first: int) -> str:
+    """Returns the word before a name, an article between them left out."""
+    place = first - 1
+    if place >= 0 and spans[place][0] in {"the", "a", "an"}:
+        place -= 1
+    return spans[place][0] if place >= 0 else ""
+
+
+def asked_by(question: str, /) -> Float64:
+    """Returns which of ``QUESTION_WORDS`` a question holds, and last whether none: float64 [9]."""
+    said = f" {' '.join(word for word, _, _ in word_spans(question))} "
+    found = np.array([float(f" {word} " in said) for word in QUESTION_WORDS] + [0.0])
+    found[-1] = float(not found.any())
+    return found

@@ -1,0 +1,188 @@
+"""The learned part: two small networks that score candidates, read from a file without running code.
+
+The first scores every candidate by what is cheap to know (``features.NAMES``); the second those
+that the first ranks highest, whose sequences are put into words (``features.FINAL_NAMES``).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graph_service.errors import InputError
+from graph_service.model.graph import Float64
+from graph_service.model.identity import digest
+from graph_service.retrieve.learned.features import FINAL_NAMES, NAMES
+
+SCORE_DIGITS = 5
+_FORM = "sequence-scorer"
+_VERSION = 1
+_ARRAYS = ("mean", "scale", "inner", "bias", "outer", "direct")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Networks:
+    """Some networks of one shape whose scores are averaged: k networks, f inputs, w wide.
+
+    Attributes:
+        mean, scale: What inputs are reduced by and divided by, float64 [f].
+        inner, bias: Of the hidden layer, [k, f, w] and [k, w].
+        outer: From it to the score, [k, w].
+        direct: From the inputs to the score, [k, f].
+    """
+
+    mean: Float64
+    scale: Float64
+    inner: Float64
+    bias: Float64
+    outer: Float64
+    direct: Float64
+
+    def score(self, inputs: Float64, /) -> Float64:
+        """Returns the score of each row, float64 [n], rounded: sums differ in the last bits."""
+        reduced = (inputs - self.mean) / self.scale
+        total = np.zeros(len(reduced))
+        for inner, bias, outer, direct in zip(
+            self.inner, self.bias, self.outer, self.direct, strict=True
+        ):
+            total += np.maximum(reduced @ inner + bias, 0.0) @ outer + reduced @ direct
+        rounded: Float64 = np.round(total / len(self.inner), SCORE_DIGITS) + 0.0
+        return rounded
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidateScorer:
+    """Both networks, and where they come from.
+
+    Attributes:
+        first: Scores every candidate.
+        final: Scores those that are put into words.
+        embedder: Name of the embedder whose vectors the inputs were made of; no other will do.
+        data: Hash of what it was trained on, 32 hexadecimal digits.
+        notes: How it was trained, and what it reached on families that it did not see.
+    """
+
+    first: Networks
+    final: Networks
+    embedder: str
+    data: str
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    def require(self, embedder: str, /) -> None:
+        """Raises ``InputError`` where vectors come from another embedder."""
+        if embedder != self.embedder:
+            raise InputError(
+                f"the scorer of relation sequences was trained on vectors of {self.embedder}; the "
+                f"embedder is {embedder}",
+                argument="preset",
+                hint="Take that embedder, or preset default-4, which needs no training.",
+            )
+
+
+def encode_candidate_scorer(scorer: CandidateScorer, /) -> bytes:
+    """Returns a scorer as the bytes of its file; of the same weights the same."""
+    arrays = {
+        f"{part}_{name}": np.ascontiguousarray(getattr(networks, name), dtype=np.float32)
+        for part, networks in (("first", scorer.first), ("final", scorer.final))
+        for name in _ARRAYS
+    }
+    meta = {
+        "form": _FORM,
+        "version": _VERSION,
+        "embedder": scorer.embedder,
+        "data": scorer.data,
+        "inputs": {"first": list(NAMES), "final": list(FINAL_NAMES)},
+        "content": _content(arrays),
+        "notes": dict(scorer.notes),
+    }
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        _put(archive, "meta.json", json.dumps(meta, indent=1, sort_keys=True).encode())
+        for name in sorted(arrays):
+            data = io.BytesIO()
+            np.lib.format.write_array(data, arrays[name], allow_pickle=False)
+            _put(archive, f"{name}.npy", data.getvalue())
+    return whole.getvalue()
+
+
+def decode_candidate_scorer(data: bytes, /) -> CandidateScorer:
+    """Returns the scorer of a file's bytes.
+
+    Raises:
+        InputError: They are no such file, of another version, damaged, or of other inputs.
+    """
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files if name != "meta.json"}
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            meta = json.loads(archive.read("meta.json"))
+        if meta["form"] != _FORM or meta["version"] != _VERSION:
+            raise ValueError(f"form {meta['form']!r}, version {meta['version']!r}")
+        if meta["content"] != _content(arrays):
+            raise ValueError("its content is not what its hash says")
+        if meta["inputs"] != {"first": list(NAMES), "final": list(FINAL_NAMES)}:
+            raise ValueError("it was trained on other inputs than this version makes")
+        first, final = (
+            Networks(*(arrays[f"{part}_{name}"].astype(np.float64) for name in _ARRAYS))
+            for part in ("first", "final")
+        )
+        for networks, names in ((first, NAMES), (final, FINAL_NAMES)):
+            _check(networks, len(names))
+        return CandidateScorer(first, final, meta["embedder"], meta["data"], meta["notes"])
+    except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(f"no scorer of relation sequences: {error}", argument="scorer") from error
+
+
+def read_candidate_scorer(path: str | Path, /) -> CandidateScorer:
+    """Returns the scorer of a file.
+
+    Raises:
+        InputError: There is no such file, or it is none of a scorer.
+    """
+    try:
+        return decode_candidate_scorer(Path(path).read_bytes())
+    except OSError as error:
+        raise InputError(f"can't read {path}: {error.strerror}", argument="scorer") from error
+
+
+@cache
+def shipped_scorer() -> CandidateScorer:
+    """Returns the scorer that comes with the package."""
+    return decode_candidate_scorer(files(__package__).joinpath("shipped.npz").read_bytes())
+
+
+def _check(networks: Networks, inputs: int) -> None:
+    count, _, width = networks.inner.shape
+    shapes = {
+        "mean": (inputs,),
+        "scale": (inputs,),
+        "inner": (count, inputs, width),
+        "bias": (count, width),
+        "outer": (count, width),
+        "direct": (count, inputs),
+    }
+    for name, shape in shapes.items():
+        held = getattr(networks, name)
+        if held.shape != shape or not np.isfinite(held).all():
+            raise ValueError(f"{name} is no finite array of shape {shape}")
+    if not (networks.scale > 0.0).all():
+        raise ValueError("a scale is not above 0")
+
+
+def _content(arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
+    parts = [f"{name} {arrays[name].shape}" for name in sorted(arrays)]
+    parts += [np.ascontiguousarray(arrays[name]).tobytes().hex() for name in sorted(arrays)]
+    return digest(tuple(parts), person=b"sequences").hex()
+
+
+def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    archive.writestr(zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0)), data)

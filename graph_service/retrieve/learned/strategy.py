@@ -1,0 +1,384 @@
+"""Preset ``default-5``: candidates from every entity the question may name, ranked by learning.
+
+Linking and retrieval decide together: the walks begin at all entities that words of the question
+may mean, and how well an entity's relations fit the question tells whether it is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from graph_service.link.question import read_atoms, writes_capitals
+from graph_service.link.starts import StartCandidate
+from graph_service.model.graph import Float64, Int64
+from graph_service.model.limits import Cut, CutReason
+from graph_service.model.result import ScorePart
+from graph_service.model.values import Quantity, Time, stored_value
+from graph_service.retrieve.context import RetrievalContext, Selection
+from graph_service.retrieve.kinds import KINDS, head_kinds, spoken_kinds
+from graph_service.retrieve.learned.asked import Asked, asked_by, read_asked
+from graph_service.retrieve.learned.candidates import find_candidates
+from graph_service.retrieve.learned.features import (
+    TEXT_NAMES,
+    Ends,
+    RelationTexts,
+    compare,
+    describe,
+    find_ends,
+    stems_of,
+)
+from graph_service.retrieve.learned.network import SCORE_DIGITS, CandidateScorer
+from graph_service.retrieve.preset import LearnedPreset
+from graph_service.retrieve.sequences.strategy import TripleTexts, pick_walks
+from graph_service.retrieve.sequences.walks import Walk
+from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
+from graph_service.text.function_words import content_words
+
+RelationAliases = Callable[[Sequence[str]], Sequence[Sequence[str]]]
+"""Gives the other names of some relations, by id."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Finalists:
+    """The candidates that are put into words, and what the scorer is told of them.
+
+    Attributes:
+        numbers: Of the candidates, int64 [n].
+        inputs: ``features.FINAL_NAMES`` of each, float64 [n, f].
+        text_scores: How like the question each one's words are, less the costs of its steps.
+    """
+
+    numbers: Int64
+    inputs: Float64
+    text_scores: Float64
+
+
+class QuestionReader:
+    """What one question makes of a region: its candidates and what is told of each.
+
+    Args:
+        call: The retrieval.
+        question: As asked.
+        starts: What is known of the region's start entities, in their order.
+        aliases: Gives the other names of relations.
+        given: Whether the caller gave the start entities.
+    """
+
+    def __init__(
+        self,
+        call: RetrievalContext[LearnedPreset],
+        question: str,
+        starts: Sequence[StartCandidate],
+        aliases: RelationAliases,
+        /,
+        *,
+        given: bool,
+    ) -> None:
+        region = call.region
+        self._call = call
+        self._question = question
+        self._starts = starts
+        self._given = given
+        numbers = np.unique(region.rel).astype(np.int64)
+        labels = call.labels.relations(numbers)
+        self.texts = dict(zip(numbers.tolist(), labels, strict=True))
+        others = aliases(call.labels.relation_ids(numbers))
+        names = [
+            list(dict.fromkeys((label, *other)))
+            for label, other in zip(labels, others, strict=True)
+        ]
+        spans = {start: (start.start, start.end) if start.start >= 0 else None for start in starts}
+        told = [name for of_relation in names for name in of_relation]
+        call.encode([*told, *KINDS])
+        read = {
+            span: read_asked(question, span, call.encode) for span in dict.fromkeys(spans.values())
+        }
+        self.asked: list[Asked] = [read[spans[start]] for start in starts]
+        counts = np.array([len(of_relation) for of_relation in names], dtype=np.int64)
+        self._relations = RelationTexts(
+            call.encode(told).astype(np.float64)
+            if told
+            else np.zeros((0, len(self.asked[0].vector))),
+            np.cumsum(counts) - counts,
+            tuple(tuple(map(stems_of, of_relation)) for of_relation in names),
+        )
+        call.clock.stage("names")
+        likeness = np.stack(
+            [self._relations.likeness(asked.vector[None, :])[0] for asked in self.asked]
+        )
+        preset = call.preset
+        doubt = np.array(
+            [
+                0.0
+                if given or start.linked
+                else preset.unlinked_doubt + preset.rank_doubt * start.rank
+                for start in starts
+            ]
+        )
+        self.candidates, self.cuts = find_candidates(
+            region,
+            np.round(likeness, SCORE_DIGITS),
+            doubt,
+            preset,
+            relation_numbers=numbers,
+            deadline=call.deadline,
+        )
+        call.clock.stage("walks")
+
+    @cached_property
+    def _kinds(self) -> dict[int, str]:
+        """The kind of the heads of each relation, by global number."""
+        call = self._call
+        if not self.texts:
+            return {}
+        return head_kinds(
+            call.region,
+            self.texts,
+            entity_count=call.labels.graph.entity_count,
+            head_relations=call.head_relations,
+            max_heads=call.preset.kind_heads,
+            encode=call.encode,
+        )
+
+    @cached_property
+    def described(self) -> Float64:
+        """``features.NAMES`` of each candidate, float64 [c, f]."""
+        call = self._call
+        ends: Ends = find_ends(self.candidates, call.region, self._kinds, self._literal_forms())
+        found = describe(
+            self.candidates,
+            self._starts,
+            self.asked,
+            self._relations,
+            ends,
+            call.encode(KINDS).astype(np.float64),
+            question_words=asked_by(self._question),
+            question_length=max(len(self._question), 1),
+            writes_capitals=writes_capitals(read_atoms(self._question)),
+            given=self._given,
+        )
+        call.clock.stage("features")
+        return np.round(found, SCORE_DIGITS)
+
+    def finalists(self, numbers: Int64, /) -> Finalists:
+        """Returns what is told of some candidates once their sequences are in words."""
+        candidates, preset = self.candidates, self._call.preset
+        text = np.zeros((len(numbers), len(TEXT_NAMES)))
+        owner = candidates.start[numbers]
+        for start in np.unique(owner).tolist():
+            rows = np.flatnonzero(owner == start)
+            asked = self.asked[start]
+            spoken = spoken_kinds(
+                asked.text, list(self.texts.values()), preset, encode=self._call.encode
+            )
+            kinds = {rel: kind for rel, kind in self._kinds.items() if kind in spoken}
+            said = content_words(asked.text)
+            sequences = [candidates.sequence(number) for number in numbers[rows].tolist()]
+            for column, of_text in ((0, kinds), (4, {})):
+                if column and not kinds:
+                    text[rows, 4:] = text[rows, :3]
+                    continue
+                wording = Wording(
+                    self.texts,
+                    of_text,
+                    hop_cost=preset.hop_cost,
+                    inverse_cost=preset.inverse_cost,
+                    unsupported_step_cost=preset.unsupported_step_cost,
+                    unsupported_step_margin=preset.unsupported_step_margin,
+                    spoken=None if said is None else len(said),
+                    extra_hop_cost=preset.extra_hop_cost,
+                )
+                scorer = SequenceScorer(
+                    asked.vector.astype(np.float32), self._call.encode, wording, preset.max_embedded
+                )
+                score = scorer.final(sequences)
+                text[rows, column] = [scorer.similarity[scorer.text(each)] for each in sequences]
+                text[rows, column + 1] = scorer.lacking(sequences)
+                text[rows, column + 2] = score
+                if not column:
+                    text[rows, 3] = float(bool(kinds))
+        beside = compare(candidates, numbers, self.described, text)
+        inputs = np.concatenate((self.described[numbers], text, beside), axis=1)
+        self._call.clock.stage("sequences")
+        return Finalists(numbers, np.round(inputs, SCORE_DIGITS), text[:, 2])
+
+    def start_ids(self) -> list[str]:
+        """Returns the id of each start entity."""
+        graph, region = self._call.labels.graph, self._call.region
+        return graph.node_ids.take(region.nodes[region.start_entities])
+
+    def relation_ids(self) -> dict[int, str]:
+        """Returns the id of each relation of the region, by global number."""
+        numbers = self.candidates.relation_numbers
+        ids = self._call.labels.relation_ids(numbers)
+        return dict(zip(numbers.tolist(), ids, strict=True))
+
+    def end_ids(self, number: int, /, *, most: int) -> frozenset[str]:
+        """Returns the ids of all that a candidate leads to; none where there are more than most."""
+        graph, region = self._call.labels.graph, self._call.region
+        owner = self.candidates.end_owner
+        first, last = np.searchsorted(owner, (number, number + 1))
+        if last - first > most:
+            return frozenset()
+        nodes = region.nodes[self.candidates.end_node[first:last]]
+        return frozenset(graph.node_ids.take(nodes[nodes < graph.node_count]))
+
+    def _literal_forms(self) -> list[int]:
+        """Returns what each candidate's first literal end is: date, number, other text or none."""
+        region, graph = self._call.region, self._call.labels.graph
+        owner, node = self.candidates.end_owner, self.candidates.end_node
+        literal = np.flatnonzero(region.literal[node])
+        first = literal[np.unique(owner[literal], return_index=True)[1]]
+        forms = [-1] * len(self.candidates)
+        numbers = region.nodes[node[first]]
+        for place, number in zip(owner[first].tolist(), numbers.tolist(), strict=True):
+            if number >= graph.node_count:
+                forms[place] = 2
+                continue
+            value = stored_value(graph.node_ids[number])
+            forms[place] = 0 if isinstance(value, Time) else 1 if isinstance(value, Quantity) else 2
+        return forms
+
+
+class CandidateRanker(Protocol):
+    """Orders the candidates of a question."""
+
+    @property
+    def name(self) -> str:
+        """Says which it is, in provenance."""
+        ...
+
+    def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
+        """Returns at most ``most`` candidates and their scores, float64 [n], higher is better."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NetworkRanker:
+    """Ranks by a trained scorer: all candidates by its first networks, the best by its final ones."""
+
+    scorer: CandidateScorer
+
+    @property
+    def name(self) -> str:
+        """The hash of what it was trained on and of its embedder's name."""
+        return f"trained {self.scorer.data[:8]} on {self.scorer.embedder}"
+
+    def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
+        """Returns the best candidates and their scores."""
+        first = self.scorer.first.score(reader.described)
+        best = np.lexsort((np.arange(len(first)), -first))[:most]
+        finalists = reader.finalists(np.sort(best))
+        return finalists, self.scorer.final.score(finalists.inputs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asking:
+    """What learned ranking needs of a request beside the region.
+
+    Attributes:
+        starts: What is known of the start entities; by global node.
+        given: Whether the caller gave them.
+        ranker: Orders the candidates.
+        aliases: Gives the other names of relations.
+    """
+
+    starts: Sequence[StartCandidate]
+    given: bool
+    ranker: CandidateRanker
+    aliases: RelationAliases
+
+    def of_region(self, nodes: Sequence[int], /) -> list[StartCandidate]:
+        """Returns what is known of a region's start entities.
+
+        One that no words of the question name is the same thing as one that they do name, in
+        another edition of the graph: it is told what is known of the first.
+        """
+        known = {start.node: start for start in self.starts}
+        first = self.starts[0]
+        return [known.get(node) or replace(first, node=node) for node in nodes]
+
+
+def by_learning(
+    call: RetrievalContext[LearnedPreset], question: str, asking: Asking, /
+) -> Selection:
+    """Returns the walks of the candidates that the ranker puts first."""
+    region, preset = call.region, call.preset
+    starts = asking.of_region(region.nodes[region.start_entities].tolist())
+    reader = QuestionReader(call, question, starts, asking.aliases, given=asking.given)
+    candidates = reader.candidates
+    if not len(candidates):
+        return replace(pick_walks(call, (), reader.cuts), confident=False)
+    finalists, score = asking.ranker.rank(reader, preset.max_refined)
+    order = np.lexsort((finalists.numbers, -score))
+    relevance = float(finalists.text_scores[order[0]])
+    cuts = reader.cuts
+    if len(candidates) > len(order):
+        cut = Cut("sequences", CutReason.LIMIT, preset.max_refined, len(order), len(candidates))
+        cuts = (*cuts, cut)
+    walks = _walks(call, reader, finalists, score, order, relevance)
+    used = dict.fromkeys(int(region.nodes[walk.nodes[0]]) for walk in walks)
+    return replace(
+        pick_walks(call, walks, cuts),
+        relevance=relevance,
+        confident=relevance >= preset.min_relevance,
+        used_starts=tuple(used),
+    )
+
+
+def _walks(
+    call: RetrievalContext[LearnedPreset],
+    reader: QuestionReader,
+    finalists: Finalists,
+    score: Float64,
+    order: Int64,
+    relevance: float,
+) -> tuple[Walk, ...]:
+    """Returns the walks of the best candidates, at most as many as may be asked for.
+
+    A walk's score falls from the relevance of the best by the scorer's difference.
+    """
+    region, preset, candidates = call.region, call.preset, reader.candidates
+    most = max(preset.limit * preset.walks_per_item, preset.min_walks)
+    top = max(relevance, preset.least_score)
+    found: list[Walk] = []
+    seen: set[tuple[int, ...]] = set()
+    texts: dict[int, TripleTexts] = {}
+    for row in order.tolist():
+        number = int(finalists.numbers[row])
+        start = int(candidates.start[number])
+        edges = candidates.edges(number)
+        value = round(
+            top * float(np.exp((score[row] - score[order[0]]) / preset.score_scale)), SCORE_DIGITS
+        )
+        if len(edges) > 1:
+            if start not in texts:
+                vector = reader.asked[start].vector.astype(np.float32)
+                texts[start] = TripleTexts(call, vector, reader.texts)
+            used = np.unique(edges)
+            like = texts[start].order(used)
+            mean = np.round(like[np.searchsorted(used, edges)].mean(axis=1), SCORE_DIGITS)
+            edges = edges[np.lexsort((*edges.T[::-1], -mean))]
+        backward = candidates.backward[number, : edges.shape[1]].tolist()
+        for walk in edges[:most].tolist():
+            key = min(tuple(walk), tuple(walk[::-1]))
+            if key in seen:
+                continue
+            seen.add(key)
+            ends = zip(
+                region.tail[walk].tolist(), region.head[walk].tolist(), backward, strict=True
+            )
+            nodes = [int(region.start_entities[start])]
+            nodes += [head if back else tail for tail, head, back in ends]
+            parts: tuple[ScorePart, ...] = (ScorePart("relevance", round(top, SCORE_DIGITS)),)
+            if value != parts[0].amount:
+                parts += (ScorePart("below_best", round(value - parts[0].amount, SCORE_DIGITS)),)
+            found.append(Walk(tuple(nodes), tuple(walk), tuple(backward), number, value, parts))
+        if len(found) >= most:
+            break
+    return tuple(found[:most])

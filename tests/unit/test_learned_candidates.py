@@ -1,0 +1,159 @@
+"""Candidates of preset default-5: every simple walk from every start, by start and relations."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from retrieve_samples import multigraphs, region_of
+
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.region import Region
+from graph_service.retrieve.learned.candidates import Candidates, find_candidates
+from graph_service.retrieve.preset import LEARNED, LearnedPreset
+
+Sequence_ = tuple[tuple[int, bool], ...]
+
+
+def candidates_of(
+    region: Region,
+    *,
+    preset: LearnedPreset = LEARNED,
+    likeness: dict[int, float] | None = None,
+    doubt: list[float] | None = None,
+) -> tuple[Candidates, tuple[Cut, ...]]:
+    numbers = np.unique(region.rel).astype(np.int64)
+    starts = len(region.start_entities)
+    like = np.zeros((starts, len(numbers)))
+    for relation, value in (likeness or {}).items():
+        like[:, np.searchsorted(numbers, relation)] = value
+    return find_candidates(
+        region,
+        like,
+        np.array(doubt or [0.0] * starts),
+        preset,
+        relation_numbers=numbers,
+        deadline=Deadline.none(),
+    )
+
+
+def brute_force(region: Region, hops: int) -> dict[tuple[int, Sequence_], list[tuple[int, ...]]]:
+    """Every simple walk by its start's place and its relations: the local edges, and the end."""
+    moves: dict[int, list[tuple[int, int, bool]]] = defaultdict(list)
+    for edge, (head, tail) in enumerate(
+        zip(region.head.tolist(), region.tail.tolist(), strict=True)
+    ):
+        moves[head].append((edge, tail, False))
+        moves[tail].append((edge, head, True))
+    found: dict[tuple[int, Sequence_], list[tuple[int, ...]]] = defaultdict(list)
+
+    def walk(place: int, nodes: list[int], edges: list[int], steps: list[tuple[int, bool]]) -> None:
+        if edges:
+            found[place, tuple(steps)].append((*edges, nodes[-1]))
+        if len(edges) == hops or region.literal[nodes[-1]]:
+            return
+        for edge, other, back in moves[nodes[-1]]:
+            if other not in nodes:
+                step = (int(region.rel[edge]), back)
+                walk(place, [*nodes, other], [*edges, edge], [*steps, step])
+
+    for place, start in enumerate(region.start_entities.tolist()):
+        walk(place, [start], [], [])
+    return found
+
+
+@given(
+    region=multigraphs(),
+    rels=st.lists(st.integers(0, 2), min_size=9, max_size=9),
+    two=st.booleans(),
+)
+def test_candidates_are_all_simple_walks_by_start_and_relations(
+    region: Region, rels: list[int], two: bool
+) -> None:
+    region = replace(
+        region,
+        rel=np.array(rels[: region.edge_count], dtype=np.int32),
+        start_entities=np.array([0, 1] if two and not region.literal[1] else [0], dtype=np.int32),
+    )
+    expected = brute_force(region, 3)
+    found, cuts = candidates_of(region)
+    keys = [(int(found.start[i]), found.sequence(i)) for i in range(len(found))]
+    assert sorted(keys) == sorted(expected)
+    assert len(set(keys)) == len(keys)
+    assert cuts == ()
+    for number, key in enumerate(keys):
+        walks = expected[key]
+        assert sorted(map(tuple, found.edges(number).tolist())) == sorted(w[:-1] for w in walks)
+        assert found.walks[number] == len(walks)
+        ends = found.end_node[found.end_owner == number].tolist()
+        assert ends == sorted({walk[-1] for walk in walks})
+
+
+def chain_of_choices() -> Region:
+    """0 leads to 1 by relation 0; from there one edge each of relations 1 to 5 to 2 to 6."""
+    edges = [(0, 1), *((1, node) for node in range(2, 7))]
+    return region_of(7, edges, rel=[0, 1, 2, 3, 4, 5])
+
+
+def test_most_promising_of_a_length_stay_and_the_cut_is_told() -> None:
+    preset = replace(LEARNED, candidates_per_length=2)
+    found, cuts = candidates_of(chain_of_choices(), preset=preset, likeness={3: 0.9, 5: 0.5})
+    longer = [found.sequence(i) for i in range(len(found)) if found.length[i] == 2]
+    assert longer == [((0, False), (3, False)), ((0, False), (5, False))]
+    assert cuts == (Cut("sequences", CutReason.LIMIT, 2, 2, 5),)
+
+
+def test_doubt_about_a_start_takes_off_its_promise() -> None:
+    # Two starts, 0 and 4, with the same two steps.
+    region = region_of(6, [(0, 1), (1, 2), (4, 3), (3, 5)], rel=[0, 1, 0, 1], start_entities=(0, 4))
+    preset = replace(LEARNED, candidates_per_length=1)
+    for doubt, kept in (([0.5, 0.0], 1), ([0.0, 0.5], 0)):
+        found, _ = candidates_of(region, preset=preset, doubt=doubt)
+        assert found.start[found.length == 2].tolist() == [kept]
+
+
+def test_a_budget_walks_on_from_the_most_promising_and_tells_it() -> None:
+    # 0 leads to 1 by relation 0 and to 2 by relation 1; both lead on by ten edges of relation 2.
+    edges = [(0, 1), (0, 2)]
+    edges += [(1, node) for node in range(3, 13)] + [(2, node) for node in range(13, 23)]
+    region = region_of(23, edges, rel=[0, 1] + [2] * 20)
+    preset = replace(LEARNED, work_budget=12)
+    found, cuts = candidates_of(region, preset=preset, likeness={1: 0.8})
+    longer = [found.sequence(i) for i in range(len(found)) if found.length[i] == 2]
+    assert ((1, False), (2, False)) in longer
+    assert ((0, False), (2, False)) not in longer
+    assert any(cut.reason is CutReason.WORK_BUDGET for cut in cuts)
+
+
+def test_sequences_come_by_length_and_past_their_end_hold_no_step() -> None:
+    found, _ = candidates_of(chain_of_choices())
+    assert all(left <= right for left, right in pairwise(found.length.tolist()))
+    assert (found.steps.sum(axis=1) == found.length).all()
+
+
+def test_a_region_without_edges_has_no_candidates() -> None:
+    found, cuts = candidates_of(region_of(1, []))
+    assert len(found) == 0
+    assert cuts == ()
+
+
+def test_a_deadline_that_is_past_ends_the_walk() -> None:
+    from counted_deadline import CountedDeadline
+
+    from graph_service.errors import DeadlineError
+
+    region = chain_of_choices()
+    with pytest.raises(DeadlineError, match="walking"):
+        find_candidates(
+            region,
+            np.zeros((1, 6)),
+            np.zeros(1),
+            LEARNED,
+            relation_numbers=np.arange(6),
+            deadline=CountedDeadline(0),
+        )

@@ -1,0 +1,206 @@
+"""What the scorer is told of candidates, worked out by hand on a small region."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from retrieve_samples import region_of
+from word_vectors import WordVectors
+
+from graph_service.link.spans import Certainty
+from graph_service.link.starts import NameForm, StartCandidate
+from graph_service.model.graph import Float64
+from graph_service.model.limits import Deadline
+from graph_service.model.region import Region
+from graph_service.retrieve.context import Encoder
+from graph_service.retrieve.kinds import KINDS
+from graph_service.retrieve.learned.asked import asked_by, read_asked
+from graph_service.retrieve.learned.candidates import Candidates, find_candidates
+from graph_service.retrieve.learned.features import (
+    NAMES,
+    RELATIVE_NAMES,
+    TEXT_NAMES,
+    RelationTexts,
+    compare,
+    describe,
+    find_ends,
+    stem,
+    stems_of,
+)
+from graph_service.retrieve.preset import LEARNED
+
+QUESTION = "what is the religion of Ann's spouse?"
+RELATIONS = ("spouse", "religion", "place of birth")
+ENCODE = Encoder(WordVectors().encode)
+
+
+def start(**changes: object) -> StartCandidate:
+    given: dict[str, object] = {
+        "node": 0, "start": 24, "end": 27, "certainty": Certainty.WRITTEN, "words": 1, "rank": 0,
+        "score": 0.9, "is_alias": False, "neighbour_matches": 0, "slips": 0,
+        "form": NameForm.EXACT, "covered": False, "linked": True, "listed": True, "degree": 2,
+    }  # fmt: skip
+    return StartCandidate(**{**given, **changes})  # type: ignore[arg-type]
+
+
+def family() -> Region:
+    """Ann (0) has a spouse (1), whose religion is 2; Ann was born in 3, and 4 was too."""
+    return region_of(5, [(0, 1), (1, 2), (0, 3), (4, 3)], rel=[0, 1, 2, 2])
+
+
+def candidates_of(region: Region) -> Candidates:
+    numbers = np.unique(region.rel).astype(np.int64)
+    starts = len(region.start_entities)
+    found, _ = find_candidates(
+        region,
+        np.zeros((starts, len(numbers))),
+        np.zeros(starts),
+        LEARNED,
+        relation_numbers=numbers,
+        deadline=Deadline.none(),
+    )
+    return found
+
+
+def relations(names: dict[str, tuple[str, ...]] | None = None) -> RelationTexts:
+    of_relation = [(label, *(names or {}).get(label, ())) for label in RELATIONS]
+    counts = np.array([len(each) for each in of_relation])
+    return RelationTexts(
+        ENCODE([name for each in of_relation for name in each]).astype(np.float64),
+        np.cumsum(counts) - counts,
+        tuple(tuple(map(stems_of, each)) for each in of_relation),
+    )
+
+
+def described(
+    region: Region, *, question: str = QUESTION, given: bool = False, **others: object
+) -> tuple[Candidates, Float64]:
+    found = candidates_of(region)
+    span = (question.index("Ann"), question.index("Ann") + 3)
+    names = others.get("names")
+    return found, describe(
+        found,
+        [start()],
+        [read_asked(question, span, ENCODE)],
+        relations(names),  # type: ignore[arg-type]
+        find_ends(found, region, {0: "person", 1: "person"}, [-1] * len(found)),
+        ENCODE(KINDS).astype(np.float64),
+        question_words=asked_by(question),
+        question_length=len(question),
+        writes_capitals=True,
+        given=given,
+    )
+
+
+def of(found: Candidates, rows: Float64, *sequence: tuple[int, bool]) -> dict[str, float]:
+    number = next(i for i in range(len(found)) if found.sequence(i) == sequence)
+    return dict(zip(NAMES, rows[number].tolist(), strict=True))
+
+
+def test_words_are_covered_by_the_steps_that_speak_them() -> None:
+    found, rows = described(family())
+    one = of(found, rows, (0, False))
+    two = of(found, rows, (0, False), (1, False))
+    assert two["covered_least"] == pytest.approx(1.0, abs=1e-6)
+    assert one["covered_least"] < 0.5
+    assert (one["uncovered_50"], two["uncovered_50"]) == (0.25, 0.0)
+    assert (one["unshared_words"], two["unshared_words"]) == (0.25, 0.0)
+    assert two["distinct_words"] == 1.0
+    assert two["own_least"] > 0.5
+    # "Ann's spouse": the nearest word is the spouse, the furthest the religion.
+    assert two["near_first"] == pytest.approx(1.0, abs=1e-6)
+    assert two["far_last"] == pytest.approx(1.0, abs=1e-6)
+    assert two["near_last"] < 0.5
+    assert one["possessive"] == 1.0
+    assert one["nesting"] == pytest.approx(2 / 3)
+
+
+def test_other_names_of_relations_count_and_labels_alone_make_the_mean() -> None:
+    question = "what faith has Ann?"
+    found, rows = described(family(), question=question)
+    _, with_names = described(family(), question=question, names={"spouse": ("faith",)})
+    before, after = (of(found, each, (0, False)) for each in (rows, with_names))
+    assert after["first_cosine"] > before["first_cosine"]
+    assert after["covered_mean"] == pytest.approx(1.0, abs=1e-6)
+    assert after["shared_most"] == 1.0
+    assert after["mean_cosine"] == before["mean_cosine"]
+
+
+def test_shape_and_ends_are_counted() -> None:
+    found, rows = described(family())
+    back = of(found, rows, (2, False), (2, True))
+    assert (back["two_steps"], back["backward"], back["backward_first"]) == (1.0, 0.5, 0.0)
+    assert back["backward_last"] == 1.0
+    assert back["ends"] == pytest.approx(np.log1p(1) / 5)
+    spouse = of(found, rows, (0, False))
+    assert (spouse["person"], spouse["entity"], spouse["kind_known"]) == (1.0, 1.0, 1.0)
+    religion = of(found, rows, (0, False), (1, False))
+    assert (religion["person"], religion["kind_known"], religion["kind_word"]) == (0.0, 0.0, 0.0)
+
+
+def test_literal_ends_are_dates_numbers_or_text() -> None:
+    region = region_of(4, [(0, 1), (0, 2), (0, 3)], rel=[0, 1, 2], literals=(1, 2, 3))
+    found = candidates_of(region)
+    ends = find_ends(found, region, {}, [0, 1, 2])
+    assert ends.shares.tolist() == [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0]]
+    assert ends.kind.tolist() == [-1, -1, -1]
+
+
+def test_question_words_stand_beside_what_they_ask_for() -> None:
+    found, rows = described(family(), question="who is Ann's spouse?")
+    told = of(found, rows, (0, False))
+    assert (told["who"], told["who_person"], told["who_date"], told["where"]) == (1, 1, 0, 0)
+
+
+def test_given_entities_are_told_apart_and_nothing_of_names_is() -> None:
+    found, rows = described(family(), given=True)
+    told = of(found, rows, (0, False))
+    assert told["given"] == 1.0
+    assert {told[name] for name in NAMES[NAMES.index("given") + 1 :]} == {0.0}
+    found, rows = described(family())
+    told = of(found, rows, (0, False))
+    assert (told["given"], told["linked"], told["certainty"]) == (0.0, 1.0, 1.0)
+    assert told["name_share"] == pytest.approx(3 / len(QUESTION))
+
+
+def test_a_start_that_stands_among_the_ends_meets() -> None:
+    region = region_of(3, [(0, 1), (1, 2)], rel=[0, 1], start_entities=(0, 2))
+    found = candidates_of(region)
+    ends = find_ends(found, region, {}, [-1] * len(found))
+    meets = {(int(found.start[i]), found.sequence(i)): m for i, m in enumerate(ends.meets)}
+    assert meets[0, ((0, False), (1, False))] == 1.0
+    assert meets[0, ((0, False),)] == 0.0
+
+
+def test_a_sequence_is_compared_with_the_longer_ones_beside_it() -> None:
+    found, rows = described(family())
+    chosen = np.arange(len(found))
+    text = np.zeros((len(found), len(TEXT_NAMES)))
+    by = {found.sequence(i): i for i in range(len(found))}
+    short, long_ = by[((0, False),)], by[((0, False), (1, False))]
+    text[short, [0, 2, 4]] = (0.4, 0.3, 0.2)
+    text[long_, [0, 2, 4]] = (0.7, 0.6, 0.6)
+    beside = compare(found, chosen, rows, text)
+    told = {i: dict(zip(RELATIVE_NAMES, beside[i].tolist(), strict=True)) for i in (short, long_)}
+    assert told[short]["longer_text"] == pytest.approx(0.3)
+    assert told[short]["longer_plain"] == pytest.approx(0.4)
+    assert told[short]["longer_own"] == pytest.approx(rows[long_, NAMES.index("own_last")])
+    assert told[short]["below_best_text"] == pytest.approx(-0.3)
+    assert (told[short]["has_longer"], told[long_]["has_longer"]) == (1.0, 0.0)
+    assert told[long_]["gain_text"] == pytest.approx(0.3)
+    assert told[long_]["longer_own"] == pytest.approx(-0.2)
+
+
+@pytest.mark.parametrize(
+    ("word", "left"),
+    [("directed", "direct"), ("director", "direct"), ("films", "film"), ("as", "as"),
+     ("place", "plac"), ("born", "born"), ("starring", "starr")],
+)  # fmt: skip
+def test_stems(word: str, left: str) -> None:
+    assert stem(word) == left
+
+
+def test_a_region_without_words_in_the_question_is_described_too() -> None:
+    found, rows = described(family(), question="what is Ann?")
+    assert np.isfinite(rows).all()
+    assert of(found, rows, (0, False))["covered_mean"] == 0.0
