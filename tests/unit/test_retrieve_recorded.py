@@ -236,6 +236,9 @@ def digest_of(value: Any) -> str:
 def told(selection: Selection) -> str:
     found = asdict(selection)
     del found["timings_ms"]
+    if not found["used_starts"]:
+        # What linking alone decided says nothing of it.
+        del found["used_starts"]
     return digest_of(found)
 
 
