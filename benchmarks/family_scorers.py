@@ -13,6 +13,8 @@ from pathlib import Path
 
 from benchmarks.chains import twin_of
 from benchmarks.families import FamilyQuestion, GraphFile, QuestionSet, choose
+from benchmarks.kept_examples import read_examples, write_examples
+from benchmarks.kept_judgements import code_hash
 from benchmarks.sequence_examples import AnsweredQuestion, Example, ExampleRecorder, hash_of
 from benchmarks.sequence_training import TrainingOptions, train_scorer
 from benchmarks.walk_questions import make_walk_questions
@@ -54,6 +56,7 @@ def record_sets(
     /,
     *,
     progress: Progress,
+    folder: Path,
     most: int = MOST_OF_A_SET,
     random_seed: int = 0,
 ) -> list[RecordedSet]:
@@ -64,19 +67,26 @@ def record_sets(
         walks_of: The graph whose walks become questions; None for no such questions.
         open_graph: Opens a service over a graph.
         progress: Called with a set's name, how many questions are done, and of how many.
+        folder: Where examples are kept: a set that is there is not asked again.
         most: Questions of one set at most.
         random_seed: Of the draws.
     """
-    found = []
+    code, found = code_hash(weights=False)[:12], []
     for one in sets:
         chosen = choose(one.questions, sample=most, random_seed=random_seed, published=False)
         asked = [_answered(question, one.graph.name) for question in chosen]
-        with open_graph(one.graph) as service:
-            found.append(_recorded(service, one.name, one.unseen, asked, progress))
+        path = folder / f"examples-{one.name}-{most}-{random_seed}-{code}.npz"
+        if not path.is_file():
+            with open_graph(one.graph) as service:
+                write_examples(path, asked, _examples(service, one.name, asked, progress))
+        found.append(RecordedSet(one.unseen, *read_examples(path)))
     if walks_of is not None:
-        with open_graph(walks_of) as service:
-            asked = walk_questions(service, walks_of.name, random_seed=random_seed)
-            found.append(_recorded(service, WALKS, "", asked, progress))
+        path = folder / f"examples-{WALKS}-{random_seed}-{code}.npz"
+        if not path.is_file():
+            with open_graph(walks_of) as service:
+                asked = walk_questions(service, walks_of.name, random_seed=random_seed)
+                write_examples(path, asked, _examples(service, WALKS, asked, progress))
+        found.append(RecordedSet("", *read_examples(path)))
     return found
 
 
@@ -148,9 +158,17 @@ class FamilyScorers:
 
     def __call__(self, family: str, /) -> Path:
         """Returns the file of the scorer that did not see a family."""
-        path = self._folder / f"scorer-without-{family}.npz"
+        return self._written(f"scorer-without-{family}.npz", {family})
+
+    def licensed(self) -> Path:
+        """Returns the file of the scorer that may ship: it saw ``LICENSED`` families and walks."""
+        others = {one.family for one in self._recorded} - {*LICENSED, ""}
+        return self._written("scorer-licensed.npz", others)
+
+    def _written(self, name: str, left_out: Collection[str]) -> Path:
+        path = self._folder / name
         scorer = train_without(
-            self._recorded, {family}, embedder=self._embedder, options=self._options
+            self._recorded, left_out, embedder=self._embedder, options=self._options
         )
         path.write_bytes(encode_candidate_scorer(scorer))
         return path
@@ -167,19 +185,16 @@ def _answered(question: FamilyQuestion, graph: str) -> AnsweredQuestion:
     )
 
 
-def _recorded(
-    service: Service,
-    name: str,
-    family: str,
-    questions: Sequence[AnsweredQuestion],
-    progress: Progress,
-) -> RecordedSet:
+def _examples(
+    service: Service, name: str, questions: Sequence[AnsweredQuestion], progress: Progress
+) -> list[Example]:
+    """Asks questions whose entities the graph has, each with its entities given and without."""
     recorder = ExampleRecorder(same=twin_of)
-    arrays = service.arrays(service.graph(questions[0].graph)) if questions else None
     with service.ranking_by(recorder):
         for number, question in enumerate(questions, start=1):
-            known = arrays and all(arrays.find_node(id_) is not None for id_ in question.start_ids)
+            graph = service.arrays(service.graph(question.graph))
+            known = all(graph.find_node(id_) is not None for id_ in question.start_ids)
             for given in (True, False) if known else ():
                 recorder.ask(service, question, given=given)
             progress(name, number, len(questions))
-    return RecordedSet(family, tuple(questions), tuple(recorder.examples))
+    return recorder.examples

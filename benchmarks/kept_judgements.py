@@ -29,6 +29,8 @@ _JUDGES = (
     "wikidata_questions.py",
     "wordings.py",
 )
+# What decides what a ranker is told, beside those.
+_TOLD = ("sequence_examples.py", "walk_questions.py")
 
 
 class KeptJudgements:
@@ -77,13 +79,20 @@ class KeptJudgements:
         self._keep_in_memory(judgement)
 
 
-def code_hash() -> str:
-    """Returns a hash of the code, and of the weights beside it, that retrieve and judge."""
+def code_hash(*, weights: bool = True) -> str:
+    """Returns a hash of the code, and of the weights beside it, that retrieve and judge.
+
+    Args:
+        weights: Whether those count: what a ranker is told does not depend on them.
+    """
     package = Path(graph_service.__file__).parent
     files = [path for part in _PARTS for path in sorted((package / part).rglob("*"))]
-    files += [Path(__file__).with_name(name) for name in _JUDGES]
+    names = _JUDGES if weights else (*_JUDGES, *_TOLD)
+    files += [Path(__file__).with_name(name) for name in names]
     state = blake2b(digest_size=8)
     for path in files:
+        if path.suffix == ".npz" and not weights:
+            continue
         if path.is_file() and path.suffix != ".pyc":
             state.update(blake2b(path.read_bytes()).digest())
     return state.hexdigest()

@@ -80,11 +80,11 @@ def make_walk_questions(
         names: Gives other names of relations, by id.
         name: The graph's name.
         family: Beginning of the name of the family; a digit, the number of steps, ends it.
-        counts: Questions by number of steps.
+        counts: Questions by number of steps; fewer where the graph has no more walks.
         random_seed: Of the walks and the wordings.
 
     Raises:
-        InputError: The graph has too few entities with a label and statements for that.
+        InputError: The graph has no entity to walk from, or no walk.
     """
     random = Random(f"walks {random_seed}")
     ids = graph.relation_ids.take(np.arange(graph.relation_count))
@@ -115,8 +115,8 @@ def make_walk_questions(
                     ((graph.node_ids[start], tuple((ids[rel], back) for rel, back in steps)),),
                 )
             )
-        if missing:
-            raise InputError(f"graph {name!r} has too few walks of {length} steps")
+    if not found:
+        raise InputError(f"graph {name!r} has no walks to ask for")
     return found
 
 

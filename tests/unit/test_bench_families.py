@@ -12,7 +12,7 @@ import pytest
 from question_data import QUESTIONS, write_data
 
 import graph_service
-from benchmarks import leave_one_out
+from benchmarks import family_scorers, leave_one_out
 from benchmarks.families import (
     FAMILIES,
     FamilyQuestion,
@@ -24,6 +24,7 @@ from benchmarks.families import (
     read_family,
 )
 from benchmarks.judging import Judgement
+from benchmarks.kept_examples import read_examples, write_examples
 from benchmarks.kept_judgements import KeptJudgements, code_hash
 from benchmarks.leave_one_out import measure_families
 from benchmarks.wikidata_questions import (
@@ -36,6 +37,7 @@ from graph_service.cli import main
 from graph_service.errors import InputError
 from graph_service.model.statement import EntityKind
 from graph_service.model.values import EntityValue, Quantity, SomeValue, StringValue, Time
+from graph_service.retrieve.learned.network import read_candidate_scorer
 from graph_service.service import Service
 from graph_service.store import open_store
 from loaders.load import load
@@ -346,3 +348,44 @@ def test_the_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "<plays_in_club" in shown
     assert main(["bench", "quality", "--leave-one-out"]) == 2
     assert "--data" in capsys.readouterr().err
+
+
+def test_what_ranks_is_trained_without_each_family(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(family_scorers, "WALK_COUNTS", {1: 4, 2: 2})
+    kept = tmp_path / "kept"
+    arguments = ["bench", "quality", "--leave-one-out", "--train", "--data", str(data)]
+    arguments += ["--only", "webquestions", "--keep", str(kept), "--json"]
+    assert main(arguments) == 2
+    assert "preset default is not trained" in capsys.readouterr().err
+    assert main([*arguments, "--preset", "default-5"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["preset"] == "default-5"
+    without = read_candidate_scorer(kept / "scorer-without-webquestions.npz")
+    assert "webquestions" not in without.notes["families"]
+    assert {"simplequestions", "walks"} <= set(without.notes["families"])
+    ships = read_candidate_scorer(kept / "scorer-licensed.npz")
+    assert not {"pathquestion", "worldcup"} & set(ships.notes["families"])
+    assert "webquestions" in ships.notes["families"]
+    # What was recorded is not asked again, and reads as it was written.
+    before = {path: path.stat().st_mtime_ns for path in kept.glob("examples-*.npz")}
+    assert before
+    assert main([*arguments, "--preset", "default-5"]) == 0
+    capsys.readouterr()
+    assert {path: path.stat().st_mtime_ns for path in kept.glob("examples-*.npz")} == before
+    questions, examples = read_examples(next(iter(sorted(before))))
+    write_examples(tmp_path / "again.npz", questions, examples)
+    again_questions, again = read_examples(tmp_path / "again.npz")
+    assert again_questions == questions
+    for one, two in zip(examples, again, strict=True):
+        assert (one.family, one.text, one.given) == (two.family, two.text, two.given)
+        assert one.inputs.tolist() == two.inputs.tolist()
+        assert one.right.tolist() == two.right.tolist()
+
+
+def test_a_file_of_examples_that_is_damaged_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "examples.npz"
+    path.write_bytes(b"PK nothing")
+    with pytest.raises(InputError, match="holds no examples"):
+        read_examples(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -30,6 +30,7 @@ def leave_one_out(options: BenchOptions, output: Output, out: Path | None, /) ->
     from benchmarks.leave_one_out import measure_families
     from benchmarks.made_questions import MADE, read_made
     from graph_service.model.serialise import to_plain
+    from graph_service.retrieve.preset import PRESETS, LearnedPreset
     from queries.datasets.demo_set import demo_slice
 
     data = options.data
@@ -53,10 +54,18 @@ def leave_one_out(options: BenchOptions, output: Output, out: Path | None, /) ->
         if done % 50 == 0 or done == total:
             output.note(f"{name}: {done:,} of {total:,} questions")
 
+    if options.train and not isinstance(PRESETS.get(options.preset), LearnedPreset):
+        raise InputError(
+            f"preset {options.preset} is not trained; default-5 is",
+            argument="preset",
+            hint="Add --preset default-5.",
+        )
     with _folder(options.keep) as folder:
+        scorers = _trained(data, folder, progress, options) if options.train else None
         report = measure_families(
             sets,
             open_graph=partial(open_graph, folder),
+            scorer_without=scorers or (lambda family: None),
             preset=options.preset,
             given=options.given,
             sample=options.sample,
@@ -76,6 +85,32 @@ def leave_one_out(options: BenchOptions, output: Output, out: Path | None, /) ->
     return 0
 
 
+def _trained(
+    data: Path, folder: Path, progress: Callable[[str, int, int], None], options: BenchOptions, /
+) -> Callable[[str], Path]:
+    """Returns what trains the scorer that did not see a family, its examples recorded once."""
+    from benchmarks.families import FAMILIES, WIKIDATA_FAMILIES, read_family
+    from benchmarks.family_scorers import MOST_OF_A_SET, FamilyScorers, record_sets
+
+    sets = [one for family in FAMILIES for one in read_family(family, data)]
+    people = next(one.graph for one in sets if one.family in WIKIDATA_FAMILIES)
+    opened = partial(open_graph, folder, scorer=None)
+    with opened(people) as service:
+        embedder = service.vectors.embedder.name
+    recorded = record_sets(
+        sets,
+        people,
+        opened,
+        progress=lambda name, done, total: progress(f"examples of {name}", done, total),
+        folder=folder,
+        most=options.sample or MOST_OF_A_SET,
+        random_seed=options.random_seed,
+    )
+    scorers = FamilyScorers(recorded, folder, embedder=embedder)
+    scorers.licensed()
+    return scorers
+
+
 @contextmanager
 def _folder(keep: Path | None) -> Iterator[Path]:
     if keep is not None:
@@ -87,7 +122,7 @@ def _folder(keep: Path | None) -> Iterator[Path]:
 
 
 @contextmanager
-def open_graph(folder: Path, graph: GraphFile, scorer: Path | None, /) -> Iterator[Service]:
+def open_graph(folder: Path, graph: GraphFile, /, scorer: Path | None) -> Iterator[Service]:
     """Yields a service over a store that holds a graph; loads it where it is not there yet.
 
     Args:

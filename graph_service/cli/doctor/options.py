@@ -57,6 +57,11 @@ class BenchOptions(VerbOptions):
     leave_one_out: bool = option(
         False, help="all families of --data, each without what saw it", group=_LEAVE_ONE_OUT
     )
+    train: bool = option(
+        False,
+        help="train what ranks (preset default-5) anew, for each family without it",
+        group=_LEAVE_ONE_OUT,
+    )
     given: bool = option(False, help="give each question its entities", group=_LEAVE_ONE_OUT)
     published_sample: bool = option(
         False, help="only the questions on which a set's figures are given", group=_LEAVE_ONE_OUT
