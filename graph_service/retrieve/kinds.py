@@ -147,7 +147,10 @@ def _shares(
     has = np.zeros((len(distinct), count))
     has[of_head[known], column[known]] = 1.0
     share = np.zeros((count, count))
-    np.add.at(share, owner, has[place])
+    if len(owner):
+        # Owners ascend: the rows of each stand together.
+        first = np.flatnonzero(np.diff(owner, prepend=-1))
+        share[owner[first]] = np.add.reduceat(has[place], first, axis=0)
     share /= np.maximum(np.bincount(owner, minlength=count), 1)[:, None]
     return share
 
