@@ -1,0 +1,117 @@
+"""Preset default-5 on both stores: base, view, both routes, and another embedder's vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from graphs import load_graph
+from word_vectors import CountingWords
+
+from graph_service import Service, open_service
+from graph_service.errors import InputError
+from graph_service.model.request import RetrieveRequest, ViewRef
+from graph_service.model.result import PathsResult, Strategy
+from graph_service.model.statement import Entity, EntityKind, make_statement
+from graph_service.model.values import EntityValue, Time
+from graph_service.model.view_spec import Method, ViewSpec
+from graph_service.retrieve.learned.network import shipped_scorer
+from graph_service.retrieve.learned.strategy import NetworkRanker
+from graph_service.settings import Settings
+from graph_service.store.protocol import Store
+
+RELATIONS = {"P1": "spouse", "P2": "mother", "P3": "place of birth", "P4": "date of birth"}
+NAMES = {
+    "Q1": "Ann Lee", "Q2": "Bob Ray", "Q3": "Cleo Ray", "Q4": "Oslo", "Q5": "Ann Arbor",
+    "Q6": "Norway",
+}  # fmt: skip
+ASKED = "who is the mother of Ann Lee's spouse?"
+
+
+@pytest.fixture
+def service(store: Store, graph_name: str, tmp_path: Path) -> Iterator[Service]:
+    statements = [
+        make_statement("Q1", "P1", EntityValue("Q2")),
+        make_statement("Q2", "P2", EntityValue("Q3")),
+        make_statement("Q1", "P3", EntityValue("Q4")),
+        make_statement("Q3", "P3", EntityValue("Q4")),
+        make_statement("Q1", "P4", Time("+1952-03-11T00:00:00Z", 11)),
+        make_statement("Q5", "P1", EntityValue("Q6")),
+    ]
+    entities = [
+        *(Entity(id_, labels={"en": name}) for id_, name in NAMES.items()),
+        *(
+            Entity(id_, EntityKind.PROPERTY, labels={"en": name}, aliases={"en": ("wed to",)})
+            if id_ == "P1"
+            else Entity(id_, EntityKind.PROPERTY, labels={"en": name})
+            for id_, name in RELATIONS.items()
+        ),
+    ]
+    load_graph(store, graph_name, statements, entities)
+    settings = Settings(
+        vectors=str(tmp_path / "v.db"), cache_dir=str(tmp_path / "cache"), graph=graph_name
+    )
+    with ExitStack() as stack:
+        opened = open_service(store, settings=settings, embedder=CountingWords())
+        stack.enter_context(opened.ranking_by(ranker()))
+        yield opened
+
+
+def ranker() -> NetworkRanker:
+    """The weights that ship, as if they were trained on vectors of the tests' embedder."""
+    return NetworkRanker(replace(shipped_scorer(), embedder=CountingWords().name))
+
+
+def ask(service: Service, **options: object) -> PathsResult:
+    request = RetrieveRequest(ASKED, Strategy.PATHS, preset="default-5", limit=4)
+    found = service.retrieve(replace(request, **options))  # type: ignore[arg-type]
+    assert isinstance(found, PathsResult)
+    return found
+
+
+def relations(result: PathsResult) -> list[list[str]]:
+    return [[step.triple.relation.id for step in item.steps] for item in result.items]
+
+
+def test_both_stores_find_the_chain_and_whom_it_is_about(service: Service) -> None:
+    found = ask(service)
+    assert relations(found)[0] == ["P1", "P2"]
+    (linked,) = [one for one in found.linked if one.mention == "Ann Lee"]
+    assert linked.entity.id == "Q1"
+    assert ask(service).id == found.id
+
+
+def test_another_name_of_a_relation_is_read_from_the_store(service: Service) -> None:
+    found = ask(service, question="who is Ann Lee wed to?")
+    assert relations(found)[0] == ["P1"]
+
+
+def test_on_a_view_what_is_gone_is_not_found(service: Service) -> None:
+    gone = ViewSpec(method=Method.EDGE_DELETION, level=1.0, random_seed=0)
+    view = ask(service, view=ViewRef(spec=gone))
+    # Deletion leaves literals as they are.
+    assert relations(view) == [["P4"]]
+    assert view.provenance.view_id is not None
+
+
+def test_the_stores_own_route_gives_the_same_result(service: Service) -> None:
+    settings = replace(service.settings, snapshot_edges=1)
+    by_store = open_service(service.store, settings=settings, embedder=CountingWords())
+    with by_store.ranking_by(ranker()):
+        for options in (
+            {},
+            {"entity_ids": ("Q1",), "question": "where was she born?"},
+            {"strategy": Strategy.PATHS, "question": "when was Ann Lee born?"},
+        ):
+            one, two = ask(service, **options), ask(by_store, **options)
+            assert one.items
+            assert (one.items, one.linked, one.id) == (two.items, two.linked, two.id)
+
+
+def test_vectors_that_the_weights_do_not_know_are_refused(store: Store, service: Service) -> None:
+    other = open_service(store, settings=service.settings, embedder=CountingWords())
+    with pytest.raises(InputError, match="was trained on vectors of all-MiniLM-L6-v2"):
+        ask(other)
