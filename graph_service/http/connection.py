@@ -330,11 +330,14 @@ def _httpx_errors() -> Iterator[None]:
         raise httpx.DecodingError(str(error)) from error
     except (OSError, UnicodeError) as error:
         raise httpx.ConnectError(str(error)) from error
-    except Exception as error:
-        known = type(error).__module__.startswith("httpcore")
-        told = getattr(httpx, type(error).__name__, None) if known else None
-        if told is None:
-            raise
+    except (
+        httpcore.TimeoutException,
+        httpcore.NetworkError,
+        httpcore.ProtocolError,
+        httpcore.ProxyError,
+        httpcore.UnsupportedProtocol,
+    ) as error:
+        told: type[httpx.TransportError] = getattr(httpx, type(error).__name__)
         cause = next((one for one in error.args if isinstance(one, Exception)), error)
         raise told(str(error)) from cause
 
