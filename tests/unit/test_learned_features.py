@@ -16,17 +16,15 @@ from graph_service.retrieve.context import Encoder
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.learned.asked import asked_by, read_asked
 from graph_service.retrieve.learned.candidates import Candidates, find_candidates
+from graph_service.retrieve.learned.ends import find_ends
 from graph_service.retrieve.learned.features import (
     NAMES,
     RELATIVE_NAMES,
     TEXT_NAMES,
-    RelationTexts,
     compare,
     describe,
-    find_ends,
-    stem,
-    stems_of,
 )
+from graph_service.retrieve.learned.relation_texts import RelationTexts, stem, stems_of
 from graph_service.retrieve.preset import LEARNED
 
 QUESTION = "what is the religion of Ann's spouse?"
@@ -115,6 +113,62 @@ def test_words_are_covered_by_the_steps_that_speak_them() -> None:
     assert one["nesting"] == pytest.approx(2 / 3)
 
 
+def test_words_of_the_first_steps_stand_closest_to_the_name() -> None:
+    # Ann's spouse has the religion 2; her religion 2 has a spouse of his own, 5.
+    region = region_of(6, [(0, 1), (1, 2), (0, 2), (2, 5)], rel=[0, 1, 1, 0])
+    found, rows = described(region)
+    right = of(found, rows, (0, False), (1, False))
+    wrong = of(found, rows, (1, False), (0, False))
+    assert right["in_order"] == pytest.approx(1.0, abs=1e-6)
+    assert wrong["in_order"] < 0.5
+    assert right["order_gain"] == pytest.approx(-wrong["order_gain"])
+    assert right["order_gain"] > 0.5
+    # One word cannot say two steps.
+    found, rows = described(region, question="what is Ann's spouse?")
+    assert of(found, rows, (0, False), (1, False))["in_order"] < -0.5
+    assert of(found, rows, (0, False))["order_gain"] == 0.0
+
+
+def test_what_a_relation_of_the_region_says_and_a_candidate_does_not_is_unsaid() -> None:
+    found, rows = described(family())
+    one, two = (of(found, rows, (0, False)), of(found, rows, (0, False), (1, False)))
+    assert two["unsaid"] == pytest.approx(0.0, abs=1e-6)
+    assert one["unsaid"] == pytest.approx(one["unsaid_most"] / 2)
+    assert one["unsaid_far"] == one["unsaid_most"] > 0.3
+    # No relation says "aardvark", so no candidate lacks it.
+    _, with_noise = described(family(), question="aardvark, what is the religion of Ann's spouse?")
+    assert of(found, with_noise, (0, False), (1, False))["unsaid"] < 0.15
+
+
+def test_a_kind_that_a_step_comes_to_says_the_word_for_it() -> None:
+    # The people that Ann's spouse is the spouse of: relation 2 says "person".
+    region = region_of(4, [(0, 1), (1, 2), (1, 3)], rel=[0, 0, 1])
+    found, rows = described(region, question="which person is Ann's spouse?")
+    told = of(found, rows, (0, False))
+    assert told["unsaid_kinds"] <= told["unsaid"]
+    assert told["unsaid_kinds_most"] <= told["unsaid_most"]
+
+
+def test_a_step_and_the_same_back_are_asked_for_by_the_same_and_other() -> None:
+    told = {}
+    for question in ("who has the same religion as Ann", "who has the religion of Ann"):
+        found, rows = described(region_of(3, [(0, 1), (2, 1)], rel=[1, 1]), question=question)
+        told[question[8:16]] = of(found, rows, (1, False), (1, True))
+    same, plain = told["the same"], told["the reli"]
+    assert (same["there_and_back"], same["there_and_back_asked"]) == (1.0, 1.0)
+    assert same["there_and_back_unasked"] == 0.0
+    assert (plain["there_and_back_asked"], plain["there_and_back_unasked"]) == (0.0, 1.0)
+    assert same["own_least"] == 0.5
+
+
+def test_a_trail_that_comes_back_to_its_start_is_told() -> None:
+    region = region_of(2, [(0, 1), (1, 0)], rel=[0, 0])
+    found, rows = described(region)
+    assert of(found, rows, (0, False), (0, False))["back_again"] == 1.0
+    assert of(found, rows, (0, False))["back_again"] == 0.0
+    assert of(found, rows, (0, False), (0, False))["meets"] == 0.0
+
+
 def test_other_names_of_relations_count_and_labels_alone_make_the_mean() -> None:
     question = "what faith has Ann?"
     found, rows = described(family(), question=question)
@@ -189,6 +243,17 @@ def test_a_sequence_is_compared_with_the_longer_ones_beside_it() -> None:
     assert (told[short]["has_longer"], told[long_]["has_longer"]) == (1.0, 0.0)
     assert told[long_]["gain_text"] == pytest.approx(0.3)
     assert told[long_]["longer_own"] == pytest.approx(-0.2)
+    # From 0.4 to 0.7 half of what lacks of 1 is closed.
+    assert told[long_]["gap_closed_text"] == pytest.approx(0.5)
+    assert told[long_]["gap_closed_plain"] == pytest.approx(0.5)
+    assert told[short]["gap_closed_text"] == 0.0
+    assert told[short]["gap_left_text"] == pytest.approx(0.5)
+    assert told[short]["gap_left_plain"] == pytest.approx(0.5)
+    assert told[long_]["gap_left_text"] == pytest.approx(-0.3 / 0.3)
+    best = rows[:, NAMES.index("sum_cosine")].max()
+    assert told[short]["below_best_sum"] == pytest.approx(
+        rows[short, NAMES.index("sum_cosine")] - best
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,11 @@ from graph_service.text.function_words import FUNCTION_WORDS
 QUESTION_WORDS = ("who", "where", "when", "which", "what", "how many", "how", "whose")
 _NESTING = frozenset({"of", "s", "that", "whose", "by"})
 """Words that hang one noun on another."""
+_OTHERS = frozenset({
+    "also", "alongside", "another", "common", "else", "fellow", "other", "others", "same", "share",
+    "shared", "shares", "sharing", "together",
+})  # fmt: skip
+"""Words that ask for what stands to something as the named does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +37,7 @@ class Asked:
         possessive: Whether the name owns what follows (``X's``).
         owned: Whether what stands before the name is said to be of it (``of X``).
         place: Middle of the name in the question, 0 to 1; a half where it is not named.
+        of_others: Whether it asks for others beside the named (*the same*, *together with*).
     """
 
     text: str
@@ -43,24 +49,27 @@ class Asked:
     possessive: bool
     owned: bool
     place: float
+    of_others: bool
 
     def nearest(self) -> int | None:
         """Returns the place of the word that the name hangs on, where there is a word."""
-        if not self.words:
-            return None
-        after = np.flatnonzero(self.distance > 0)
-        before = np.flatnonzero(self.distance < 0)
-        if self.possessive and len(after):
-            return int(after[0])
-        if self.owned and len(before):
-            return int(before[-1])
-        return int(np.argmin(np.abs(self.distance) * 2 + (self.distance > 0)))
+        return int(self.by_closeness()[0]) if self.words else None
 
     def furthest(self) -> int | None:
         """Returns the place of the word that is furthest from the name, where there is a word."""
-        if not self.words:
-            return None
-        return int(np.argmax(np.abs(self.distance) * 2 + (self.distance < 0)))
+        return int(self.by_closeness()[-1]) if self.words else None
+
+    def by_closeness(self) -> Int64:
+        """Returns the places of the words, those that the name hangs on first.
+
+        After ``X's`` what follows comes before what stands ahead of the name, and after ``of X``
+        the other way about; else the nearer word comes first, and of two as near the one before.
+        """
+        after = self.distance > 0
+        far = 2 * np.abs(self.distance) + after
+        if self.possessive or self.owned:
+            far = far + 4 * (np.abs(self.distance).max(initial=0) + 1) * (after != self.possessive)
+        return np.argsort(far, kind="stable")
 
 
 def read_asked(question: str, mention: tuple[int, int] | None, encode: Encoder, /) -> Asked:
@@ -104,6 +113,7 @@ def read_asked(question: str, mention: tuple[int, int] | None, encode: Encoder, 
         possessive=following == "s",
         owned=preceding == "of",
         place=(start + end) / 2 / max(len(question), 1) if mention else 0.5,
+        of_others=any(word in _OTHERS for word, _ in outside),
     )
 
 

@@ -1,8 +1,9 @@
 """Relation sequences from each entity that a question may begin at, and the walks that follow them.
 
-A candidate is a start entity and a sequence of relations with directions. All simple walks from
-the starts are enumerated, shortest first, within a budget; of the longer sequences the most
-promising are kept. What makes one promising is cheap: how like its relations' names are to the
+A candidate is a start entity and a sequence of relations with directions. All trails from the
+starts, walks that use no statement twice, are enumerated, shortest first, within a budget; of the
+longer sequences the most promising are kept. A trail may come back to an entity (*the spouse of
+X's spouse*). A statement of an entity about itself may be used again, since it leads nowhere else. What makes one promising is cheap: how like its relations' names are to the
 question, and how sure the start is.
 """
 
@@ -188,7 +189,8 @@ class _StepTable:
         # Each edge forward, then backward: what a stable sort by source keeps.
         ends = np.stack((region.head, region.tail), axis=1)
         source, target = ends.ravel(), ends[:, ::-1].ravel()
-        steps = np.flatnonzero(source != target)
+        # One of a thing about itself is walked forward alone.
+        steps = np.flatnonzero((source != target) | (np.arange(len(source)) % 2 == 0))
         order = steps[stable_order(source[steps])]
         self.relation_count = max(len(relation_numbers), 1)
         self.target = target[order].astype(np.int64)
@@ -203,22 +205,23 @@ class _StepTable:
         return self.begin[nodes + 1] - self.begin[nodes]
 
     def walk_on(self, levels: list[_Level], sources: Int64) -> tuple[_Level, Int64, Int64]:
-        """Returns the simple walks one step longer, and for each its old sequence and its step."""
+        """Returns the trails one step longer, and for each its old sequence and its step."""
         last = levels[-1]
         nodes = last.node[sources]
         count = self.count(nodes)
         owner = np.repeat(np.arange(len(nodes)), count)
         offset = np.cumsum(count) - count
         place = np.arange(len(owner)) - offset[owner] + self.begin[nodes][owner]
-        target, parent = self.target[place], sources[owner]
-        fresh = np.ones(len(target), dtype=bool)
+        edge, target, parent = self.edge[place], self.target[place], sources[owner]
+        fresh = np.ones(len(edge), dtype=bool)
         above = parent
-        for level in reversed(levels):
-            fresh &= target != level.node[above]
+        for level in reversed(levels[1:]):
+            fresh &= edge != level.edge[above]
             above = level.parent[above]
-        place, target, parent = place[fresh], target[fresh], parent[fresh]
+        fresh |= target == last.node[parent]
+        place, edge, target, parent = place[fresh], edge[fresh], target[fresh], parent[fresh]
         step = self.step[place]
-        level = _Level(parent, target, self.edge[place], step % 2 == 1, step[:0])
+        level = _Level(parent, target, edge, step % 2 == 1, step[:0])
         return level, last.sequence[parent], step
 
 

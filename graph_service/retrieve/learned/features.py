@@ -6,34 +6,26 @@ Every number is a function of the question, the region and texts' vectors, on bo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Sequence
 
 import numpy as np
 
 from graph_service.link.starts import NameForm, StartCandidate
 from graph_service.model.graph import Float64, Int64
-from graph_service.model.region import Region
-from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.learned.asked import QUESTION_WORDS, Asked
 from graph_service.retrieve.learned.candidates import Candidates
-from graph_service.text.fold import words
-from graph_service.text.function_words import FUNCTION_WORDS
+from graph_service.retrieve.learned.ends import Ends
+from graph_service.retrieve.learned.relation_texts import RelationTexts
+from graph_service.retrieve.learned.words import WORD_NAMES, of_words
 
 _RELATION = (
     "mean_cosine", "sum_cosine", "most_cosine", "least_cosine", "last_cosine", "first_cosine",
     "sum_over_part",
 )  # fmt: skip
-_WORD = (
-    "covered_mean", "covered_least", "covered_two", "step_least", "step_most", "step_last",
-    "step_first", "step_mean", "uncovered_35", "uncovered_50", "distinct_words", "own_last",
-    "own_least", "near_first", "near_last", "far_first", "far_last", "shared_least", "shared_most",
-    "shared_last", "unshared_words",
-)  # fmt: skip
 _SHAPE = (
     "one_step", "two_steps", "three_steps", "backward", "backward_first", "backward_last", "ends",
-    "walks", "walks_per_end", "meets",
+    "walks", "walks_per_end", "meets", "back_again", "there_and_back", "there_and_back_asked",
+    "there_and_back_unasked",
 )  # fmt: skip
 _ENDS = (
     "date", "number", "text", "person", "entity", "kind_known", "kind_cosine", "kind_word",
@@ -49,7 +41,7 @@ _START = (
     "name_covered", "degree", "name_share", "rivals", "slips", "starts", "capitals",
     "neighbour_matches", "part_of_name", "demonym",
 )  # fmt: skip
-NAMES = (*_RELATION, *_WORD, *_SHAPE, *_ENDS, *_QUESTION, *_START)
+NAMES = (*_RELATION, *WORD_NAMES, *_SHAPE, *_ENDS, *_QUESTION, *_START)
 """What is told of every candidate."""
 TEXT_NAMES = (
     "text_cosine", "text_lacking", "text_score", "kinds_spoken", "plain_cosine", "plain_lacking",
@@ -58,78 +50,12 @@ TEXT_NAMES = (
 """What is told of those whose sequences are put into words."""
 RELATIVE_NAMES = (
     "longer_own", "longer_text", "longer_plain", "gain_text", "gain_plain", "below_best_text",
-    "below_best_plain", "has_longer",
+    "below_best_plain", "has_longer", "gap_closed_text", "gap_closed_plain", "gap_left_text",
+    "gap_left_plain", "below_best_sum", "below_best_covered",
 )  # fmt: skip
 """What is told of those beside the others of the same start."""
 FINAL_NAMES = (*NAMES, *TEXT_NAMES, *RELATIVE_NAMES)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RelationTexts:
-    """The names of a region's relations, ``r`` relations of ``n`` names.
-
-    Attributes:
-        vectors: Unit vectors of all names, those of one relation together, float64 [n, d].
-        first: Place of each relation's first name, its label, int64 [r].
-        stems: Stems of each name's words, by relation.
-    """
-
-    vectors: Float64
-    first: Int64
-    stems: tuple[tuple[frozenset[str], ...], ...]
-
-    @property
-    def labels(self) -> Float64:
-        """Vectors of the labels, float64 [r, d]."""
-        return self.vectors[self.first]
-
-    def likeness(self, texts: Float64, /) -> Float64:
-        """Returns the cosine of each text with the nearest name of each relation, [texts, r]."""
-        if not len(texts):
-            return np.zeros((0, len(self.first)))
-        nearest: Float64 = np.maximum.reduceat(texts @ self.vectors.T, self.first, axis=1)
-        return nearest
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Ends:
-    """What candidates lead to, ``c`` candidates.
-
-    Attributes:
-        shares: Share of ends that are dates, numbers, other text, persons, entities: [c, 5].
-        kind: Number in ``KINDS`` of the commonest kind of end; -1 where none is known. int64 [c].
-        meets: Whether another of the starts is among them, float64 [c].
-    """
-
-    shares: Float64
-    kind: Int64
-    meets: Float64
-
-
-def stem(word: str, /) -> str:
-    """Returns an English word without its commonest endings.
-
-    >>> stem("directed"), stem("director"), stem("films")
-    ('direct', 'direct', 'film')
-    """
-    for ending, least in (
-        ("ing", 6),
-        ("ed", 5),
-        ("es", 5),
-        ("er", 5),
-        ("or", 5),
-        ("s", 4),
-        ("e", 4),
-    ):
-        if word.endswith(ending) and len(word) >= least:
-            return word[: -len(ending)]
-    return word
-
-
-@lru_cache(maxsize=1 << 16)
-def stems_of(name: str, /) -> frozenset[str]:
-    """Returns the stems of a name's words, function words left out."""
-    return frozenset(stem(word) for word in words(name) if word not in FUNCTION_WORDS)
+_LEAST_GAP = 0.1
 
 
 def describe(
@@ -167,8 +93,8 @@ def describe(
             continue
         columns = [
             *_of_relations(candidates, rows, of_start, relations),
-            *_of_words(candidates, rows, of_start, relations),
-            *_of_shape(candidates, rows, ends),
+            *of_words(candidates, rows, of_start, relations, ends, kind_vectors),
+            *_of_shape(candidates, rows, of_start, ends),
             *_of_ends(rows, of_start, ends, kind_vectors),
             *_of_question(candidates, rows, of_start, ends, question_words),
         ]
@@ -207,89 +133,15 @@ def _of_relations(
     ]
 
 
-def _of_words(
-    candidates: Candidates, rows: Int64, asked: Asked, relations: RelationTexts
-) -> list[Float64]:
-    held, place, length = (
-        candidates.steps[rows],
-        candidates.relations[rows],
-        candidates.length[rows],
-    )
-    count, last = len(rows), candidates.length[rows] - 1
-    row = np.arange(count)
-    shared = _shared(held, place, asked, relations)
-    if not asked.words:
-        return [*[np.zeros(count)] * 17, *(shared[i] for i in range(4))]
-    like = relations.likeness(asked.word_vectors)
-    # [words, candidates, steps]
-    of_step = np.where(held, like[:, place], -1.0)
-    covered = of_step.max(axis=2)
-    by_step = np.where(held, of_step.max(axis=0), -1.0)
-    two = np.sort(covered, axis=0)[:2].mean(axis=0)
-    own = np.empty((count, held.shape[1]))
-    for step in range(held.shape[1]):
-        others = np.delete(of_step, step, axis=2).max(axis=2, initial=-1.0)
-        alone = (length == 1) | ~held[:, step]
-        own[:, step] = np.where(alone, 0.5, (of_step[:, :, step] - others).max(axis=0))
-    best = of_step.argmax(axis=0)
-    best = np.where(held, best, best[:, :1])
-    different = (np.diff(np.sort(best, axis=1), axis=1) > 0).sum(axis=1) + 1
-    near, far = asked.nearest() or 0, asked.furthest() or 0
-    return [
-        covered.mean(axis=0),
-        covered.min(axis=0),
-        two,
-        np.where(held, by_step, 2.0).min(axis=1),
-        by_step.max(axis=1),
-        by_step[row, last],
-        by_step[:, 0],
-        np.where(held, by_step, 0.0).sum(axis=1) / length,
-        (covered < 0.35).sum(axis=0) / 4,
-        (covered < 0.5).sum(axis=0) / 4,
-        different / length,
-        own[row, last],
-        np.where(held, own, 2.0).min(axis=1),
-        of_step[near, :, 0],
-        of_step[near][row, last],
-        of_step[far, :, 0],
-        of_step[far][row, last],
-        *(shared[i] for i in range(4)),
-    ]
-
-
-def _shared(
-    held: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-    place: Int64,
-    asked: Asked,
-    relations: RelationTexts,
-) -> tuple[Float64, Float64, Float64, Float64]:
-    """Returns the shares of relations' words that the question has: least, most, of the last step;
-    and how many of its words no step has, in quarters.
-    """
-    used = np.unique(place)
-    said = {stem(word) for word in asked.words}
-    share = np.zeros(int(used.max(initial=0)) + 1)
-    has = np.zeros((len(share), len(said)), dtype=bool)
-    order = {word: i for i, word in enumerate(sorted(said))}
-    for relation in used.tolist():
-        names = relations.stems[relation]
-        share[relation] = max((len(name & said) / max(len(name), 1) for name in names), default=0.0)
-        for word in set().union(*names) & said:
-            has[relation, order[word]] = True
-    shares = share[place]
-    last = held.sum(axis=1) - 1
-    unshared = ~(has[place] & held[..., None]).any(axis=1)
-    return (
-        np.where(held, shares, 2.0).min(axis=1),
-        np.where(held, shares, -1.0).max(axis=1),
-        shares[np.arange(len(place)), last],
-        unshared.sum(axis=1) / 4,
-    )
-
-
-def _of_shape(candidates: Candidates, rows: Int64, ends: Ends) -> list[Float64]:
+def _of_shape(candidates: Candidates, rows: Int64, asked: Asked, ends: Ends) -> list[Float64]:
     length = candidates.length[rows]
     held, backward = candidates.steps[rows], candidates.backward[rows]
+    place = candidates.relations[rows]
+    turned = (
+        (held[:, 1:] & (place[:, 1:] == place[:, :-1]) & (backward[:, 1:] != backward[:, :-1]))
+        .any(axis=1)
+        .astype(np.float64)
+    )
     walks = candidates.walks[rows].astype(np.float64)
     count = np.bincount(candidates.end_owner, minlength=len(candidates))[rows].astype(np.float64)
     return [
@@ -301,6 +153,10 @@ def _of_shape(candidates: Candidates, rows: Int64, ends: Ends) -> list[Float64]:
         np.log1p(walks) / 5,
         (walks > 1.5 * count).astype(np.float64),
         ends.meets[rows],
+        ends.back[rows],
+        turned,
+        turned * asked.of_others,
+        turned * (not asked.of_others) - (1.0 - turned) * asked.of_others,
     ]
 
 
@@ -374,56 +230,10 @@ def _of_start(
     ]
 
 
-def find_ends(
-    candidates: Candidates,
-    region: Region,
-    kinds: Mapping[int, str],
-    literal_form: Sequence[int],
-    /,
-) -> Ends:
-    """Returns what candidates lead to.
-
-    Args:
-        candidates: c of them.
-        region: Theirs.
-        kinds: Kind of the heads of each relation, by global number.
-        literal_form: 0, 1 or 2 for each candidate whose first literal end is a date, a number or
-            other text; -1 for one that has none.
-    """
-    count = len(candidates)
-    owner, node = candidates.end_owner, candidates.end_node
-    total = np.maximum(np.bincount(owner, minlength=count), 1)
-    kind_of_node = np.full(region.node_count, -1)
-    number = {kind: i for i, kind in enumerate(KINDS)}
-    of_relation = {rel: number[kind] for rel, kind in kinds.items()}
-    relations, place = np.unique(region.rel, return_inverse=True)
-    of_edge = np.array([of_relation.get(rel, -1) for rel in relations.tolist()], dtype=np.int64)
-    heads = of_edge[place] if len(place) else place
-    # Of several, that of the statement of the smallest key: later assignments win.
-    known_edges = np.flatnonzero(heads >= 0)[::-1]
-    kind_of_node[region.head[known_edges]] = heads[known_edges]
-    literal = region.literal[node]
-    kind = kind_of_node[node]
-    shares = np.zeros((count, 5))
-    part = np.bincount(owner[literal], minlength=count) / total
-    form = np.asarray(literal_form, dtype=np.int64)
-    for column in range(3):
-        shares[:, column] = np.where(form == column, part, 0.0)
-    person = (kind == number["person"]) & ~literal
-    shares[:, 3] = np.bincount(owner[person], minlength=count) / total
-    shares[:, 4] = 1.0 - part
-    commonest = np.zeros((count, len(KINDS)), dtype=np.int64)
-    known = (kind >= 0) & ~literal
-    np.add.at(commonest, (owner[known], kind[known]), 1)
-    best = np.where(commonest.any(axis=1), commonest.argmax(axis=1), -1)
-    is_start = np.zeros(region.node_count, dtype=bool)
-    is_start[region.start_entities] = True
-    meets = np.bincount(owner[is_start[node]], minlength=count) > 0
-    return Ends(shares, best, meets.astype(np.float64))
-
-
 def compare(candidates: Candidates, chosen: Int64, described: Float64, text: Float64, /) -> Float64:
     """Returns ``RELATIVE_NAMES`` of some candidates beside one another, [n, len(RELATIVE_NAMES)].
+
+    A gap is what a cosine lacks of 1: a step that says a word the rest does not closes much of it.
 
     Args:
         candidates: All.
@@ -455,6 +265,14 @@ def compare(candidates: Candidates, chosen: Int64, described: Float64, text: Flo
         rows = np.flatnonzero(starts == start)
         found[rows, 5] = text[rows, 2] - text[rows, 2].max()
         found[rows, 6] = text[rows, 6] - text[rows, 6].max()
+    for column, cosine, gain, longest in ((8, 0, 3, 1), (9, 4, 4, 2)):
+        before = 1.0 - text[:, cosine] + found[:, gain]
+        found[:, column] = found[:, gain] / np.maximum(before, _LEAST_GAP)
+        left = np.maximum(1.0 - text[:, cosine], _LEAST_GAP)
+        found[:, column + 2] = np.maximum(found[:, longest], -0.3) / left
+    for column, name in ((12, "sum_cosine"), (13, "covered_mean")):
+        value = described[chosen, NAMES.index(name)]
+        found[:, column] = value - value.max(initial=-1.0)
     return found
 
 

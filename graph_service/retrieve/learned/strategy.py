@@ -23,16 +23,10 @@ from graph_service.retrieve.context import RetrievalContext, Selection
 from graph_service.retrieve.kinds import KINDS, head_kinds, spoken_kinds
 from graph_service.retrieve.learned.asked import Asked, asked_by, read_asked
 from graph_service.retrieve.learned.candidates import find_candidates
-from graph_service.retrieve.learned.features import (
-    TEXT_NAMES,
-    Ends,
-    RelationTexts,
-    compare,
-    describe,
-    find_ends,
-    stems_of,
-)
+from graph_service.retrieve.learned.ends import Ends, find_ends
+from graph_service.retrieve.learned.features import TEXT_NAMES, compare, describe
 from graph_service.retrieve.learned.network import SCORE_DIGITS, CandidateScorer
+from graph_service.retrieve.learned.relation_texts import RelationTexts, stems_of
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.strategy import TripleTexts, pick_walks
 from graph_service.retrieve.sequences.walks import Walk

@@ -1,0 +1,206 @@
+"""How the words of a question and the steps of a candidate say each other.
+
+Cosines are between one word and one name of a relation. A word that a candidate covers is said by
+one of its relations; a step has a word of its own where no other step says it as well.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graph_service.model.graph import Bool, Float64, Int64
+from graph_service.retrieve.learned.asked import Asked
+from graph_service.retrieve.learned.candidates import Candidates
+from graph_service.retrieve.learned.ends import Ends
+from graph_service.retrieve.learned.relation_texts import RelationTexts, stem
+
+WORD_NAMES = (
+    "covered_mean", "covered_least", "covered_two", "step_least", "step_most", "step_last",
+    "step_first", "step_mean", "uncovered_35", "uncovered_50", "distinct_words", "own_last",
+    "own_least", "near_first", "near_last", "far_first", "far_last", "shared_least", "shared_most",
+    "shared_last", "unshared_words", "in_order", "order_gain", "unsaid", "unsaid_most",
+    "unsaid_far", "unsaid_kinds", "unsaid_kinds_most",
+)  # fmt: skip
+_LEAST_LIKE = 0.3
+"""A cosine that says nothing: words are about as like relations that they do not mean."""
+
+
+def of_words(
+    candidates: Candidates,
+    rows: Int64,
+    asked: Asked,
+    relations: RelationTexts,
+    ends: Ends,
+    kind_vectors: Float64,
+    /,
+) -> list[Float64]:
+    """Returns ``WORD_NAMES`` of some candidates of one start, float64 [len(rows)] each."""
+    held, place, length = (
+        candidates.steps[rows],
+        candidates.relations[rows],
+        candidates.length[rows],
+    )
+    count, last = len(rows), candidates.length[rows] - 1
+    row = np.arange(count)
+    shared = _shared(held, place, asked, relations)
+    if not asked.words:
+        return [*[np.zeros(count)] * 17, *(shared[i] for i in range(4)), *[np.zeros(count)] * 7]
+    like = relations.likeness(asked.word_vectors)
+    # [words, candidates, steps]
+    of_step = np.where(held, like[:, place], -1.0)
+    covered = of_step.max(axis=2)
+    by_step = np.where(held, of_step.max(axis=0), -1.0)
+    two = np.sort(covered, axis=0)[:2].mean(axis=0)
+    own = np.empty((count, held.shape[1]))
+    for step in range(held.shape[1]):
+        # A step and the same back are one relation, which the same word may say.
+        other = held & (place != place[:, step : step + 1])
+        others = np.where(other, of_step, -1.0).max(axis=2, initial=-1.0)
+        alone = ~other.any(axis=1) | ~held[:, step]
+        own[:, step] = np.where(alone, 0.5, (of_step[:, :, step] - others).max(axis=0))
+    best = of_step.argmax(axis=0)
+    best = np.where(held, best, best[:, :1])
+    different = (np.diff(np.sort(best, axis=1), axis=1) > 0).sum(axis=1) + 1
+    near, far = asked.nearest() or 0, asked.furthest() or 0
+    return [
+        covered.mean(axis=0),
+        covered.min(axis=0),
+        two,
+        np.where(held, by_step, 2.0).min(axis=1),
+        by_step.max(axis=1),
+        by_step[row, last],
+        by_step[:, 0],
+        np.where(held, by_step, 0.0).sum(axis=1) / length,
+        (covered < 0.35).sum(axis=0) / 4,
+        (covered < 0.5).sum(axis=0) / 4,
+        different / length,
+        own[row, last],
+        np.where(held, own, 2.0).min(axis=1),
+        of_step[near, :, 0],
+        of_step[near][row, last],
+        of_step[far, :, 0],
+        of_step[far][row, last],
+        *(shared[i] for i in range(4)),
+        *_order(of_step[asked.by_closeness()], length),
+        *_unsaid(like, covered, far, _kind_likeness(candidates, rows, asked, ends, kind_vectors)),
+    ]
+
+
+def _order(of_step: Float64, length: Int64) -> tuple[Float64, Float64]:
+    """Returns how well steps are said by words in their order, and the gain over the other way.
+
+    The words of the first steps stand closest to the name. Each step takes a word of its own.
+
+    Args:
+        of_step: Cosine of each word, the closest first, with each step, [words, c, hops].
+        length: Steps of each candidate, int64 [c].
+    """
+    found: list[Float64] = []
+    for ordered in (of_step, of_step[::-1]):
+        none = np.full(ordered.shape[1:2], -2.0)
+        best, total = np.zeros((len(ordered) + 1, len(none))), np.zeros(len(none))
+        for step in range(ordered.shape[2]):
+            taken = np.maximum.accumulate(best[:-1] + ordered[:, :, step], axis=0)
+            taken = np.concatenate((none[None, :], taken))
+            best = np.where(length > step, taken, best)
+            best[0] = np.where(length > step, none, best[0])
+        total = best[-1]
+        found.append(np.maximum(total / length, -1.0))
+    return found[0], np.where(length > 1, found[0] - found[1], 0.0)
+
+
+def _unsaid(
+    like: Float64, covered: Float64, far: int, kind: Float64
+) -> tuple[Float64, Float64, Float64, Float64, Float64]:
+    """Returns what words ask for that some relation of the region says and a candidate does not.
+
+    Args:
+        like: Cosine of each word with each relation of the region, [words, r].
+        covered: With the nearest of a candidate's relations, [words, c].
+        far: Place of the word that is furthest from the name.
+        kind: With the nearest of the kinds of what a candidate comes to, [words, c].
+
+    Returns:
+        Of relations alone the sum over words, halved, the most, and that of the furthest word;
+        with kinds the sum and the most; float64 [c] each.
+    """
+    most = np.maximum(like.max(axis=1, initial=-1.0), _LEAST_LIKE)[:, None]
+    lost = most - np.maximum(covered, _LEAST_LIKE)
+    of_kinds = np.maximum(most - np.maximum(np.maximum(covered, kind), _LEAST_LIKE), 0.0)
+    return (
+        lost.sum(axis=0) / 2,
+        lost.max(axis=0),
+        lost[far],
+        of_kinds.sum(axis=0) / 2,
+        of_kinds.max(axis=0),
+    )
+
+
+def _kind_likeness(
+    candidates: Candidates, rows: Int64, asked: Asked, ends: Ends, kind_vectors: Float64
+) -> Float64:
+    """Returns the cosine of words with the nearest kind of what a candidate's steps come to.
+
+    float64 [words, c]; -1 where no kind is known.
+    """
+    like = asked.word_vectors @ kind_vectors.T
+    like = np.concatenate((like, np.full((len(like), 1), -1.0)), axis=1)
+    found = like[:, ends.kind[rows]]
+    for before in prefixes(candidates, rows).T:
+        kind = np.where(before >= 0, ends.kind[before], -1)
+        found = np.maximum(found, like[:, kind])
+    return found
+
+
+def prefixes(candidates: Candidates, rows: Int64, /) -> Int64:
+    """Returns the candidates that some candidates go on from, int64 [n, hops - 1]; -1 for none.
+
+    Args:
+        candidates: All.
+        rows: Those of one start, int64 [n].
+    """
+    base = 2 * len(candidates.relation_numbers) + 1
+    step = np.where(candidates.steps, 2 * candidates.relations + candidates.backward + 1, 0).astype(
+        np.int64
+    )[rows]
+    hops = step.shape[1]
+    place = base ** np.arange(hops - 1, -1, -1, dtype=np.int64)
+    code = step @ place
+    order = np.argsort(code, kind="stable")
+    found = np.full((len(rows), hops - 1), -1, dtype=np.int64)
+    for depth in range(1, hops):
+        wanted = step[:, :depth] @ place[:depth]
+        at = np.minimum(np.searchsorted(code, wanted, sorter=order), len(code) - 1)
+        match = (code[order[at]] == wanted) & (candidates.length[rows] > depth)
+        found[:, depth - 1] = np.where(match, rows[order[at]], -1)
+    return found
+
+
+def _shared(
+    held: Bool,
+    place: Int64,
+    asked: Asked,
+    relations: RelationTexts,
+) -> tuple[Float64, Float64, Float64, Float64]:
+    """Returns the shares of relations' words that the question has: least, most, of the last step;
+    and how many of its words no step has, in quarters.
+    """
+    used = np.unique(place)
+    said = {stem(word) for word in asked.words}
+    share = np.zeros(int(used.max(initial=0)) + 1)
+    has = np.zeros((len(share), len(said)), dtype=bool)
+    order = {word: i for i, word in enumerate(sorted(said))}
+    for relation in used.tolist():
+        names = relations.stems[relation]
+        share[relation] = max((len(name & said) / max(len(name), 1) for name in names), default=0.0)
+        for word in set().union(*names) & said:
+            has[relation, order[word]] = True
+    shares = share[place]
+    last = held.sum(axis=1) - 1
+    unshared = ~(has[place] & held[..., None]).any(axis=1)
+    return (
+        np.where(held, shares, 2.0).min(axis=1),
+        np.where(held, shares, -1.0).max(axis=1),
+        shares[np.arange(len(place)), last],
+        unshared.sum(axis=1) / 4,
+    )
