@@ -335,6 +335,10 @@ class Retriever:
             **request.of_preset(),
         )
         preset.require(request.strategy)
+        # What nobody asked for may not be more than what one may ask for.
+        preset = replace(
+            preset, limit=min(preset.limit, most_items), hops=min(preset.hops, most_hops)
+        )
         if isinstance(preset, RelationPreset):
             return replace(preset, ranker=self._rankers.resolve(preset.ranker))
         return preset

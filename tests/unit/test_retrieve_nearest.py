@@ -32,7 +32,7 @@ def ask(
     promise: Callable[..., Float64] | None = None,
 ) -> tuple[tuple[Walk, ...], tuple[Cut, ...]]:
     values = np.array(like)
-    return nearest_walks(
+    walks, more, cuts = nearest_walks(
         region,
         preset,
         likeness=lambda edges: values[edges],
@@ -40,6 +40,8 @@ def ask(
         max_length=max_length,
         max_walks=1000,
     )
+    assert not more
+    return walks, cuts
 
 
 def brute(

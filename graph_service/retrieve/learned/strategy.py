@@ -28,7 +28,7 @@ from graph_service.retrieve.learned.features import TEXT_NAMES, compare, describ
 from graph_service.retrieve.learned.network import SCORE_DIGITS, CandidateScorer
 from graph_service.retrieve.learned.relation_texts import RelationTexts, stems_of
 from graph_service.retrieve.preset import LearnedPreset
-from graph_service.retrieve.sequences.strategy import TripleTexts, pick_walks
+from graph_service.retrieve.sequences.strategy import TripleTexts, most_walks, pick_walks
 from graph_service.retrieve.sequences.walks import Walk
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
 from graph_service.text.function_words import content_words
@@ -307,7 +307,7 @@ def by_learning(
     reader = QuestionReader(call, question, starts, asking.aliases, given=asking.given)
     candidates = reader.candidates
     if not len(candidates):
-        return replace(pick_walks(call, (), reader.cuts), confident=False)
+        return replace(pick_walks(call, (), reader.cuts, more=False), confident=False)
     finalists, score = asking.ranker.rank(reader, preset.max_refined)
     order = np.lexsort((finalists.numbers, -score))
     relevance = float(finalists.text_scores[order[0]])
@@ -315,10 +315,10 @@ def by_learning(
     if len(candidates) > len(order):
         cut = Cut("sequences", CutReason.LIMIT, preset.max_refined, len(order), len(candidates))
         cuts = (*cuts, cut)
-    walks = _walks(call, reader, finalists, score, order, relevance)
+    walks, more = _walks(call, reader, finalists, score, order, relevance)
     used = dict.fromkeys(int(region.nodes[walk.nodes[0]]) for walk in walks)
     return replace(
-        pick_walks(call, walks, cuts),
+        pick_walks(call, walks, cuts, more=more),
         relevance=relevance,
         confident=relevance >= preset.min_relevance,
         used_starts=tuple(used),
@@ -332,17 +332,19 @@ def _walks(
     score: Float64,
     order: Int64,
     relevance: float,
-) -> tuple[Walk, ...]:
-    """Returns the walks of the best candidates, at most as many as may be asked for.
+) -> tuple[tuple[Walk, ...], bool]:
+    """Returns the walks of the best candidates, at most as many as may be asked for, and whether
+    there are more.
 
     A walk's score falls from the relevance of the best by the scorer's difference.
     """
     region, preset, candidates = call.region, call.preset, reader.candidates
-    most = max(preset.limit * preset.walks_per_item, preset.min_walks)
+    most = most_walks(preset)
     top = max(relevance, preset.least_score)
     found: list[Walk] = []
     seen: set[tuple[int, ...]] = set()
     texts: dict[int, TripleTexts] = {}
+    unread = int(candidates.walks[finalists.numbers[order]].sum())
     for row in order.tolist():
         number = int(finalists.numbers[row])
         start = int(candidates.start[number])
@@ -360,6 +362,7 @@ def _walks(
             edges = edges[np.lexsort((*edges.T[::-1], -mean))]
         backward = candidates.backward[number, : edges.shape[1]].tolist()
         for walk in edges[:most].tolist():
+            unread -= 1
             key = min(tuple(walk), tuple(walk[::-1]))
             if key in seen:
                 continue
@@ -375,4 +378,4 @@ def _walks(
             found.append(Walk(tuple(nodes), tuple(walk), tuple(backward), number, value, parts))
         if len(found) >= most:
             break
-    return tuple(found[:most])
+    return tuple(found[:most]), unread > 0 or len(found) > most

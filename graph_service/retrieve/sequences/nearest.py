@@ -45,8 +45,9 @@ def nearest_walks(
     promise: Callable[[Int64, Int64], Float64],
     max_length: int,
     max_walks: int,
-) -> tuple[tuple[Walk, ...], tuple[Cut, ...]]:
-    """Returns walks of one step and of two, those nearest to the question first.
+) -> tuple[tuple[Walk, ...], bool, tuple[Cut, ...]]:
+    """Returns walks of one step and of two, those nearest to the question first, whether there are
+    more, and what was cut.
 
     Args:
         region: The region; walks begin at its start entities and visit no node twice.
@@ -105,7 +106,9 @@ def nearest_walks(
         if left_out
         else ()
     )
-    return _distinct(walks)[:max_walks], cuts
+    distinct = _distinct(walks)
+    more = len(distinct) > max_walks or sum(map(len, scores)) > len(walks)
+    return distinct[:max_walks], more, cuts
 
 
 def _distinct(walks: list[Walk]) -> tuple[Walk, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graph_service.model.graph import Float64, Int64
-from graph_service.model.limits import Cut
+from graph_service.model.limits import Cut, CutReason
 from graph_service.model.result import ScorePart, Strategy
 from graph_service.retrieve.context import (
     NO_STATS,
@@ -75,31 +75,46 @@ def by_sequences(
         scorer,
         preset,
         max_length=min(preset.hops, preset.max_path_length),
-        max_walks=_max_walks(preset),
+        max_walks=most_walks(preset),
         order=triples.order,
         deadline=call.deadline,
     )
     call.clock.stage("sequences")
     confident = walks.relevance is not None and walks.relevance >= preset.min_relevance
     if not confident:
-        found, cuts = _nearest(call, question, texts, scorer, walks)
-        walks = replace(walks, walks=found, cuts=(*walks.cuts, *cuts))
+        found, more, cuts = _nearest(call, question, texts, scorer, walks)
+        walks = replace(walks, walks=found, cuts=(*walks.cuts, *cuts), more=more)
         call.clock.stage("nearest")
     elif call.strategy is Strategy.PATHS:
         walks = replace(walks, walks=_with_parts(call, scorer, walks.walks))
     return replace(
-        pick_walks(call, walks.walks, walks.cuts), relevance=walks.relevance, confident=confident
+        pick_walks(call, walks.walks, walks.cuts, more=walks.more),
+        relevance=walks.relevance,
+        confident=confident,
     )
 
 
-def _max_walks(preset: SequencePreset) -> int:
+def most_walks(preset: WordedPreset, /) -> int:
+    """Returns how many walks are read at most."""
     return max(preset.limit * preset.walks_per_item, preset.min_walks)
 
 
 def pick_walks(
-    call: RetrievalContext[WordedPreset], walks: Sequence[Walk], cuts: tuple[Cut, ...]
+    call: RetrievalContext[WordedPreset],
+    walks: Sequence[Walk],
+    cuts: tuple[Cut, ...],
+    /,
+    *,
+    more: bool,
 ) -> Selection:
-    """Returns what the strategy takes of some walks, best first."""
+    """Returns what the strategy takes of some walks, best first.
+
+    Args:
+        call: The retrieval.
+        walks: Best first.
+        cuts: What was left out before.
+        more: Whether there are walks that were not read. They may hold further statements.
+    """
     region, preset = call.region, call.preset
     if call.strategy is Strategy.PATHS:
         paths = [
@@ -120,6 +135,8 @@ def pick_walks(
             for edge in walk.edges:
                 emitted.setdefault(edge, max(walk.score, 0.0))
         edges = np.array(list(emitted), dtype=np.int64)
+        if more and len(edges) <= preset.limit:
+            cuts = (*cuts, Cut("paths", CutReason.LIMIT, most_walks(preset), len(walks)))
         edge_prizes = np.zeros(region.edge_count)
         edge_prizes[edges] = list(emitted.values())
         node_prizes = np.zeros(region.node_count)
@@ -221,8 +238,9 @@ def _nearest(
     texts: Mapping[int, str],
     scorer: SequenceScorer,
     by_relations: Walks,
-) -> tuple[tuple[Walk, ...], tuple[Cut, ...]]:
-    """Returns the walks nearest to a question that no relation sequence bears on.
+) -> tuple[tuple[Walk, ...], bool, tuple[Cut, ...]]:
+    """Returns the walks nearest to a question that no relation sequence bears on, whether there
+    are more, and what was cut.
 
     Those of the best sequences and those of the nearest statements are judged alike: by their
     relations, and the less the best of these say, the more by their statements' own texts.
@@ -244,13 +262,13 @@ def _nearest(
         found: Float64 = shared[place] + like
         return found
 
-    near, cuts = nearest_walks(
+    near, more, cuts = nearest_walks(
         region,
         preset,
         likeness=triples.likeness,
         promise=promise,
         max_length=min(preset.hops, preset.max_path_length),
-        max_walks=_max_walks(preset),
+        max_walks=most_walks(preset),
     )
     call.deadline.check("comparing statements with the question")
     start_entities = set(region.start_entities.tolist())
@@ -262,7 +280,7 @@ def _nearest(
     }
     walks = list(distinct.values())
     if not walks:
-        return (), cuts
+        return (), more, cuts
     relevance = by_relations.relevance or 0.0
     # Above 0 it is under ``min_relevance``, or it would have been held to bear on the question.
     said = relevance / preset.min_relevance if relevance > 0 else 0.0
@@ -280,7 +298,7 @@ def _nearest(
         score = round(relations + statements + bonus, SIMILARITY_DIGITS)
         judged.append(replace(walk, score=score, parts=_parts(parts)))
     judged.sort(key=lambda walk: (-walk.score, len(walk.edges), walk.edges))
-    return tuple(judged), cuts
+    return tuple(judged), more or by_relations.more, cuts
 
 
 def _spoken_kinds(

@@ -85,12 +85,14 @@ class Walks:
         sequences: All that were scored, best first.
         walks: Walks of the best sequences, best first.
         relevance: Score of the best sequence; None where there is none.
+        more: Whether there are walks of the best sequences beyond those.
     """
 
     sequences: tuple[ScoredSequence, ...]
     walks: tuple[Walk, ...]
     relevance: float | None
     cuts: tuple[Cut, ...]
+    more: bool = False
 
 
 def best_walks(
@@ -314,15 +316,18 @@ def _collect(
     best = best[best >= least][: preset.top_edges]
     chosen: list[Walk] = []
     seen: set[tuple[int, ...]] = set()
+    unread = sum(int(np.isin(walks.total, best).sum()) for walks in ranked_walks)
     for value in best.tolist():
         for walk in _group(levels, ranked_walks, value, max_walks, order):
+            unread -= 1
             canonical = min(walk.edges, walk.edges[::-1])
             if canonical not in seen:
                 seen.add(canonical)
                 chosen.append(walk)
         if len(chosen) >= max_walks:
             break
-    return Walks(tuple(scored), tuple(chosen[:max_walks]), relevance, tuple(cuts))
+    more = unread > 0 or len(chosen) > max_walks
+    return Walks(tuple(scored), tuple(chosen[:max_walks]), relevance, tuple(cuts), more)
 
 
 def _group(
