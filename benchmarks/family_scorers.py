@@ -1,7 +1,7 @@
 """Scorers of relation sequences that did not see one family of questions, trained on the others.
 
 Beside the families' own questions stand questions made of the walks of the Wikidata questions'
-graph (``benchmarks.walk_questions``), which no family is left out of.
+graph (``queries.training.walks``), which no family is left out of.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from pathlib import Path
 
 from benchmarks.chains import twin_of
 from benchmarks.families import FamilyQuestion, GraphFile, QuestionSet, choose
-from benchmarks.kept_examples import read_examples, write_examples
 from benchmarks.kept_judgements import code_hash
-from benchmarks.sequence_examples import AnsweredQuestion, Example, ExampleRecorder, hash_of
-from benchmarks.sequence_training import TrainingOptions, train_scorer
-from benchmarks.walk_questions import make_walk_questions
 from graph_service.model.limits import Deadline
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.network import CandidateScorer, encode_candidate_scorer
 from graph_service.service import Service
+from queries.training.examples import AnsweredQuestion, Example, ExampleRecorder, hash_of
+from queries.training.kept_examples import read_examples, write_examples
+from queries.training.networks import TrainingOptions, train_scorer
+from queries.training.walks import make_walk_questions
 
 Open = Callable[[GraphFile], AbstractContextManager[Service]]
 Progress = Callable[[str, int, int], None]

@@ -13,6 +13,7 @@ import orjson
 
 import graph_service
 from benchmarks.judging import Judgement
+from queries.training import examples
 
 JUDGEMENTS = "judgements.jsonl"
 # What decides a judgement: another version of any of these makes the kept ones worthless.
@@ -30,7 +31,7 @@ _JUDGES = (
     "wordings.py",
 )
 # What decides what a ranker is told, beside those.
-_TOLD = ("sequence_examples.py", "walk_questions.py")
+_TOLD = ("examples.py", "walks.py")
 
 
 class KeptJudgements:
@@ -87,8 +88,9 @@ def code_hash(*, weights: bool = True) -> str:
     """
     package = Path(graph_service.__file__).parent
     files = [path for part in _PARTS for path in sorted((package / part).rglob("*"))]
-    names = _JUDGES if weights else (*_JUDGES, *_TOLD)
-    files += [Path(__file__).with_name(name) for name in names]
+    files += [Path(__file__).with_name(name) for name in _JUDGES]
+    if not weights:
+        files += [Path(examples.__file__).with_name(name) for name in _TOLD]
     state = blake2b(digest_size=8)
     for path in files:
         if path.suffix == ".npz" and not weights:

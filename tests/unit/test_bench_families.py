@@ -24,7 +24,6 @@ from benchmarks.families import (
     read_family,
 )
 from benchmarks.judging import Judgement
-from benchmarks.kept_examples import read_examples, write_examples
 from benchmarks.kept_judgements import KeptJudgements, code_hash
 from benchmarks.leave_one_out import measure_families
 from benchmarks.wikidata_questions import (
@@ -42,6 +41,7 @@ from graph_service.service import Service
 from graph_service.store import open_store
 from loaders.load import load
 from loaders.options import LoadOptions
+from queries.training.kept_examples import read_examples, write_examples
 
 
 @pytest.fixture

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from demo_graph import request
 
-from benchmarks.sequence_examples import AnsweredQuestion, Example, ExampleRecorder, hash_of
-from benchmarks.sequence_training import TrainingOptions, _shares, train_scorer
-from benchmarks.walk_questions import make_walk_questions
 from graph_service import Service
 from graph_service.errors import InputError
 from graph_service.model.limits import Deadline
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.features import FINAL_NAMES, NAMES
 from graph_service.retrieve.learned.network import encode_candidate_scorer
+from queries.training.examples import AnsweredQuestion, Example, ExampleRecorder, hash_of
+from queries.training.networks import TrainingOptions, _shares, train_scorer
+from queries.training.walks import make_walk_questions
 
 SMALL = TrainingOptions(networks=2, epochs=900.0, width=4, decay=0.01)
 

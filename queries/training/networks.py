@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.sequence_examples import Example
 from graph_service.errors import InputError
 from graph_service.retrieve.learned.network import CandidateScorer, Networks
+from queries.training.examples import Example
 
 Float32 = npt.NDArray[np.float32]
 

@@ -14,10 +14,10 @@ from random import Random
 
 import numpy as np
 
-from benchmarks.sequence_examples import AnsweredQuestion
 from graph_service.errors import InputError
 from graph_service.model.graph import Int64, KnowledgeGraph, NodeKind
 from graph_service.retrieve.labels import Labels
+from queries.training.examples import AnsweredQuestion
 
 Step = tuple[int, bool]
 """A relation, global number, and whether it is walked from value to subject."""

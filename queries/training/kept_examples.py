@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.sequence_examples import AnsweredQuestion, Example
 from graph_service.errors import InputError
+from queries.training.examples import AnsweredQuestion, Example
 
 _META = "meta"
 
