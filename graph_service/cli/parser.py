@@ -128,6 +128,11 @@ VERBS = (
     ),
     Verb("score", "score answers", "score.options:SCORES"),
     Verb("rank", "rank relations by a question; train and measure that", "rank.options:RANK_VERBS"),
+    Verb(
+        "retriever",
+        "train what preset default-5 ranks by on your graph",
+        "retriever.options:RETRIEVER_VERBS",
+    ),
     Verb("serve", "serve GraphQL over HTTP", "serve_options:ServeOptions", "serving:serve"),
     Verb(
         "doctor", "check the installation", "doctor.options:DoctorOptions", "doctor.doctor:doctor"

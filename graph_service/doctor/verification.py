@@ -12,6 +12,7 @@ from typing import Self
 
 import numpy as np
 
+from graph_service.artifacts.candidate_scorers import CandidateScorerStore
 from graph_service.artifacts.rankers import RankerStore
 from graph_service.artifacts.views import ViewStore
 from graph_service.errors import InputError, StoreError
@@ -68,6 +69,7 @@ def verify_store(
         yield from _graph(store, info, tell)
     if graph is None:
         yield from _rankers(store)
+        yield from _candidate_scorers(store)
 
 
 def _graph(store: Store, info: GraphInfo, tell: Progress) -> Iterator[Verified]:
@@ -193,6 +195,19 @@ def _rankers(store: Store) -> Iterator[Verified]:
     for ranker in stored:
         with _Noting("", f"relation ranker {ranker.name}") as noting:
             rankers.check(ranker.name)
+        yield noting.found
+
+
+def _candidate_scorers(store: Store) -> Iterator[Verified]:
+    scorers = CandidateScorerStore(store)
+    try:
+        stored = scorers.list()
+    except StoreError as error:
+        yield Verified("", "trained retrievers", error.message, error.hint or "")
+        return
+    for scorer in stored:
+        with _Noting(scorer.graph, "trained retriever") as noting:
+            scorers.open(scorer.graph, embedder=scorer.embedder)
         yield noting.found
 
 

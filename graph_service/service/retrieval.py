@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import graph_service
+from graph_service.artifacts.candidate_scorers import CandidateScorerStore
 from graph_service.artifacts.rankers import RankerStore
 from graph_service.artifacts.views import AppliedView, ViewStore
 from graph_service.byte_budget import ByteBudget
@@ -127,13 +128,14 @@ class Retriever:
         store: Where entities and whole statements are read.
         views: Where views are found or made.
         rankers: Where rankers of relations are found.
+        candidate_scorers: Where scorers of relation sequences are found.
         vectors: Gives the text vectors; called when first needed.
         settings: Limits.
         memory: What is kept of graphs counts there.
 
     Attributes:
         candidate_ranker: Orders relation sequences under the preset that learned to; None for the
-            one that is shipped.
+            one that was trained on the graph, else the one that is shipped.
         aliases: Gives the other names of relations.
     """
 
@@ -144,6 +146,7 @@ class Retriever:
         *,
         views: ViewStore,
         rankers: RankerStore,
+        candidate_scorers: CandidateScorerStore,
         vectors: Callable[[], Vectors],
         settings: Settings,
         memory: ByteBudget,
@@ -156,6 +159,7 @@ class Retriever:
         self._vectors = vectors
         self._settings = settings
         self._rankers = rankers
+        self._candidate_scorers = candidate_scorers
 
     def link(self, base: OpenGraph, request: RetrieveRequest, /) -> Linking:
         """Returns the entities of a question; see ``QuestionLinker.link``."""
@@ -367,9 +371,12 @@ class Retriever:
             return None
         ranker = self.candidate_ranker
         if ranker is None:
-            scorer = shipped_scorer()
-            scorer.require(vectors.embedder.name)
-            ranker = NetworkRanker(scorer)
+            scorer = self._candidate_scorers.open(info.name, embedder=vectors.embedder.name)
+            if scorer is not None:
+                ranker = NetworkRanker(scorer, info.name)
+            else:
+                shipped_scorer().require(vectors.embedder.name)
+                ranker = NetworkRanker(shipped_scorer())
         return Asking(
             linking.starts, linking.given, ranker, self.aliases.of(info, request.languages)
         )

@@ -12,6 +12,7 @@ from typing import Self
 
 import numpy as np
 
+from graph_service.artifacts.candidate_scorers import CandidateScorerStore
 from graph_service.artifacts.rankers import RankerStore
 from graph_service.artifacts.views import ViewStore
 from graph_service.byte_budget import ByteBudget
@@ -71,6 +72,8 @@ class Service:
         views: Perturbed views: made, listed, compared with their base.
         scorers: Trained scorers of triples.
         rankers: Trained rankers of relations, which preset ``ltgen`` ranks by.
+        candidate_scorers: Scorers of relation sequences, trained on a graph each, which preset
+            ``default-5`` ranks by.
         passages: Texts beside a graph.
         long_tail: Page views of entities, and samples of long-tail entities.
     """
@@ -93,10 +96,12 @@ class Service:
         self.views = Views(self._graphs, self._view_store)
         self.scorers = Scorers(self._graphs, self._view_store, vectors=lambda: self.vectors)
         self.rankers = RankerStore(store, memory=self.memory)
+        self.candidate_scorers = CandidateScorerStore(store, memory=self.memory)
         self._retriever = Retriever(
             store,
             views=self._view_store,
             rankers=self.rankers,
+            candidate_scorers=self.candidate_scorers,
             vectors=lambda: self.vectors,
             settings=settings,
             memory=self.memory,
@@ -306,7 +311,7 @@ class Service:
 
     @contextmanager
     def ranking_by(self, ranker: CandidateRanker, /) -> Iterator[None]:
-        """Ranks relation sequences by another ranker than the one that is shipped, for a while.
+        """Ranks relation sequences by another ranker than the graph's or the shipped one, for a while.
 
         For training and measuring: results of other threads are by it too.
         """

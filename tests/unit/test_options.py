@@ -24,6 +24,7 @@ from graph_service.cli.options import VerbOptions, add_options, read_options
 from graph_service.cli.parser import make_parser
 from graph_service.cli.rank.options import RANK_VERBS
 from graph_service.cli.rank.relation_ranking import other_options, step_limits
+from graph_service.cli.retriever.options import RETRIEVER_VERBS
 from graph_service.cli.score.options import SCORES, SafeOptions
 from graph_service.cli.tables import options_page
 from graph_service.client.calls import spec_input
@@ -104,7 +105,7 @@ def test_bounds_are_told_by_name() -> None:
 
 def test_the_options_of_verbs_come_from_their_dataclasses() -> None:
     parsers = dict(_verb_parsers())
-    assert len(parsers) == 23 + 15 + 6
+    assert len(parsers) == 23 + 15 + 6 + 4
     for name, parser in parsers.items():
         bare = Parser()
         add_options(bare, parser.get_default("options"))
@@ -117,7 +118,7 @@ def test_the_options_of_verbs_come_from_their_dataclasses() -> None:
         line
         for lines in (
             *EXAMPLES.values(),
-            *(each.examples for each in (*SCORES, *RANK_VERBS)),
+            *(each.examples for each in (*SCORES, *RANK_VERBS, *RETRIEVER_VERBS)),
         )
         for line in lines
     ],

@@ -99,7 +99,7 @@ RANK_VERBS = (
     Subverb(
         "train",
         "rank.ranking:train",
-        "train a ranker of relations",
+        "train a ranker of relations, for preset ltgen",
         TrainOptions,
         (
             "rank train annotated_wd_data_train_answerable.txt --label-file labels.tsv "

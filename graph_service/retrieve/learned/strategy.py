@@ -254,14 +254,21 @@ class CandidateRanker(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkRanker:
-    """Ranks by a trained scorer: all candidates by its first networks, the best by its final ones."""
+    """Ranks by a trained scorer: all candidates by its first networks, the best by its final ones.
+
+    Attributes:
+        scorer: The networks.
+        graph: The graph that it was trained on; empty for the one that is shipped.
+    """
 
     scorer: CandidateScorer
+    graph: str = ""
 
     @property
     def name(self) -> str:
-        """The hash of what it was trained on and of its embedder's name."""
-        return f"trained {self.scorer.data[:8]} on {self.scorer.embedder}"
+        """The hash of what it was trained on, its embedder's name and its graph, if any."""
+        of_graph = f" for graph {self.graph}" if self.graph else ""
+        return f"trained {self.scorer.data[:8]} on {self.scorer.embedder}{of_graph}"
 
     def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
         """Returns the best candidates and their scores."""

@@ -1,0 +1,91 @@
+"""The options of retriever: one dataclass for each of its verbs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graph_service.cli.answer.options import ChatModelOptions, EndpointOptions
+from graph_service.cli.ask.options import QUESTION_FORMATS
+from graph_service.cli.options import EmbedderOptions, GraphOptions, StoreOptions, Subverb
+from graph_service.options import option
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions(GraphOptions, EmbedderOptions, ChatModelOptions, EndpointOptions):
+    """What ``retriever train`` takes."""
+
+    questions: str | None = option(
+        None,
+        help="your own questions with relations, gold statements or answers; without them the graph's "
+        "walks alone are learned",
+        metavar="FILE",
+    )
+    question_format: str | None = option(
+        None, help="when it is not recognised", choices=QUESTION_FORMATS
+    )
+    question_language: str = option("en", help="of RuBQ's: en or ru", metavar="CODE")
+    walks: int = option(600, help="questions made of the graph's walks", least=1, metavar="N")
+    kept_aside: float = option(
+        0.3, help="share of the questions that decides in the end, from 0.05 to 0.9", metavar="S"
+    )
+    paraphrases: int = option(
+        0, help="wordings that the chat model makes of each question learned", least=0, metavar="N"
+    )
+    random_seed: int = option(0, help="of all draws", metavar="S")
+    out: str | None = option(None, help="write the weights to this file too (.npz)", metavar="FILE")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddOptions(GraphOptions):
+    """What ``retriever add`` takes."""
+
+    file: str = option(help="that retriever train --out wrote", metavar="FILE", is_word=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListOptions(StoreOptions):
+    """What ``retriever list`` takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteOptions(GraphOptions):
+    """What ``retriever delete`` takes."""
+
+
+RETRIEVER_VERBS = (
+    Subverb(
+        "train",
+        "retriever.training:train",
+        "train what preset default-5 ranks by on a graph",
+        TrainOptions,
+        (
+            "retriever train --graph demo",
+            "retriever train --graph demo --questions mine.jsonl",
+            "retriever train --graph demo --paraphrases 3 --model qwen3 "
+            "--model-url http://127.0.0.1:11434/v1",
+        ),
+    ),
+    Subverb(
+        "add",
+        "retriever.training:add",
+        "put weights of a file beside a graph",
+        AddOptions,
+        ("retriever add demo.npz --graph demo",),
+    ),
+    # ``list`` is a name of Python's own.
+    Subverb(
+        "list",
+        "retriever.training:list_",
+        "list the graphs that have trained weights, with their figures",
+        ListOptions,
+        ("retriever list",),
+    ),
+    Subverb(
+        "delete",
+        "retriever.training:delete",
+        "delete the trained weights of a graph",
+        DeleteOptions,
+        ("retriever delete --graph demo",),
+    ),
+)
+"""The words of ``retriever``."""

@@ -1,0 +1,292 @@
+"""Training what preset ``default-5`` ranks by on a user's graph (B7).
+
+Questions are made of the graph's walks; the user's own are added where there are any. Some of both
+are kept aside. On those the shipped scorer and the trained one are compared in the end, and the
+trained one is used only if it is right more often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graph_service.model.limits import Deadline
+from graph_service.retrieve.labels import Labels
+from graph_service.retrieve.learned.network import CandidateScorer, Networks, shipped_scorer
+from graph_service.service import Service
+from queries.training.blending import (
+    OWN,
+    WEIGHTS_OF_OWN,
+    WEIGHTS_OF_WALKS,
+    blended_scorer,
+    choose_weight,
+    hits,
+)
+from queries.training.examples import AnsweredQuestion, Example, hash_of
+from queries.training.own_questions import OwnQuestions
+from queries.training.paraphrases import Paraphrases
+from queries.training.recording import Recorded, folder_name, record
+from queries.training.splits import Split, split
+from queries.training.walks import make_walk_questions
+
+Progress = Callable[[str, int, int], None]
+Paraphrase = Callable[[Sequence[AnsweredQuestion], Mapping[str, str]], Paraphrases]
+WALKS = "walks"
+WALK_SHARES = {1: 0.25, 2: 0.5, 3: 0.25}
+"""Of questions made of walks, by number of steps."""
+LEAST_DECIDING = 20
+"""Own questions kept aside, as asked, from which on they alone decide."""
+_INNER_SHARE = 0.25
+"""Of what is learned from, set apart to choose how much the graph's networks weigh."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphTrainingOptions:
+    """How a graph is learned.
+
+    Attributes:
+        walks: Questions made of walks.
+        kept_aside: Share of the questions that decides in the end.
+        random_seed: Of all draws.
+    """
+
+    walks: int = 600
+    kept_aside: float = 0.3
+    random_seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How often a right candidate came first on questions kept aside.
+
+    Attributes:
+        asked: How often a question was asked.
+        shipped, trained: Shares of these that the shipped and the trained scorer got right; None
+            where nothing was asked.
+    """
+
+    asked: int
+    shipped: float | None
+    trained: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphTraining:
+    """What came of a training.
+
+    Attributes:
+        scorer: The trained one.
+        used: Whether it was right more often than the shipped one where that decides.
+        decided_by: ``own`` or ``all``: whose figures decided.
+        own, walks: Figures on the user's questions kept aside, and on walks.
+        weight: Of the graph's networks beside the shipped ones.
+        learned: Questions that were trained on, by family.
+        unseen_sequences: Relation sequences that were only among the questions kept aside.
+        left_out: Questions that could not be learned from, by reason.
+        examples: How many were trained on.
+    """
+
+    scorer: CandidateScorer
+    used: bool
+    decided_by: str
+    own: Judged
+    walks: Judged
+    weight: float
+    learned: Mapping[str, int]
+    unseen_sequences: int
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    examples: int = 0
+
+    def notes(self) -> dict[str, Any]:
+        """Returns the figures, JSON-ready, as they are stored with the weights."""
+        return {
+            "decided_by": self.decided_by,
+            "weight": self.weight,
+            "learned": dict(self.learned),
+            "examples": self.examples,
+            "unseen_sequences": self.unseen_sequences,
+            "left_out": dict(self.left_out),
+            "kept_aside": {
+                name: {
+                    "asked": one.asked,
+                    "shipped": _rounded(one.shipped),
+                    "trained": _rounded(one.trained),
+                }
+                for name, one in (("own", self.own), (WALKS, self.walks))
+            },
+        }
+
+
+def train_on_graph(
+    service: Service,
+    graph: str,
+    own: OwnQuestions,
+    /,
+    *,
+    folder: Path,
+    options: GraphTrainingOptions | None = None,
+    paraphrased: Paraphrase | None = None,
+    progress: Progress = lambda stage, done, total: None,
+) -> GraphTraining:
+    """Returns a scorer trained on a graph, and whether it is to be used.
+
+    Args:
+        service: With the graph; give its reads minutes, or new texts are not embedded in time.
+        graph: Its name.
+        own: The user's questions.
+        folder: Where examples are kept while it runs: a killed run goes on where it was.
+        options: How.
+        paraphrased: Puts questions into other words, those that are learned from alone.
+        progress: Called with a stage, how much of it is done, and of how much.
+
+    Raises:
+        InputError: The embedder is not the shipped scorer's, or nothing can be learned.
+    """
+    options = options or GraphTrainingOptions()
+    shipped = shipped_scorer()
+    shipped.require(service.vectors.embedder.name)
+    walks = _walks(service, graph, options)
+    parts = {
+        OWN: split(own.questions, share=options.kept_aside, random_seed=options.random_seed),
+        WALKS: split(walks, share=options.kept_aside, random_seed=options.random_seed),
+    }
+    learned = [question for part in parts.values() for question in part.learned]
+    left_out = dict(own.left_out)
+    if paraphrased is not None:
+        made = paraphrased(learned, _names(service, graph, learned))
+        # What is kept aside may be worded alike: it decides, so it is not learned.
+        aside = {question.text for part in parts.values() for question in part.kept_aside}
+        learned += [question for question in made.questions if question.text not in aside]
+        _count(left_out, "a paraphrase was unusable", made.unusable)
+        _count(left_out, "the model gave no paraphrase", made.failed)
+    kept = folder / folder_name(service, graph, shipped)
+    recorded = record(service, learned, shipped, kept, progress=_of(progress, "learning questions"))
+    judged = {
+        name: record(
+            service, part.kept_aside, shipped, kept, progress=_of(progress, "questions kept aside")
+        )
+        for name, part in parts.items()
+    }
+    for each in (recorded, *judged.values()):
+        _count(left_out, "an entity of it is not in the graph", each.unanswerable)
+        _count(left_out, "it was not answered in time", len(each.failed))
+    progress("training", 0, 1)
+    weight = _weight(shipped.final, recorded.examples, learned, options)
+    scorer = blended_scorer(
+        shipped,
+        recorded.examples,
+        weight,
+        data=hash_of(learned),
+        random_seed=options.random_seed,
+    )
+    progress("training", 1, 1)
+    return _decided(shipped, scorer, weight, parts, judged, recorded, learned, left_out)
+
+
+def _decided(
+    shipped: CandidateScorer,
+    scorer: CandidateScorer,
+    weight: float,
+    parts: Mapping[str, Split],
+    judged: Mapping[str, Recorded],
+    recorded: Recorded,
+    learned: Sequence[AnsweredQuestion],
+    left_out: Mapping[str, int],
+) -> GraphTraining:
+    right = {
+        name: (hits(shipped.final, each.examples), hits(scorer.final, each.examples))
+        for name, each in judged.items()
+    }
+    by_own = judged[OWN].asked >= LEAST_DECIDING
+    deciding = [OWN] if by_own else [OWN, WALKS]
+    before, after = (sum(right[name][place] for name in deciding) for place in range(2))
+    figures = {
+        name: Judged(
+            each.asked,
+            right[name][0] / each.asked if each.asked else None,
+            right[name][1] / each.asked if each.asked else None,
+        )
+        for name, each in judged.items()
+    }
+    families: dict[str, int] = {}
+    for question in learned:
+        families[question.family] = families.get(question.family, 0) + 1
+    found = GraphTraining(
+        scorer=scorer,
+        used=after > before,
+        decided_by=OWN if by_own else "all",
+        own=figures[OWN],
+        walks=figures[WALKS],
+        weight=weight,
+        learned=dict(sorted(families.items())),
+        unseen_sequences=sum(part.unseen_sequences for part in parts.values()),
+        left_out=dict(left_out),
+        examples=len(recorded.examples),
+    )
+    return replace(found, scorer=replace(scorer, notes=found.notes()))
+
+
+def _walks(service: Service, graph: str, options: GraphTrainingOptions) -> list[AnsweredQuestion]:
+    info = service.graph(graph)
+    arrays = service.arrays(info)
+    counts = {steps: round(share * options.walks) for steps, share in WALK_SHARES.items()}
+    return make_walk_questions(
+        arrays,
+        Labels(arrays, None, ("en",), Deadline.none()),
+        service.relation_aliases(info, ("en",)),
+        name=graph,
+        family=WALKS,
+        counts=counts,
+        random_seed=options.random_seed,
+    )
+
+
+def _names(service: Service, graph: str, questions: Sequence[AnsweredQuestion]) -> dict[str, str]:
+    """Returns the English label of each question's entities, by id."""
+    arrays = service.arrays(service.graph(graph))
+    ids = sorted({id_ for question in questions for id_ in question.start_ids})
+    nodes = {id_: node for id_ in ids if (node := arrays.find_node(id_)) is not None}
+    labels = Labels(arrays, None, ("en",), Deadline.none())
+    return dict(
+        zip(nodes, labels.nodes(np.array(list(nodes.values()), dtype=np.int64)), strict=True)
+    )
+
+
+def _weight(
+    shipped: Networks,
+    examples: Sequence[Example],
+    learned: Sequence[AnsweredQuestion],
+    options: GraphTrainingOptions,
+) -> float:
+    """Returns how much the graph's networks weigh, chosen on a part of what is learned from."""
+    some = [question for question in learned if question.family == OWN]
+    by_own = len(some) >= LEAST_DECIDING
+    weights = WEIGHTS_OF_OWN if by_own else WEIGHTS_OF_WALKS
+    inner = split(
+        some if by_own else learned, share=_INNER_SHARE, random_seed=options.random_seed + 1
+    )
+    aside = {question.text for question in inner.kept_aside}
+    return choose_weight(
+        shipped,
+        [example for example in examples if example.text not in aside],
+        [example for example in examples if example.text in aside],
+        weights,
+        random_seed=options.random_seed,
+    )
+
+
+def _of(progress: Progress, stage: str) -> Callable[[int, int], None]:
+    return lambda done, total: progress(stage, done, total)
+
+
+def _count(left_out: dict[str, int], why: str, count: int) -> None:
+    if count:
+        left_out[why] = left_out.get(why, 0) + count
+
+
+def _rounded(figure: float | None) -> float | None:
+    return None if figure is None else round(figure, 4)

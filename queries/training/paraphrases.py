@@ -1,0 +1,98 @@
+"""Questions in other words, by a chat model: training data alone, never what is kept aside (B7)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from graph_service.text.fold import fold
+from queries.generate.asking import UnreadableReply, ask
+from queries.generate.citations import one_line
+from queries.generate.prompt import Prompt, load_prompt
+from queries.generate.setting import Generation
+from queries.llm import ChatModel, ReplyError
+from queries.training.examples import AnsweredQuestion
+
+PROMPT = "paraphrase"
+_NUMBERED = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s*")
+
+
+@dataclass(slots=True)
+class Paraphrases:
+    """Questions in other words.
+
+    Attributes:
+        questions: With what is right for the question that each was made of.
+        unusable: Lines of replies that name the entity no more, or repeat.
+        failed: Questions that got no usable reply.
+    """
+
+    questions: list[AnsweredQuestion] = field(default_factory=list)
+    unusable: int = 0
+    failed: int = 0
+
+
+def paraphrase(
+    model: ChatModel,
+    questions: Iterable[AnsweredQuestion],
+    names: Mapping[str, str],
+    /,
+    *,
+    count: int,
+    prompt: Prompt | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Paraphrases:
+    """Returns questions in other words, in order.
+
+    Args:
+        model: Whom to ask; keep its replies, so that a stopped run asks nothing twice.
+        questions: Those whose text names their entity are put into other words.
+        names: Of entities, by id.
+        count: Wordings asked for each question.
+        prompt: Instead of the one that comes with the package.
+        progress: Called with how many questions are done.
+
+    Raises:
+        SetupError, LimitError: As ``ChatModel.complete``.
+    """
+    used, found = prompt or load_prompt(PROMPT), Paraphrases()
+    for done, question in enumerate(questions, start=1):
+        name = next((names[id_] for id_ in question.start_ids if names.get(id_)), "")
+        if not name or fold(name) not in fold(question.text):
+            continue
+        messages = used.render(question=one_line(question.text), name=name, count=str(count))
+        try:
+            asked = ask(model, messages, read_lines, generation=Generation(max_tokens=60 * count))
+        except ReplyError:
+            asked = None
+        if asked is None or asked.value is None:
+            found.failed += 1
+            progress(done)
+            continue
+        seen = {fold(question.text)}
+        for line in asked.value[:count]:
+            if fold(line) in seen or fold(name) not in fold(line):
+                found.unusable += 1
+                continue
+            seen.add(fold(line))
+            found.questions.append(replace(question, text=line))
+        progress(done)
+    return found
+
+
+def read_lines(reply: str, /) -> tuple[str, ...]:
+    r"""Returns the questions of a reply, one a line.
+
+    Raises:
+        UnreadableReply: There is none.
+
+    >>> read_lines("1. who wed Ann?\n- whom did Ann marry?\n\n")
+    ('who wed Ann?', 'whom did Ann marry?')
+    """
+    lines = tuple(
+        line for each in reply.splitlines() if (line := _NUMBERED.sub("", each).strip().strip('"'))
+    )
+    if not lines:
+        raise UnreadableReply("questions were expected, one a line")
+    return lines

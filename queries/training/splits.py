@@ -1,0 +1,110 @@
+"""Questions kept aside from training: by what they ask for, and by their text (B7).
+
+What was learned is to carry over to relations, and to entities and wordings, that training did not
+see. So half of what is kept aside are all questions of some relation sequences, and the other half
+questions of the other sequences. Paraphrases stand on one side, and so does one text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from graph_service.model.identity import key64
+from graph_service.text.fold import fold
+from queries.training.examples import AnsweredQuestion
+
+_LEAST_SEQUENCES = 4
+"""With fewer sequences none is kept aside whole: too little would be left to learn from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Some questions in two parts.
+
+    Attributes:
+        learned: What is trained on.
+        kept_aside: What is scored, and nothing is chosen by.
+        unseen_sequences: How many of those ask for a relation sequence that no other does.
+    """
+
+    learned: tuple[AnsweredQuestion, ...]
+    kept_aside: tuple[AnsweredQuestion, ...]
+    unseen_sequences: int
+
+
+def split(questions: Sequence[AnsweredQuestion], /, *, share: float, random_seed: int = 0) -> Split:
+    """Returns questions in two parts, drawn by a keyed hash of what they have in common.
+
+    Args:
+        questions: In any order.
+        share: Of the questions that is kept aside, about: whole groups are drawn.
+        random_seed: Of the draw.
+    """
+    sequences = [_sequence(question) for question in questions]
+    texts = _together(questions)
+    kept: set[int] = set()
+    distinct = Counter(sequence for sequence in sequences if sequence)
+    if len(distinct) >= _LEAST_SEQUENCES:
+        room = share / 2 * len(questions)
+        for sequence in _drawn(distinct, random_seed):
+            # One sequence may be most of the questions: it is left to learn from.
+            if distinct[sequence] <= room:
+                room -= distinct[sequence]
+                kept.update(n for n, one in enumerate(sequences) if one == sequence)
+    by_sequence = set(kept)
+    groups = Counter(texts)
+    room = share * len(questions) - len(kept)
+    for text in _drawn(groups, random_seed):
+        if room < 1:
+            break
+        members = {n for n, one in enumerate(texts) if one == text} - kept
+        kept |= members
+        room -= len(members)
+    # A text that asks for several things is kept aside with the first of them.
+    aside = {texts[n] for n in kept}
+    learned = [n for n in range(len(questions)) if n not in kept and texts[n] not in aside]
+    left = {sequences[n] for n in learned}
+    return Split(
+        tuple(questions[n] for n in learned),
+        tuple(questions[n] for n in sorted(kept)),
+        sum(sequences[n] not in left for n in by_sequence),
+    )
+
+
+def _sequence(question: AnsweredQuestion) -> tuple[object, ...]:
+    """Returns what a question asks for: its relations; nothing where only answers are known."""
+    return tuple(sorted({steps for _, steps in question.chains}))
+
+
+def _together(questions: Sequence[AnsweredQuestion]) -> list[int]:
+    """Returns for each question the number of its group: paraphrases, and equal texts."""
+    parent = list(range(len(questions)))
+
+    def root(number: int) -> int:
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
+
+    first: dict[Hashable, int] = {}
+    for number, question in enumerate(questions):
+        asked = (question.start_ids, question.chains, question.answer_ids)
+        for key in (fold(question.text), asked):
+            known = first.setdefault(key, number)
+            low, high = sorted((root(known), root(number)))
+            parent[high] = low
+    return [root(number) for number in range(len(questions))]
+
+
+def _drawn(groups: Iterable[Hashable], random_seed: int) -> list[Hashable]:
+    return sorted(groups, key=lambda group: (key64(f"{random_seed}\t{group!r}"), repr(group)))
+
+
+def by_family(questions: Iterable[AnsweredQuestion], /) -> dict[str, int]:
+    """Returns how many questions there are of each family."""
+    found: dict[str, int] = defaultdict(int)
+    for question in questions:
+        found[question.family] += 1
+    return dict(sorted(found.items()))
