@@ -18,8 +18,10 @@ from graph_service.api.items import (
     statement_type,
 )
 from graph_service.api.loading import OperationContext
+from graph_service.model.answer import AnswerKind, ConstraintKind, ReadConstraint
 from graph_service.model.render import TextFormat, result_columns, result_text
 from graph_service.model.result import (
+    Answer,
     LinkedEntity,
     PathsResult,
     RetrievalResult,
@@ -33,6 +35,53 @@ from graph_service.model.result import (
 from graph_service.model.serialise import to_plain
 from graph_service.service import Comparison
 
+AnswerKindType = strawberry.enum(AnswerKind, name="AnswerKind", description="What an answer tells.")
+ConstraintKindType = strawberry.enum(
+    ConstraintKind, name="ConstraintKind", description="What a constraint asks for."
+)
+
+
+@strawberry.type(
+    name="ReadConstraint", description="What a question says beside its relations, as it was read."
+)
+class ReadConstraintType:
+    """A constraint that was read."""
+
+    text: str = strawberry.field(description="As the question says it.")
+    kind: ConstraintKindType
+    met: bool = strawberry.field(
+        description="Of a result, whether anything found meets it; of an item, whether this one."
+    )
+
+
+@strawberry.type(name="BasisStatement", description="A statement that an answer rests on.")
+class BasisStatementType:
+    """A statement that an answer rests on."""
+
+    statement: StatementType
+    subject: ItemType
+    change: ChangeType
+
+
+@strawberry.type(name="Answer", description="What the statements found say in answer.")
+class AnswerType:
+    """What the statements say in answer."""
+
+    kind: AnswerKindType
+    value: str = strawberry.field(
+        description="A number in decimal digits; yes or no; else the labels of what is meant."
+    )
+    items: list[ItemType] = strawberry.field(
+        description="What is meant, for entities and superlatives."
+    )
+    basis: list[BasisStatementType] = strawberry.field(
+        description="The first twenty statements that it rests on."
+    )
+    statements: int = strawberry.field(description="How many those are in all.")
+    truncated: bool = strawberry.field(
+        description="Whether limits left out statements that may count."
+    )
+
 
 @strawberry.type(name="ScoredStatement", description="A statement with its score and its parts.")
 class ScoredStatementType:
@@ -45,6 +94,9 @@ class ScoredStatementType:
     change: ChangeType
     origin_id: strawberry.ID = strawberry.field(
         description="The question's item that it is fewest steps from; empty without a question."
+    )
+    constraints: list[ReadConstraintType] = strawberry.field(
+        description="Those that were read, and whether the path it is of meets each."
     )
 
 
@@ -66,11 +118,14 @@ class PathType:
     score: float
     parts: JSON = strawberry.field(
         description="The parts of the score, which add up to it: likeness, hops, inverse, "
-        "extra_hops, unsupported_step, shared; of low confidence relations, statements; preset "
-        "okgqa nodes, edges, cost; ltgen relation."
+        "extra_hops, unsupported_step, shared; relevance, below_best, unmet; of low confidence "
+        "relations, statements; preset okgqa nodes, edges, cost; ltgen relation."
     )
     origin_id: strawberry.ID = strawberry.field(
         description="The question's item that it begins at, or is fewest steps from."
+    )
+    constraints: list[ReadConstraintType] = strawberry.field(
+        description="Those that were read, and whether it meets each."
     )
 
 
@@ -251,6 +306,23 @@ class ResultType:
         """The relevance."""
         return self.result.relevance
 
+    @strawberry.field(
+        description="What the question was read to state beside its relations; the items that "
+        "meet it come first."
+    )
+    def constraints(self) -> list[ReadConstraintType]:
+        """The constraints."""
+        return _constraints(self.result.constraints)
+
+    @strawberry.field(
+        description="What the statements say in answer, where the question asks for more than "
+        "items and it is sure."
+    )
+    def answer(self, info: Context) -> AnswerType | None:
+        """The answer."""
+        answer = self.result.answer
+        return None if answer is None else _answer(info.context, self._edition, answer)
+
     @strawberry.field(description="Milliseconds by stage.")
     def timings(self) -> JSON:
         """Milliseconds by stage."""
@@ -325,6 +397,30 @@ def _linked(context: OperationContext, edition: str, item: LinkedEntity) -> Link
     )
 
 
+def _constraints(read: Sequence[ReadConstraint]) -> list[ReadConstraintType]:
+    return [ReadConstraintType(text=one.text, kind=one.kind, met=one.met) for one in read]
+
+
+def _answer(context: OperationContext, edition: str, answer: Answer) -> AnswerType:
+    return AnswerType(
+        kind=answer.kind,
+        value=answer.value,
+        items=[ref_item(context, edition, ref) for ref in answer.entities],
+        basis=[
+            BasisStatementType(
+                statement=statement_type(
+                    context, edition, one.triple, base_id=base_statement_id(one.triple, one.change)
+                ),
+                subject=ref_item(context, edition, one.triple.head),
+                change=ChangeType(edition=edition, change=one.change),
+            )
+            for one in answer.basis
+        ],
+        statements=answer.statements,
+        truncated=answer.truncated,
+    )
+
+
 def _scored(
     context: OperationContext, edition: str, items: Sequence[ScoredTriple]
 ) -> list[ScoredStatementType]:
@@ -338,6 +434,7 @@ def _scored(
             prizes=[item.prizes.head, item.prizes.edge, item.prizes.tail],
             change=ChangeType(edition=edition, change=item.change),
             origin_id=strawberry.ID(item.origin_id),
+            constraints=_constraints(item.constraints),
         )
         for item in items
     ]
@@ -362,6 +459,7 @@ def _path(context: OperationContext, edition: str, path: ScoredPath) -> PathType
         score=path.score,
         parts=JSON({part.name: part.amount for part in path.parts}),
         origin_id=strawberry.ID(path.origin_id),
+        constraints=_constraints(path.constraints),
     )
 
 

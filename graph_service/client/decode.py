@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -16,10 +16,13 @@ from graph_service.client.types import (
     ItemStatement,
 )
 from graph_service.errors import GraphServiceError
+from graph_service.model.answer import AnswerKind, ConstraintKind, ReadConstraint
 from graph_service.model.graph_info import GraphCounts, GraphInfo, UnfinishedLoad
 from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.result import (
+    Answer,
+    BasisStatement,
     EntityRef,
     LinkedEntity,
     PathsResult,
@@ -136,6 +139,7 @@ def _scored(data: Json) -> ScoredTriple:
         Prizes(*data["prizes"]),
         _change(subject, data.get("change")),
         data["originId"],
+        _constraints(data["constraints"]),
     )
 
 
@@ -152,6 +156,30 @@ def _path(data: Json) -> ScoredPath:
         data["score"],
         data["originId"],
         tuple(ScorePart(name, amount) for name, amount in data["parts"].items()),
+        _constraints(data["constraints"]),
+    )
+
+
+def _constraints(read: Sequence[Json]) -> tuple[ReadConstraint, ...]:
+    return tuple(
+        ReadConstraint(one["text"], ConstraintKind[one["kind"]], one["met"]) for one in read
+    )
+
+
+def _answer(data: Json) -> Answer:
+    return Answer(
+        kind=AnswerKind[data["kind"]],
+        value=data["value"],
+        entities=tuple(map(_ref, data["items"])),
+        basis=tuple(
+            BasisStatement(
+                decode_triple(one["subject"], one["statement"]),
+                _change(one["subject"], one.get("change")),
+            )
+            for one in data["basis"]
+        ),
+        statements=data["statements"],
+        truncated=data["truncated"],
     )
 
 
@@ -205,6 +233,8 @@ def decode_result(data: Json, /) -> RetrievalResult:
         ),
         "timings_ms": data["timings"],
         "relevance": data["relevance"],
+        "constraints": _constraints(data["constraints"]),
+        "answer": _answer(data["answer"]) if data["answer"] is not None else None,
     }
     match data["__typename"]:
         case "TripletsResult":

@@ -75,6 +75,19 @@ fragment Common on Result {
     version
   }
   relevance
+  constraints { text kind met }
+  answer {
+    kind
+    value
+    items { id label }
+    basis {
+      subject { id label }
+      statement { ...Statement }
+      change @include(if: $changes) { ...Change }
+    }
+    statements
+    truncated
+  }
   timings
 }
 """
@@ -87,6 +100,7 @@ fragment Scored on ScoredStatement {
   prizes
   change @include(if: $changes) { ...Change }
   originId
+  constraints { text kind met }
 }
 """
 
@@ -95,6 +109,7 @@ fragment Path on Path {
   score
   parts
   originId
+  constraints { text kind met }
   steps {
     subject { id label }
     statement { ...Statement }

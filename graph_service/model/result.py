@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from graph_service.model.answer import AnswerKind, ReadConstraint
 from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut
 from graph_service.model.statement import Entity, Rank, Reference, Snak
@@ -97,7 +98,8 @@ class ScorePart:
         name: ``likeness`` of its relations to the question, what its ``hops`` and ``inverse`` steps
             cost, ``extra_hops`` (steps that no word of the question is left for),
             ``unsupported_step`` (steps that the question does not speak of), ``shared`` (it joins
-            two of the question's entities); of low confidence ``relations`` and ``statements``;
+            two of the question's entities); ``relevance`` of the best path, ``below_best`` and
+            ``unmet`` (constraints that others meet); of low confidence ``relations`` and ``statements``;
             preset ``okgqa``: ``nodes``, ``edges``, ``cost``; ``ltgen``: ``relation``.
     """
 
@@ -112,6 +114,7 @@ class ScoredTriple:
     Attributes:
         origin_id: The question's entity that it is fewest steps from, of several the one named
             first; empty where nothing was asked.
+        constraints: Those that were read, and whether the path it is of meets each.
     """
 
     triple: Triple
@@ -119,6 +122,7 @@ class ScoredTriple:
     prizes: Prizes
     change: TripleChange = TripleChange()
     origin_id: str = ""
+    constraints: tuple[ReadConstraint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +140,14 @@ class ScoredPath:
 
     Attributes:
         origin_id: The question's entity that it begins at, or is fewest steps from.
+        constraints: Those that were read, and whether it meets each.
     """
 
     steps: tuple[Step, ...]
     score: float
     origin_id: str = ""
     parts: tuple[ScorePart, ...] = ()
+    constraints: tuple[ReadConstraint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +228,39 @@ class RegionReport:
 
 
 @dataclass(frozen=True, slots=True)
+class BasisStatement:
+    """A statement that an answer rests on, and how it differs from the base."""
+
+    triple: Triple
+    change: TripleChange = TripleChange()
+
+
+MOST_BASIS = 20
+"""Statements of an answer that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the statements found say in answer to the question.
+
+    Attributes:
+        value: A count or a stored number in decimal digits; ``yes`` or ``no``; else the labels of
+            what is meant, ``; `` between them.
+        entities: What is meant, for entities and superlatives; empty for literal values.
+        basis: The statements that it rests on, at most ``MOST_BASIS``, those that say most first.
+        statements: How many those are in all.
+        truncated: Whether limits left out statements that may count.
+    """
+
+    kind: AnswerKind
+    value: str
+    entities: tuple[EntityRef, ...] = ()
+    basis: tuple[BasisStatement, ...] = ()
+    statements: int = 0
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieval:
     """What all retrievals have in common.
 
@@ -232,6 +271,10 @@ class Retrieval:
         timings_ms: Milliseconds by stage; no part of the id.
         relevance: How much the best relations found are like the question, at most 1; None where
             the preset does not say. Under its ``min_relevance`` the status is not ``OK``.
+        constraints: What the question was read to state beside its relations; the items that meet
+            it come first.
+        answer: What the statements say in answer, where the question asks for more than entities
+            and it is sure; else None.
     """
 
     id: str
@@ -244,6 +287,8 @@ class Retrieval:
     provenance: Provenance
     timings_ms: Mapping[str, float] = field(compare=False)
     relevance: float | None = None
+    constraints: tuple[ReadConstraint, ...] = ()
+    answer: Answer | None = None
 
 
 @dataclass(frozen=True, slots=True)

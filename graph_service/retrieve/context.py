@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from graph_service.model.answer import AnswerKind, ReadConstraint
 from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
@@ -32,6 +33,7 @@ class PickedEdge:
         score: Its total.
         head_prize, edge_prize, tail_prize: The parts of it.
         origin: The question's entity that it hangs on, a global node number.
+        met: Places of the constraints that it meets, among those that were read.
     """
 
     edge: int
@@ -40,6 +42,7 @@ class PickedEdge:
     edge_prize: float
     tail_prize: float
     origin: int = -1
+    met: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class PickedPath:
     Attributes:
         parts: Of the score.
         origin: The question's entity that it hangs on, a global node number.
+        met: Places of the constraints that it meets, among those that were read.
     """
 
     edges: tuple[int, ...]
@@ -56,6 +60,25 @@ class PickedPath:
     score: float
     parts: tuple[ScorePart, ...] = ()
     origin: int = -1
+    met: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PickedAnswer:
+    """An answer in numbers of the graph.
+
+    Attributes:
+        value: Its text; None for the labels of ``nodes``.
+        nodes: What is meant, global numbers.
+        edges: The statements that it rests on, global numbers, those that say most first.
+        truncated: Whether limits left out statements that may count.
+    """
+
+    kind: AnswerKind
+    value: str | None
+    nodes: tuple[int, ...]
+    edges: tuple[int, ...]
+    truncated: bool
 
 
 ItemT = TypeVar("ItemT", PickedEdge, PickedPath)
@@ -79,6 +102,8 @@ class Selection:
             say the same in another language.
         used_starts: The start entities of the walks that were found, global nodes, that of the
             best first; empty where linking alone chose them.
+        constraints: What the question was read to state beside its relations.
+        answer: The answer itself, where one is sure.
     """
 
     region_before: RegionStats
@@ -94,6 +119,8 @@ class Selection:
     timings_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
     stands_for: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     used_starts: tuple[int, ...] = ()
+    constraints: tuple[ReadConstraint, ...] = ()
+    answer: PickedAnswer | None = None
 
 
 NO_STATS = RegionStats(0, 0, 0.0, None, 0.0)
@@ -164,11 +191,16 @@ PresetT = TypeVar("PresetT", bound=Preset, covariant=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RetrievalContext(Generic[PresetT]):
-    """What the stages of one retrieval share."""
+    """What the stages of one retrieval share.
+
+    Attributes:
+        surroundings: The region before PageRank cut it.
+    """
 
     strategy: Strategy
     preset: PresetT
     region: Region
+    surroundings: Region
     labels: Labels
     head_relations: HeadRelations
     encode: Encoder

@@ -174,6 +174,7 @@ def run(request: ResolvedRequest, /) -> Selection:
             request.strategy,
             of,
             after,
+            region,
             labels,
             request.head_relations or relations_in(graph),
             Encoder(

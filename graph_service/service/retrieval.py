@@ -61,7 +61,14 @@ from graph_service.service.lookup import find_relations, require_base
 from graph_service.service.passing import EVERY_TEXT, TextsOfAClient
 from graph_service.service.question_vector import read_vector, vector_hash
 from graph_service.service.relation_aliases import RelationAliasReader
-from graph_service.service.shaping import base_ids, detailed, fit_budget, make_items, with_id
+from graph_service.service.shaping import (
+    base_ids,
+    detailed,
+    fit_budget,
+    make_answer,
+    make_items,
+    with_id,
+)
 from graph_service.service.triples import TripleRenderer
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
@@ -275,6 +282,10 @@ class Retriever:
             "timings_ms": watch.read(),
             "items": fitted.items,
             "relevance": selection.relevance if selection else None,
+            "constraints": selection.constraints if selection else (),
+            "answer": make_answer(selection.answer, maker)
+            if selection and selection.answer
+            else None,
         }
         match request.strategy:
             case Strategy.TRIPLETS:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import orjson
 
 from graph_service.embed import Embedder
+from graph_service.model.answer import ReadConstraint
 from graph_service.model.identity import digest
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.render import TextFormat, item_text
 from graph_service.model.result import (
+    MOST_BASIS,
+    Answer,
+    BasisStatement,
     Prizes,
     RetrievalResult,
     ScoredPath,
@@ -25,7 +29,7 @@ from graph_service.model.serialise import to_plain
 from graph_service.model.statement import Statement
 from graph_service.model.values import EntityValue
 from graph_service.model.view_spec import ChangeKind
-from graph_service.retrieve.context import Selection
+from graph_service.retrieve.context import PickedAnswer, Selection
 from graph_service.service.triples import TripleRenderer, with_details
 
 Items = tuple[ScoredTriple, ...] | tuple[ScoredPath, ...]
@@ -53,6 +57,7 @@ def make_items(selection: Selection, maker: TripleRenderer, /) -> Items:
                 path.score,
                 maker.entity_id(path.origin),
                 path.parts,
+                _met(selection.constraints, path.met),
             )
             for path in selection.paths
         )
@@ -63,8 +68,31 @@ def make_items(selection: Selection, maker: TripleRenderer, /) -> Items:
             Prizes(picked.head_prize, picked.edge_prize, picked.tail_prize),
             shown[picked.edge].change,
             maker.entity_id(picked.origin),
+            _met(selection.constraints, picked.met),
         )
         for picked in selection.triples
+    )
+
+
+def _met(
+    constraints: Sequence[ReadConstraint], places: Container[int]
+) -> tuple[ReadConstraint, ...]:
+    return tuple(replace(one, met=place in places) for place, one in enumerate(constraints))
+
+
+def make_answer(picked: PickedAnswer, maker: TripleRenderer, /) -> Answer:
+    """Returns a picked answer with labels and the first statements that it rests on."""
+    shown = maker.show(picked.edges[:MOST_BASIS])
+    return Answer(
+        kind=picked.kind,
+        value=picked.value or "; ".join(dict.fromkeys(map(maker.node_label, picked.nodes))),
+        entities=tuple(maker.entities(maker.known_entities(picked.nodes))),
+        basis=tuple(
+            BasisStatement(shown[edge].triple, shown[edge].change)
+            for edge in picked.edges[:MOST_BASIS]
+        ),
+        statements=len(picked.edges),
+        truncated=picked.truncated,
     )
 
 
@@ -145,10 +173,16 @@ def with_id(result: ResultT, /) -> ResultT:
     it was loaded) and qualifiers and references (asking for them changes nothing that was found).
     """
     plain = to_plain(result)
+    # So that a result without any of these has the id that it had before there were some.
+    if plain["answer"] is None:
+        del plain["answer"]
+    if not plain["constraints"]:
+        del plain["constraints"]
     for item in plain["items"]:
+        if not item["constraints"]:
+            del item["constraints"]
         for part in item.get("steps", (item,)):
             if not part["triple"]["stands_for"]:
-                # So that a result without any has the id that it had before there were some.
                 del part["triple"]["stands_for"]
     del plain["timings_ms"]
     del plain["provenance"]["edition"]
@@ -159,12 +193,15 @@ def with_id(result: ResultT, /) -> ResultT:
 def base_ids(result: RetrievalResult, /) -> list[str]:
     """Returns the ids under which the base has the statements of a result's triples."""
     found: dict[str, None] = {}
+    parts: list[ScoredTriple | Step | BasisStatement] = []
     for item in result.items:
-        for part in item.steps if isinstance(item, ScoredPath) else (item,):
-            if part.change.kind is ChangeKind.UNCHANGED:
-                found[part.triple.statement_id] = None
-            elif part.change.base is not None:
-                found[part.change.base.statement_id] = None
+        parts.extend(item.steps if isinstance(item, ScoredPath) else (item,))
+    parts.extend(result.answer.basis if result.answer else ())
+    for part in parts:
+        if part.change.kind is ChangeKind.UNCHANGED:
+            found[part.triple.statement_id] = None
+        elif part.change.base is not None:
+            found[part.change.base.statement_id] = None
     return list(found)
 
 
@@ -177,7 +214,10 @@ def detailed(result: ResultT, statements: Mapping[str, Statement], /) -> ResultT
         return replace(item, triple=with_details(item.triple, item.change, statements))
 
     items: Any = tuple(filled(item) for item in result.items)
-    return replace(result, items=items)
+    answer = result.answer
+    if answer is not None:
+        answer = replace(answer, basis=tuple(map(filled, answer.basis)))
+    return replace(result, items=items, answer=answer)
 
 
 def statement_changes(result: RetrievalResult, /) -> dict[str, ChangeKind]:

@@ -67,6 +67,10 @@ class TripleRenderer:
             for id_, label in zip(ids, labels, strict=True)
         ]
 
+    def known_entities(self, nodes: Sequence[int], /) -> list[int]:
+        """Returns those nodes that are entities of the graph: no literals, none of a view alone."""
+        return [node for node in nodes if node < self._graph.entity_count]
+
     def entity_id(self, node: int, /) -> str:
         """Returns the id of an entity node."""
         return self._graph.node_ids[node]

@@ -81,6 +81,7 @@ def test_what_plain_data_looks_like() -> None:
         "prizes": {"head": 1, "edge": 0.5, "tail": 0},
         "change": {"kind": "unchanged", "base": None},
         "origin_id": "",
+        "constraints": [],
     }
     assert to_plain({1: (Rank.NORMAL, {2})}) == {"1": ["normal", [2]]}
 

@@ -239,6 +239,11 @@ def told(selection: Selection) -> str:
     if not found["used_starts"]:
         # What linking alone decided says nothing of it.
         del found["used_starts"]
+    # Nor of constraints, which one preset reads.
+    for part in (found, *found["triples"], *found["paths"]):
+        for name in ("constraints", "answer", "met"):
+            if not part.get(name, True):
+                del part[name]
     return digest_of(found)
 
 

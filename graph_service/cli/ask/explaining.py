@@ -6,7 +6,9 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from graph_service.model.render import triple_line
 from graph_service.model.result import (
+    Answer,
     RegionStats,
     RetrievalResult,
     ScoredPath,
@@ -25,6 +27,9 @@ _PARTS = {
     "extra_hops": "steps that no word of the question is left for",
     "unsupported_step": "steps that the question does not speak of",
     "shared": "joins two of the question's entities",
+    "relevance": "relevance of the best path",
+    "below_best": "less likely to be meant than the best",
+    "unmet": "constraints that it does not meet",
     "relations": "likeness of its relations",
     "statements": "likeness of its statements",
     "nodes": "entities and values",
@@ -64,6 +69,10 @@ def item_lines(
         parts = [("head", prizes.head), ("relation", prizes.edge), ("value", prizes.tail)]
     amounts = ", ".join(f"{name} {amount:.4f}" for name, amount in parts if amount)
     lines = [f"{_INDENT}{hangs}; score: {amounts or '0'}"]
+    lines.extend(
+        f"{_INDENT}{'meets' if one.met else 'does not meet'} {one.text!r}"
+        for one in item.constraints
+    )
     if isinstance(item, ScoredPath):
         for step in item.steps:
             way = "value to head" if step.reversed else "head to value"
@@ -89,6 +98,13 @@ def explain_lines(result: RetrievalResult, /) -> list[str]:
     """Returns where a result came from, as lines for a person."""
     source = result.provenance
     lines = [f"     status {result.status.value}{_relevance(result)}"]
+    lines.extend(
+        f"     {one.kind.value} constraint {one.text!r} is {'met' if one.met else 'not met'}"
+        for one in result.constraints
+    )
+    if result.answer is not None:
+        lines.append(f"     {result.answer.kind.value} answer {result.answer.value}, by")
+        lines += [f"       {triple_line(one.triple)}" for one in result.answer.basis]
     if isinstance(result, SubgraphResult):
         gap = "not known" if result.gap is None else f"at most {result.gap:.2%}"
         lines.append(f"     solver {source.solver or '-'}, gap to the optimum {gap}")
@@ -105,6 +121,12 @@ def explain_lines(result: RetrievalResult, /) -> list[str]:
     lines += _listed("parameters", _named(source.parameters))
     lines += _listed("ms", (f"{stage} {ms:.1f}" for stage, ms in result.timings_ms.items()))
     return lines
+
+
+def answer_note(answer: Answer, /) -> str:
+    """Returns of how many statements an answer is, and whether there may be more."""
+    statements = f"{answer.statements} statement{'' if answer.statements == 1 else 's'}"
+    return f" (by {statements}{', maybe not all' if answer.truncated else ''})"
 
 
 def _relevance(result: RetrievalResult) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from graph_service.cli.ask.explaining import explain_lines, item_lines
+from graph_service.cli.ask.explaining import answer_note, explain_lines, item_lines
 from graph_service.cli.ask.options import ItemOptions, SearchOptions
 from graph_service.cli.graph.pageviews import views_line
 from graph_service.cli.opening import open_from
@@ -146,6 +146,8 @@ def result_lines(
                 Status.NOTHING_RELEVANT: "nothing in the graph bears on the question",
             }[result.status]
         )
+    if result.answer is not None:
+        lines.append(f"answer: {result.answer.value}{answer_note(result.answer)}")
     entries: list[ScoredTriple | ScoredPath] = [*result.items]
     for number, entry in enumerate(entries, 1):
         if isinstance(entry, ScoredPath):

@@ -14,11 +14,15 @@ from typing import Protocol
 import numpy as np
 
 from graph_service.link.question import read_atoms, writes_capitals
+from graph_service.link.spans import Certainty
 from graph_service.link.starts import StartCandidate
 from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import Cut, CutReason
+from graph_service.model.region import Region
 from graph_service.model.result import ScorePart
 from graph_service.model.values import Quantity, Time, stored_value
+from graph_service.retrieve.constraints.choosing import Chosen, RankedCandidate, choose
+from graph_service.retrieve.constraints.naming import Mention
 from graph_service.retrieve.context import RetrievalContext, Selection
 from graph_service.retrieve.kinds import KINDS, head_kinds, spoken_kinds
 from graph_service.retrieve.learned.asked import Asked, asked_by, read_asked
@@ -33,6 +37,8 @@ from graph_service.retrieve.sequences.walks import Walk
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
 from graph_service.text.function_words import content_words
 
+UNMET_SHARE = 0.5
+"""Share of its score that a walk keeps for each constraint that others meet and it does not."""
 RelationAliases = Callable[[Sequence[str]], Sequence[Sequence[str]]]
 """Gives the other names of some relations, by id."""
 
@@ -322,28 +328,44 @@ def by_learning(
     if len(candidates) > len(order):
         cut = Cut("sequences", CutReason.LIMIT, preset.max_refined, len(order), len(candidates))
         cuts = (*cuts, cut)
-    walks, more = _walks(call, reader, finalists, score, order, relevance)
+    confident = relevance >= preset.min_relevance
+    chosen = choose(
+        call,
+        question,
+        [Mention(s.node, s.start, s.end, _is_name(s)) for s in starts],
+        candidates,
+        [
+            RankedCandidate(int(finalists.numbers[row]), float(score[row] - score[order[0]]))
+            for row in order.tolist()
+        ],
+        confident=confident,
+    )
+    call.clock.stage("constraints")
+    walks, more = _walks(call, reader, chosen, relevance)
     used = dict.fromkeys(int(region.nodes[walk.nodes[0]]) for walk in walks)
     return replace(
-        pick_walks(call, walks, cuts, more=more),
+        _with_met(pick_walks(call, walks, cuts, more=more), region, walks),
         relevance=relevance,
-        confident=relevance >= preset.min_relevance,
+        confident=confident,
         used_starts=tuple(used),
+        constraints=chosen.constraints,
+        answer=chosen.answer,
     )
 
 
+def _is_name(start: StartCandidate) -> bool:
+    """Returns whether words are meant as the name of one thing, as far as linking can tell."""
+    return start.linked and start.certainty > Certainty.COMMON
+
+
 def _walks(
-    call: RetrievalContext[LearnedPreset],
-    reader: QuestionReader,
-    finalists: Finalists,
-    score: Float64,
-    order: Int64,
-    relevance: float,
+    call: RetrievalContext[LearnedPreset], reader: QuestionReader, chosen: Chosen, relevance: float
 ) -> tuple[tuple[Walk, ...], bool]:
     """Returns the walks of the best candidates, at most as many as may be asked for, and whether
     there are more.
 
-    A walk's score falls from the relevance of the best by the scorer's difference.
+    A walk's score falls from the relevance of the best by the scorer's difference, and by a share
+    for each constraint that it does not meet and others do.
     """
     region, preset, candidates = call.region, call.preset, reader.candidates
     most = most_walks(preset)
@@ -351,14 +373,15 @@ def _walks(
     found: list[Walk] = []
     seen: set[tuple[int, ...]] = set()
     texts: dict[int, TripleTexts] = {}
-    unread = int(candidates.walks[finalists.numbers[order]].sum())
-    for row in order.tolist():
-        number = int(finalists.numbers[row])
+    best = chosen.ranked[0].score
+    unread = int(candidates.walks[[one.number for one in chosen.ranked]].sum())
+    for one in chosen.ranked:
+        number = one.number
         start = int(candidates.start[number])
         edges = candidates.edges(number)
-        value = round(
-            top * float(np.exp((score[row] - score[order[0]]) / preset.score_scale)), SCORE_DIGITS
-        )
+        value = round(top * float(np.exp((one.score - best) / preset.score_scale)), SCORE_DIGITS)
+        met, missed = chosen.met_by(number, len(edges)), chosen.missed_by(number, len(edges))
+        backward = candidates.backward[number, : edges.shape[1]].tolist()
         if len(edges) > 1:
             if start not in texts:
                 vector = reader.asked[start].vector.astype(np.float32)
@@ -366,9 +389,12 @@ def _walks(
             used = np.unique(edges)
             like = texts[start].order(used)
             mean = np.round(like[np.searchsorted(used, edges)].mean(axis=1), SCORE_DIGITS)
-            edges = edges[np.lexsort((*edges.T[::-1], -mean))]
-        backward = candidates.backward[number, : edges.shape[1]].tolist()
-        for walk in edges[:most].tolist():
+            # Who asks for more than a thing rarely asks for the thing itself.
+            home = _ends_of(region, edges, backward) == region.start_entities[start]
+            order = np.lexsort((*edges.T[::-1], -mean, home, missed))
+            edges, met, missed = edges[order], met[order], missed[order]
+        rows = zip(edges[:most].tolist(), met[:most], missed[:most].tolist(), strict=True)
+        for walk, meets, lacks in rows:
             unread -= 1
             key = min(tuple(walk), tuple(walk[::-1]))
             if key in seen:
@@ -382,7 +408,39 @@ def _walks(
             parts: tuple[ScorePart, ...] = (ScorePart("relevance", round(top, SCORE_DIGITS)),)
             if value != parts[0].amount:
                 parts += (ScorePart("below_best", round(value - parts[0].amount, SCORE_DIGITS)),)
-            found.append(Walk(tuple(nodes), tuple(walk), tuple(backward), number, value, parts))
+            total = round(value * UNMET_SHARE**lacks, SCORE_DIGITS)
+            if total != value:
+                parts += (ScorePart("unmet", round(total - value, SCORE_DIGITS)),)
+            places = tuple(np.flatnonzero(meets).tolist())
+            found.append(
+                Walk(tuple(nodes), tuple(walk), tuple(backward), number, total, parts, places)
+            )
         if len(found) >= most:
             break
-    return tuple(found[:most]), unread > 0 or len(found) > most
+    ordered = sorted(found, key=lambda walk: -walk.score)
+    return tuple(ordered[:most]), unread > 0 or len(found) > most
+
+
+def _ends_of(region: Region, edges: Int64, backward: Sequence[bool]) -> Int64:
+    """Returns the local node that each walk ends at; ``edges`` are [walks, steps]."""
+    last = edges[:, -1]
+    ends: Int64 = region.head[last] if backward[-1] else region.tail[last]
+    return ends
+
+
+def _with_met(selection: Selection, region: Region, walks: Sequence[Walk]) -> Selection:
+    """Returns a selection whose items say which constraints their walks meet."""
+    of_path: dict[tuple[int, ...], tuple[int, ...]] = {}
+    of_edge: dict[int, tuple[int, ...]] = {}
+    for walk in walks:
+        edges = tuple(region.edges[list(walk.edges)].tolist())
+        of_path[edges] = walk.met
+        for edge in edges:
+            of_edge.setdefault(edge, walk.met)
+    return replace(
+        selection,
+        paths=tuple(replace(path, met=of_path[path.edges]) for path in selection.paths),
+        triples=tuple(
+            replace(triple, met=of_edge.get(triple.edge, ())) for triple in selection.triples
+        ),
+    )

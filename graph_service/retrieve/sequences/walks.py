@@ -67,6 +67,7 @@ class Walk:
         sequence: Number of its sequence.
         score: The sequence's, with what joining two of the question's entities adds.
         parts: Of the score, where they were asked for.
+        met: Places of the constraints that it meets, where the preset reads them.
     """
 
     nodes: tuple[int, ...]
@@ -75,6 +76,7 @@ class Walk:
     sequence: int
     score: float
     parts: tuple[ScorePart, ...] = ()
+    met: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

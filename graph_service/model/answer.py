@@ -1,0 +1,37 @@
+"""What a result says beside its items: of what kind its answer is, and which constraints were read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class AnswerKind(StrEnum):
+    """What an answer tells: entities or values, how many, yes or no, or the first by a value."""
+
+    ENTITIES = "entities"
+    COUNT = "count"
+    YES_NO = "yes-no"
+    SUPERLATIVE = "superlative"
+
+
+class ConstraintKind(StrEnum):
+    """What a constraint asks for: a date in a span, a value or type, or another named entity."""
+
+    DATE = "date"
+    VALUE = "value"
+    ENTITY = "entity"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadConstraint:
+    """A constraint that the question was read to state.
+
+    Attributes:
+        text: As the question says it.
+        met: Of a result, whether anything found meets it; of an item, whether this one does.
+    """
+
+    text: str
+    kind: ConstraintKind
+    met: bool

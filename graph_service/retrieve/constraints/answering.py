@@ -1,0 +1,224 @@
+"""The answer that walks give: how many, yes or no, the first by a value, or the entities.
+
+Each function returns None where the statements do not tell: nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.model.graph import Bool, Float64, Int64
+from graph_service.retrieve.constraints.dates import Days
+from graph_service.retrieve.constraints.meeting import Amount, CandidateWalks, Surroundings
+from graph_service.retrieve.constraints.reading import Superlative, singular
+from graph_service.retrieve.learned.features import stem, stems_of
+
+Likeness = Callable[[Sequence[str], Sequence[str]], Float64]
+"""Cosines of some texts with others, float64 [texts, others]."""
+_SURE = 0.5
+"""From which cosine on a relation means the numbers that a superlative compares."""
+_CONTRARY = {
+    "date of birth": ("date of death", "end time", "point in time", "publication date"),
+    "publication date": ("date of birth", "date of death", "end time", "date of burial"),
+}
+_UNITS = frozenset(
+    [
+        "year",
+        "month",
+        "week",
+        "day",
+        "hour",
+        "minute",
+        "second",
+        "mile",
+        "kilometer",
+        "kilometre",
+        "km",
+        "meter",
+        "metre",
+        "foot",
+        "feet",
+        "inch",
+        "kilogram",
+        "kg",
+        "pound",
+        "gram",
+        "ton",
+        "tonne",
+        "dollar",
+        "euro",
+        "percent",
+        "degree",
+        "time",
+    ]
+)
+_COUNTING = frozenset({"number", "count", "total", "amount", "quantity", "size"})
+
+
+def walked(walks: CandidateWalks, rows: Bool, /) -> list[int]:
+    """Returns the edges of some of a candidate's walks, each once, in their order."""
+    return list(dict.fromkeys(walks.edges[rows].ravel().tolist()))
+
+
+def stored_number(
+    choices: Iterable[CandidateWalks],
+    counted: Sequence[str],
+    around: Surroundings,
+    texts: Callable[[int], str],
+    /,
+) -> tuple[CandidateWalks, str] | None:
+    """Returns the candidate that says a number by itself, and the number, where there is one.
+
+    Args:
+        choices: Candidates, best first. The first may say any number; a later one must speak of
+            a number of what is counted (``number of children``).
+        counted: Folded words after ``how many``.
+        around: What the ends are.
+        texts: Words of a relation.
+    """
+    wanted = {stem(singular(word)) for word in counted}
+    for place, walks in enumerate(choices):
+        if walks.backward[-1]:
+            continue
+        stems = stems_of(texts(walks.relations[-1]))
+        said = stems & {stem(word) for word in _COUNTING}
+        if place and not (said and stems - said and stems - said <= wanted):
+            continue
+        numbers = [around.number(node) for node in np.unique(walks.ends).tolist()]
+        told = {one.number: one.text for one in numbers if one is not None}
+        if len(told) == 1 and all(one is not None for one in numbers):
+            return walks, next(iter(told.values()))
+    return None
+
+
+def is_unit(counted: Sequence[str], /) -> bool:
+    """Returns whether ``how many`` asks for a measure, which no count of entities answers."""
+    return bool(counted) and singular(counted[0]) in _UNITS
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What ends were compared by.
+
+    Attributes:
+        winners: Ends that are first, in order; several where values are equal or overlap.
+        edges: Local edges of the values, the winners' first.
+        lacking: Ends of which no such value is known.
+    """
+
+    winners: tuple[int, ...]
+    edges: tuple[int, ...]
+    lacking: int
+
+
+def compare_ends(
+    superlative: Superlative,
+    ends: Int64,
+    around: Surroundings,
+    texts: Callable[[int], str],
+    like: Likeness,
+    /,
+) -> Compared | None:
+    """Returns the first of some ends by the values that a superlative compares.
+
+    Args:
+        superlative: What is compared, and which way.
+        ends: Distinct nodes.
+        around: What is said of them.
+        texts: Words of a relation.
+        like: Tells which relation the superlative means.
+    """
+    if superlative.is_date:
+        values = _dates_of(superlative, ends, around, texts, like)
+    else:
+        values = _amounts_of(superlative, ends, around, texts, like)
+    if 2 * len(values) < len(ends) or not values:
+        return None
+    sign = -1 if superlative.greatest else 1
+    # Of spans that overlap neither is surely first.
+    best = min((sign * max(span, key=lambda v: sign * v) for span, _ in values.values()))
+    winners = tuple(
+        node for node, (span, _) in values.items() if min(sign * value for value in span) <= best
+    )
+    others = [edge for node, (_, edge) in values.items() if node not in winners]
+    edges = (*(values[node][1] for node in winners), *others)
+    return Compared(winners, edges, len(ends) - len(values))
+
+
+_Spans = dict[int, tuple[tuple[float, float], int]]
+
+
+def _dates_of(
+    superlative: Superlative,
+    ends: Int64,
+    around: Surroundings,
+    texts: Callable[[int], str],
+    like: Likeness,
+) -> _Spans:
+    dated = around.dated(ends)
+    relation = _meant(superlative, sorted(dated), texts, like, least=0.0)
+    if relation is None:
+        return {}
+    found: dict[int, tuple[Days, int]] = {}
+    for node, edge, days in dated[relation]:
+        # What has several dates of one kind began at the first of them.
+        if node not in found or days.first < found[node][0].first:
+            found[node] = (days, edge)
+    return {node: ((days.first, days.last), edge) for node, (days, edge) in sorted(found.items())}
+
+
+def _amounts_of(
+    superlative: Superlative,
+    ends: Int64,
+    around: Surroundings,
+    texts: Callable[[int], str],
+    like: Likeness,
+) -> _Spans:
+    region = around.region
+    by_relation: dict[int, list[tuple[int, int, Amount]]] = {}
+    for edge in around.said_of(ends).tolist():
+        if region.literal[region.tail[edge]]:
+            amount = around.number(int(region.tail[edge]))
+            if amount is not None:
+                row = (int(region.head[edge]), edge, amount)
+                by_relation.setdefault(int(region.rel[edge]), []).append(row)
+    relation = _meant(superlative, sorted(by_relation), texts, like, least=_SURE)
+    if relation is None:
+        return {}
+    rows = by_relation[relation]
+    unit = Counter(amount.unit for _, _, amount in rows).most_common(1)[0][0]
+    found: _Spans = {}
+    sign = -1 if superlative.greatest else 1
+    for node, edge, amount in rows:
+        value = float(amount.number)
+        if amount.unit == unit and (node not in found or sign * value < sign * found[node][0][0]):
+            found[node] = ((value, value), edge)
+    return found
+
+
+def _meant(
+    superlative: Superlative,
+    relations: Sequence[int],
+    texts: Callable[[int], str],
+    like: Likeness,
+    *,
+    least: float,
+) -> int | None:
+    """Returns the relation whose values a superlative compares."""
+    if not relations:
+        return None
+    names = [texts(relation) for relation in relations]
+    contrary = next(
+        (others for name, others in _CONTRARY.items() if superlative.meanings[0] == name), ()
+    )
+    cosines = like(names, [*superlative.meanings, *contrary])
+    own = cosines[:, : len(superlative.meanings)].max(axis=1)
+    other = cosines[:, len(superlative.meanings) :].max(axis=1, initial=-1.0)
+    fits = (own >= least) & (own >= other)
+    if not fits.any():
+        return None
+    return relations[int(np.argmax(np.where(fits, own, -1.0)))]

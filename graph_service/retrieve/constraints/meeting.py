@@ -1,0 +1,290 @@
+"""Which walks of a question's candidates meet its constraints, by the statements around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from graph_service.model.answer import ConstraintKind
+from graph_service.model.graph import Bool, Int64
+from graph_service.model.region import Region
+from graph_service.model.values import EntityValue, Quantity, StringValue, Value, stored_value
+from graph_service.retrieve.constraints.dates import Days, days_of, days_of_text
+from graph_service.retrieve.constraints.naming import NamedNodes
+from graph_service.retrieve.constraints.reading import DateConstraint, kin_of, singular
+from graph_service.retrieve.labels import Labels
+from graph_service.retrieve.learned.features import stem, stems_of
+
+Constraint = DateConstraint | NamedNodes
+MOST_DATED = 20_000
+"""Values that are looked at for dates."""
+
+
+def kind_of(constraint: Constraint, /) -> ConstraintKind:
+    """Returns what a constraint asks for."""
+    if isinstance(constraint, DateConstraint):
+        return ConstraintKind.DATE
+    return ConstraintKind.ENTITY if constraint.is_entity else ConstraintKind.VALUE
+
+
+_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number with its text, and the id of its unit, empty for none."""
+
+    number: Decimal
+    text: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidateWalks:
+    """The walks of one candidate, ``w`` walks of ``s`` steps.
+
+    Attributes:
+        number: The candidate's.
+        start: Place of its start among the region's start entities.
+        edges: Global edge numbers, int64 [w, s].
+        nodes: Nodes of the surroundings, its start first, int64 [w, s + 1].
+        relations: Global numbers of its relations.
+        backward: Whether each step is walked from tail to head.
+    """
+
+    number: int
+    start: int
+    edges: Int64
+    nodes: Int64
+    relations: tuple[int, ...]
+    backward: tuple[bool, ...]
+
+    @property
+    def ends(self) -> Int64:
+        """The end of each walk, int64 [w]."""
+        ends: Int64 = self.nodes[:, -1]
+        return ends
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Met:
+    """How the walks of a candidate meet one constraint.
+
+    Attributes:
+        walks: Whether each does, bool [w].
+        column: Place of the node that does, in ``CandidateWalks.nodes``.
+        relations: Relations of the statements that say so; None for any.
+        by_end: Whether the walks' own ends are what is named.
+    """
+
+    walks: Bool
+    column: int
+    relations: frozenset[int] | None = None
+    by_end: bool = False
+
+
+class Surroundings:
+    """The statements around a question's entities, as constraints look at them.
+
+    Args:
+        region: Before PageRank cut it.
+        labels: Of the graph or the view.
+        texts: Words of its relations, by global number.
+    """
+
+    def __init__(self, region: Region, labels: Labels, texts: Mapping[int, str], /) -> None:
+        self.region = region
+        self._labels = labels
+        self._texts = texts
+        self._days: dict[int, Days | None] = {}
+        self._around: dict[bytes, Bool] = {}
+        order = np.argsort(region.head, kind="stable")
+        self._out = order
+        count = np.bincount(region.head, minlength=region.node_count)
+        self._begin = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(count)))
+
+    def around(self, nodes: Int64, /) -> Bool:
+        """Returns which nodes a statement joins to one of some nodes, bool [n]."""
+        key = nodes.tobytes()
+        if key not in self._around:
+            region = self.region
+            named = np.zeros(region.node_count, dtype=bool)
+            named[nodes] = True
+            found = np.zeros(region.node_count, dtype=bool)
+            found[region.tail[named[region.head]]] = True
+            found[region.head[named[region.tail]]] = True
+            self._around[key] = found
+        return self._around[key]
+
+    def joining(self, ends: Int64, nodes: Int64, /) -> Int64:
+        """Returns the local edges between any of some ends and any of some nodes, in order."""
+        region = self.region
+        left = np.zeros(region.node_count, dtype=bool)
+        right = left.copy()
+        left[ends], right[nodes] = True, True
+        forth = left[region.head] & right[region.tail]
+        return np.flatnonzero(forth | (right[region.head] & left[region.tail]))
+
+    def said_of(self, nodes: Int64, /) -> Int64:
+        """Returns the local edges whose heads are some nodes, in order."""
+        nodes = np.unique(nodes)
+        ranges = [np.arange(self._begin[n], self._begin[n + 1]) for n in nodes.tolist()]
+        rows = np.concatenate(ranges) if ranges else np.zeros(0, dtype=np.int64)
+        return np.sort(self._out[rows])
+
+    def days(self, node: int, /) -> Days | None:
+        """Returns the days that a node means, where it is a date or a year."""
+        if node not in self._days:
+            self._days[node] = self._read_days(node)
+        return self._days[node]
+
+    def value(self, node: int, /) -> Value:
+        """Returns what a node is: a literal's value, or an entity."""
+        graph, overlay = self._labels.graph, self._labels.overlay
+        number = int(self.region.nodes[node])
+        if number < graph.entity_count:
+            return EntityValue(graph.node_ids[number])
+        if number < graph.node_count:
+            return stored_value(graph.node_ids[number])
+        assert overlay is not None
+        return stored_value(overlay.new_nodes[number - graph.node_count])
+
+    def label(self, node: int, /) -> str:
+        """Returns a node's text."""
+        return self._labels.nodes(self.region.nodes[node : node + 1])[0]
+
+    def _read_days(self, node: int) -> Days | None:
+        value = self.value(node)
+        if isinstance(value, EntityValue):
+            return days_of_text(value.id) or days_of_text(self.label(node))
+        if isinstance(value, StringValue) and value.datatype == "external-id":
+            return None
+        return days_of(value)
+
+    def number(self, node: int, /) -> Amount | None:
+        """Returns the number that a node is, where it is one."""
+        value = self.value(node)
+        if isinstance(value, Quantity):
+            text, unit = value.amount, value.unit or ""
+        elif isinstance(value, EntityValue):
+            text, unit = self.label(node), ""
+        else:
+            text, unit = value.text if isinstance(value, StringValue) else "", ""
+        if not _NUMBER.fullmatch(text):
+            return None
+        return Amount(Decimal(text.replace(",", "")), text.replace(",", ""), unit)
+
+    def dated(self, nodes: Int64, /) -> dict[int, list[tuple[int, int, Days]]]:
+        """Returns the dates said of some nodes, by relation: the node, the local edge, the days."""
+        region = self.region
+        found: dict[int, list[tuple[int, int, Days]]] = {}
+        for edge in self.said_of(nodes)[:MOST_DATED].tolist():
+            tail = int(region.tail[edge])
+            if not region.literal[tail] and not self._may_be_year(int(region.rel[edge])):
+                continue
+            days = self.days(tail)
+            if days is not None:
+                relation = int(region.rel[edge])
+                found.setdefault(relation, []).append((int(region.head[edge]), edge, days))
+        return found
+
+    def _may_be_year(self, relation: int) -> bool:
+        words = set(self._texts.get(relation, "").lower().split())
+        return bool(words & {"year", "date", "decade", "day", "time", "born", "died", "founded"})
+
+
+def applies(
+    constraint: NamedNodes,
+    walks: CandidateWalks,
+    span: tuple[int, int],
+    question: str,
+    near: Bool,
+    stems: frozenset[str],
+) -> bool:
+    """Returns whether words may constrain what a candidate leads to.
+
+    They may not where they are the start's name, say beside it what it is (``the river Rhine``), or
+    speak of the relations walked.
+
+    Args:
+        constraint: The words and what they name.
+        walks: The candidate's.
+        span: Characters of its start's name.
+        question: As asked.
+        near: What is joined to the named nodes, bool [n].
+        stems: Of the words of its relations.
+    """
+    start = int(walks.nodes[0, 0])
+    if constraint.overlaps(*span) or start in constraint.nodes:
+        return False
+    noun = singular(constraint.words[-1])
+    if constraint.is_entity or kin_of(noun):
+        return True
+    between = question[constraint.end : span[0]] or question[span[1] : constraint.start]
+    if span[0] >= 0 and near[start] and not between.strip():
+        return False
+    return not {stem(singular(word)) for word in constraint.words} <= stems
+
+
+def relation_stems(relations: Iterable[int], texts: Mapping[int, str], /) -> frozenset[str]:
+    """Returns the stems of the words of some relations."""
+    found: frozenset[str] = frozenset()
+    return found.union(*(stems_of(texts.get(relation, "")) for relation in relations))
+
+
+def meets_named(near: Bool, walks: CandidateWalks, /) -> Met | None:
+    """Returns which walks meet a value or an entity: by their ends, else by nodes on the way."""
+    for column in range(walks.nodes.shape[1] - 1, 0, -1):
+        met = near[walks.nodes[:, column]]
+        if met.any():
+            return Met(met, column)
+    return None
+
+
+def meets_date(
+    constraint: DateConstraint,
+    walks: CandidateWalks,
+    around: Surroundings,
+    likeness: Mapping[int, float],
+    /,
+) -> Met | None:
+    """Returns which walks meet a span of time, by the date that fits the question's words best.
+
+    Args:
+        constraint: The span.
+        walks: The candidate's.
+        around: What is said of their nodes.
+        likeness: Of each relation's words to what the question says of the time.
+    """
+    for column in range(walks.nodes.shape[1] - 1, 0, -1):
+        nodes = walks.nodes[:, column]
+        best: tuple[float, int, set[int]] | None = None
+        for relation, dates in around.dated(nodes).items():
+            meeting = {node for node, _, days in dates if constraint.days.holds(days)}
+            key = (likeness.get(relation, 0.0), -relation)
+            if meeting and (best is None or key > best[:2]):
+                best = (*key, meeting)
+        if best is not None:
+            met = np.isin(nodes, np.array(sorted(best[2]), dtype=np.int64))
+            return Met(met, column, frozenset({-best[1]}))
+    return None
+
+
+def ends_named(
+    constraint: Constraint, walks: CandidateWalks, around: Surroundings, /
+) -> Met | None:
+    """Returns which walks end at what a constraint names: at its nodes, or at a date in its span."""
+    if isinstance(constraint, NamedNodes):
+        met = np.isin(walks.ends, constraint.nodes)
+    else:
+        distinct, place = np.unique(walks.ends, return_inverse=True)
+        held = [
+            days is not None and constraint.days.holds(days)
+            for days in map(around.days, distinct.tolist())
+        ]
+        met = np.array(held, dtype=bool)[place]
+    return Met(met, walks.nodes.shape[1] - 1, by_end=True) if met.any() else None

@@ -1,0 +1,104 @@
+"""What else of a region a question names: values, types and further entities, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.model.graph import Int64, KnowledgeGraph
+from graph_service.model.region import Region
+from graph_service.retrieve.constraints.reading import sex_of, singular
+from graph_service.text.fold import word_spans
+from graph_service.text.function_words import FUNCTION_WORDS
+
+_EMPTY = FUNCTION_WORDS - {"den", "die", "son", "war"}
+"""Words that no name begins or ends with; some of other languages are English nouns."""
+MOST_WORDS = 6
+"""Words of a name that is looked up."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NamedNodes:
+    """Words of a question that are a name of some entities of a region.
+
+    Attributes:
+        text: As the question has it.
+        start, end: Its characters.
+        words: Folded.
+        nodes: Local numbers, int64, ascending.
+        is_entity: Whether the words are the name of one thing, else of a value or a type.
+    """
+
+    text: str
+    start: int
+    end: int
+    words: tuple[str, ...]
+    nodes: Int64
+    is_entity: bool
+
+    def overlaps(self, start: int, end: int, /) -> bool:
+        """Returns whether the words share a character with a span of the question."""
+        return self.start < end and start < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity that linking found in a question.
+
+    Attributes:
+        node: Global number.
+        start, end: Characters; -1 where the question does not name it.
+        is_name: Whether the words are meant as the name of one thing.
+    """
+
+    node: int
+    start: int
+    end: int
+    is_name: bool
+
+
+def find_named(
+    question: str, mentions: Sequence[Mention], graph: KnowledgeGraph, region: Region, /
+) -> list[NamedNodes]:
+    """Returns the runs of a question's words that name entities of a region, longer ones first.
+
+    A noun names in the plural too (``cities``), and one of kin or sex names that sex
+    (``daughters``: female). What linking found is named as well, by parts of names too.
+    """
+    spans = word_spans(question)
+    found: dict[tuple[int, int], set[int]] = {}
+    for first in range(len(spans)):
+        for after in range(first + 1, min(first + MOST_WORDS, len(spans)) + 1):
+            run = [word for word, _, _ in spans[first:after]]
+            if run[0] in _EMPTY or run[-1] in _EMPTY:
+                continue
+            nodes = {
+                int(node) for name in _names(run) for node in graph.names.find(name)[0].tolist()
+            }
+            if nodes:
+                found.setdefault((spans[first][1], spans[after - 1][2]), set()).update(nodes)
+    names = {(one.start, one.end) for one in mentions if one.is_name and one.start >= 0}
+    for one in mentions:
+        if one.start >= 0:
+            found.setdefault((one.start, one.end), set()).add(one.node)
+    named = []
+    for (start, end), nodes in found.items():
+        numbers = np.array(sorted(nodes), dtype=np.int64)
+        place = np.searchsorted(region.nodes, numbers)
+        place[place == region.node_count] = 0
+        local = place[region.nodes[place] == numbers]
+        if len(local):
+            words = tuple(word for word, left, right in spans if start <= left and right <= end)
+            is_name = (start, end) in names
+            named.append(NamedNodes(question[start:end], start, end, words, local, is_name))
+    return sorted(named, key=lambda one: (-len(one.words), one.start, one.end))
+
+
+def _names(run: Sequence[str]) -> set[str]:
+    last = singular(run[-1])
+    names = {" ".join(run), " ".join((*run[:-1], last))}
+    if len(run) == 1 and (sex := sex_of(last)):
+        names.add(sex)
+    return names

@@ -1,0 +1,320 @@
+"""What a question says beside relations: dates that bound its answers, and the form of its answer.
+
+Pure text: English, by general words of time, number and degree. What is not understood is not
+read: a question then asks for entities, without constraints.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from graph_service.retrieve.constraints.dates import Days, SaidDate, said_dates
+from graph_service.text.fold import word_spans
+
+
+class AskedForm(StrEnum):
+    """What a question wants to be told: entities, how many, yes or no, or the first by a value."""
+
+    ENTITIES = "entities"
+    COUNT = "count"
+    YES_NO = "yes-no"
+    SUPERLATIVE = "superlative"
+
+
+@dataclass(frozen=True, slots=True)
+class DateConstraint:
+    """A span of time that what is asked for lies in.
+
+    Attributes:
+        text: As the question says it.
+        start, end: Its characters.
+    """
+
+    text: str
+    start: int
+    end: int
+    days: Days
+
+
+@dataclass(frozen=True, slots=True)
+class Superlative:
+    """By what values the first is asked for.
+
+    Attributes:
+        text: As the question says it.
+        greatest: Whether the greatest value is meant, or the latest date; else the least.
+        is_date: Whether dates are compared; else numbers.
+        meanings: Names that the relation of such values may have.
+    """
+
+    text: str
+    start: int
+    end: int
+    greatest: bool
+    is_date: bool
+    meanings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAnswer:
+    """What a question says beside its relations.
+
+    Attributes:
+        form: Of the answer.
+        dates: Constraints on time, in order.
+        superlative: Where the form is that.
+        counted: Words that follow ``how many``, folded: what is counted.
+        wants_time: Whether a date is what the question asks for.
+    """
+
+    form: AskedForm = AskedForm.ENTITIES
+    dates: tuple[DateConstraint, ...] = ()
+    superlative: Superlative | None = None
+    counted: tuple[str, ...] = ()
+    wants_time: bool = False
+
+
+def read_answer(question: str, names: Sequence[tuple[int, int]] = (), /) -> AskedAnswer:
+    """Returns what a question says of its answers.
+
+    Args:
+        question: As written.
+        names: Characters of the names in it, ``(start, end)``: a year in a longer name is part of
+            it, and a year that is a name is a date only after a word of time, beside another name.
+
+    >>> read_answer("How many films did X direct after 1990?").form.value
+    'count'
+    """
+    folded = question.lower()
+    dates = tuple(_dates(question, folded, names))
+    count = _COUNT.search(folded)
+    yes_no = _YES_NO.match(folded)
+    superlative = _superlative(question, folded, names)
+    form = AskedForm.ENTITIES
+    counted: tuple[str, ...] = ()
+    if count:
+        form = AskedForm.COUNT
+        counted = tuple(word for word, start, _ in word_spans(question) if start >= count.end())
+    elif yes_no and not _OTHER_QUESTION.search(folded):
+        form = AskedForm.YES_NO
+    elif superlative:
+        form = AskedForm.SUPERLATIVE
+    wants_time = bool(_WANTS_TIME.search(folded))
+    kept = superlative if form is AskedForm.SUPERLATIVE else None
+    return AskedAnswer(form, dates, kept, counted, wants_time)
+
+
+_COUNT = re.compile(
+    r"\bhow\s+many\b(?!\s+times\b)|^(?:(?:what|tell me|give me|give|find|state)\b[^,;]{0,12})?"
+    r"\b(?:the\s+)?(?:total\s+)?number\s+of\b|^count\s+(?:all\s+)?(?:of\s+)?(?:the\s+)?(?=\w)"
+)
+_YES_NO = re.compile(
+    r"\s*(?:and\s+|so\s+)?(?:is|are|was|were|do|does|did|has|have|had)(?:n't)?\s+(?!you\b|we\b|i\b|me\b)"
+)
+_OTHER_QUESTION = re.compile(
+    r"\b(?:who|whom|whose|what|which|where|when|how)\b[^,;]*\?|\bor\b|\bit\s+(?:known|true)\b"
+)
+_WANTS_TIME = re.compile(
+    r"\bwhen\b|\b(?:what|which)\s+(?:\w+\s+){0,2}?(?:year|years|date|dates|day|month|decade|century|time)\b"
+    r"|\bhow\s+(?:long|old)\b|\b(?:date|year)\s+of\b|\bbirthdays?\b"
+)
+
+# Constraints on time
+
+_BEFORE_DATE = (
+    (r"(?:in or after|no earlier than|not before|since|starting (?:in|from|with)|beginning in)",
+     Days.since),
+    (r"(?:in or before|no later than|not after|until|till|up to|by)", Days.until),
+    (r"(?:after|later than|following|past)", Days.after),
+    (r"(?:before|prior to|earlier than|preceding)", Days.before),
+    (r"(?:in|on|during|of|from|within|throughout|around|at)", lambda days: days),
+)  # fmt: skip
+_LEADS = tuple(
+    (re.compile(rf"\b{words}\s+(?:the\s+year\s+|the\s+)?$"), read) for words, read in _BEFORE_DATE
+)
+_BETWEEN = re.compile(r"\bbetween\s+(?:the\s+years\s+|the\s+)?$")
+_FROM = re.compile(r"\bfrom\s+(?:the\s+)?$")
+_AND = re.compile(r"\s+(?:and|to|through)\s+(?:the\s+)?")
+_TO = re.compile(r"\s*(?:to|until|till|through|up to|-|\u2013)\s*(?:the\s+)?")
+_ONWARDS = re.compile(r"\s+(?:on|onwards?|or later|and later|and after|or after|or newer)\b")
+_BACKWARDS = re.compile(r"\s+(?:or earlier|and earlier|and before|or before|or older)\b")
+
+
+def _dates(question: str, folded: str, names: Sequence[tuple[int, int]]) -> list[DateConstraint]:
+    said = [date for date in said_dates(question) if not _is_name(date, folded, names)]
+    found: list[DateConstraint] = []
+    place = 0
+    while place < len(said):
+        date = said[place]
+        later = said[place + 1] if place + 1 < len(said) else None
+        lead, between = folded[: date.start], None
+        if later is not None:
+            joint = folded[date.end : later.start]
+            if opened := _BETWEEN.search(lead):
+                between = _AND.fullmatch(joint) and opened
+            elif opened := _FROM.search(lead):
+                between = _TO.fullmatch(joint) and opened
+            elif _TO.fullmatch(joint) and joint.strip() in {"-", "\u2013"}:
+                between = re.search(r"(?:\b(?:in|during)\s+)?(?:the\s+)?$", lead)
+        if later is not None and between:
+            if date.days.first <= later.days.last:
+                days = Days(date.days.first, later.days.last)
+                found.append(_constraint(question, between.start(), later.end, days))
+            place += 2
+            continue
+        found.append(_single(question, folded, date))
+        place += 1
+    return found
+
+
+def _single(question: str, folded: str, date: SaidDate) -> DateConstraint:
+    start, end, days = date.start, date.end, date.days
+    for pattern, read in _LEADS:
+        if lead := pattern.search(folded[: date.start]):
+            start, days = lead.start(), read(date.days)
+            break
+    if days in {date.days, date.days.since()} and (more := _ONWARDS.match(folded[end:])):
+        end, days = end + more.end(), date.days.since()
+    elif days == date.days and (more := _BACKWARDS.match(folded[end:])):
+        end, days = end + more.end(), date.days.until()
+    return _constraint(question, start, end, days)
+
+
+def _constraint(question: str, start: int, end: int, days: Days) -> DateConstraint:
+    return DateConstraint(question[start:end], start, end, days)
+
+
+def _is_name(date: SaidDate, folded: str, names: Sequence[tuple[int, int]]) -> bool:
+    """Returns whether a date is part of a name, or a name that nothing tells to be a time."""
+    for start, end in names:
+        if end <= date.start or date.end <= start:
+            continue
+        others = any(right <= start or end <= left for left, right in names)
+        if start < date.start or date.end < end or not others:
+            return True
+        if not any(pattern.search(folded[: date.start]) for pattern, _ in _LEADS) and not (
+            _BETWEEN.search(folded[: date.start]) or _AND.search(folded[: date.start][-9:])
+        ):
+            return True
+    return False
+
+
+# Superlatives
+
+_BORN_OR_MADE = ("date of birth", "birth year", "inception", "date founded")
+_SHOWN = ("publication date", "release year", "release date", "date", "start time", "inception")
+_DEGREES: Mapping[str, tuple[bool, bool, tuple[str, ...]]] = {
+    "first": (False, True, _SHOWN),
+    "earliest": (False, True, _SHOWN),
+    "oldest": (False, True, (*_BORN_OR_MADE, *_SHOWN)),
+    "eldest": (False, True, _BORN_OR_MADE),
+    "firstborn": (False, True, _BORN_OR_MADE),
+    "last": (True, True, _SHOWN),
+    "latest": (True, True, _SHOWN),
+    "newest": (True, True, (*_SHOWN, *_BORN_OR_MADE)),
+    "youngest": (True, True, _BORN_OR_MADE),
+    "most recent": (True, True, _SHOWN),
+    "most recently released": (True, True, _SHOWN),
+    "longest": (True, False, ("length", "duration", "running time")),
+    "shortest": (False, False, ("length", "duration", "running time", "height")),
+    "largest": (True, False, ("area", "population", "size")),
+    "biggest": (True, False, ("area", "population", "size")),
+    "smallest": (False, False, ("area", "population", "size")),
+    "highest": (True, False, ("elevation above sea level", "height")),
+    "tallest": (True, False, ("height", "elevation above sea level")),
+    "lowest": (False, False, ("elevation above sea level", "height")),
+    "heaviest": (True, False, ("mass", "weight")),
+    "lightest": (False, False, ("mass", "weight")),
+    "deepest": (True, False, ("depth", "vertical depth")),
+    "most populous": (True, False, ("population",)),
+    "most populated": (True, False, ("population",)),
+    "least populated": (False, False, ("population",)),
+    "widest": (True, False, ("width",)),
+    "fastest": (True, False, ("speed", "maximum speed")),
+}
+_DEGREE = re.compile(
+    rf"\b({'|'.join(sorted(map(re.escape, _DEGREES), key=len, reverse=True))})\b(?!-)"
+)
+# After these the word is part of another word's meaning: "first name", "last year".
+_FIXED = re.compile(
+    r"\s+(?:names?|lady|ladies|ministers?|language|degree|aid|cousins?|world\s+war|person|class|floor|"
+    r"grade|edition|times?|years?|months?|weeks?|nights?|century|decades?|days?|half|place|prize|"
+    r"instance|nations?|amendment|resort|supper|words?)\b"
+)
+_AT = re.compile(r"\b(?:at|in|for\s+the)\s+$")
+
+
+_NEXT = re.compile(r"\s+(?:born\s+)?(\w+)")
+
+
+def _superlative(
+    question: str, folded: str, names: Sequence[tuple[int, int]]
+) -> Superlative | None:
+    """Returns the one word of degree that a question orders its answers by."""
+    found = [
+        match
+        for match in _DEGREE.finditer(folded)
+        if not any(start < match.end() and match.start() < end for start, end in names)
+        and not _FIXED.match(folded[match.end() :])
+        and not (match[1] in {"first", "last"} and _AT.search(folded[: match.start()]))
+        and re.match(r"\s+\w", folded[match.end() :])
+    ]
+    if len(found) != 1:
+        return None
+    (match,) = found
+    greatest, is_date, meanings = _DEGREES[match[1]]
+    following = _NEXT.match(folded, match.end())
+    if is_date and following and singular(following[1]) in _BORN:
+        meanings = _BORN_OR_MADE
+    text = question[match.start() : match.end()]
+    return Superlative(text, match.start(), match.end(), greatest, is_date, meanings)
+
+
+# Nouns of kin and sex
+
+_NOUNS: Mapping[str, tuple[str, str]] = {
+    "son": ("male", "child"),
+    "daughter": ("female", "child"),
+    "brother": ("male", "sibling"),
+    "sister": ("female", "sibling"),
+    "wife": ("female", "spouse"),
+    "husband": ("male", "spouse"),
+    "actress": ("female", "actor"),
+    "woman": ("female", ""),
+    "man": ("male", ""),
+    "girl": ("female", ""),
+    "boy": ("male", ""),
+}
+_BORN = frozenset({*_NOUNS, "child", "sibling", "grandchild", "grandson", "granddaughter", "twin"})
+_IRREGULAR = {
+    "children": "child", "wives": "wife", "women": "woman", "men": "man", "people": "person",
+    "movies": "movie", "series": "series", "species": "species", "lives": "life",
+}  # fmt: skip
+
+
+def singular(word: str, /) -> str:
+    """Returns an English noun in the singular, as far as its ending tells.
+
+    >>> [singular(word) for word in ("cities", "actresses", "films", "children", "boss")]
+    ['city', 'actress', 'film', 'child', 'boss']
+    """
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+
+
+def sex_of(noun: str, /) -> str:
+    """Returns the sex that a noun in the singular says: ``male``, ``female``, or nothing."""
+    return _NOUNS.get(noun, ("", ""))[0]
+
+
+def kin_of(noun: str, /) -> str:
+    """Returns the noun without its sex (``child`` of ``daughter``), or nothing."""
+    return _NOUNS.get(noun, ("", ""))[1]
