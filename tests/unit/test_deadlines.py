@@ -176,6 +176,7 @@ def test_little_is_done_between_two_looks(name: str) -> None:
 @pytest.mark.parametrize("name", SHAPES)
 def test_work_ends_at_the_look_that_comes_late(name: str) -> None:
     for what, work in works(name).items():
+        work(CountedDeadline())  # What is made once looks at the first deadline alone.
         whole = CountedDeadline()
         work(whole)
         for late in {1, (whole.looks + 1) // 2, whole.looks}:
