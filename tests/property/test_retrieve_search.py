@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -13,15 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from retrieve_samples import multigraphs, prizes, region_of
 
+from graph_service.model.graph import Int64
 from graph_service.model.limits import CutReason, Deadline
 from graph_service.model.region import Region
+from graph_service.retrieve.prizes import subgraph
 from graph_service.retrieve.prizes.paths import best_first_paths
 from graph_service.retrieve.prizes.subgraph import FoundSubgraph, best_subgraph
 from graph_service.retrieve.prizes.triplets import best_triplets
 from graph_service.retrieve.region.simple_graph import last_of_parallel
+from graph_service.retrieve.tree import search as tree_search
 from graph_service.retrieve.tree import solver
 from graph_service.retrieve.tree.cardinality import best_of_size
-from graph_service.retrieve.tree.search import EXACT_WORK
+from graph_service.retrieve.tree.reduction import reduce_problem
+from graph_service.retrieve.tree.search import EXACT_WORK, search
 from graph_service.retrieve.tree.solver import PcstFast
 
 Prizes = npt.NDArray[np.float64]
@@ -386,3 +391,77 @@ def test_o7_nothing_prized_is_nothing() -> None:
         region_of(2, [(0, 1)]), node_prizes=np.zeros(2), edge_prizes=np.zeros(1), edge_cost=1.0
     )
     assert (found.nodes.tolist(), found.edges.tolist(), found.objective) == ([], [], 0.0)
+
+
+def ladder(steps: int, every: int) -> tuple[Int64, Int64, Prizes, Prizes]:
+    """Two rows of nodes with rungs: ends, prizes of every so many nodes and costs."""
+    ends = [(i, i + 2) for i in range(2 * steps - 2)] + [(2 * i, 2 * i + 1) for i in range(steps)]
+    source, target = np.array(ends, dtype=np.int64).T
+    prizes = np.zeros(2 * steps)
+    prizes[::every] = 2.5
+    costs = 1.0 + np.arange(len(ends)) % 7 / 10
+    return source, target, prizes, costs
+
+
+def test_o7_pcst_fast_competes_where_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And is not asked where it may not, or where the optimum is proven without it."""
+    asked: list[int] = []
+
+    def none_found(pairs: Prizes, *_: object) -> tuple[list[int], list[int]]:
+        asked.append(len(pairs))
+        return [], []
+
+    report = solver.solver_report()
+    monkeypatch.setattr(subgraph, "load_pcst_fast", lambda: (none_found, report))
+    source, target, node_prizes, _ = ladder(15, 7)
+    region = region_of(30, list(zip(source.tolist(), target.tolist(), strict=True)))
+
+    def solved(exact_work: int, use: bool) -> FoundSubgraph:
+        return best_subgraph(
+            region,
+            node_prizes=node_prizes,
+            edge_prizes=np.zeros(region.edge_count),
+            edge_cost=1.0,
+            exact_work=exact_work,
+            use_pcst_fast=use,
+        )
+
+    without = solved(0, False)
+    assert asked == []
+    competed = solved(0, True)
+    assert len(asked) == 1
+    assert (competed.objective, competed.solver) == (without.objective, "own")
+    assert solved(EXACT_WORK, True).gap == 0.0
+    assert len(asked) == 1
+
+
+def test_o7_the_exact_program_may_combine_as_many_entries_as_its_bound() -> None:
+    source, target, prizes, costs = ladder(15, 7)
+    small, _ = reduce_problem(source, target, prizes, costs, Deadline.none())
+    terminals = int((small.prizes > 0).sum())
+    assert 1 < terminals <= 12
+    work = 3**terminals * len(small.prizes)
+    assert search(small, work, Deadline.none())[1]
+    assert not search(small, work - 1, Deadline.none())[1]
+
+
+def test_o7_large_problems_get_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as fit into the arcs allowed, at least one, and all where a proof is asked for."""
+    source, target, prizes, costs = ladder(20, 3)
+    small, _ = reduce_problem(source, target, prizes, costs, Deadline.none())
+    arcs = 2 * len(small.edge)
+    assert int((small.prizes > 0).sum()) > 12
+    grow, rounds = tree_search._shortest_path_tree, 0
+
+    def counted(*given: Any) -> Any:
+        nonlocal rounds
+        rounds += 1
+        return grow(*given)
+
+    monkeypatch.setattr(tree_search, "_shortest_path_tree", counted)
+    for allowed, expected in ((3 * arcs, 3), (3 * arcs - 1, 2), (0, 1), (100 * arcs, 8)):
+        monkeypatch.setattr(tree_search, "_ROUNDS_WORK", allowed)
+        for thorough in (False, True):
+            rounds = 0
+            search(small, 0, Deadline.none(), thorough=thorough)
+            assert rounds == (8 if thorough else expected)

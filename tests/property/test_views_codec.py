@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
+
 import numpy as np
 import pytest
 from graph_builder import Triple, build_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_service.errors import GraphServiceError, ViewStaleError
+from graph_service.errors import GraphServiceError, SchemaVersionError, ViewStaleError
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import Change, Method, ViewSpec
+from graph_service.views import codec
 from graph_service.views.codec import decode_delta, encode_delta
 from graph_service.views.delta import make_delta
 from graph_service.views.overlay import lay
@@ -112,3 +116,31 @@ def test_sizes() -> None:
     ):
         delta, _ = make_delta(graph, ViewSpec(method, level=0.3))
         assert len(encode_delta(graph, delta)) <= most * delta.changed_count
+
+
+def test_a_delta_of_a_newer_version_says_so() -> None:
+    """And not that it is damaged, which it is not."""
+    delta, _ = make_delta(BASE, ViewSpec(Method.EDGE_DELETION, level=0.3))
+    header = bytearray(encode_delta(BASE, delta)[:-4])
+    assert decode_delta(BASE, sealed(header)).removed.tolist() == delta.removed.tolist()
+    _, version, *_ = codec._HEADER.unpack_from(header)
+    place = next(at for at in range(4, 8) if header[at])
+    header[place] += 1
+    assert codec._HEADER.unpack_from(header)[1] > version == codec.VERSION
+    with pytest.raises(SchemaVersionError, match=f"reads up to {version}") as raised:
+        decode_delta(BASE, sealed(header))
+    assert "Update graph-service" in str(raised.value.hint)
+
+
+def test_a_fingerprint_that_is_no_text_is_that_of_another_base() -> None:
+    delta, _ = make_delta(BASE, ViewSpec(Method.EDGE_DELETION, level=0.3))
+    data = bytearray(encode_delta(BASE, delta)[:-4])
+    place = data.index(BASE.fingerprints.edges.encode())
+    data[place] = 0xFF
+    with pytest.raises(ViewStaleError, match="which is now"):
+        decode_delta(BASE, sealed(data))
+
+
+def sealed(body: bytearray) -> bytes:
+    """A delta's bytes with the checksum that is theirs."""
+    return bytes(body) + struct.pack("<I", zlib.crc32(bytes(body)))

@@ -211,3 +211,37 @@ def test_an_answer_has_an_end(demo_service: Service, monkeypatch: pytest.MonkeyP
     assert execute(demo_service, document)["data"]
     monkeypatch.setattr("graph_service.api.execution.MAX_OBJECTS", count - 1)
     assert ended(execute(demo_service, document))["extensions"]["code"] == "LIMIT_EXCEEDED"
+
+
+def test_all_that_a_mutation_says_of_one_piece_of_work_has_one_limit(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many lists there are: a limit that each of them set anew would never be over."""
+    allowed: list[float] = []
+    counted = SimpleNamespace(after=lambda s: allowed.append(s) or Deadline.none())
+    monkeypatch.setattr("graph_service.api.execution.Deadline", counted)
+    made = 'createView(input: {{graph: "demo", spec: {{method: EDGE_DELETION, count: {}}}}})'
+    lists = "{ diff { items { words } } again: diff { items { words } } }"
+    document = f"mutation {{ one: {made.format(1)} {lists} two: {made.format(2)} {lists} }}"
+    answer = execute(own_service, document, writable=True)
+    assert "errors" not in answer, answer
+    assert allowed == [own_service.settings.read_timeout_s] * 2
+
+
+def test_a_document_that_is_kept_is_read_and_checked_once(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading and checking a client's document costs more than answering it."""
+    read: list[str] = []
+
+    def reading(text: str, *given: Any, **named: Any) -> Any:
+        read.append(text)
+        return parse(text, *given, **named)
+
+    monkeypatch.setattr("graph_service.api.documents.parse", reading)
+    monkeypatch.setattr("strawberry.schema.schema.parse", reading)
+    document = "query Often { graphs { name } }"
+    answers = [execute(own_service, document) for _ in range(3)]
+    assert answers[0]["data"]["graphs"]
+    assert answers[1:] == answers[:1] * 2
+    assert read == [document]

@@ -225,3 +225,18 @@ def test_a_region_is_that_of_a_plain_walk(
     found = extract_region(graph, [node(graph, start)], hops=hops, max_edges=99, hub_degree=hub)
     assert triples(graph, found) == edges
     assert {graph.node_ids[int(number)] for number in found.nodes} == seen
+
+
+def test_a_cap_keeps_the_smaller_keys_of_a_view_too(family: KnowledgeGraph) -> None:
+    """Whether the base or the view has them: the view's are numbered after all of the base's."""
+    b, rel = node(family, "b"), family.find_relation("lives") or 0
+    others = [node(family, name) for name in "defgh"]
+    overlay = overlay_of(family, gone=[], extra=[(other, rel, b) for other in others])
+    whole = extract_region(family, [b], hops=1, max_edges=100, overlay=overlay)
+    assert whole.edge_count == 9
+    by_key = whole.edge_keys.tolist()
+    assert (whole.edges >= family.edge_count).tolist() != sorted(whole.edges >= family.edge_count)
+    for most in range(1, 9):
+        capped = extract_region(family, [b], hops=1, max_edges=most, overlay=overlay)
+        assert capped.edge_keys.tolist() == by_key[:most]
+        assert capped.edges.tolist() == whole.edges[:most].tolist()

@@ -354,3 +354,37 @@ def test_thresholds_by_hand() -> None:
     good = (1.0 + 10 * (ends % 2)).astype(np.float64)
     bad = (10.0 * (ends % 2)).astype(np.float64)
     assert relation_thresholds(right, right, good, bad) == 1.0
+
+
+def test_training_tells_the_number_of_passes_done() -> None:
+    graph = towns(people=6)
+    trainer = Trainer(
+        graph.entity_count,
+        graph.relation_count,
+        training=SMALL[0],
+        random=np.random.Generator(np.random.PCG64(0)),
+    )
+    told: list[int] = []
+    columns = (graph.head, graph.rel, graph.tail)
+    trainer.run(*columns, epochs=3, deadline=Deadline.none(), progress=told.append)
+    assert told == [1, 2, 3]
+
+
+def test_vectors_without_weight_are_left_out() -> None:
+    factors = Factors(np.ones((6, 8), dtype=np.float32), np.ones((4, 8), dtype=np.float32))
+    learned = scorer_training._fold([factors], np.array([0.0, 0.0, 0.1, 0.2, 0.3, 0.4]), 2)
+    assert learned.entity.shape == (6, 0)
+    assert learned.relation.shape == (2, 0)
+    assert learned.weights.tolist() == [0.1, 0.2, 0.3, 0.4]
+
+
+def test_no_triple_is_certain_however_often_its_ends_meet() -> None:
+    """A score is below 1, also where the odds are more than a float can tell from certainty."""
+    graph = towns()
+    counts = CountScorer.build(graph)
+    certain = replace(
+        counts, head_shares=counts.head_shares * 1e-12, tail_shares=counts.tail_shares * 1e-12
+    )
+    found = certain.score(graph.head, graph.rel, graph.tail)
+    assert found.max() == 1.0 - 2.0**-53
+    assert certain.score_relations(graph.head, graph.tail, np.arange(3, dtype=np.int32)).max() < 1.0

@@ -176,6 +176,10 @@ def test_changes_file(tmp_path: Path) -> None:
         ("head\tcolour\n", "line 1: unknown column"),
         ("head\trelation\tvalue\na\tb", "line 2: expected 3 cells"),
         ("statementId\tremove\nS1\tmaybe", "line 2: field 'remove'"),
+        (
+            '{"statementId": "S1", "statement_id": "S2"}',
+            "line 1: field 'statementId' is given twice",
+        ),
         ("", "holds no change"),
     ],
 )
