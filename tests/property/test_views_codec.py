@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,14 @@ from graph_builder import Triple, build_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_service.errors import GraphServiceError, SchemaVersionError, ViewStaleError
+from graph_service.errors import (
+    GraphServiceError,
+    SchemaVersionError,
+    StoreCorruptError,
+    ViewStaleError,
+)
+from graph_service.model.graph import StringTable
+from graph_service.model.identity import key64
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import Change, Method, ViewSpec
@@ -144,3 +152,105 @@ def test_a_fingerprint_that_is_no_text_is_that_of_another_base() -> None:
 def sealed(body: bytearray) -> bytes:
     """A delta's bytes with the checksum that is theirs."""
     return bytes(body) + struct.pack("<I", zlib.crc32(bytes(body)))
+
+
+EMPTY = (0, b"")
+NODES = BASE.entity_count
+"""Each of which has a statement."""
+
+
+def written(
+    *sections: tuple[int, bytes],
+    counts: tuple[int, int, int] = (0, 0, 0),
+    rest: bytes = b"",
+) -> bytes:
+    """A delta of the base as bytes: each section's kind or width and data, then the names."""
+    header = codec._HEADER.pack(
+        codec.MAGIC, codec.VERSION, BASE.edge_count, BASE.fingerprints.edges.encode(), *counts
+    )
+    parts = [codec._SECTION.pack(kind, len(data)) + data for kind, data in sections]
+    return sealed(bytearray(header + b"".join(parts) + rest))
+
+
+def replaced_tail(code: int, rest: bytes = b"") -> bytes:
+    """The first edge's value replaced by that of a code."""
+    data = code.to_bytes(2, "little")
+    sections = (EMPTY, (0, b"\0"), EMPTY, (2, data), EMPTY, EMPTY, EMPTY)
+    return written(*sections, counts=(0, 1, 0), rest=rest)
+
+
+def test_codes_are_those_of_what_has_a_statement_and_then_of_the_names() -> None:
+    assert decode_delta(BASE, replaced_tail(0)).replaced_tail.tolist() == [BASE.tail[0]]
+    known = decode_delta(BASE, replaced_tail(NODES))
+    assert known.replaced_tail.tolist() == [BASE.entity_count - 1]
+    named = decode_delta(BASE, replaced_tail(NODES + 1, b'[["[\\"e\\",\\"new\\"]"],[]]'))
+    assert named.replaced_tail.tolist() == [BASE.node_count]
+    assert named.new_nodes == ('["e","new"]',)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (written(), "ends before its last section"),
+        (written(*[EMPTY] * 6), "ends before its last section"),
+        (written(rest=codec._SECTION.pack(0, 1)), "section is longer than the view"),
+        (written((0, b"\x80"), counts=(1, 0, 0)), "end inside a number"),
+        (written((0, b"\x80" * 5 + b"\1"), counts=(1, 0, 0)), "number of over five bytes"),
+        (written((0, b"\x80" * 4 + b"\1"), counts=(1, 0, 0)), f"1 below {BASE.edge_count}"),
+        (written((7, b""), counts=(0, 0, 0)), "kind 7 and 0 bytes"),
+        (written((1, b"\xff"), counts=(8, 0, 0)), "kind 1 and 1 bytes"),
+        (written((0, b"\0"), counts=(2, 0, 0)), "hold 2 below 202, holds 1"),
+        (written((0, b"\0\0"), counts=(1, 0, 0)), "hold 1 below 202, holds 2"),
+        (written((0, b"\xca\1"), counts=(1, 0, 0)), "hold 1 below 202, holds 1"),
+        (
+            written(EMPTY, (0, b"\0"), (9, bytes(9)), counts=(0, 1, 0)),
+            "hold 1 codes of 9 bytes, has 9 bytes",
+        ),
+        (
+            written(EMPTY, (0, b"\0"), (2, b"\0"), counts=(0, 1, 0)),
+            "hold 1 codes of 2 bytes, has 1 bytes",
+        ),
+        (replaced_tail(NODES + 1), "names an entity or relation that is not there"),
+        (
+            written(
+                EMPTY, EMPTY, EMPTY, EMPTY, (1, b"\0"), (1, b"\1"), (1, b"\1"), counts=(0, 0, 1)
+            ),
+            "names an entity or relation that is not there",
+        ),
+        (replaced_tail(0, b"["), "delta is damaged: "),
+        (replaced_tail(0, b"[[]]"), "delta is damaged: "),
+        (replaced_tail(0, b'[["x"],[]]'), "delta is damaged: "),
+    ],
+)
+def test_what_no_version_wrote_is_told_part_by_part(data: bytes, said: str) -> None:
+    """Whole by its checksum, as bytes are that another program wrote."""
+    with pytest.raises(StoreCorruptError, match=said):
+        decode_delta(BASE, data)
+
+
+def test_relations_without_a_statement_are_written_by_name() -> None:
+    """As are those that the graph does not have: their number is of one state of the base."""
+    ids = [*list(BASE.relation_ids), "lone"]
+    grown = replace(
+        BASE,
+        relation_ids=StringTable.build(sorted(ids, key=key64)),
+        relation_keys=np.array(sorted(map(key64, ids)), dtype=np.int64),
+        rel=np.array(
+            [sorted(ids, key=key64).index(BASE.relation_ids[r]) for r in BASE.rel.tolist()],
+            dtype=np.int32,
+        ),
+    )
+    changes = tuple(
+        Change(statement_id=BASE.statement_ids[edge], relation=name)
+        for edge, name in enumerate(("lone", "lone", "r0", "unheard"))
+        if BASE.relation_ids[int(BASE.rel[edge])] != name
+    )
+    here, _ = make_delta(BASE, ViewSpec(Method.CUSTOM, changes=changes))
+    there, _ = make_delta(grown, ViewSpec(Method.CUSTOM, changes=changes))
+    assert same(decode_delta(grown, encode_delta(grown, there)), there)
+    assert same(decode_delta(grown, encode_delta(BASE, here)), there)
+    ids_of = [
+        list(lay(grown, one, view_id="v").statement_ids)
+        for one in (there, decode_delta(grown, encode_delta(BASE, here)))
+    ]
+    assert ids_of[0] == ids_of[1]

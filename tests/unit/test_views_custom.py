@@ -180,6 +180,15 @@ def test_changes_file(tmp_path: Path) -> None:
             '{"statementId": "S1", "statement_id": "S2"}',
             "line 1: field 'statementId' is given twice",
         ),
+        ('{"statementId": "S1", "remove": true}\nS2', "line 2: expected a JSON object, got 'S2'"),
+        ('statementId\tvalue\nS1\t["s",', "line 2: field 'value' is not JSON"),
+        ('{"head": "a", "relation": 3}', "line 1: field 'relation' should be text, got 3"),
+        ('{"statementId": ["S1"]}', "line 1: field 'statementId' should be text"),
+        (
+            '{"statementId": "S1", "value": "Q1", "text": "b"}',
+            "line 1: give either 'value' or 'text', not both",
+        ),
+        ('{"statementId": "S1", "value": ["x", "y"]}', "line 1: field 'value': "),
         ("", "holds no change"),
     ],
 )
