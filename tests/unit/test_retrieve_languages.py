@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from graph_builder import build_graph
+import pytest
+from graph_builder import build_graph, node_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_service.model.graph import KnowledgeGraph, SameAs
+from graph_service.model.graph import KnowledgeGraph, LabelColumn, SameAs, StringTable
 from graph_service.model.identity import key64
 from graph_service.model.limits import CutReason
-from graph_service.model.values import MonolingualText, Value, decode_value
+from graph_service.model.values import MonolingualText, StringValue, Value, decode_value
 from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.retrieve.languages import deduplicate_languages, with_same_entities
 from graph_service.retrieve.region.cut import extract_region
@@ -185,3 +186,120 @@ def test_texts_that_a_view_adds_are_said_once_too() -> None:
     assert shown("en") == {"C"}
     assert shown("de", "en") == {"B", "D"}
     assert shown("fr") == {"A"}
+
+
+def labelled(graph: KnowledgeGraph, labels: dict[str, list[str]]) -> KnowledgeGraph:
+    """The graph with labels of some entities, by language."""
+    columns = {}
+    for language, names in labels.items():
+        index = np.array(sorted(node_of(graph, name) for name in names), dtype=np.int32)
+        columns[language] = LabelColumn(index, StringTable.build(["label"] * len(index)))
+    return replace(graph, node_labels=columns)
+
+
+def said(graph: KnowledgeGraph, start: str, *languages: str) -> dict[str, list[str]]:
+    """What stays of an entity's region, as words, each with what it stands for."""
+    region = extract_region(graph, [node_of(graph, start)], hops=3, max_edges=100)
+    once = deduplicate_languages(region, graph, None, languages)
+
+    def words(edge: int) -> str:
+        tail = graph.node_ids[int(graph.tail[edge])]
+        value = decode_value(tail) if graph.tail[edge] >= graph.entity_count else None
+        if isinstance(value, MonolingualText):
+            tail = f"{value.text}@{value.language}"
+        return f"{graph.node_ids[int(graph.head[edge])]} {tail}"
+
+    stands = {words(kept): sorted(map(words, others)) for kept, others in once.stands_for.items()}
+    return {words(edge): stands.get(words(edge), []) for edge in once.region.edges.tolist()}
+
+
+EDITIONS = build_graph(
+    [
+        ("S", "knows", "A-en"),
+        ("S", "knows", "A-fr"),
+        ("A-en", "in", "B-en"),
+        ("A-fr", "in", "B-fr"),
+        ("A-fr", "in", "C"),
+    ]
+)
+SAME = [("A-fr", "A-en"), ("B-en", "B-fr")]
+
+
+@pytest.mark.parametrize(
+    ("languages", "stays", "goes"),
+    [(("fr", "en"), "fr", "en"), (("en", "fr"), "en", "fr"), (("de", "fr"), "fr", "en")],
+)
+def test_a_statement_of_two_editions_stays_in_the_language_asked_for(
+    languages: tuple[str, ...], stays: str, goes: str
+) -> None:
+    labels = {"en": ["A-en", "B-en", "C"], "fr": ["A-fr", "B-fr"]}
+    graph = labelled(with_links(EDITIONS, SAME), labels)
+    assert said(graph, "S", *languages) == {
+        f"S A-{stays}": [f"S A-{goes}"],
+        f"A-{stays} B-{stays}": [f"A-{goes} B-{goes}"],
+        "A-fr C": [],
+    }
+
+
+def test_a_label_says_which_statement_stays_whatever_else_has_one() -> None:
+    """Entities before and after in number, with a label and without."""
+    others = [(f"x{place}", "near", "S") for place in range(40)]
+    graph = with_links(build_graph([("S", "knows", "A-en"), ("S", "knows", "A-fr"), *others]), SAME)
+    for language, other in (("fr", "en"), ("en", "fr")):
+        for beside in ([], ["S"], [f"x{place}" for place in range(40)]):
+            named = labelled(graph, {language: [f"A-{language}", *beside], "nl": ["S"]})
+            left = said(named, "S", language)
+            assert left[f"S A-{language}"] == [f"S A-{other}"]
+            assert len(left) == 41
+
+
+def test_texts_of_editions_are_said_once() -> None:
+    """A text that is equal in both stands for the other, and the chosen language for both."""
+    graph = with_links(
+        build_graph(
+            [
+                ("S", "knows", "A-en"),
+                ("S", "knows", "A-fr"),
+                ("A-en", "name", MonolingualText("x", "en")),
+                ("A-fr", "name", MonolingualText("x", "en")),
+                ("A-fr", "name", MonolingualText("y", "fr")),
+                ("A-en", "motto", MonolingualText("z", "de")),
+                ("A-en", "year", StringValue("1900")),
+                ("A-fr", "year", StringValue("1900")),
+            ]
+        ),
+        SAME,
+    )
+    graph = labelled(graph, {"en": ["A-en"], "fr": ["A-fr"]})
+    year = '["s","1900"]'
+    assert said(graph, "S", "fr") == {
+        "S A-fr": ["S A-en"],
+        "A-fr y@fr": ["A-en x@en", "A-fr x@en"],
+        "A-en z@de": [],
+        f"A-fr {year}": [f"A-en {year}"],
+    }
+    assert said(graph, "S", "en") == {
+        "S A-en": ["S A-fr"],
+        "A-en x@en": ["A-fr x@en", "A-fr y@fr"],
+        "A-en z@de": [],
+        f"A-en {year}": [f"A-fr {year}"],
+    }
+
+
+def test_a_text_as_spoken_in_two_places_is_said_once() -> None:
+    graph = build_graph(
+        [
+            ("S", "name", MonolingualText("lift", "en-gb")),
+            ("S", "name", MonolingualText("lift", "en-us")),
+            ("S", "name", MonolingualText("elevator", "en-us")),
+            ("S", "name", MonolingualText("ascenseur", "fr")),
+            ("S", "name", MonolingualText("Aufzug", "enm")),
+        ]
+    )
+    left = said(graph, "S", "EN", "fr")
+    lift, other = sorted(("S lift@en-gb", "S lift@en-us"), key=lambda one: one not in left)
+    assert set(left) == {lift, "S elevator@en-us"}
+    assert sum(map(len, left.values())) == 3
+    assert other in left[lift]
+    assert set(said(graph, "S", "enm", "en")) == {"S Aufzug@enm"}
+    assert len(said(graph, "S", "nl")) == 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from graph_builder import build_graph
@@ -240,3 +242,26 @@ def test_a_cap_keeps_the_smaller_keys_of_a_view_too(family: KnowledgeGraph) -> N
         capped = extract_region(family, [b], hops=1, max_edges=most, overlay=overlay)
         assert capped.edge_keys.tolist() == by_key[:most]
         assert capped.edges.tolist() == whole.edges[:most].tolist()
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3])
+@pytest.mark.parametrize("most", [2, 4, 100])
+def test_numbers_too_large_for_a_table_are_looked_up(
+    family: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, hops: int, most: int
+) -> None:
+    """What is cut out does not depend on how it is looked up."""
+    start = [node(family, "a"), node(family, "d")]
+    overlay = overlay_of(family, gone=[2], extra=[(node(family, "d"), 0, node(family, "c"))])
+
+    def cut() -> list[Region]:
+        return [
+            extract_region(family, start, hops=hops, max_edges=most, overlay=view)
+            for view in (None, overlay)
+        ]
+
+    by_table = cut()
+    monkeypatch.setattr("graph_service.retrieve.region.cut.TABLE", 0)
+    for one, other in zip(by_table, cut(), strict=True):
+        for field in fields(Region):
+            values = getattr(one, field.name), getattr(other, field.name)
+            assert np.array_equal(*values), field.name
