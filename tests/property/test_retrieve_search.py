@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import networkx as nx
@@ -25,6 +27,7 @@ from graph_service.retrieve.region.simple_graph import last_of_parallel
 from graph_service.retrieve.tree import search as tree_search
 from graph_service.retrieve.tree import solver
 from graph_service.retrieve.tree.cardinality import best_of_size
+from graph_service.retrieve.tree.reduction import best_part as best_part_of_forest
 from graph_service.retrieve.tree.reduction import reduce_problem
 from graph_service.retrieve.tree.search import EXACT_WORK, search
 from graph_service.retrieve.tree.solver import PcstFast
@@ -465,3 +468,71 @@ def test_o7_large_problems_get_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> 
             rounds = 0
             search(small, 0, Deadline.none(), thorough=thorough)
             assert rounds == (8 if thorough else expected)
+
+
+@pytest.mark.parametrize(
+    ("installed", "name", "healthy", "said"),
+    [
+        (None, "own", True, "is not installed"),
+        (lambda *_: ([0, 0, 0], [0, 0]), "own", False, "pip install"),
+        (lambda *_: ([2, 0, 1], [1, 0]), "own+pcst_fast", True, "passes its known case"),
+    ],
+    ids=["missing", "wrong", "right"],
+)
+def test_trap_1_which_solver_serves_is_reported(
+    monkeypatch: pytest.MonkeyPatch,
+    installed: PcstFast | None,
+    name: str,
+    healthy: bool,
+    said: str,
+) -> None:
+    module = None if installed is None else SimpleNamespace(pcst_fast=installed)
+    monkeypatch.setitem(sys.modules, "pcst_fast", module)
+    solver.load_pcst_fast.cache_clear()
+    try:
+        loaded, report = solver.load_pcst_fast()
+        assert solver.solver_report() == report
+    finally:
+        solver.load_pcst_fast.cache_clear()
+    assert (report.name, report.healthy) == (name, healthy)
+    assert said in report.reason
+    assert loaded is (installed if name == "own+pcst_fast" else None)
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_o7_a_better_tree_of_pcst_fast_is_taken(
+    monkeypatch: pytest.MonkeyPatch, ours: bool
+) -> None:
+    """And named; one that is as good is ours."""
+    source, target, prizes, costs = ladder(15, 7)
+    prizes *= 4
+    best = solver.solve(source, target, prizes=prizes, costs=costs)
+    assert len(best.edges) > 1
+    monkeypatch.setattr(solver, "bound_of", lambda small, found, **_: (found, 99.0))
+    if not ours:
+        one = np.array([0]), np.zeros(0, dtype=np.int64), float(prizes[0])
+        monkeypatch.setattr(solver, "expand", lambda *_: one)
+    found = solver.solve(
+        source,
+        target,
+        prizes=prizes,
+        costs=costs,
+        exact_work=0,
+        pcst_fast=lambda *_: (best.nodes, best.edges),
+    )
+    assert found.solver == ("own" if ours else "pcst_fast")
+    assert (found.objective, found.bound) == (pytest.approx(best.objective), 99.0)
+    assert found.nodes.tolist() == best.nodes.tolist()
+
+
+def test_o7_no_part_without_a_prize() -> None:
+    nodes, edges, worth = best_part_of_forest(
+        np.array([0]),
+        np.array([0, 1]),
+        np.array([1, 2]),
+        np.zeros(3),
+        np.ones(2),
+        np.array([0, 1]),
+        Deadline.none(),
+    )
+    assert (nodes.tolist(), edges.tolist(), worth) == ([], [], 0.0)

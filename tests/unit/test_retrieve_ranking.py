@@ -10,11 +10,12 @@ from retrieve_samples import region_of
 from graph_service.errors import DeadlineError, InputError
 from graph_service.model.limits import CutReason, Deadline
 from graph_service.model.region import Region
-from graph_service.model.result import Strategy
+from graph_service.model.result import RegionStats, Strategy
 from graph_service.retrieve.preset import PrizePreset, resolve_preset
 from graph_service.retrieve.prizes.triplets import best_triplets
 from graph_service.retrieve.region.pagerank import personalised_pagerank, prune
 from graph_service.retrieve.region.stats import region_stats
+from graph_service.retrieve.region.transition_matrix import prepare_walk
 from graph_service.retrieve.similarity import cosines, rank_prizes
 
 
@@ -239,6 +240,15 @@ def test_o3_figures_of_nothing_and_of_too_much() -> None:
     triangle = region_of(3, [(0, 1), (1, 2), (2, 0)])
     assert region_stats(triangle).clustering == 1.0
     assert region_stats(triangle, max_wedges=0).clustering is None
+    assert region_stats(triangle, max_wedges=1).clustering == 1.0
+    nothing = region_stats(region_of(0, [], start_entities=()))
+    assert nothing == RegionStats(0, 0, 0.0, None, 0.0)
+
+
+def test_a_walk_goes_along_edges_or_both_ways() -> None:
+    with pytest.raises(InputError, match="walk must be along or both, got 'against'") as caught:
+        prepare_walk(np.array([0]), np.array([1]), node_count=2, walk="against")
+    assert caught.value.argument == "walk"
 
 
 def test_o4_top_k_get_k_to_1_and_ties_go_by_key() -> None:

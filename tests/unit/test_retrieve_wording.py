@@ -236,3 +236,45 @@ def test_no_text_is_embedded_twice_and_a_limit_holds() -> None:
         [steps for steps, value in zip(singles, scores, strict=True) if np.isfinite(value)]
     )
     assert len(encode.texts) == len(set(encode.texts)) == 2
+
+
+@pytest.mark.parametrize(
+    ("cosine", "relation", "named"),
+    [
+        (0.5, None, {"film"}),
+        (0.49, None, set()),
+        (0.5, (0.0, 0.0), {"film"}),
+        # As near to a relation as to the kind: the word means the relation.
+        (0.5, (0.0, 0.5), set()),
+        (0.5, (0.0, 0.49), {"film"}),
+        # A kind that is like a relation is that relation.
+        (0.5, (0.75, 0.0), set()),
+        (0.5, (0.74, 0.0), {"film"}),
+    ],
+)
+def test_a_kind_is_named_from_its_cosine_on(
+    cosine: float, relation: tuple[float, float] | None, named: set[str]
+) -> None:
+    """A word of the question, a kind and a relation, with cosines as given."""
+    preset = replace(DEFAULT, kind_letters=4, kind_similarity=0.5, synonym_similarity=0.75)
+    vectors = {"film": [1.0, 0.0, 0.0, 0.0], "movies": [cosine, 1.0, 0.0, 0.0]}
+    if relation is not None:
+        of_kind, of_word = relation
+        vectors["made"] = [of_kind, of_word - of_kind * cosine, 0.0, 0.0]
+
+    def encode(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        nothing = [0.0, 0.0, 0.0, 1.0]
+        return np.array([vectors.get(text, nothing) for text in texts], dtype=np.float32)
+
+    texts = ["made"] if relation is not None else []
+    assert spoken_kinds("Who has movies?", texts, preset, encode=encode) == named
+
+
+def test_short_words_name_no_kind() -> None:
+    def encode(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+    preset = replace(DEFAULT, kind_letters=4, kind_similarity=0.5, synonym_similarity=2.0)
+    assert spoken_kinds("a b c", [], preset, encode=encode) == frozenset()
+    assert spoken_kinds("abc", [], preset, encode=encode) == frozenset()
+    assert spoken_kinds("abcd", [], preset, encode=encode) == frozenset(KINDS)
