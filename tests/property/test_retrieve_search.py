@@ -506,9 +506,9 @@ def test_o7_a_better_tree_of_pcst_fast_is_taken(
     """And named; one that is as good is ours."""
     source, target, prizes, costs = ladder(15, 7)
     prizes *= 4
-    best = solver.solve(source, target, prizes=prizes, costs=costs)
-    assert len(best.edges) > 1
     monkeypatch.setattr(solver, "bound_of", lambda small, found, **_: (found, 99.0))
+    best = solver.solve(source, target, prizes=prizes, costs=costs, exact_work=0)
+    assert len(best.edges) > 1
     if not ours:
         one = np.array([0]), np.zeros(0, dtype=np.int64), float(prizes[0])
         monkeypatch.setattr(solver, "expand", lambda *_: one)
