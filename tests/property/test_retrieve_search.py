@@ -384,6 +384,15 @@ def test_trap_1_a_wrong_pcst_fast_is_found_out() -> None:
     def right(*_: object) -> tuple[list[int], list[int]]:
         return [2, 0, 1], [1, 0]
 
+    def solving(
+        pairs: Int64, prizes: Prizes, costs: Prizes, root: int, trees: int, pruning: str, _: int
+    ) -> tuple[Int64, Int64]:
+        """Solves what it is given, as the published package does."""
+        assert (len(prizes), root, trees, pruning) == (pairs.max() + 1, -1, 1, "strong")
+        tree = solver.solve(pairs[:, 0], pairs[:, 1], prizes=prizes, costs=costs)
+        return tree.nodes, tree.edges
+
+    assert solver.passes_known_case(solving)
     assert not solver.passes_known_case(wrong)
     assert solver.passes_known_case(right)
     assert solver.solver_report().name in {"own", "own+pcst_fast"}
@@ -536,3 +545,49 @@ def test_o7_no_part_without_a_prize() -> None:
         Deadline.none(),
     )
     assert (nodes.tolist(), edges.tolist(), worth) == ([], [], 0.0)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_o7_the_gap_of_a_part_bounds_every_part_of_as_many_edges(seed: int) -> None:
+    """Also those that are no part of the whole subgraph, by trying every set of edges."""
+    generator = np.random.default_rng(seed)
+    pairs = [(0, 1), *((int(a), int(b)) for a, b in generator.integers(0, 7, (9, 2)) if a != b)]
+    region = region_of(7, pairs)
+    node_prizes = generator.integers(0, 4, 7).astype(np.float64)
+    edge_prizes = generator.integers(1, 4, len(pairs)).astype(np.float64)
+    for limit in (1, 2, 3):
+        found = best_subgraph(
+            region,
+            node_prizes=node_prizes,
+            edge_prizes=edge_prizes,
+            edge_cost=1.0,
+            limit=limit,
+        )
+        if not found.cuts:
+            continue
+        every = list(range(len(pairs)))
+        best = best_part(region, every, node_prizes, edge_prizes - 1.0, limit)
+        assert found.gap is not None
+        assert best <= found.objective * (1 + found.gap) + 1e-6
+
+
+def test_o7_a_part_is_proven_where_it_holds_all_that_is_worth_most() -> None:
+    """A path of prizes 5 5 5 1, edges worth 2 2 0: of two edges no part is worth more than 19."""
+    region = region_of(4, [(0, 1), (1, 2), (2, 3)])
+    found = best_subgraph(
+        region,
+        node_prizes=np.array([5.0, 5.0, 5.0, 1.0]),
+        edge_prizes=np.array([3.0, 3.0, 1.5]),
+        edge_cost=1.0,
+        limit=2,
+    )
+    assert (found.edges.tolist(), found.objective, found.gap) == ([0, 1], 19.0, 0.0)
+    one = best_subgraph(
+        region,
+        node_prizes=np.array([5.0, 1.0, 1.0, 4.0]),
+        edge_prizes=np.array([3.0, 3.0, 2.0]),
+        edge_cost=1.0,
+        limit=1,
+    )
+    # Edge 0 with its ends is worth 8; two nodes and an edge can be worth 5 + 4 + 2.
+    assert (one.edges.tolist(), one.objective, one.gap) == ([0], 8.0, 0.375)

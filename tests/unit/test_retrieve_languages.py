@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from counted_deadline import CountedDeadline
 from graph_builder import build_graph, node_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_service.errors import DeadlineError
 from graph_service.model.graph import KnowledgeGraph, LabelColumn, SameAs, StringTable
 from graph_service.model.identity import key64
 from graph_service.model.limits import CutReason
@@ -303,3 +305,29 @@ def test_a_text_as_spoken_in_two_places_is_said_once() -> None:
     assert other in left[lift]
     assert set(said(graph, "S", "enm", "en")) == {"S Aufzug@enm"}
     assert len(said(graph, "S", "nl")) == 4
+
+
+def test_looking_for_what_is_said_twice_ends_at_its_deadline() -> None:
+    """At whichever look it comes: at texts and at statements alike."""
+    count = 200
+    rows: list[tuple[str, str, str | Value]] = []
+    for place in range(count):
+        rows += [("S", "knows", f"a{place}"), ("S", "knows", f"b{place}")]
+        rows += [(f"a{place}", "name", MonolingualText("x", tag)) for tag in ("en", "fr")]
+    graph = with_links(build_graph(rows), [(f"a{i}", f"b{i}") for i in range(count)])
+    region = extract_region(graph, [node_of(graph, "S")], hops=2, max_edges=10_000)
+
+    def work(deadline: CountedDeadline) -> None:
+        deduplicate_languages(region, graph, None, ("en",), deadline=deadline)
+
+    whole = CountedDeadline()
+    with whole.watched():
+        work(whole)
+    # Each statement that may be a repetition is looked at, and each group of them.
+    assert whole.looks >= 2 * (2 * count + count)
+    assert whole.most < 20 * count
+    for late in (1, count, 2 * count, 3 * count, 5 * count, whole.looks):
+        deadline = CountedDeadline(late)
+        with pytest.raises(DeadlineError, match="several languages"):
+            work(deadline)
+        assert deadline.looks == late

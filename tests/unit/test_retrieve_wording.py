@@ -278,3 +278,17 @@ def test_short_words_name_no_kind() -> None:
     assert spoken_kinds("a b c", [], preset, encode=encode) == frozenset()
     assert spoken_kinds("abc", [], preset, encode=encode) == frozenset()
     assert spoken_kinds("abcd", [], preset, encode=encode) == frozenset(KINDS)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["person", "city", "country", "film", "book", "song", "album", "river", "company", "language",
+     "team", "award", "disease", "species", "television series", "year"],
+)  # fmt: skip
+def test_common_nouns_are_kinds(kind: str) -> None:
+    """A question "Which river ..." asks for a river, in any graph."""
+    encode = Planes()
+    asked = f"Which {kind.replace(' ', '-')} is it?"
+    if " " in kind:
+        encode = Planes(**{"television_series": 10, "television-series": 10})
+    assert spoken_kinds(asked, ["somewhere"], DEFAULT, encode=encode) == {kind}
