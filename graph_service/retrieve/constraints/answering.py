@@ -15,7 +15,7 @@ from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.retrieve.constraints.dates import Days
 from graph_service.retrieve.constraints.meeting import Amount, CandidateWalks, Surroundings
 from graph_service.retrieve.constraints.reading import Superlative, singular
-from graph_service.retrieve.learned.features import stem, stems_of
+from graph_service.retrieve.learned.relation_texts import stem, stems_of
 
 Likeness = Callable[[Sequence[str], Sequence[str]], Float64]
 """Cosines of some texts with others, float64 [texts, others]."""

@@ -44,7 +44,7 @@ from graph_service.retrieve.constraints.reading import (
 )
 from graph_service.retrieve.context import PickedAnswer, RetrievalContext
 from graph_service.retrieve.learned.candidates import Candidates
-from graph_service.retrieve.learned.features import stem, stems_of
+from graph_service.retrieve.learned.relation_texts import stem, stems_of
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.strategy import without_mentions
 from graph_service.text.fold import word_spans

@@ -17,7 +17,7 @@ from graph_service.retrieve.constraints.dates import Days, days_of, days_of_text
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import DateConstraint, kin_of, singular
 from graph_service.retrieve.labels import Labels
-from graph_service.retrieve.learned.features import stem, stems_of
+from graph_service.retrieve.learned.relation_texts import stem, stems_of
 
 Constraint = DateConstraint | NamedNodes
 MOST_DATED = 20_000
