@@ -98,11 +98,13 @@ class GraphFile:
         name: Of the graph.
         path: Of the file or folder.
         kind: ``table`` of triples, ``wikibase`` lines, or the folder of ``wikidata`` questions.
+        columns: Of a table.
     """
 
     name: str
     path: Path
     kind: str = "table"
+    columns: tuple[str, ...] = ("head", "relation", "tail")
 
 
 @dataclass(frozen=True, slots=True)

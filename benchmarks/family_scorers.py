@@ -1,18 +1,20 @@
 """Scorers of relation sequences that did not see one family of questions, trained on the others.
 
-Beside the families' own questions stand questions made of the walks of the Wikidata questions'
-graph (``queries.training.walks``), which no family is left out of.
+Beside the families' own questions stand questions made of the walks of some graphs
+(``queries.training.walks``): of the Wikidata questions' graph and of DBpedia50, which no family is
+left out of, and of MetaQA's, which is left out with it. Graphs differ in how they name relations:
+what is trained on the walks of several holds better on another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.chains import twin_of
-from benchmarks.families import FamilyQuestion, GraphFile, QuestionSet, choose
+from benchmarks.families import FamilyQuestion, GraphFile, QuestionSet, choose, graph_of
 from benchmarks.kept_judgements import code_hash
 from graph_service.model.limits import Deadline
 from graph_service.retrieve.labels import Labels
@@ -26,12 +28,47 @@ from queries.training.walks import make_walk_questions
 Open = Callable[[GraphFile], AbstractContextManager[Service]]
 Progress = Callable[[str, int, int], None]
 WALKS = "walks"
-WALK_COUNTS = {1: 350, 2: 650, 3: 400}
-"""Questions made of walks, by number of steps."""
 MOST_OF_A_SET = 700
 """Questions of one set that are trained on, drawn by hash."""
 LICENSED = ("metaqa", "simplequestions", "webquestions", "qald-lcquad")
 """Families of an open licence: what ships is trained on these and on walks."""
+_WALK_WEIGHT, _TWO_STEP_WEIGHT = 0.4, 1.5
+_TWO_STEPS = ("metaqa", "pathquestion")
+"""Families of many questions of two steps: there are few, so that they weigh more."""
+
+
+@dataclass(frozen=True, slots=True)
+class WalkSet:
+    """A graph whose walks become questions.
+
+    Attributes:
+        name: Of the set; with a number of steps, of a family of questions.
+        graph: Of the data.
+        counts: Questions by number of steps.
+        family: Left out with that family; empty for never.
+    """
+
+    name: str
+    graph: GraphFile
+    counts: Mapping[int, int]
+    family: str = ""
+
+
+def walk_sets(data: Path, people: GraphFile, /) -> list[WalkSet]:
+    """Returns the graphs whose walks are trained on.
+
+    Args:
+        data: The folder that holds ``metaqa`` and ``dbpedia50``.
+        people: The graph of the Wikidata questions.
+    """
+    dbpedia = GraphFile(
+        "dbpedia50", data / "dbpedia50/train.txt", columns=("head", "tail", "relation")
+    )
+    return [
+        WalkSet(WALKS, people, {1: 350, 2: 650, 3: 400}),
+        WalkSet(f"{WALKS}-metaqa", graph_of("metaqa", data), {1: 80, 2: 200, 3: 150}, "metaqa"),
+        WalkSet(f"{WALKS}-dbpedia", dbpedia, {1: 100, 2: 250, 3: 200}),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +88,7 @@ class RecordedSet:
 
 def record_sets(
     sets: Iterable[QuestionSet],
-    walks_of: GraphFile | None,
+    walks: Iterable[WalkSet],
     open_graph: Open,
     /,
     *,
@@ -60,11 +97,11 @@ def record_sets(
     most: int = MOST_OF_A_SET,
     random_seed: int = 0,
 ) -> list[RecordedSet]:
-    """Returns the examples of some sets, and of walks of a graph.
+    """Returns the examples of some sets, and of the walks of some graphs.
 
     Args:
         sets: Of questions whose right sequences or answers are known.
-        walks_of: The graph whose walks become questions; None for no such questions.
+        walks: The graphs whose walks become questions.
         open_graph: Opens a service over a graph.
         progress: Called with a set's name, how many questions are done, and of how many.
         folder: Where examples are kept: a set that is there is not asked again.
@@ -80,30 +117,27 @@ def record_sets(
             with open_graph(one.graph) as service:
                 write_examples(path, asked, _examples(service, one.name, asked, progress))
         found.append(RecordedSet(one.unseen, *read_examples(path)))
-    if walks_of is not None:
-        path = folder / f"examples-{WALKS}-{random_seed}-{code}.npz"
+    for each in walks:
+        path = folder / f"examples-{each.name}-{random_seed}-{code}.npz"
         if not path.is_file():
-            with open_graph(walks_of) as service:
-                asked = walk_questions(service, walks_of.name, random_seed=random_seed)
-                write_examples(path, asked, _examples(service, WALKS, asked, progress))
-        found.append(RecordedSet("", *read_examples(path)))
+            with open_graph(each.graph) as service:
+                asked = _walk_questions(service, each, random_seed)
+                write_examples(path, asked, _examples(service, each.name, asked, progress))
+        found.append(RecordedSet(each.family, *read_examples(path)))
     return found
 
 
-def walk_questions(
-    service: Service, graph: str, /, *, random_seed: int = 0
-) -> list[AnsweredQuestion]:
-    """Returns questions made of the walks of a graph, of up to three steps."""
-    info = service.graph(graph)
+def _walk_questions(service: Service, walks: WalkSet, random_seed: int) -> list[AnsweredQuestion]:
+    info = service.graph(walks.graph.name)
     arrays = service.arrays(info)
     names = service.relation_aliases(info, ("en",))
     return make_walk_questions(
         arrays,
         Labels(arrays, None, ("en",), Deadline.none()),
         names,
-        name=graph,
-        family=WALKS,
-        counts=WALK_COUNTS,
+        name=walks.graph.name,
+        family=walks.name,
+        counts=walks.counts,
         random_seed=random_seed,
     )
 
@@ -124,12 +158,25 @@ def train_without(
         embedder=embedder,
         data=hash_of(question for one in used for question in one.questions),
         options=options,
+        weights=weights_of(example.family for example in examples),
         notes={
             "families": sorted({one.family or WALKS for one in used}),
             "questions": sum(len(one.questions) for one in used),
             "examples": len(examples),
         },
     )
+
+
+def weights_of(families: Iterable[str], /) -> dict[str, float]:
+    """Returns how much families weigh beside the others, by name: walks of each length are many."""
+    return {
+        family: _WALK_WEIGHT
+        if family.startswith(WALKS)
+        else _TWO_STEP_WEIGHT
+        if family in _TWO_STEPS
+        else 1.0
+        for family in sorted(set(families))
+    }
 
 
 class FamilyScorers:

@@ -111,7 +111,7 @@ def head_kinds(
     relations = np.array(sorted(relation_texts), dtype=np.int64)
     share = _shares(region, relations, entity_count, head_relations, max_heads)
     vectors = encode([relation_texts[rel] for rel in relations.tolist()]).astype(np.float64)
-    profiles = np.einsum("ij,jd->id", share, vectors, optimize=False)
+    profiles = share @ vectors
     sizes = np.linalg.norm(profiles, axis=1, keepdims=True)
     sizes[sizes == 0.0] = np.inf
     best = np.argmax(_products(profiles / sizes, encode(KINDS)), axis=1).tolist()
@@ -144,13 +144,15 @@ def _shares(
     column = np.searchsorted(relations, rel)
     column[column == count] = 0
     known = relations[column] == rel
-    has = np.zeros((len(distinct), count))
-    has[of_head[known], column[known]] = 1.0
-    share = np.zeros((count, count))
-    if len(owner):
-        # Owners ascend: the rows of each stand together.
-        first = np.flatnonzero(np.diff(owner, prepend=-1))
-        share[owner[first]] = np.add.reduceat(has[place], first, axis=0)
+    has = np.zeros((len(distinct), count), dtype=bool)
+    has[of_head[known], column[known]] = True
+    head, column = np.nonzero(has)
+    begin = np.searchsorted(head, np.arange(len(distinct) + 1))
+    length = (begin[1:] - begin[:-1])[place]
+    # Of each pair of a relation and one of its heads, the relations of that head.
+    first = np.repeat(begin[:-1][place] - (np.cumsum(length) - length), length)
+    cell = np.repeat(owner, length) * count + column[np.arange(len(first)) + first]
+    share = np.bincount(cell, minlength=count * count).reshape(count, count).astype(np.float64)
     share /= np.maximum(np.bincount(owner, minlength=count), 1)[:, None]
     return share
 
@@ -164,8 +166,6 @@ def _nearest(kinds: Vectors, others: Vectors) -> Float64:
 
 
 def _products(left: Vectors, right: Vectors, /) -> Float64:
-    """Returns the rounded product of each row with each; small, so that no threads are woken."""
-    products: Float64 = np.einsum(
-        "id,jd->ij", left.astype(np.float64), right.astype(np.float64), optimize=False
-    )
+    """Returns the rounded product of each row with each."""
+    products: Float64 = left.astype(np.float64) @ right.astype(np.float64).T
     return np.round(products, SIMILARITY_DIGITS)

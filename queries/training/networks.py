@@ -38,7 +38,7 @@ class TrainingOptions:
 
     width: int = 24
     networks: int = 3
-    epochs: float = 6.0
+    epochs: float = 10.0
     most_questions: int = 5_000
     batch: int = 64
     learning_rate: float = 4e-3

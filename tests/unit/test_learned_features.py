@@ -75,12 +75,14 @@ def described(
 ) -> tuple[Candidates, Float64]:
     found = candidates_of(region)
     span = (question.index("Ann"), question.index("Ann") + 3)
-    names = others.get("names")
+    texts = relations(others.get("names"))  # type: ignore[arg-type]
+    asked = [read_asked(question, span, ENCODE)]
     return found, describe(
         found,
         [start()],
-        [read_asked(question, span, ENCODE)],
-        relations(names),  # type: ignore[arg-type]
+        asked,
+        texts,
+        texts.likeness(asked),
         find_ends(found, region, {0: "person", 1: "person"}, [-1] * len(found)),
         ENCODE(KINDS).astype(np.float64),
         question_words=asked_by(question),

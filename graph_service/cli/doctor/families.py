@@ -90,7 +90,7 @@ def _trained(
 ) -> Callable[[str], Path]:
     """Returns what trains the scorer that did not see a family, its examples recorded once."""
     from benchmarks.families import FAMILIES, WIKIDATA_FAMILIES, read_family
-    from benchmarks.family_scorers import MOST_OF_A_SET, FamilyScorers, record_sets
+    from benchmarks.family_scorers import MOST_OF_A_SET, FamilyScorers, record_sets, walk_sets
 
     sets = [one for family in FAMILIES for one in read_family(family, data)]
     people = next(one.graph for one in sets if one.family in WIKIDATA_FAMILIES)
@@ -99,7 +99,7 @@ def _trained(
         embedder = service.vectors.embedder.name
     recorded = record_sets(
         sets,
-        people,
+        walk_sets(data, people),
         opened,
         progress=lambda name, done, total: progress(f"examples of {name}", done, total),
         folder=folder,
@@ -160,9 +160,7 @@ def _load(service: Service, graph: GraphFile, folder: Path) -> None:
     from loaders.load import load
     from loaders.options import LoadOptions
 
-    table = LoadOptions(
-        format="tsv", columns=("head", "relation", "tail"), header=False, strict=True
-    )
+    table = LoadOptions(format="tsv", columns=graph.columns, header=False, strict=True)
     lines = LoadOptions(format=Format.WIKIBASE_JSON_LINES.value, strict=True)
     options = table if graph.kind == "table" else lines
     source = graph.path

@@ -15,7 +15,7 @@ from graph_service.model.graph import Float64, Int64
 from graph_service.retrieve.learned.asked import QUESTION_WORDS, Asked
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.ends import Ends
-from graph_service.retrieve.learned.relation_texts import RelationTexts
+from graph_service.retrieve.learned.relation_texts import Likeness, RelationTexts
 from graph_service.retrieve.learned.words import WORD_NAMES, of_words
 
 _RELATION = (
@@ -63,6 +63,7 @@ def describe(
     starts: Sequence[StartCandidate],
     asked: Sequence[Asked],
     relations: RelationTexts,
+    likeness: Sequence[Likeness],
     ends: Ends,
     kind_vectors: Float64,
     /,
@@ -79,6 +80,7 @@ def describe(
         starts: What is known of each start.
         asked: The question as asked of each start.
         relations: Names of the region's relations.
+        likeness: How like they are to the question as asked of each start.
         ends: What the candidates lead to.
         kind_vectors: Unit vectors of ``KINDS``, float64 [kinds, d].
         question_words: Of ``asked_by``.
@@ -87,13 +89,13 @@ def describe(
         given: Whether the caller gave the start entities.
     """
     found = np.zeros((len(candidates), len(NAMES)))
-    for number, (start, of_start) in enumerate(zip(starts, asked, strict=True)):
+    for number, (start, of_start, like) in enumerate(zip(starts, asked, likeness, strict=True)):
         rows = np.flatnonzero(candidates.start == number)
         if not len(rows):
             continue
         columns = [
-            *_of_relations(candidates, rows, of_start, relations),
-            *of_words(candidates, rows, of_start, relations, ends, kind_vectors),
+            *_of_relations(candidates, rows, of_start, relations, like),
+            *of_words(candidates, rows, of_start, relations, like, ends, kind_vectors),
             *_of_shape(candidates, rows, of_start, ends),
             *_of_ends(rows, of_start, ends, kind_vectors),
             *_of_question(candidates, rows, of_start, ends, question_words),
@@ -104,7 +106,7 @@ def describe(
 
 
 def _of_relations(
-    candidates: Candidates, rows: Int64, asked: Asked, relations: RelationTexts
+    candidates: Candidates, rows: Int64, asked: Asked, relations: RelationTexts, likeness: Likeness
 ) -> list[Float64]:
     held, place, length = (
         candidates.steps[rows],
@@ -112,8 +114,7 @@ def _of_relations(
         candidates.length[rows],
     )
     labels = relations.labels
-    own = labels @ asked.vector
-    nearest = relations.likeness(asked.vector[None, :])[0]
+    own, nearest = likeness.label, likeness.nearest
     cosine = np.where(held, nearest[place], 0.0)
     used = np.where(held[..., None], labels[place], 0.0)
     whole = _length_one(used.sum(axis=1)) @ asked.vector

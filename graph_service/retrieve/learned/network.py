@@ -24,6 +24,7 @@ from graph_service.model.identity import digest
 from graph_service.retrieve.learned.features import FINAL_NAMES, NAMES
 
 SCORE_DIGITS = 5
+_LITERAL_FROM, _LITERAL_WEIGHT = 0.6, 30.0
 _FORM = "sequence-scorer"
 _VERSION = 1
 _ARRAYS = ("mean", "scale", "inner", "bias", "outer", "direct")
@@ -76,6 +77,18 @@ class CandidateScorer:
     embedder: str
     data: str
     notes: Mapping[str, Any] = field(default_factory=dict)
+
+    def score(self, inputs: Float64, /) -> Float64:
+        """Returns the score of each candidate that is put into words, float64 [n].
+
+        Words nearly those of the question are trusted more than networks learn to, most of whose
+        questions are worded freely: that holds for each family by what did not see it.
+
+        Args:
+            inputs: ``features.FINAL_NAMES`` of each, float64 [n, f].
+        """
+        literal = np.maximum(inputs[:, FINAL_NAMES.index("text_score")] - _LITERAL_FROM, 0.0)
+        return np.round(self.final.score(inputs) + _LITERAL_WEIGHT * literal, SCORE_DIGITS)
 
     def require(self, embedder: str, /) -> None:
         """Raises ``InputError`` where vectors come from another embedder."""

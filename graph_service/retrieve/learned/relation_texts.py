@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from graph_service.model.graph import Float64, Int64
+from graph_service.retrieve.learned.asked import Asked
 from graph_service.text.fold import words
 from graph_service.text.function_words import FUNCTION_WORDS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Likeness:
+    """How like r relations are to a question as asked of an entity.
+
+    Attributes:
+        label: Cosine of the question with each one's label, float64 [r].
+        nearest: With the nearest of its names, float64 [r].
+        words: Of each word with the nearest of its names, float64 [w, r].
+    """
+
+    label: Float64
+    nearest: Float64
+    words: Float64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,12 +48,31 @@ class RelationTexts:
         """Vectors of the labels, float64 [r, d]."""
         return self.vectors[self.first]
 
-    def likeness(self, texts: Float64, /) -> Float64:
-        """Returns the cosine of each text with the nearest name of each relation, [texts, r]."""
-        if not len(texts):
-            return np.zeros((0, len(self.first)))
-        nearest: Float64 = np.maximum.reduceat(texts @ self.vectors.T, self.first, axis=1)
-        return nearest
+    def likeness(self, asked: Sequence[Asked], /) -> list[Likeness]:
+        """Returns how like the relations are to a question as asked of several entities.
+
+        Most of its words are the same for all: each is compared once.
+        """
+        if not len(self.first):
+            none = np.zeros(0)
+            return [Likeness(none, none, np.zeros((len(each.words), 0))) for each in asked]
+        distinct = dict.fromkeys(word for each in asked for word in each.words)
+        place = {word: len(asked) + number for number, word in enumerate(distinct)}
+        vectors = np.empty((len(asked) + len(distinct), self.vectors.shape[1]))
+        for number, each in enumerate(asked):
+            vectors[number] = each.vector
+            for word, vector in zip(each.words, each.word_vectors, strict=True):
+                vectors[place[word]] = vector
+        cosines = vectors @ self.vectors.T
+        nearest: Float64 = np.maximum.reduceat(cosines, self.first, axis=1)
+        return [
+            Likeness(
+                cosines[number, self.first],
+                nearest[number],
+                nearest[[place[word] for word in each.words]],
+            )
+            for number, each in enumerate(asked)
+        ]
 
 
 def stem(word: str, /) -> str:

@@ -108,9 +108,8 @@ class QuestionReader:
             tuple(tuple(map(stems_of, of_relation)) for of_relation in names),
         )
         call.clock.stage("names")
-        likeness = np.stack(
-            [self._relations.likeness(asked.vector[None, :])[0] for asked in self.asked]
-        )
+        heard = dict(zip(read, self._relations.likeness(list(read.values())), strict=True))
+        self._likeness = [heard[spans[start]] for start in starts]
         preset = call.preset
         doubt = np.array(
             [
@@ -122,7 +121,7 @@ class QuestionReader:
         )
         self.candidates, self.cuts = find_candidates(
             region,
-            np.round(likeness, SCORE_DIGITS),
+            np.round(np.stack([each.nearest for each in self._likeness]), SCORE_DIGITS),
             doubt,
             preset,
             relation_numbers=numbers,
@@ -155,6 +154,7 @@ class QuestionReader:
             self._starts,
             self.asked,
             self._relations,
+            self._likeness,
             ends,
             call.encode(KINDS).astype(np.float64),
             question_words=asked_by(self._question),
@@ -281,7 +281,7 @@ class NetworkRanker:
         first = self.scorer.first.score(reader.described)
         best = np.lexsort((np.arange(len(first)), -first))[:most]
         finalists = reader.finalists(np.sort(best))
-        return finalists, self.scorer.final.score(finalists.inputs)
+        return finalists, self.scorer.score(finalists.inputs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

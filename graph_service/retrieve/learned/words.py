@@ -12,7 +12,7 @@ from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.retrieve.learned.asked import Asked
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.ends import Ends
-from graph_service.retrieve.learned.relation_texts import RelationTexts, stem
+from graph_service.retrieve.learned.relation_texts import Likeness, RelationTexts, stem
 
 WORD_NAMES = (
     "covered_mean", "covered_least", "covered_two", "step_least", "step_most", "step_last",
@@ -30,6 +30,7 @@ def of_words(
     rows: Int64,
     asked: Asked,
     relations: RelationTexts,
+    likeness: Likeness,
     ends: Ends,
     kind_vectors: Float64,
     /,
@@ -45,7 +46,7 @@ def of_words(
     shared = _shared(held, place, asked, relations)
     if not asked.words:
         return [*[np.zeros(count)] * 17, *(shared[i] for i in range(4)), *[np.zeros(count)] * 7]
-    like = relations.likeness(asked.word_vectors)
+    like = likeness.words
     # [words, candidates, steps]
     of_step = np.where(held, like[:, place], -1.0)
     covered = of_step.max(axis=2)
