@@ -37,7 +37,7 @@ def planted(count: int, *, family: str, seed: int, column: str = "near_first") -
 
 
 def test_training_finds_what_tells_right_from_wrong() -> None:
-    scorer = train_scorer(planted(150, family="a", seed=0), embedder="m", data="d", options=SMALL)
+    scorer = train_scorer(planted(250, family="a", seed=0), embedder="m", data="d", options=SMALL)
     unseen = planted(100, family="b", seed=1)
     for networks, part in ((scorer.first, "described"), (scorer.final, "inputs")):
         hits = [
