@@ -25,6 +25,7 @@ import numpy as np
 from graph_service.byte_budget import ByteBudget, ByteCache
 from graph_service.embed.protocol import Connected, Embedder, Float32, Recomputed
 from graph_service.errors import (
+    DeadlineError,
     GraphServiceError,
     InputError,
     StoreCorruptError,
@@ -373,7 +374,13 @@ class Vectors:
         """
         part = self.encode_some(texts, deadline=deadline, passing=passing)
         if part.cut is not None and deadline is not None:
-            deadline.check("embedding texts")
+            if deadline.stop is not None and deadline.stop.asked:
+                deadline.check("embedding texts")
+            raise DeadlineError(
+                f"the time allowed ran out while embedding texts: {part.cut.kept:,} of "
+                f"{part.cut.total:,} have a vector, which is kept",
+                hint="Ask again, which gets further, or raise the time limit.",
+            )
         return part.vectors
 
     def encode_some(

@@ -56,6 +56,7 @@ from graph_service.retrieve.preset import (
 )
 from graph_service.retrieve.region.class_filter import IsInstance, instances_of
 from graph_service.retrieve.region.cut import extract_region
+from graph_service.service.embedding import TimedEncoder, earlier
 from graph_service.service.linking import Linking, OpenGraph, QuestionLinker
 from graph_service.service.lookup import find_relations, require_base
 from graph_service.service.passing import EVERY_TEXT, TextsOfAClient
@@ -203,6 +204,7 @@ class Retriever:
         passing: Container[str] = TextsOfAClient(request.question)
         if request.view is not None and request.view.spec and request.view.spec.changes:
             passing = EVERY_TEXT
+        encoder = TimedEncoder(deadline, passing=passing)
         watch.stage("embedder")
         asking = self._asking(base.info, linking, request, preset, vectors)
         selection: Selection | None = None
@@ -216,10 +218,8 @@ class Retriever:
                     mentions=linking.mentions,
                     overlay=overlay,
                     preset=preset,
-                    encode=partial(vectors.encode, deadline=deadline, passing=passing),
-                    encode_queries=partial(
-                        vectors.queries.encode, deadline=deadline, passing=passing
-                    )
+                    encode=partial(encoder.encode, vectors),
+                    encode_queries=partial(encoder.encode, vectors.queries)
                     if vectors.queries is not vectors
                     else None,
                     languages=request.languages,
@@ -229,7 +229,7 @@ class Retriever:
                     prove=request.prove,
                     deadline=deadline,
                     region=ground.region,
-                    ranker=self._ranker(preset, vectors, deadline, passing),
+                    ranker=self._ranker(preset, vectors, encoder),
                     asking=asking,
                     head_relations=ground.head_relations,
                     is_instance=is_instance,
@@ -255,6 +255,7 @@ class Retriever:
             "truncated": (
                 *linking.cuts,
                 *(selection.cuts if selection else ()),
+                *encoder.cuts,
                 *fitted.cuts,
             ),
             "tokens": fitted.tokens,
@@ -328,10 +329,12 @@ class Retriever:
         vectors = self._vectors()
         if vectors.queries is vectors:
             asked, texts = {}, asked | texts
+        # What there is no time for here is asked for again, and told, by each question.
+        early = earlier(deadline)
         if asked:
-            vectors.queries.encode(list(asked), deadline=deadline, passing=asked)
+            vectors.queries.encode_some(list(asked), deadline=early, passing=asked)
         if texts:
-            vectors.encode(list(texts), deadline=deadline, passing=texts)
+            vectors.encode_some(list(texts), deadline=early, passing=texts)
 
     def preset(self, request: RetrieveRequest, /) -> AnyPreset:
         """Returns all parameters of a request; raises ``InputError`` past the settings' limits."""
@@ -359,14 +362,16 @@ class Retriever:
         return preset
 
     def _ranker(
-        self, preset: AnyPreset, vectors: Vectors, deadline: Deadline, passing: Container[str]
+        self, preset: AnyPreset, vectors: Vectors, encoder: TimedEncoder
     ) -> RelationRanker | None:
         """Returns who ranks relations, where the preset ranks them."""
         if not isinstance(preset, RelationPreset):
             return None
-        encode = partial(vectors.encode, deadline=deadline, passing=passing)
-        of_queries = partial(vectors.queries.encode, deadline=deadline, passing=passing)
-        encoding = Encoding(vectors.embedder.name, encode, of_queries)
+        encoding = Encoding(
+            vectors.embedder.name,
+            partial(encoder.encode, vectors),
+            partial(encoder.encode, vectors.queries),
+        )
         return self._rankers.open(preset.ranker, encoding)
 
     def _asking(

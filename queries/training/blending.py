@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from graph_service.errors import InputError
 from graph_service.model.graph import Float64
@@ -19,7 +20,7 @@ from queries.training.networks import TrainingOptions, train_final
 
 OWN = "own"
 """Family of a user's own questions."""
-WEIGHTS_OF_OWN = (0.25, 0.5, 0.75)
+WEIGHTS_OF_OWN = (0.25, 0.5, 0.75, 0.9)
 """What the graph's own networks may weigh where users' questions tell which is best."""
 WEIGHTS_OF_WALKS = (0.25, 0.5)
 """The same where there are walks alone: their wordings are not people's."""
@@ -77,9 +78,10 @@ def train_own(examples: Sequence[Example], /, *, random_seed: int = 0) -> Networ
         epochs=max(TrainingOptions().epochs, least / max(len(examples), 1)),
         random_seed=random_seed,
     )
-    return train_final(
-        examples, options=options, weights={OWN: float(max(len(families - {OWN}), 1))}
-    )
+    weights = {OWN: float(max(len(families - {OWN}), 1))}
+    # Two threads in products this small wait for each other, the more so on a busy machine.
+    with threadpool_limits(1, user_api="blas"):
+        return train_final(examples, options=options, weights=weights)
 
 
 def hits(networks: Networks, examples: Sequence[Example], /) -> int:

@@ -1,0 +1,71 @@
+"""Vectors for one retrieval within its time: what there is no time for is left out and told.
+
+The first question on a large graph needs the vectors of many texts that nobody asked for before. A
+part of the time is kept for ranking, so that such a call returns what is known so far. The vectors
+that it computed are kept, and the next call gets further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from graph_service.embed import Vectors
+from graph_service.model.limits import Cut, CutReason, Deadline
+
+RESERVED = 0.25
+"""Share of the time left that is kept for what comes after embedding."""
+FEW = 16
+"""So many new texts are computed in the reserved time too: a question and its words."""
+
+
+class TimedEncoder:
+    """Texts to vectors until the time for that is over; then zeros, which are counted.
+
+    Args:
+        deadline: Of the whole retrieval.
+        passing: Texts that the file of vectors keeps for a while alone.
+    """
+
+    def __init__(self, deadline: Deadline, /, *, passing: Container[str]) -> None:
+        self._deadline = deadline
+        self._early = earlier(deadline)
+        self._passing = passing
+        self._asked: set[tuple[str, str]] = set()
+        self._missing: set[tuple[str, str]] = set()
+
+    def encode(self, vectors: Vectors, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
+        """Returns the vectors of some texts, float32 [len(texts), d], zeros for lack of time.
+
+        Raises:
+            DeadlineError: There was no time left for a few texts either, or nobody waits any more.
+        """
+        name = vectors.embedder.name
+        self._asked.update((name, text) for text in texts)
+        part = vectors.encode_some(texts, deadline=self._early, passing=self._passing)
+        if part.cut is None:
+            return part.vectors
+        missing = {text for text, known in zip(texts, part.known, strict=True) if not known}
+        stopped = self._deadline.stop is not None and self._deadline.stop.asked
+        if stopped or len(missing) <= FEW:
+            return vectors.encode(texts, deadline=self._deadline, passing=self._passing)
+        self._missing.update((name, text) for text in missing)
+        return part.vectors
+
+    @property
+    def cuts(self) -> tuple[Cut, ...]:
+        """What was left out, if anything was."""
+        if not self._missing:
+            return ()
+        kept = len(self._asked) - len(self._missing)
+        return (Cut("embedded", CutReason.DEADLINE, float(kept), kept, len(self._asked)),)
+
+
+def earlier(deadline: Deadline, /) -> Deadline:
+    """Returns the moment at which embedding ends, so that there is time to rank."""
+    if deadline.at is None:
+        return deadline
+    return replace(deadline, at=deadline.at - RESERVED * deadline.left())

@@ -1,0 +1,73 @@
+"""retriever from the command line: train on a graph, list, add from a file, delete (B7)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cli_runs import Cli
+from demo_graph import MARIA
+from openai_stand_in import ok, stand_in
+
+
+def own(path: str) -> str:
+    rows = [
+        {"question": text, "entity_ids": [MARIA], "relations": [relation]}
+        for text, relation in (
+            ("Who is Maria Shriver married to?", "P26"),
+            ("Where was Maria Shriver born?", "P19"),
+            ("Who is the mother of Maria Shriver?", "P25"),
+        )
+    ]
+    Path(path).write_text("\n".join(json.dumps(row) for row in rows))
+    return path
+
+
+def test_a_graph_is_learned_listed_and_forgotten(demo_cli: Cli) -> None:
+    questions = own("own.jsonl")
+    assert "no graph has weights of its own" in demo_cli("retriever", "list").out
+    with stand_in(ok("1. whom did Maria Shriver wed?")) as server:
+        model = ("--paraphrases", "1", "--model", "m", "--model-url", server.url)
+        trained = demo_cli(
+            "retriever", "train", "--questions", questions, "--walks", "12", "--out", "w.npz",
+            "--json", *model,
+        )  # fmt: skip
+        assert len(server.requests) > 1
+    assert trained.code == 0
+    report = trained.json
+    assert report["graph"] == "demo"
+    assert report["decided_by"] == "all"
+    aside = report["kept_aside"]
+    assert aside["own"]["asked"] + aside["walks"]["asked"] > 2
+    right = [
+        sum(part["asked"] * (part[which] or 0.0) for part in aside.values())
+        for which in ("shipped", "trained")
+    ]
+    assert report["used"] == (round(right[1]) > round(right[0]))
+    if not report["used"]:
+        assert "no graph has weights" in demo_cli("retriever", "list").out
+    assert demo_cli("retriever", "add", "w.npz").code == 0
+    (listed,) = demo_cli("retriever", "list", "--json").json["retrievers"]
+    assert (listed["data"], listed["stale"]) == (report["data"], False)
+    assert "demo" in demo_cli("retriever", "list").out
+    found = demo_cli(
+        "retrieve", "Who is Maria Shriver's husband?", "--preset", "default-5", "--json"
+    )
+    assert found.json["provenance"]["parameters"]["ranker"].endswith("for graph demo")
+    assert demo_cli("retriever", "delete").code == 0
+    again = demo_cli("retriever", "delete")
+    assert again.code != 0
+    assert "has no trained retriever" in again.err
+
+
+def test_bad_input_is_told_before_anything_is_asked(demo_cli: Cli) -> None:
+    for words, told in (
+        (("train", "--kept-aside", "1"), "--kept-aside must be from 0.05 to 0.9"),
+        (("train", "--questions", "none.jsonl"), "there is no file none.jsonl"),
+        (("train", "--out", "nowhere/w.npz"), "there is no folder"),
+        (("train", "--paraphrases", "2"), "--paraphrases needs a chat model"),
+        (("add", "none.npz"), "can't read none.npz"),
+    ):
+        found = demo_cli("retriever", *words)
+        assert found.code != 0
+        assert told in found.err, found.err
