@@ -39,8 +39,7 @@ from graph_service.retrieve.preset import (
     WordedPreset,
 )
 from graph_service.retrieve.prizes.strategy import by_prizes
-from graph_service.retrieve.region.class_filter import IsInstance, of_types
-from graph_service.retrieve.region.cut import extract_region, prizeable
+from graph_service.retrieve.region.cut import IsInstance, extract_region, prizeable
 from graph_service.retrieve.region.pagerank import personalised_pagerank, prune
 from graph_service.retrieve.region.simple_graph import last_of_parallel
 from graph_service.retrieve.region.stats import region_stats
@@ -75,8 +74,8 @@ class ResolvedRequest:
         asking: What a preset needs that ranks by learning.
         head_relations: Reads the relations of entities beyond ``graph``, where that is only the
             part of the base that the store made ``region`` of.
-        is_instance: Which entities are of the types asked for; others go, but for
-            the start entities.
+        is_instance: Which entities are of the types asked for; no others are reached, but for
+            the start entities. A ``region`` that the store made holds no others already.
         question_vector: Stands for the question's text wherever that is compared with others',
             float32 [d], of length 1; its words still say which names and kinds it holds.
     """
@@ -215,20 +214,21 @@ def run(request: ResolvedRequest, /) -> Selection:
 
 def _region(request: ResolvedRequest) -> Region:
     """Returns the region around the question's entities, of the types asked for."""
-    region, preset = request.region, request.preset
-    if region is None:
-        region = extract_region(
-            request.graph,
-            with_same_entities(request.graph, request.start_entities),
-            hops=preset.hops,
-            hub_degree=preset.hub_degree,
-            max_edges=preset.max_edges,
-            overlay=request.overlay,
-            ranks=request.ranks,
-            relation_filter=request.relation_filter,
-            deadline=request.deadline,
-        )
-    return region if request.is_instance is None else of_types(region, request.is_instance)
+    if request.region is not None:
+        return request.region
+    preset = request.preset
+    return extract_region(
+        request.graph,
+        with_same_entities(request.graph, request.start_entities),
+        hops=preset.hops,
+        hub_degree=preset.hub_degree,
+        max_edges=preset.max_edges,
+        overlay=request.overlay,
+        ranks=request.ranks,
+        relation_filter=request.relation_filter,
+        is_instance=request.is_instance,
+        deadline=request.deadline,
+    )
 
 
 def _ranked(region: Region, preset: AnyPreset, deadline: Deadline) -> Region:

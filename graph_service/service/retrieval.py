@@ -54,8 +54,8 @@ from graph_service.retrieve.preset import (
     RelationPreset,
     resolve_preset,
 )
-from graph_service.retrieve.region.class_filter import IsInstance, instances_of
-from graph_service.retrieve.region.cut import extract_region
+from graph_service.retrieve.region.class_filter import instances_of
+from graph_service.retrieve.region.cut import IsInstance, extract_region
 from graph_service.service.embedding import TimedEncoder, earlier
 from graph_service.service.linking import Linking, OpenGraph, QuestionLinker
 from graph_service.service.lookup import find_relations, require_base
@@ -90,14 +90,12 @@ class GraphSlice:
         linking: What the question names there.
         region: Where the store made it; of ``base.arrays``.
         head_relations: Reads the relations of entities in the whole graph, where ``base`` is a part.
-        is_instance: Reads which entities are of the types asked for, where ``base`` is a part.
     """
 
     base: OpenGraph
     linking: Linking
     region: Region | None = None
     head_relations: HeadRelations | None = None
-    is_instance: IsInstance | None = None
 
 
 class Stopwatch:
@@ -183,12 +181,13 @@ class Retriever:
         watch: Stopwatch,
     ) -> RetrievalResult:
         """Returns what a linked question retrieves from a graph or a view of it."""
-        base, linking, is_instance = ground.base, ground.linking, ground.is_instance
+        base, linking = ground.base, ground.linking
         preset = self.preset(request)
         ranks = tuple(RANK_CODES[rank] for rank in request.ranks or DEFAULT_RANKS)
         laid = self._lay(base, linking, request, preset, ranks, deadline)
         overlay = laid.overlay if laid else None
-        if request.type_ids and is_instance is None:
+        is_instance: IsInstance | None = None
+        if request.type_ids and ground.region is None:
             types = [self._linker.node(base, id_, argument="type_ids") for id_ in request.type_ids]
             is_instance = instances_of(base.arrays, overlay, types, ranks=ranks, deadline=deadline)
         watch.stage("view")

@@ -8,6 +8,7 @@ other, so linking and picking are the same functions as on a whole snapshot.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -30,9 +31,13 @@ from graph_service.retrieve.region.cut import region_of_graph
 from graph_service.service.linking import OpenGraph, unknown_entity
 from graph_service.service.lookup import read_id
 from graph_service.service.retrieval import DEFAULT_RANKS, GraphSlice, Retriever, Stopwatch
-from graph_service.service.store_types import instances_in_store
+from graph_service.service.store_types import typed_neighbourhood
 from graph_service.store.protocol import Store
-from graph_service.store.snapshot.region_graph import RegionGraph, read_region_graph
+from graph_service.store.snapshot.region_graph import (
+    RegionGraph,
+    read_region_graph,
+    region_graph_of,
+)
 from graph_service.text.fold import normalise_name
 
 _NAME_WORDS = 16
@@ -118,10 +123,12 @@ def read_from_store(
     if not ids:
         return GraphSlice(OpenGraph(info, around.graph), linking)
     ids += store.same_entities(info.edition, ids)[:MOST_EDITIONS]
-    part = read_region_graph(
-        store,
-        info,
-        ids,
+    walk = (
+        partial(typed_neighbourhood, store, info, ids, types)
+        if types
+        else partial(store.neighbourhood, info.edition, ids)
+    )
+    found = walk(
         hops=preset.hops,
         max_edges=preset.max_edges,
         hub_degree=preset.hub_degree,
@@ -132,16 +139,10 @@ def read_from_store(
         ],
         deadline=deadline,
     )
+    part = region_graph_of(store, info, found)
     watch.stage("read")
     region = _region(part, ids)
     start_entities = region.nodes[region.start_entities].astype(np.int32)
-    is_instance = (
-        instances_in_store(
-            store, info, part.graph, types, ranks=request.ranks or DEFAULT_RANKS, deadline=deadline
-        )
-        if types
-        else None
-    )
     return GraphSlice(
         OpenGraph(info, part.graph),
         replace(
@@ -154,7 +155,6 @@ def read_from_store(
         ),
         region,
         _head_relations(store, info, part.graph, deadline),
-        is_instance,
     )
 
 

@@ -94,3 +94,39 @@ def test_types_are_read_from_the_store_as_from_the_snapshot(
                 )
             )
         assert error.value.argument == "type_ids"
+
+
+@pytest.mark.parametrize("preset", ["default-4", "okgqa"])
+def test_what_is_of_another_type_does_not_fill_the_region(
+    store: Store, graph_name: str, tmp_path: Path, preset: str
+) -> None:
+    """A person of 300 friends and three films: a region of 40 statements holds the films."""
+    made = [make_statement("Q1", "P1", EntityValue(f"Q{n}")) for n in range(1000, 1300)]
+    made += [make_statement("Q1", "P2", EntityValue(f"Q{n}")) for n in (11, 12, 13)]
+    made += [make_statement(f"Q{n}", "P31", EntityValue("Q2")) for n in (11, 12, 13)]
+    labels = {"Q1": "Ann Lee", "Q2": "film", "Q11": "Red Sea", "Q12": "Blue Sky", "Q13": "Old Oak"}
+    load_graph(
+        store, graph_name, made, [Entity(id_, labels={"en": name}) for id_, name in labels.items()]
+    )
+    found = []
+    for most in (10_000, 1):
+        service = open_service(
+            store,
+            embedder=Letters(),
+            settings=Settings(vectors=str(tmp_path / "v.db"), snapshot_edges=most),
+        )
+        request = RetrieveRequest(
+            "Which of them knows Ann Lee?",
+            Strategy.TRIPLETS,
+            graph=graph_name,
+            preset=preset,
+            max_edges=40,
+            type_ids=("Q2",),
+        )
+        found.append(service.retrieve(request))
+    for result in found:
+        values = {item.triple.value for item in result.items}
+        assert values == {EntityValue(f"Q{n}") for n in (11, 12, 13)}
+        assert not [cut for cut in result.truncated if cut.what == "edges"]
+    assert found[0].items == found[1].items
+    assert found[0].id == found[1].id

@@ -25,7 +25,7 @@ from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import Change, Method, ViewSpec
-from graph_service.retrieve.region.class_filter import instances_of, of_types
+from graph_service.retrieve.region.class_filter import instances_of
 from graph_service.retrieve.region.cut import extract_region
 from graph_service.views.overlay import lay
 
@@ -95,25 +95,65 @@ def test_instances_are_those_of_the_types_and_their_subclasses(seed: int) -> Non
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_statement_stays_where_its_ends_do(seed: int) -> None:
+def test_a_region_is_reached_by_entities_of_the_types_alone(seed: int) -> None:
     draw = random.Random(seed)
     graph, view = drawn(draw)
     start_entities = draw.sample(range(graph.entity_count), 2)
     allowed = set(draw.sample(range(graph.entity_count), 12)) | set(start_entities)
-    region = extract_region(
+    whole = extract_region(
         graph, np.array(start_entities, dtype=np.int32), hops=3, max_edges=1000, overlay=view
     )
-    left = of_types(region, lambda nodes: np.isin(nodes, list(allowed)))
-    heads, tails = region.nodes[region.head].tolist(), region.nodes[region.tail].tolist()
-    expected = [
-        edge
-        for edge, head, tail, literal in zip(
-            region.edges.tolist(), heads, tails, region.literal[region.tail].tolist(), strict=True
+    region = extract_region(
+        graph,
+        np.array(start_entities, dtype=np.int32),
+        hops=3,
+        max_edges=1000,
+        overlay=view,
+        is_instance=lambda nodes: np.isin(nodes, list(allowed)),
+    )
+    literal = whole.nodes[whole.literal].tolist()
+    statements = dict(
+        zip(
+            whole.edges.tolist(),
+            zip(whole.nodes[whole.head].tolist(), whole.nodes[whole.tail].tolist(), strict=True),
+            strict=True,
         )
-        if head in allowed and (literal or tail in allowed)
-    ]
-    assert left.edges.tolist() == expected
-    assert left.nodes[left.start_entities].tolist() == region.nodes[region.start_entities].tolist()
+    )
+    reached, expected = set(start_entities), set[int]()
+    for _ in range(3):
+        near = {
+            edge: ends
+            for edge, ends in statements.items()
+            if reached.intersection(ends) and (allowed | set(literal)).issuperset(ends)
+        }
+        expected |= near.keys()
+        reached |= {end for ends in near.values() for end in ends} - set(literal)
+    assert set(region.edges.tolist()) == expected
+    assert not region.cuts
+
+
+def test_what_is_of_another_type_takes_no_room() -> None:
+    """Q0 has 400 friends and, with larger keys or smaller ones, five films."""
+    triples = [("Q0", "P1", f"Q{number}") for number in range(1, 401)]
+    triples += [("Q0", "P2", f"Q{number}") for number in range(401, 406)]
+    graph = build_graph(triples)
+    films = [graph.find_node(f"Q{number}") for number in range(401, 406)]
+
+    def of_films(max_edges: int) -> tuple[int, list[tuple[float, int, int | None]]]:
+        region = extract_region(
+            graph,
+            [graph.find_node("Q0") or 0],
+            hops=2,
+            max_edges=max_edges,
+            is_instance=lambda nodes: np.isin(nodes, films),
+        )
+        return region.edge_count, [(cut.limit, cut.kept, cut.total) for cut in region.cuts]
+
+    assert of_films(50) == (5, [])
+    # Ten times as many are looked at, which is said.
+    assert of_films(20)[1] == [(200, 200, 405)]
+    found, cuts = of_films(41)
+    assert (found, cuts) == (5, [])
 
 
 def entities_of(result: RetrievalResult) -> set[str]:

@@ -1,13 +1,12 @@
-"""Keeping, of a region, the entities of some types (a filter that a caller may ask for).
+"""Which entities are of some types (a filter that a caller may ask for).
 
-One rule: besides the question's own entities only instances of the types stay, or of their
-subclasses, and a literal stays with the entity that it is said of. A statement is there where
-both its ends are.
+One rule: besides the question's own entities a region reaches only instances of the types, or of
+their subclasses, and a literal stays with the entity that it is said of (``cut.extract_region``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,22 +15,7 @@ from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
 from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Uint8
 from graph_service.model.limits import Deadline
 from graph_service.model.overlay import Overlay
-from graph_service.model.region import Region
-from graph_service.retrieve.region.cut import gather, induced
-
-IsInstance = Callable[[Int64], Bool]
-"""Which of some entities, global numbers, are of the types asked for."""
-
-
-def of_types(region: Region, is_instance: IsInstance, /) -> Region:
-    """Returns the part of a region that the rule above leaves."""
-    entities = np.flatnonzero(~region.literal)
-    keep = np.zeros(region.node_count, dtype=bool)
-    keep[entities] = is_instance(region.nodes[entities].astype(np.int64))
-    keep[region.start_entities] = True
-    said = region.literal[region.tail]
-    keep[region.tail[said]] = keep[region.head[said]]
-    return induced(region, keep)
+from graph_service.retrieve.region.cut import IsInstance, gather
 
 
 def instances_of(

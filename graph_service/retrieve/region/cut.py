@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -16,6 +16,11 @@ from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
 from graph_service.model.values import EntityValue, NoValue, SomeValue, decode_value
 from graph_service.sorting import TABLE, distinct
+
+IsInstance = Callable[[Int64], Bool]
+"""Which of some entities, global numbers, are of the types asked for."""
+LOOKED_AT = 10
+"""Times as many edges of one step are looked at, where types are asked for, as are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ def extract_region(
     ranks: Sequence[int] = (0, 1),
     best_only: bool = False,
     relation_filter: tuple[Int32 | None, Int32 | None] | None = None,
+    is_instance: IsInstance | None = None,
     deadline: Deadline | None = None,
 ) -> Region:
     """Returns the edges within some steps of some entities, walked both ways.
@@ -67,6 +73,8 @@ def extract_region(
         ranks: ``RANK_CODES`` of the statements that are edges.
         best_only: Keep only an entity's best-ranked statements of a relation.
         relation_filter: Relations to keep and relations to leave out, int32; None for no filter.
+        is_instance: Which entities are reached beside the start entities; None for all. Others
+            do not count as edges: ``LOOKED_AT`` times ``max_edges`` of a step are looked at.
         deadline: Raises ``DeadlineError`` when past.
 
     Raises:
@@ -99,6 +107,9 @@ def extract_region(
         new = _incident(graph, overlay, frontier, edges)
         if found:
             new = _without(new, [part.numbers for part in found])
+        if is_instance is not None:
+            new, cut = _of_types(graph, overlay, new, seen, is_instance, LOOKED_AT * max_edges)
+            cuts.extend(cut)
         if kept + len(new) > max_edges:
             cuts.append(Cut("edges", CutReason.LIMIT, max_edges, max_edges, kept + len(new)))
             if overlay is not None:  # The base's own edges are numbered in order of their keys.
@@ -116,6 +127,30 @@ def extract_region(
     if hubs and hub_degree is not None:
         cuts.append(Cut("hubs", CutReason.HUB, hub_degree, 0, hubs))
     return _assemble(graph, overlay, start, reached, found, tuple(cuts))
+
+
+def _of_types(
+    graph: KnowledgeGraph,
+    overlay: Overlay | None,
+    edges: Int64,
+    seen: Bool,
+    is_instance: IsInstance,
+    most: int,
+) -> tuple[Int64, tuple[Cut, ...]]:
+    """Returns those of some edges whose ends were reached before, are literals or of the types."""
+    cuts: tuple[Cut, ...] = ()
+    if len(edges) > most:
+        cuts = (Cut("edges", CutReason.LIMIT, most, most, len(edges)),)
+        if overlay is not None:
+            edges = edges[np.argsort(_edge_keys(graph, overlay, edges), kind="stable")]
+        edges = edges[:most]
+    columns = _columns(graph, overlay, edges)
+    ends = distinct(np.concatenate((columns.head, columns.tail)))
+    new = ends[~seen[ends]].astype(np.int64)
+    new = new[~_is_literal(graph, overlay, new)]
+    others = new[~is_instance(new)]
+    keep = ~(np.isin(columns.head, others) | np.isin(columns.tail, others))
+    return columns.numbers[keep], cuts
 
 
 def region_of_graph(

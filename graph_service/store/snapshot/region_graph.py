@@ -74,6 +74,11 @@ def read_region_graph(
         exclude_relation_ids=exclude_relation_ids,
         deadline=deadline,
     )
+    return region_graph_of(reader, info, found)
+
+
+def region_graph_of(reader: GraphReader, info: GraphInfo, found: Neighbourhood, /) -> RegionGraph:
+    """Returns a region that was read as arrays, with the labels of what it names."""
     nodes = {*found.hops}
     named: set[str] = set()
     for edge in found.edges:
