@@ -52,6 +52,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "rank measure valid.txt --ranker ranker.npz --label-file labels.tsv --also train.txt",
         'rank relations "Who directed it?" --entity Q42 --ranker ranker.npz',
     ),
+    "retriever": (
+        "retriever train --graph demo --questions mine.jsonl",
+        "retriever list",
+    ),
     "score": (
         "score citations answers.jsonl --gold questions.jsonl",
         "score withheld --graph demo --templates",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +41,15 @@ class Vocabulary:
             places, weights=np.concatenate([part.times for part in parts]), minlength=len(keys)
         )
         return cls(keys, times.astype(np.int64))
+
+    @classmethod
+    def of_counts(cls, times: Mapping[str, int], /) -> Vocabulary:
+        """Returns the vocabulary of some folded words that are no two words each."""
+        words = [word for word in times if len(signatures([word]).words) == 1]
+        if not words:
+            return cls.of_words(np.zeros(0, dtype=np.uint64))
+        keys, first = np.unique(signatures(words).words, return_index=True)
+        return cls(keys, np.array([times[words[at]] for at in first.tolist()], dtype=np.int64))
 
     def counts(self, words: Sequence[str], /) -> list[int]:
         """Returns how many times labels have each of some folded words."""

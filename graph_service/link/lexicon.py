@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
 
 from graph_service.link.function_words import COMMON_NOUNS
+from graph_service.link.letters import Vocabulary
 from graph_service.link.misspelt import ExactLabels, SpellingIndex
 from graph_service.link.partial_names import PartialNames
-from graph_service.model.graph import Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import Int32, Int64, KnowledgeGraph, LabelColumn, StringTable
 from graph_service.text.fold import normalise_name, relation_words
 
 # A bound on work, far beyond the relations of a real graph in two languages.
@@ -103,6 +104,41 @@ class Lexicon:
             if self._partial_names is None:
                 self._partial_names = PartialNames(graph)
             return self._partial_names
+
+
+class PartLexicon(Lexicon):
+    """What is known of a graph of which a part was read for one question.
+
+    Args:
+        whole: Of the graph.
+        named: Nodes of the part whose labels the question may hold a part of, or nearly.
+        times: How many names of the graph have each of some words.
+    """
+
+    def __init__(
+        self, whole: Lexicon, /, *, named: Sequence[int], times: Mapping[str, int]
+    ) -> None:
+        super().__init__(RelationNames(whole.relation_names, whole.relation_words))
+        self._named = tuple(named)
+        self._times = dict(times)
+
+    def spelling(self, graph: KnowledgeGraph, /) -> SpellingIndex | ExactLabels:
+        """Returns the index of the labels of the nodes that may be named."""
+        if not self._times:
+            # No misspelt name was looked for.
+            return ExactLabels(graph)
+        nodes = np.unique(np.array(self._named, dtype=np.int32))
+        labels = {}
+        for language, column in graph.node_labels.items():
+            rows = np.flatnonzero(np.isin(column.index, nodes))
+            texts = StringTable.build(column.texts.take(rows))
+            labels[language] = LabelColumn(column.index[rows], texts)
+        index = SpellingIndex.build(labels)
+        return replace(index, vocabulary=Vocabulary.of_counts(self._times))
+
+    def partial_names(self, graph: KnowledgeGraph, /) -> PartialNames | None:
+        """Returns the index of the labels of the nodes that may be named by the words in them."""
+        return PartialNames(graph, among=self._named)
 
 
 _LEXICONS: weakref.WeakKeyDictionary[KnowledgeGraph, Lexicon] = weakref.WeakKeyDictionary()

@@ -32,7 +32,7 @@ from graph_service.text.fold import name_of_id, words
 MAX_LABELS = 2_000_000
 """In a language that has more labels no partial names are found."""
 _BLOCK = 100_000
-_MOST_WORDS = 6
+MOST_WORDS = 6
 """A longer label is a title or a sentence, of which some words do not tell it."""
 # A bound on work: the places of a word that are compared, those of the highest degree.
 _MAX_PLACES = 20_000
@@ -89,7 +89,7 @@ class WordIndex:
         count = np.concatenate(counts)
         begins = np.cumsum(count) - count
         nodes = column.index[:size]
-        kept = np.flatnonzero((count > 1) & (count <= _MOST_WORDS) & is_entity[nodes])
+        kept = np.flatnonzero((count > 1) & (count <= MOST_WORDS) & is_entity[nodes])
         rows = kept[np.lexsort((nodes[kept], -degrees[nodes[kept]]))]
         within = np.arange(int(count[rows].sum()))
         within -= np.repeat(np.cumsum(count[rows]) - count[rows], count[rows])
@@ -177,14 +177,19 @@ class PartialNames:
     Entities without a label are found by their id where that is a name. Thread-safe.
 
     Args:
-        graph: A whole one.
+        graph: A whole one, or a part that holds all statements of the entities ``among``.
+        among: The only entities that are found; None for all.
     """
 
-    def __init__(self, graph: KnowledgeGraph, /) -> None:
+    def __init__(self, graph: KnowledgeGraph, /, *, among: Sequence[int] | None = None) -> None:
         # Not the graph itself: what is kept with it must not keep it alive.
         self._columns = {**graph.node_labels, _IDS: _named_by_id(graph)}
         self._edges = (graph.out_edges, graph.in_edges)
-        self._kinds = graph.node_kinds
+        self._is_entity = graph.node_kinds == NodeKind.ENTITY
+        if among is not None:
+            asked = np.zeros(len(self._is_entity), dtype=np.bool_)
+            asked[list(among)] = True
+            self._is_entity &= asked
         self._indexes: dict[str, WordIndex] = {}
         self._lock = threading.Lock()
 
@@ -228,7 +233,7 @@ class PartialNames:
                 index = self._indexes[language] = WordIndex.build(
                     self._columns[language],
                     out.degrees() + back.degrees(),
-                    self._kinds == NodeKind.ENTITY,
+                    self._is_entity,
                 )
             return index
 

@@ -13,39 +13,31 @@ from functools import partial
 import numpy as np
 
 from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
-from graph_service.link import LINKING_RULES
-from graph_service.link.forms import other_forms
-from graph_service.link.lexicon import Lexicon, RelationNames, share_lexicon
-from graph_service.link.question import find_runs, may_be_name, read_atoms, writes_capitals
+from graph_service.link.lexicon import Lexicon, PartLexicon, RelationNames, share_lexicon
 from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
 from graph_service.model.request import RetrieveRequest
-from graph_service.model.result import SearchHit
 from graph_service.model.statement import Rank
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.languages import MOST_EDITIONS
-from graph_service.retrieve.preset import Preset
+from graph_service.retrieve.preset import LearnedPreset, Preset
 from graph_service.retrieve.region.cut import region_of_graph
 from graph_service.service.linking import OpenGraph, unknown_entity
 from graph_service.service.lookup import read_id
 from graph_service.service.retrieval import DEFAULT_RANKS, GraphSlice, Retriever, Stopwatch
 from graph_service.service.store_types import typed_neighbourhood
+from graph_service.service.stored_names import StoredNameReader
 from graph_service.store.protocol import Store
 from graph_service.store.snapshot.region_graph import (
     RegionGraph,
     read_region_graph,
     region_graph_of,
 )
-from graph_service.text.fold import normalise_name
 
-_NAME_WORDS = 16
-_SAME_NAME = 50
-"""Entities of one name that are told apart."""
 _NAMED_EDGES = 20_000
 """Statements read around them."""
-_ARTICLE = "the "
 
 
 class Lexicons:
@@ -58,7 +50,7 @@ class Lexicons:
     def of(self, info: GraphInfo, /) -> Lexicon:
         """Returns the lexicon of a graph, read from the store at its first question.
 
-        It knows no misspelt names: those take all labels at once.
+        It knows no misspelt names and no parts of names: those are looked up for each question.
         """
         key = (info.edition, info.fingerprints.content)
         lexicon = self._known.get(key)
@@ -88,8 +80,10 @@ def read_from_store(
 ) -> GraphSlice:
     """Returns what a question is answered from, read from the store.
 
-    Misspelt names are not found here, since that takes all names at once; else the result is that
-    of the snapshot.
+    The result is that of the snapshot but for three things. Of misspelt names those are found of
+    which some word is right. Of entities that share a part of their name those of the longest
+    names are not looked at, where there are many. A few names of places are looked up for a
+    demonym, and no more.
 
     Args:
         store: Where the graph is.
@@ -105,7 +99,10 @@ def read_from_store(
     given = [read_id(raw, argument="entity_ids") for raw in request.entity_ids]
     moved = store.entities(info.edition, given).found if given else {}
     near = [*(moved[id_].id for id_ in given if id_ in moved)]
-    near += _named(store, info, request.question, lexicon, deadline)
+    names = StoredNameReader(store, info, request.question, lexicon, deadline).read(
+        parts=isinstance(preset, LearnedPreset)
+    )
+    near += [*names.exact, *names.parts]
     around = read_region_graph(
         store,
         info,
@@ -116,8 +113,13 @@ def read_from_store(
         deadline=deadline,
     )
     watch.stage("open")
-    share_lexicon(around.graph, lexicon)
+    named = [around.graph.find_node(id_) for id_ in near]
+    part = PartLexicon(
+        lexicon, named=[node for node in named if node is not None], times=names.times
+    )
+    share_lexicon(around.graph, part)
     linking = retriever.link(OpenGraph(info, around.graph), request)
+    linking = replace(linking, cuts=(*linking.cuts, *names.cuts))
     watch.stage("link")
     ids = around.graph.node_ids.take(linking.start_entities)
     if not ids:
@@ -139,12 +141,12 @@ def read_from_store(
         ],
         deadline=deadline,
     )
-    part = region_graph_of(store, info, found)
+    region_graph = region_graph_of(store, info, found)
     watch.stage("read")
-    region = _region(part, ids)
+    region = _region(region_graph, ids)
     start_entities = region.nodes[region.start_entities].astype(np.int32)
     return GraphSlice(
-        OpenGraph(info, part.graph),
+        OpenGraph(info, region_graph.graph),
         replace(
             linking,
             start_entities=start_entities,
@@ -154,7 +156,7 @@ def read_from_store(
             ),
         ),
         region,
-        _head_relations(store, info, part.graph, deadline),
+        _head_relations(store, info, region_graph.graph, deadline),
     )
 
 
@@ -200,41 +202,3 @@ def _region(part: RegionGraph, ids: list[str]) -> Region:
         degrees={numbers[id_]: degree for id_, degree in found.degrees.items()},
         cuts=found.truncated,
     )
-
-
-def _named(
-    store: Store, info: GraphInfo, question: str, lexicon: Lexicon, deadline: Deadline
-) -> list[str]:
-    """Returns the entities that bear a run of the question's words as a name, in whatever form."""
-    atoms = read_atoms(question)
-    found: dict[str, None] = {}
-    hits: dict[str, list[SearchHit]] = {}
-
-    def look_up(name: str) -> bool:
-        """Notes the entities of a name; returns whether there is a name with all its words."""
-        if name not in hits:
-            deadline.check("looking up names")
-            hits[name] = store.search(info.edition, name, limit=_SAME_NAME, deadline=deadline)
-        for hit in hits[name]:
-            if normalise_name(hit.matched).removeprefix(_ARTICLE) == name.removeprefix(_ARTICLE):
-                found[hit.entity.id] = None
-        return bool(hits[name])
-
-    runs = find_runs(atoms, _NAME_WORDS)
-    names = {place: name for name, places in runs.items() for place in places}
-    hopeless = [len(atoms) + 1] * len(atoms)
-    for left, right in sorted(names):
-        run = atoms[left:right]
-        # What no name holds the words of, no name holds the words of with another word.
-        if right > hopeless[left] or not may_be_name(run):
-            continue
-        if not look_up(names[left, right]) and not any(atom.unspaced for atom in run):
-            hopeless[left] = right
-    for form in other_forms(
-        atoms,
-        lexicon,
-        capitals=writes_capitals(atoms),
-        max_words=LINKING_RULES.form_words,
-    ):
-        look_up(form.name)
-    return list(found)

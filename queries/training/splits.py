@@ -7,14 +7,16 @@ questions of the other sequences. Paraphrases stand on one side, and so does one
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from graph_service.model.identity import key64
 from graph_service.text.fold import fold
 from queries.training.examples import AnsweredQuestion
 
+Group = TypeVar("Group", bound=Hashable)
 _LEAST_SEQUENCES = 4
 """With fewer sequences none is kept aside whole: too little would be left to learn from."""
 
@@ -98,13 +100,5 @@ def _together(questions: Sequence[AnsweredQuestion]) -> list[int]:
     return [root(number) for number in range(len(questions))]
 
 
-def _drawn(groups: Iterable[Hashable], random_seed: int) -> list[Hashable]:
+def _drawn(groups: Iterable[Group], random_seed: int) -> list[Group]:
     return sorted(groups, key=lambda group: (key64(f"{random_seed}\t{group!r}"), repr(group)))
-
-
-def by_family(questions: Iterable[AnsweredQuestion], /) -> dict[str, int]:
-    """Returns how many questions there are of each family."""
-    found: dict[str, int] = defaultdict(int)
-    for question in questions:
-        found[question.family] += 1
-    return dict(sorted(found.items()))

@@ -12,7 +12,7 @@ from word_vectors import Letters
 from graph_service import open_service
 from graph_service.errors import InputError
 from graph_service.model.request import RetrieveRequest
-from graph_service.model.result import Strategy
+from graph_service.model.result import Strategy, TripletsResult
 from graph_service.model.statement import Entity, Rank, Statement, make_statement
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.service import store_types
@@ -125,6 +125,7 @@ def test_what_is_of_another_type_does_not_fill_the_region(
         )
         found.append(service.retrieve(request))
     for result in found:
+        assert isinstance(result, TripletsResult)
         values = {item.triple.value for item in result.items}
         assert values == {EntityValue(f"Q{n}") for n in (11, 12, 13)}
         assert not [cut for cut in result.truncated if cut.what == "edges"]

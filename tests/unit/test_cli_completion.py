@@ -20,7 +20,7 @@ echo "${COMPREPLY[@]}"
 @pytest.mark.parametrize(
     ("typed", "completed"),
     [
-        ("graph-service retr", "retrieve"),
+        ("graph-service verif", "verify"),
         ("graph-service view cr", "create"),
         ("graph-service view create --around", "--around-entity"),
         ("graph-service retrieve --strategy p", "paths"),

@@ -137,7 +137,7 @@ def test_what_is_of_another_type_takes_no_room() -> None:
     triples = [("Q0", "P1", f"Q{number}") for number in range(1, 401)]
     triples += [("Q0", "P2", f"Q{number}") for number in range(401, 406)]
     graph = build_graph(triples)
-    films = [graph.find_node(f"Q{number}") for number in range(401, 406)]
+    films = [graph.find_node(f"Q{number}") or 0 for number in range(401, 406)]
 
     def of_films(max_edges: int) -> tuple[int, list[tuple[float, int, int | None]]]:
         region = extract_region(

@@ -95,7 +95,8 @@ def extract_region(
     seen[reached[0]] = True
     frontier = reached[0]
     found: list[_Edges] = []
-    kept, cuts, hubs = 0, [], 0
+    kept, hubs = 0, 0
+    cuts: list[Cut] = []
     for hop in range(hops):
         deadline.check("walking the graph")
         if hop:

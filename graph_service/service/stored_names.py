@@ -1,0 +1,248 @@
+"""The entities that a question may name, read from a store whose graph is not in memory.
+
+Whole names, and what is close to them: labels that hold words of the question in a row and more
+(``obama``), names of places that people and things are called by (``hungarian``), and labels of
+several words of which one is misspelt. Every one is found by the store's own search. How many
+searches and statements that takes is bounded, however large the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from graph_service.link import LINKING_RULES
+from graph_service.link.demonyms import places_of
+from graph_service.link.forms import other_forms
+from graph_service.link.function_words import COMMON_NOUNS
+from graph_service.link.lexicon import Lexicon
+from graph_service.link.misspelt import allowed_distance, edit_distance
+from graph_service.link.partial_names import MOST_WORDS, is_initial
+from graph_service.link.question import (
+    Atom,
+    find_runs,
+    is_content,
+    may_be_name,
+    read_atoms,
+    writes_capitals,
+)
+from graph_service.link.starts import START_RULES
+from graph_service.model.graph_info import GraphInfo
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.result import SearchHit
+from graph_service.store.protocol import Store
+from graph_service.text.fold import normalise_name
+
+_NAME_WORDS = 16
+_SAME_NAME = 50
+"""Entities of one name that are told apart; of part of a name, those of the shortest names."""
+_ARTICLE = "the "
+_MOST_DEMONYMS = 40
+"""Names of places that are looked up for one question."""
+_MOST_RESPELT = 8
+"""Runs of words that are looked for as misspelt names."""
+_NAMES_OF_A_WORD = 500
+"""Names with one word right that a misspelt name is compared with."""
+_PART_EDGES = 5_000
+"""Statements that all entities of partial names may have together: they are read."""
+
+
+@dataclass(slots=True)
+class StoredNames:
+    """What a question may name.
+
+    Attributes:
+        exact: Ids of entities that bear a run of the question's words as a name, in any form, or
+            nearly; in the order found.
+        parts: Ids of entities of whose label words of the question are a part.
+        times: How many entities have each word in a name, as far as was counted.
+        cuts: Partial names that were left out.
+    """
+
+    exact: dict[str, None] = field(default_factory=dict)
+    parts: dict[str, None] = field(default_factory=dict)
+    times: dict[str, int] = field(default_factory=dict)
+    cuts: tuple[Cut, ...] = ()
+
+
+class StoredNameReader:
+    """Looks up the names of one question.
+
+    Args:
+        store: Where the graph is.
+        info: The graph.
+        question: The question.
+        lexicon: Of the graph.
+        deadline: Raises ``DeadlineError`` when past.
+    """
+
+    def __init__(
+        self, store: Store, info: GraphInfo, question: str, lexicon: Lexicon, deadline: Deadline, /
+    ) -> None:
+        self._store = store
+        self._info = info
+        self._lexicon = lexicon
+        self._deadline = deadline
+        self._atoms = read_atoms(question)
+        self._hits: dict[str, list[SearchHit]] = {}
+        self._found = StoredNames()
+        self._places = {
+            place: name
+            for name, places in find_runs(self._atoms, _NAME_WORDS).items()
+            for place in places
+        }
+        self._named: list[tuple[int, int]] = []
+
+    def read(self, *, parts: bool) -> StoredNames:
+        """Returns what the question may name.
+
+        Args:
+            parts: Whether parts of names and demonyms count, which retrieval then decides about.
+        """
+        self._read_whole()
+        self._read_misspelt()
+        if parts:
+            self._read_demonyms()
+            self._read_parts()
+        return self._found
+
+    def _read_whole(self) -> None:
+        atoms = self._atoms
+        hopeless = [len(atoms) + 1] * len(atoms)
+        for left, right in sorted(self._places):
+            run = atoms[left:right]
+            # What no name holds the words of, no name holds the words of with another word.
+            if right > hopeless[left] or not may_be_name(run):
+                continue
+            found, exact = self._look_up(self._places[left, right])
+            if exact:
+                self._named.append((left, right))
+            if not found and not any(atom.unspaced for atom in run):
+                hopeless[left] = right
+        for form in other_forms(
+            atoms,
+            self._lexicon,
+            capitals=writes_capitals(atoms),
+            max_words=LINKING_RULES.form_words,
+        ):
+            self._look_up(form.name)
+
+    def _search(self, name: str, *, limit: int = _SAME_NAME) -> list[SearchHit]:
+        hits = self._hits.get(name)
+        if hits is None or len(hits) == _SAME_NAME < limit:
+            self._deadline.check("looking up names")
+            hits = self._hits[name] = self._store.search(
+                self._info.edition, name, limit=limit, deadline=self._deadline
+            )
+        return hits
+
+    def _look_up(self, name: str) -> tuple[bool, bool]:
+        """Notes the entities of a name; returns whether a name has all its words, or is it."""
+        hits, exact = self._search(name), False
+        for hit in hits:
+            if normalise_name(hit.matched).removeprefix(_ARTICLE) == name.removeprefix(_ARTICLE):
+                self._found.exact[hit.entity.id] = None
+                exact = True
+        return bool(hits), exact
+
+    def _content_runs(self, least: int, most: int) -> list[tuple[int, int]]:
+        """Returns the runs of words that begin and end with one that can carry a name."""
+        return [
+            (left, right)
+            for left, right in sorted(self._places)
+            if least <= right - left <= most
+            and not any(atom.unspaced for atom in self._atoms[left:right])
+            and is_content(self._atoms[left])
+            and is_content(self._atoms[right - 1])
+        ]
+
+    def _is_in_name(self, left: int, right: int) -> bool:
+        """Returns whether words stand in a longer name that the graph has, of several words."""
+        return any(
+            start <= left and right <= end and end - start > max(right - left, 1)
+            for start, end in self._named
+        )
+
+    def _read_misspelt(self) -> None:
+        tried = 0
+        for left, right in self._content_runs(2, LINKING_RULES.window_words):
+            name = self._places[left, right]
+            run = self._atoms[left:right]
+            letters = sum(len(atom.text) for atom in run)
+            slips = allowed_distance(name.replace(" ", ""), LINKING_RULES)
+            if not slips or letters < LINKING_RULES.window_letters:
+                continue
+            if any(left < end and start < right for start, end in self._named if end - start > 1):
+                continue
+            if tried == _MOST_RESPELT:
+                break
+            tried += 1
+            self._respell(name, run, slips)
+        if tried:
+            words = {name: len(hits) for name, hits in self._hits.items() if " " not in name}
+            self._found.times = {**words, **self._found.times}
+
+    def _respell(self, name: str, run: Sequence[Atom], slips: int) -> None:
+        for atom in run:
+            if not is_content(atom):
+                continue
+            hits = self._search(atom.text, limit=_NAMES_OF_A_WORD)
+            self._found.times[atom.text] = len(hits)
+            for hit in hits:
+                other = normalise_name(hit.matched)
+                near = other[:1] == name[:1] and edit_distance(name, other, slips) is not None
+                if near and not hit.is_alias:
+                    self._found.exact[hit.entity.id] = None
+
+    def _read_demonyms(self) -> None:
+        left_over = _MOST_DEMONYMS
+        for left, right in self._content_runs(1, START_RULES.demonym_words):
+            name = self._places[left, right]
+            if self._atoms[right - 1].text in COMMON_NOUNS or self._is_in_name(left, right):
+                continue
+            for place in places_of(name)[:left_over]:
+                left_over -= 1
+                self._look_up(place)
+
+    def _read_parts(self) -> None:
+        """Notes the entities of the highest degree of each part of a name, within the bound."""
+        of_run: list[list[str]] = []
+        for left, right in self._content_runs(1, START_RULES.part_words):
+            words = [atom.text for atom in self._atoms[left:right] if not is_initial(atom.text)]
+            if self._is_in_name(left, right) or len("".join(words)) < START_RULES.part_letters:
+                continue
+            hits = self._hits.get(self._places[left, right], ())
+            of_run.append([hit.entity.id for hit in hits if _is_part(words, hit)])
+        ids = list(dict.fromkeys(id_ for some in of_run for id_ in some))
+        if not ids:
+            return
+        degrees = self._store.neighbourhood(
+            self._info.edition, ids, hops=0, deadline=self._deadline
+        ).degrees
+        room, left_out = _PART_EDGES, 0
+        for some in of_run:
+            best = sorted(
+                (id_ for id_ in some if degrees.get(id_)), key=lambda id_: (-degrees[id_], id_)
+            )
+            for id_ in best[: START_RULES.of_part]:
+                if id_ in self._found.parts or id_ in self._found.exact:
+                    continue
+                if degrees[id_] > room:
+                    left_out += 1
+                    continue
+                room -= degrees[id_]
+                self._found.parts[id_] = None
+        if left_out:
+            kept = len(self._found.parts)
+            self._found.cuts = (
+                Cut("entities", CutReason.WORK_BUDGET, _PART_EDGES, kept, kept + left_out),
+            )
+
+
+def _is_part(words: Sequence[str], hit: SearchHit) -> bool:
+    """Returns whether a label holds some words in a row and more; see ``link.partial_names``."""
+    label = normalise_name(hit.matched).split()
+    if hit.is_alias or not words or not len(words) < len(label) <= MOST_WORDS:
+        return False
+    some = [word for word in label if not is_initial(word)]
+    return any(some[at : at + len(words)] == list(words) for at in range(len(some)))
