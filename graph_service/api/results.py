@@ -35,10 +35,8 @@ from graph_service.model.result import (
 from graph_service.model.serialise import to_plain
 from graph_service.service import Comparison
 
-AnswerKindType = strawberry.enum(AnswerKind, name="AnswerKind", description="What an answer tells.")
-ConstraintKindType = strawberry.enum(
-    ConstraintKind, name="ConstraintKind", description="What a constraint asks for."
-)
+strawberry.enum(AnswerKind, description="What an answer tells.")
+strawberry.enum(ConstraintKind, description="What a constraint asks for.")
 
 
 @strawberry.type(
@@ -48,7 +46,7 @@ class ReadConstraintType:
     """A constraint that was read."""
 
     text: str = strawberry.field(description="As the question says it.")
-    kind: ConstraintKindType
+    kind: ConstraintKind
     met: bool = strawberry.field(
         description="Of a result, whether anything found meets it; of an item, whether this one."
     )
@@ -67,7 +65,7 @@ class BasisStatementType:
 class AnswerType:
     """What the statements say in answer."""
 
-    kind: AnswerKindType
+    kind: AnswerKind
     value: str = strawberry.field(
         description="A number in decimal digits; yes or no; else the labels of what is meant."
     )

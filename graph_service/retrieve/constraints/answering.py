@@ -13,9 +13,14 @@ import numpy as np
 
 from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.retrieve.constraints.dates import Days
-from graph_service.retrieve.constraints.meeting import Amount, CandidateWalks, Surroundings
+from graph_service.retrieve.constraints.meeting import (
+    Amount,
+    CandidateWalks,
+    Surroundings,
+    noun_stems,
+)
 from graph_service.retrieve.constraints.reading import Superlative, singular
-from graph_service.retrieve.learned.relation_texts import stem, stems_of
+from graph_service.retrieve.learned.relation_texts import stem
 
 Likeness = Callable[[Sequence[str], Sequence[str]], Float64]
 """Cosines of some texts with others, float64 [texts, others]."""
@@ -84,7 +89,7 @@ def stored_number(
     for place, walks in enumerate(choices):
         if walks.backward[-1]:
             continue
-        stems = stems_of(texts(walks.relations[-1]))
+        stems = noun_stems(texts(walks.relations[-1]))
         said = stems & {stem(word) for word in _COUNTING}
         if place and not (said and stems - said and stems - said <= wanted):
             continue

@@ -7,6 +7,7 @@ without their last step are, where that step leads to what is named.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -31,6 +32,7 @@ from graph_service.retrieve.constraints.meeting import (
     kind_of,
     meets_date,
     meets_named,
+    noun_stems,
     relation_stems,
 )
 from graph_service.retrieve.constraints.naming import Mention, NamedNodes, find_named
@@ -44,7 +46,7 @@ from graph_service.retrieve.constraints.reading import (
 )
 from graph_service.retrieve.context import PickedAnswer, RetrievalContext
 from graph_service.retrieve.learned.candidates import Candidates
-from graph_service.retrieve.learned.relation_texts import stem, stems_of
+from graph_service.retrieve.learned.relation_texts import stem
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.strategy import without_mentions
 from graph_service.text.fold import word_spans
@@ -62,6 +64,8 @@ SPOKEN = 0.4
 YES_MARGIN = 2.0
 """By how much the best candidate may fit better than one that joins what is named, for a yes."""
 _PHRASE_WORDS = 4
+_OWNED_BEFORE = re.compile(r"(\w+)\s+of\s+(?:the\s+)?$")
+_OWNED_AFTER = re.compile(r"['\u2019]s?\s+(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,8 @@ class Chosen:
         Not to lead to the first that a superlative asks for counts as one.
         """
         some = [one.met for one in self.constraints]
-        missed = (~self.met_by(number, walks)[:, some]).sum(axis=1).astype(np.int64)
+        lacking = ~self.met_by(number, walks)[:, some]
+        missed: Int64 = lacking.sum(axis=1).astype(np.int64)
         if self.first:
             known = self.first.get(number, np.zeros(0, dtype=bool))
             missed += 1
@@ -162,7 +167,8 @@ class _Chooser:
         self._ranked = tuple(ranked)
         self._confident = confident
         self._names = [(one.start, one.end) for one in mentions if one.is_name and one.start >= 0]
-        self._asked: AskedAnswer = read_answer(question, self._names)
+        linked = [(one.start, one.end) for one in mentions if one.linked and one.start >= 0]
+        self._asked: AskedAnswer = read_answer(question, linked)
         self._named = find_named(question, mentions, call.labels.graph, call.surroundings)
         self._kin = {
             stem(kin) for word, _, _ in word_spans(question) if (kin := kin_of(singular(word)))
@@ -190,7 +196,7 @@ class _Chooser:
         told = [constraint for constraint, _ in best.met]
         told += self._unmet(best)
         told.sort(key=lambda constraint: (constraint.start, constraint.end))
-        met = {one.walks.number: self._matrix(one, told) for one in judged}
+        met = {one.walks.number: _matrix(one, best, told) for one in judged}
         rows = _all_met(met[best.walks.number], [c for c, _ in best.met], told)
         answer = self._answer(best, judged, rows, told)
         chosen = self._chosen(judged, told, met, best, answer)
@@ -335,11 +341,10 @@ class _Chooser:
         return known.get(number) or self._judge(RankedCandidate(number, -np.inf))
 
     def _leads_to_named(self, walks: CandidateWalks) -> bool:
-        dates = () if self._asked.wants_time else self._asked.dates
-        return any(
-            ends_named(one, walks, self._around) is not None
-            for one in (*dates, *self._applying(walks))
-        )
+        may_end: list[Constraint] = [*self._applying(walks)]
+        if not self._asked.wants_time:
+            may_end += self._asked.dates
+        return any(ends_named(one, walks, self._around) is not None for one in may_end)
 
     def _is_unspoken(self, walks: CandidateWalks, shorter: _Judged) -> bool:
         """Returns whether no word is left for a last step, as constraints take them before it."""
@@ -383,7 +388,7 @@ class _Chooser:
             value = kind_of(constraint) is ConstraintKind.VALUE
             full = VALUE_BONUS if value else NAMED_BONUS
             total += full if how.column == last else full / 2
-        last_stems = stems_of(self._texts[one.walks.relations[-1]])
+        last_stems = noun_stems(self._texts[one.walks.relations[-1]])
         is_kin = bool(self._kin & last_stems) and not one.walks.backward[-1]
         return total + KIN_BONUS * is_kin
 
@@ -397,15 +402,6 @@ class _Chooser:
             ends = np.isin(best.walks.nodes[:, 1:], named.nodes).any()
             if named.is_entity and not taken and not ends:
                 found.append(named)
-        return found
-
-    @staticmethod
-    def _matrix(one: _Judged, told: Sequence[Constraint]) -> Bool:
-        found = np.zeros((len(one.walks.edges), len(told)), dtype=bool)
-        for constraint, how in one.met:
-            for place, each in enumerate(told):
-                if each is constraint:
-                    found[:, place] = how.walks
         return found
 
     # Answers
@@ -505,6 +501,7 @@ class _Chooser:
     # Yes or no
 
     def _yes_no(self, judged: list[_Judged]) -> Chosen:
+        judged = [one for one in judged if self._faces(one.walks)] or judged
         first = judged[0]
         for one in judged:
             if one.score < first.score - YES_MARGIN:
@@ -529,13 +526,28 @@ class _Chooser:
         """Returns whether the question less all names in it speaks of each relation walked."""
         said = without_mentions(self._question, self._names)
         texts = [self._texts[relation] for relation in walks.relations]
-        stems = stems_of(said)
+        stems = noun_stems(said)
         least = self._call.preset.min_relevance
         cosines = self._cosines([said], texts)[0].tolist()
         return all(
-            like >= least or stems & stems_of(text)
+            like >= least or stems & noun_stems(text)
             for text, like in zip(texts, cosines, strict=True)
         )
+
+    def _faces(self, walks: CandidateWalks) -> bool:
+        """Returns whether a single step goes the way that the question says.
+
+        A ``child of X`` or ``X's child`` is the value of a statement whose head is X.
+        """
+        if len(walks.relations) > 1:
+            return True
+        stems = noun_stems(self._texts[walks.relations[0]])
+        for start, end in self._names:
+            noun = _OWNED_BEFORE.search(self._question[:start])
+            noun = noun or _OWNED_AFTER.match(self._question[end:])
+            if noun is not None and stem(singular(noun[1].lower())) in stems:
+                return ((start, end) == self._span(walks)) != walks.backward[0]
+        return True
 
     def _joins(self, walks: CandidateWalks) -> tuple[list[Constraint], Bool | None]:
         """Returns what a question asks of a candidate's ends, and the walks that lead there.
@@ -547,20 +559,20 @@ class _Chooser:
             if not any(named.overlaps(kept.start, kept.end) for kept in applying):
                 applying.append(named)
         entities = [one for one in applying if kind_of(one) is ConstraintKind.ENTITY]
-        dates = list(self._asked.dates)
+        dates: list[Constraint] = [*self._asked.dates]
         rows = np.zeros(len(walks.edges), dtype=bool)
         hit = {id(one): ends_named(one, walks, self._around) for one in (*applying, *dates)}
         needed = entities or dates or [one for one in applying if hit[id(one)] is not None]
-        for one in needed:
-            how = hit[id(one)]
+        for target in needed:
+            how = hit[id(target)]
             if how is None:
                 return needed, None
             rows |= how.walks
-        for date in dates if entities else ():
+        for date in self._asked.dates if entities else ():
             how = meets_date(date, walks, self._around, self._likeness(date))
             if how is None or not (rows & how.walks).any():
                 return [*needed, *dates], None
-            rows &= how.walks
+            rows = rows & how.walks
         return needed, rows if needed else None
 
     def _denied(self, first: _Judged, targets: Sequence[Constraint]) -> PickedAnswer | None:
@@ -579,6 +591,20 @@ class _Chooser:
             elif self._around.days(int(walks.ends[0])) is None:
                 return None
         return self._said(first, np.ones(len(walks.edges), dtype=bool), "no", more)
+
+
+def _matrix(one: _Judged, best: _Judged, told: Sequence[Constraint]) -> Bool:
+    """Returns which of the constraints each of a candidate's walks meets.
+
+    A span of time is met by dates of the relation by which the best candidate meets it.
+    """
+    relations = {id(constraint): how.relations for constraint, how in best.met}
+    found = np.zeros((len(one.walks.edges), len(told)), dtype=bool)
+    for constraint, how in one.met:
+        for place, each in enumerate(told):
+            if each is constraint and how.relations == relations.get(id(each)):
+                found[:, place] = how.walks
+    return found
 
 
 def _all_met(rows: Bool, met: Sequence[Constraint], told: Sequence[Constraint]) -> Bool:

@@ -17,7 +17,9 @@ from graph_service.retrieve.constraints.dates import Days, days_of, days_of_text
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import DateConstraint, kin_of, singular
 from graph_service.retrieve.labels import Labels
-from graph_service.retrieve.learned.relation_texts import stem, stems_of
+from graph_service.retrieve.learned.relation_texts import stem
+from graph_service.text.fold import words
+from graph_service.text.function_words import FUNCTION_WORDS
 
 Constraint = DateConstraint | NamedNodes
 MOST_DATED = 20_000
@@ -230,10 +232,15 @@ def applies(
     return not {stem(singular(word)) for word in constraint.words} <= stems
 
 
+def noun_stems(text: str, /) -> frozenset[str]:
+    """Returns the stems of a text's words, nouns in the singular, function words left out."""
+    return frozenset(stem(singular(word)) for word in words(text) if word not in FUNCTION_WORDS)
+
+
 def relation_stems(relations: Iterable[int], texts: Mapping[int, str], /) -> frozenset[str]:
     """Returns the stems of the words of some relations."""
     found: frozenset[str] = frozenset()
-    return found.union(*(stems_of(texts.get(relation, "")) for relation in relations))
+    return found.union(*(noun_stems(texts.get(relation, "")) for relation in relations))
 
 
 def meets_named(near: Bool, walks: CandidateWalks, /) -> Met | None:

@@ -50,12 +50,14 @@ class Mention:
     Attributes:
         node: Global number.
         start, end: Characters; -1 where the question does not name it.
-        is_name: Whether the words are meant as the name of one thing.
+        linked: Whether linking takes the words for this entity.
+        is_name: Whether, besides, they are meant as the name of one thing.
     """
 
     node: int
     start: int
     end: int
+    linked: bool
     is_name: bool
 
 

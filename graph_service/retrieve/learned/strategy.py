@@ -332,7 +332,7 @@ def by_learning(
     chosen = choose(
         call,
         question,
-        [Mention(s.node, s.start, s.end, _is_name(s)) for s in starts],
+        [_mention(start) for start in starts],
         candidates,
         [
             RankedCandidate(int(finalists.numbers[row]), float(score[row] - score[order[0]]))
@@ -353,9 +353,9 @@ def by_learning(
     )
 
 
-def _is_name(start: StartCandidate) -> bool:
-    """Returns whether words are meant as the name of one thing, as far as linking can tell."""
-    return start.linked and start.certainty > Certainty.COMMON
+def _mention(start: StartCandidate) -> Mention:
+    is_name = start.linked and start.certainty > Certainty.COMMON
+    return Mention(start.node, start.start, start.end, start.linked, is_name)
 
 
 def _walks(
