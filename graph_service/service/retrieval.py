@@ -42,6 +42,7 @@ from graph_service.model.result import (
 from graph_service.model.serialise import to_plain
 from graph_service.model.statement import Rank
 from graph_service.options import options_of
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import ResolvedRequest, question_texts, run
 from graph_service.retrieve.kinds import HeadRelations
@@ -270,7 +271,11 @@ class Retriever:
                     **preset.parameters(),
                     "linking": LINKING_RULES.parameters(),
                     **(
-                        {"starts": START_RULES.parameters(), "ranker": asking.ranker.name}
+                        {
+                            "starts": START_RULES.parameters(),
+                            "constraints": CONSTRAINT_RULES.parameters(),
+                            "ranker": asking.ranker.name,
+                        }
                         if asking
                         else {}
                     ),

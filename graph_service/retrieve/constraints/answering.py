@@ -20,12 +20,11 @@ from graph_service.retrieve.constraints.meeting import (
     noun_stems,
 )
 from graph_service.retrieve.constraints.reading import Superlative, singular
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.learned.relation_texts import stem
 
 Likeness = Callable[[Sequence[str], Sequence[str]], Float64]
 """Cosines of some texts with others, float64 [texts, others]."""
-_SURE = 0.5
-"""From which cosine on a relation means the numbers that a superlative compares."""
 _CONTRARY = {
     "date of birth": ("date of death", "end time", "point in time", "publication date"),
     "publication date": ("date of birth", "date of death", "end time", "date of burial"),
@@ -191,7 +190,9 @@ def _amounts_of(
             if amount is not None:
                 row = (int(region.head[edge]), edge, amount)
                 by_relation.setdefault(int(region.rel[edge]), []).append(row)
-    relation = _meant(superlative, sorted(by_relation), texts, like, least=_SURE)
+    relation = _meant(
+        superlative, sorted(by_relation), texts, like, least=CONSTRAINT_RULES.compared
+    )
     if relation is None:
         return {}
     rows = by_relation[relation]

@@ -21,8 +21,10 @@ from graph_service.model.limits import Cut, CutReason
 from graph_service.model.region import Region
 from graph_service.model.result import ScorePart
 from graph_service.model.values import Quantity, Time, stored_value
-from graph_service.retrieve.constraints.choosing import Chosen, RankedCandidate, choose
+from graph_service.retrieve.constraints.choosing import Chosen, choose
+from graph_service.retrieve.constraints.judging import RankedCandidate
 from graph_service.retrieve.constraints.naming import Mention
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import RetrievalContext, Selection
 from graph_service.retrieve.kinds import KINDS, head_kinds, spoken_kinds
 from graph_service.retrieve.learned.asked import Asked, asked_by, read_asked
@@ -37,8 +39,6 @@ from graph_service.retrieve.sequences.walks import Walk
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
 from graph_service.text.function_words import content_words
 
-UNMET_SHARE = 0.5
-"""Share of its score that a walk keeps for each constraint that others meet and it does not."""
 RelationAliases = Callable[[Sequence[str]], Sequence[Sequence[str]]]
 """Gives the other names of some relations, by id."""
 
@@ -408,7 +408,7 @@ def _walks(
             parts: tuple[ScorePart, ...] = (ScorePart("relevance", round(top, SCORE_DIGITS)),)
             if value != parts[0].amount:
                 parts += (ScorePart("below_best", round(value - parts[0].amount, SCORE_DIGITS)),)
-            total = round(value * UNMET_SHARE**lacks, SCORE_DIGITS)
+            total = round(value * CONSTRAINT_RULES.unmet_share**lacks, SCORE_DIGITS)
             if total != value:
                 parts += (ScorePart("unmet", round(total - value, SCORE_DIGITS)),)
             places = tuple(np.flatnonzero(meets).tolist())

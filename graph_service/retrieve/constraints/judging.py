@@ -1,0 +1,320 @@
+"""What a question says beside its relations, beside the walks of its candidates.
+
+The candidates come ranked by what was learned. Meeting a constraint raises a candidate. One whose
+ends the question names itself (``films from 1994``: the year of a film) is no answer: the walks
+without their last step are, where that step leads to what is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from graph_service.model.answer import ConstraintKind
+from graph_service.model.graph import Float64
+from graph_service.model.limits import CutReason
+from graph_service.retrieve.constraints.meeting import (
+    CandidateWalks,
+    Constraint,
+    Met,
+    Surroundings,
+    applies,
+    ends_named,
+    kind_of,
+    meets_date,
+    meets_named,
+    noun_stems,
+    relation_stems,
+)
+from graph_service.retrieve.constraints.naming import Mention, NamedNodes, find_named
+from graph_service.retrieve.constraints.reading import (
+    AskedForm,
+    DateConstraint,
+    kin_of,
+    read_answer,
+    singular,
+)
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.retrieve.context import RetrievalContext
+from graph_service.retrieve.learned.candidates import Candidates
+from graph_service.retrieve.learned.relation_texts import stem
+from graph_service.retrieve.preset import LearnedPreset
+from graph_service.text.fold import word_spans
+from graph_service.text.function_words import FUNCTION_WORDS
+
+_RULES = CONSTRAINT_RULES
+
+
+@dataclass(frozen=True, slots=True)
+class RankedCandidate:
+    """A candidate's number and its score, higher is better."""
+
+    number: int
+    score: float
+
+
+@dataclass(slots=True, eq=False)
+class JudgedCandidate:
+    """A candidate, its score as constraints leave it, and how its walks meet them."""
+
+    walks: CandidateWalks
+    score: float
+    met: list[tuple[Constraint, Met]]
+
+    @property
+    def last(self) -> int:
+        """The column of ``walks.nodes`` that holds the ends."""
+        return self.walks.nodes.shape[1] - 1
+
+
+class CandidateJudge:
+    """One question's constraints beside its candidates.
+
+    Args:
+        call: The retrieval.
+        question: As asked.
+        mentions: What linking found of the region's start entities, in their order.
+        candidates: Of the question.
+    """
+
+    def __init__(
+        self,
+        call: RetrievalContext[LearnedPreset],
+        question: str,
+        mentions: Sequence[Mention],
+        candidates: Candidates,
+        /,
+    ) -> None:
+        self.question = question
+        self.mentions = mentions
+        self.whole = call.surroundings
+        self.names = [(one.start, one.end) for one in mentions if one.is_name and one.start >= 0]
+        linked = [(one.start, one.end) for one in mentions if one.linked and one.start >= 0]
+        self.asked = read_answer(question, linked)
+        self.named = find_named(question, mentions, call.labels.graph, call.surroundings)
+        self.min_relevance = call.preset.min_relevance
+        self._call = call
+        self._candidates = candidates
+        self._like: dict[DateConstraint, dict[int, float]] = {}
+
+    def reads_nothing(self, start: int, /) -> bool:
+        """Returns whether a question asks for entities and says nothing that could constrain them.
+
+        Args:
+            start: Place of the start of the best candidate: its own name is no constraint.
+        """
+        asked = self.asked
+        if asked.form is not AskedForm.ENTITIES or asked.dates or self._kin:
+            return False
+        mention = self.mentions[start]
+        return all(one.overlaps(mention.start, mention.end) for one in self.named)
+
+    @cached_property
+    def around(self) -> Surroundings:
+        """The statements around the question's entities."""
+        return Surroundings(self.whole, self._call.labels, self.texts)
+
+    @cached_property
+    def texts(self) -> dict[int, str]:
+        """Words of the relations around, by global number."""
+        numbers = np.unique(self.whole.rel)
+        return dict(zip(numbers.tolist(), self._call.labels.relations(numbers), strict=True))
+
+    @cached_property
+    def _kin(self) -> frozenset[str]:
+        words = (singular(word) for word, _, _ in word_spans(self.question))
+        return frozenset(stem(kin) for kin in map(kin_of, words) if kin)
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[int, tuple[tuple[int, bool], ...]], int]:
+        starts = self._candidates.start.tolist()
+        return {(start, self._candidates.sequence(n)): n for n, start in enumerate(starts)}
+
+    def text(self, relation: int, /) -> str:
+        """Returns the words of a relation."""
+        return self.texts[relation]
+
+    def cosines(self, texts: Sequence[str], others: Sequence[str], /) -> Float64:
+        """Returns the cosine of each text with each of some others, [texts, others]."""
+        encode = self._call.encode
+        encode([*texts, *others])
+        left, right = encode(texts).astype(np.float64), encode(others).astype(np.float64)
+        found: Float64 = np.round(left @ right.T, 5)
+        return found
+
+    def likeness(self, constraint: DateConstraint, /) -> Mapping[int, float]:
+        """Returns how like what is said before a date each relation's words are."""
+        if constraint not in self._like:
+            words = [
+                word
+                for word, start, end in word_spans(self.question)
+                if end <= constraint.start
+                and word not in FUNCTION_WORDS
+                and not any(left <= start < right for left, right in self.names)
+            ][-_RULES.phrase_words :]
+            relations = sorted(self.texts)
+            phrase = " ".join(words) or "date"
+            cosines = self.cosines([self.texts[each] for each in relations], [phrase])[:, 0]
+            self._like[constraint] = dict(zip(relations, cosines.tolist(), strict=True))
+        return self._like[constraint]
+
+    def judge(self, ranked: RankedCandidate, /) -> JudgedCandidate:
+        """Returns how a candidate's walks meet what the question says, longer names first."""
+        walks = self._walks(ranked.number)
+        met: list[tuple[Constraint, Met]] = []
+        for date in self.asked.dates:
+            how = None
+            if not self.asked.wants_time:
+                how = meets_date(date, walks, self.around, self.likeness(date))
+            if how is not None:
+                met.append((date, how))
+        for named in self.applying(walks):
+            if any(named.overlaps(kept.start, kept.end) for kept, _ in met):
+                continue
+            how = meets_named(self.around.around(named.nodes), walks)
+            if how is not None:
+                met.append((named, how))
+        return JudgedCandidate(walks, ranked.score, met)
+
+    def _walks(self, number: int) -> CandidateWalks:
+        candidates, region = self._candidates, self._call.region
+        edges = candidates.edges(number)[: _RULES.walks]
+        backward = candidates.backward[number, : edges.shape[1]]
+        start = int(candidates.start[number])
+        nodes = [np.full(len(edges), region.start_entities[start], dtype=np.int64)]
+        for column, back in enumerate(backward.tolist()):
+            end = region.head if back else region.tail
+            nodes.append(end[edges[:, column]].astype(np.int64))
+        local = np.stack(nodes, axis=1)
+        return CandidateWalks(
+            number,
+            start,
+            region.edges[edges].astype(np.int64),
+            np.searchsorted(self.whole.nodes, region.nodes[local]),
+            tuple(relation for relation, _ in candidates.sequence(number)),
+            tuple(backward.tolist()),
+        )
+
+    def span(self, walks: CandidateWalks, /) -> tuple[int, int]:
+        """Returns the characters of the name that a candidate starts at."""
+        mention = self.mentions[walks.start]
+        return (mention.start, mention.end)
+
+    def applying(self, walks: CandidateWalks, /) -> list[NamedNodes]:
+        """Returns the names that may constrain what a candidate leads to, longer ones first."""
+        span = self.span(walks)
+        stems = relation_stems(walks.relations, self.texts)
+        return [
+            named
+            for named in self.named
+            if applies(named, walks, span, self.question, self.around.around(named.nodes), stems)
+        ]
+
+    def fold(self, judged: list[JudgedCandidate], /) -> None:
+        """Gives the score of walks that go too far to the walks less their last step.
+
+        They go too far to what the question names itself, and by a relation that no words speak of
+        but those that a constraint on the walks less that step takes.
+        """
+        known = {one.walks.number: one for one in judged}
+        for one in sorted(judged, key=lambda one: -len(one.walks.relations)):
+            if len(one.walks.relations) == 1:
+                continue
+            shorter = self._shorter(one, known)
+            if shorter is None or not (
+                self._leads_to_named(one.walks) or self._is_unspoken(one.walks, shorter)
+            ):
+                continue
+            if shorter.walks.number not in known:
+                known[shorter.walks.number] = shorter
+                judged.append(shorter)
+            shorter.score = max(shorter.score, one.score)
+            one.score = min(one.score, shorter.score - _RULES.wrong_end_cost)
+
+    def _shorter(
+        self, one: JudgedCandidate, known: Mapping[int, JudgedCandidate]
+    ) -> JudgedCandidate | None:
+        """Returns the candidate of a candidate's walks less their last step."""
+        sequence = self._candidates.sequence(one.walks.number)[:-1]
+        number = self._numbers.get((one.walks.start, sequence))
+        if number is None:
+            return None
+        return known.get(number) or self.judge(RankedCandidate(number, -np.inf))
+
+    def _leads_to_named(self, walks: CandidateWalks) -> bool:
+        may_end: list[Constraint] = [*self.applying(walks)]
+        if not self.asked.wants_time:
+            may_end += self.asked.dates
+        return any(ends_named(one, walks, self.around) is not None for one in may_end)
+
+    def _is_unspoken(self, walks: CandidateWalks, shorter: JudgedCandidate) -> bool:
+        """Returns whether no word is left for a last step, as constraints take them before it."""
+        taken = [
+            (constraint.start, constraint.end)
+            for constraint, how in shorter.met
+            if how.column == shorter.last
+        ]
+        if self.asked.superlative is not None:
+            taken.append((self.asked.superlative.start, self.asked.superlative.end))
+        if not taken:
+            return False
+        said = relation_stems(shorter.walks.relations, self.texts)
+        left = [
+            word
+            for word, start, end in word_spans(self.question)
+            if word not in FUNCTION_WORDS
+            and len(word) > 1
+            and stem(singular(word)) not in said
+            and stem(kin_of(singular(word))) not in said
+            and not any(left < end and start < right for left, right in (*taken, *self.names))
+        ]
+        relation = self.texts[walks.relations[-1]]
+        return not left or float(self.cosines([relation], left).max()) < _RULES.spoken
+
+    def bonus(self, one: JudgedCandidate, /) -> float:
+        """Returns what a candidate gains by what it meets, or loses where it can't be meant."""
+        mention = self.mentions[one.walks.start]
+        if any(mention.start < date.end and date.start < mention.end for date in self.asked.dates):
+            return -_RULES.wrong_end_cost
+        if self.names and mention.start >= 0 and self.span(one.walks) not in self.names:
+            # Only a class or a value: it constrains what is asked of what has a name.
+            return 0.0
+        named = [each.nodes for each in self.applying(one.walks) if each.is_entity]
+        if named and np.isin(one.walks.ends, np.concatenate(named)).all():
+            return -_RULES.wrong_end_cost
+        total = 0.0
+        for constraint, how in one.met:
+            value = kind_of(constraint) is ConstraintKind.VALUE
+            full = _RULES.value_bonus if value else _RULES.named_bonus
+            total += full if how.column == one.last else full / 2
+        last_stems = noun_stems(self.texts[one.walks.relations[-1]])
+        is_kin = bool(self._kin & last_stems) and not one.walks.backward[-1]
+        return total + _RULES.kin_bonus * is_kin
+
+    def unmet(self, best: JudgedCandidate, /) -> list[Constraint]:
+        """Returns the dates and named entities that no walk of the best candidate meets."""
+        met = [constraint for constraint, _ in best.met]
+        dates = () if self.asked.wants_time else self.asked.dates
+        found: list[Constraint] = [date for date in dates if date not in met]
+        for named in self.applying(best.walks):
+            taken = any(named.overlaps(kept.start, kept.end) for kept in (*met, *found))
+            ends = np.isin(best.walks.nodes[:, 1:], named.nodes).any()
+            if named.is_entity and not taken and not ends:
+                found.append(named)
+        return found
+
+    def is_cut(self, walks: CandidateWalks, /) -> bool:
+        """Returns whether limits may have left out walks of a candidate."""
+        if len(walks.edges) == _RULES.walks:
+            return True
+        region = self._call.region
+        if not region.cuts:
+            return False
+        budget = any(cut.reason is CutReason.WORK_BUDGET for cut in region.cuts)
+        seen = np.bincount(region.head, minlength=region.node_count)
+        seen = seen + np.bincount(region.tail, minlength=region.node_count)
+        local = np.searchsorted(region.nodes, self.whole.nodes[np.unique(walks.nodes[:, :-1])])
+        return budget or bool((seen[local] < region.degrees[local]).any())

@@ -1,0 +1,44 @@
+"""The numbers that decide how much what a question says beside its relations weighs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintRules:
+    """Numbers of reading and meeting constraints, in units of the learned score where not said.
+
+    Attributes:
+        candidates: The best candidates, whose walks are looked at.
+        walks: Most walks of a candidate that are looked at.
+        named_bonus: For a date or a named entity that a candidate's ends meet; half of it where
+            only nodes on the way do.
+        value_bonus: The same for a value or a type.
+        kin_bonus: For the relation that a noun of kin speaks of (``daughters``: child).
+        wrong_end_cost: For walks that end at what the question names itself.
+        yes_margin: By how much the best candidate may fit better than one that joins what is named.
+        spoken: Cosine from which on a word speaks of a relation.
+        compared: Cosine from which on a relation has the numbers that a superlative compares.
+        unmet_share: Share of its score that a walk keeps for each constraint that others meet.
+        phrase_words: Words before a date that tell which date is meant.
+    """
+
+    candidates: int = 16
+    walks: int = 20_000
+    named_bonus: float = 3.0
+    value_bonus: float = 1.5
+    kin_bonus: float = 2.0
+    wrong_end_cost: float = 6.0
+    yes_margin: float = 2.0
+    spoken: float = 0.4
+    compared: float = 0.5
+    unmet_share: float = 0.5
+    phrase_words: int = 4
+
+    def parameters(self) -> dict[str, float]:
+        """Returns the numbers by name."""
+        return asdict(self)
+
+
+CONSTRAINT_RULES = ConstraintRules()

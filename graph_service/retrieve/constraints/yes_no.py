@@ -1,0 +1,197 @@
+"""Yes or no: whether a relation joins what a question names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.model.answer import AnswerKind, ConstraintKind
+from graph_service.model.graph import Bool
+from graph_service.retrieve.constraints.answering import walked
+from graph_service.retrieve.constraints.judging import CandidateJudge, JudgedCandidate
+from graph_service.retrieve.constraints.meeting import (
+    CandidateWalks,
+    Constraint,
+    Met,
+    ends_named,
+    kind_of,
+    meets_date,
+    noun_stems,
+)
+from graph_service.retrieve.constraints.naming import NamedNodes
+from graph_service.retrieve.constraints.reading import kin_of, sex_of, singular
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
+from graph_service.retrieve.context import PickedAnswer
+from graph_service.retrieve.learned.relation_texts import stem
+from graph_service.retrieve.sequences.strategy import without_mentions
+
+_OWNED_BEFORE = re.compile(r"(\w+)\s+of\s+(?:the\s+)?$")
+_OWNED_AFTER = re.compile(r"['\u2019]s?\s+(\w+)")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class YesNo:
+    """What a question for yes or no comes to.
+
+    Attributes:
+        judged: The candidate that decides.
+        targets: What it was asked to lead to.
+        rows: Which of its walks do, bool [walks].
+        answer: None where the statements do not tell.
+    """
+
+    judged: JudgedCandidate
+    targets: tuple[Constraint, ...]
+    rows: Bool
+    answer: PickedAnswer | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Joined:
+    """The walks that join what is named, bool [walks]; none where one is not led to.
+
+    Attributes:
+        is_sure: Whether a missing join says anything.
+    """
+
+    targets: tuple[Constraint, ...]
+    rows: Bool | None
+    is_sure: bool = True
+
+
+def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo:
+    """Returns yes where one of the best candidates joins what the question names.
+
+    It is no where the best one does not, and the graph says of what is named, by the same relation,
+    something else.
+
+    Args:
+        judge: Of the question.
+        judged: Best first.
+    """
+    facing = [one for one in judged if _faces(judge, one.walks)] or list(judged)
+    first = facing[0]
+    for one in facing:
+        if one.score < first.score - CONSTRAINT_RULES.yes_margin:
+            break
+        joined = _join(judge, one.walks)
+        if joined.rows is not None:
+            answer = _said(judge, one, joined.rows, "yes") if _is_asked(judge, one.walks) else None
+            return YesNo(one, joined.targets, joined.rows, answer)
+    joined = _join(judge, first.walks)
+    none = np.zeros(len(first.walks.edges), dtype=bool)
+    answer = _denied(judge, first, joined.targets) if joined.is_sure else None
+    return YesNo(first, joined.targets, none, answer)
+
+
+def _said(
+    judge: CandidateJudge, one: JudgedCandidate, rows: Bool, value: str, more: Sequence[int] = ()
+) -> PickedAnswer:
+    edges = tuple(dict.fromkeys([*more, *walked(one.walks, rows)]))
+    is_cut = value == "no" and judge.is_cut(one.walks)
+    return PickedAnswer(AnswerKind.YES_NO, value, (), edges, is_cut)
+
+
+def _is_asked(judge: CandidateJudge, walks: CandidateWalks) -> bool:
+    """Returns whether the question less all names in it speaks of each relation walked."""
+    said = without_mentions(judge.question, judge.names)
+    texts = [judge.texts[relation] for relation in walks.relations]
+    stems = noun_stems(said)
+    stems |= {stem(kin) for word in said.lower().split() if (kin := kin_of(singular(word)))}
+    cosines = judge.cosines([said], texts)[0].tolist()
+    return all(
+        like >= judge.min_relevance or stems & noun_stems(text)
+        for text, like in zip(texts, cosines, strict=True)
+    )
+
+
+def _owner(judge: CandidateJudge, walks: CandidateWalks) -> tuple[int, int] | None:
+    """Returns the name that the question says to own the relation: X of ``child of X``."""
+    stems = noun_stems(judge.texts[walks.relations[0]])
+    for start, end in judge.names:
+        noun = _OWNED_BEFORE.search(judge.question[:start])
+        noun = noun or _OWNED_AFTER.match(judge.question[end:])
+        if noun is not None:
+            word = singular(noun[1].lower())
+            if {stem(word), stem(kin_of(word))} & stems:
+                return start, end
+    return None
+
+
+def _faces(judge: CandidateJudge, walks: CandidateWalks) -> bool:
+    """Returns whether a single step goes the way that the question says.
+
+    A ``child of X`` or ``X's child`` is the value of a statement whose head is X.
+    """
+    if len(walks.relations) > 1:
+        return True
+    owner = _owner(judge, walks)
+    return owner is None or (owner == judge.span(walks)) != walks.backward[0]
+
+
+def _join(judge: CandidateJudge, walks: CandidateWalks) -> _Joined:
+    """Returns what a question asks of a candidate's ends, and the walks that lead there.
+
+    All named entities must be led to; where there is none, a date or a value. Whom a noun of kin
+    speaks of must be of its sex.
+    """
+    applying: list[NamedNodes] = []
+    for named in judge.applying(walks):
+        if not any(named.overlaps(kept.start, kept.end) for kept in applying):
+            applying.append(named)
+    entities = [one for one in applying if kind_of(one) is ConstraintKind.ENTITY]
+    dates = judge.asked.dates
+    hit = {id(one): ends_named(one, walks, judge.around) for one in (*applying, *dates)}
+    values = [one for one in applying if hit[id(one)] is not None]
+    needed: tuple[Constraint, ...] = tuple(entities or dates or values)
+    found = [hit[id(target)] for target in needed]
+    if not needed or any(how is None for how in found):
+        return _Joined(needed, None)
+    rows = np.zeros(len(walks.edges), dtype=bool)
+    for how in found:
+        assert how is not None
+        rows = rows | how.walks
+    for named in applying:
+        if sex_of(singular(named.words[-1])) and entities:
+            owner = _owner(judge, walks)
+            column = walks.nodes.shape[1] - 1 if owner == judge.span(walks) else 0
+            rows = rows & judge.around.around(named.nodes)[walks.nodes[:, column]]
+            if owner is None or not rows.any():
+                return _Joined(needed, None, is_sure=False)
+    return _within(judge, walks, needed, rows) if entities else _Joined(needed, rows)
+
+
+def _within(
+    judge: CandidateJudge, walks: CandidateWalks, needed: tuple[Constraint, ...], rows: Bool
+) -> _Joined:
+    """Returns those of the joining walks that meet the dates said besides."""
+    for date in judge.asked.dates:
+        how: Met | None = meets_date(date, walks, judge.around, judge.likeness(date))
+        needed = (*needed, date)
+        if how is None or not (rows & how.walks).any():
+            return _Joined(needed, None, is_sure=False)
+        rows = rows & how.walks
+    return _Joined(needed, rows)
+
+
+def _denied(
+    judge: CandidateJudge, first: JudgedCandidate, targets: Sequence[Constraint]
+) -> PickedAnswer | None:
+    """Returns no, where the same relation says something else of what is named."""
+    if not targets or not _is_asked(judge, first.walks):
+        return None
+    walks, more = first.walks, list[int]()
+    for target in targets:
+        if isinstance(target, NamedNodes):
+            region = judge.whole
+            side = region.head if walks.backward[-1] else region.tail
+            same = (region.rel == walks.relations[-1]) & np.isin(side, target.nodes)
+            if not same.any():
+                return None
+            more += region.edges[np.flatnonzero(same)].tolist()
+        elif judge.around.days(int(walks.ends[0])) is None:
+            return None
+    return _said(judge, first, np.ones(len(walks.edges), dtype=bool), "no", more)
