@@ -37,6 +37,7 @@ from graph_service.errors import (
     ViewNotFoundError,
     ViewStaleError,
 )
+from graph_service.model.answer import AnswerKind
 from graph_service.model.request import ViewRef
 from graph_service.model.result import Strategy, triples_of
 from graph_service.model.statement import Rank
@@ -101,6 +102,23 @@ def test_a_retrieval_is_what_the_service_gives(
         one.change.kind for item in found.items for one in getattr(item, "steps", None) or (item,)
     }
     assert (kinds != {ChangeKind.UNCHANGED}) == (view is not None)
+
+
+@pytest.mark.parametrize("strategy", list(Strategy))
+def test_constraints_and_answers_come_over_the_wire(
+    demo_service: Service, url: str, strategy: Strategy
+) -> None:
+    for question, kind in (
+        ("Which child of Eunice Kennedy Shriver was born in 1955?", AnswerKind.ENTITIES),
+        ("How many siblings does Kara Kennedy have?", AnswerKind.COUNT),
+    ):
+        options: dict[str, Any] = {"preset": "default-5", "limit": 3, "details": True}
+        asked = dataclasses.replace(request(strategy=strategy, **options), question=question)
+        expected = demo_service.retrieve(asked)
+        assert expected.answer is not None
+        assert expected.answer.kind is kind
+        assert four_ways(demo_service, url, "retrieve", strategy, question, **options) == expected
+    assert expected.answer.value == "2"
 
 
 def test_every_option_reaches_the_service(demo_service: Service, url: str) -> None:

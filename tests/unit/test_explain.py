@@ -43,6 +43,18 @@ def test_the_parts_of_a_path_add_up_to_its_score_s2(demo_service: Service, prese
         assert "statements" in {part.name for part in scored_paths(result)[0].parts}
 
 
+def test_constraints_and_the_answer_are_told_in_words(store: str, cli: Cli) -> None:
+    question = "Which child of Eunice Kennedy Shriver was born in 1955?"
+    run = cli("retrieve", question, "--strategy", "paths", "--preset", "default-5", "--explain")
+    assert "answer: Maria Shriver (by 2 statements)" in run.out
+    assert "date constraint 'in 1955' is met" in run.out
+    assert "meets 'in 1955'" in run.out
+    assert "does not meet 'in 1955'" in run.out
+    assert "constraints that it does not meet -" in run.out
+    assert "entities answer Maria Shriver, by" in run.out
+    assert "(Maria Shriver | date of birth | 1955-11-06)" in run.out
+
+
 def test_a_step_that_no_word_is_left_for_costs_a_part_of_its_own_s2(
     demo_service: Service,
 ) -> None:

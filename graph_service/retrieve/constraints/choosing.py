@@ -112,7 +112,7 @@ def choose(
         for one in told
     )
     chosen = Chosen(_ranked_again(judged, ranked), read, met)
-    rows = met[best.walks.number][:, [one.met for one in read]].all(axis=1)
+    rows: Bool = met[best.walks.number].all(axis=1, where=[one.met for one in read])
     # A constraint that nothing meets may be one that was not understood: no answer ignores it.
     if not confident or not all(one.met for one in read) or not rows.any():
         return chosen

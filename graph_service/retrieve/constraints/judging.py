@@ -67,7 +67,7 @@ class JudgedCandidate:
     @property
     def last(self) -> int:
         """The column of ``walks.nodes`` that holds the ends."""
-        return self.walks.nodes.shape[1] - 1
+        return len(self.walks.relations)
 
 
 class CandidateJudge:

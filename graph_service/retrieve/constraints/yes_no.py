@@ -144,7 +144,8 @@ def _join(judge: CandidateJudge, walks: CandidateWalks) -> _Joined:
             applying.append(named)
     entities = [one for one in applying if kind_of(one) is ConstraintKind.ENTITY]
     dates = judge.asked.dates
-    hit = {id(one): ends_named(one, walks, judge.around) for one in (*applying, *dates)}
+    may_end: list[Constraint] = [*applying, *dates]
+    hit = {id(one): ends_named(one, walks, judge.around) for one in may_end}
     values = [one for one in applying if hit[id(one)] is not None]
     needed: tuple[Constraint, ...] = tuple(entities or dates or values)
     found = [hit[id(target)] for target in needed]
