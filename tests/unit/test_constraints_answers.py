@@ -144,6 +144,24 @@ def test_a_count_is_of_distinct_ends_that_meet_the_constraints(service: Service)
     assert relations == {"P57", "P577"}
 
 
+def test_none_is_a_count_where_all_dates_are_known(service: Service) -> None:
+    none = ask(service, "How many films did Ann Lee direct after 2005?", DIRECTED)
+    assert none.answer is not None
+    assert (none.answer.value, none.answer.statements) == ("0", 3)
+    # Of Hamar nothing is known, so there may be one.
+    cities = ask(service, "How many cities does Norland contain since 1950?", [("P150", False)])
+    assert cities.answer is None
+
+
+def test_what_lies_outside_of_the_region_makes_an_answer_uncertain(service: Service) -> None:
+    for hops, truncated in ((1, True), (2, False)):
+        found = ask(service, "What is the first film of Ann Lee?", DIRECTED, max_hops=hops)
+        assert (found.answer is None) == (hops == 1)
+        counted = ask(service, "How many drama films did Ann Lee direct?", DIRECTED, max_hops=hops)
+        if counted.answer is not None:
+            assert counted.answer.truncated == truncated
+
+
 def test_a_stored_number_goes_before_a_count(service: Service) -> None:
     # Three children are in the graph, which says that there are four.
     found = ask(service, "How many children does Ann Lee have?", CHILD, [("P1971", False)])
@@ -203,6 +221,11 @@ def test_what_cannot_be_compared_is_not_guessed(service: Service) -> None:
         ("Is Eve Lee's occupation politician?", [("P106", False)], "yes"),
         ("Was Dora Lee's date of birth before 1975?", [("P569", False)], "yes"),
         ("Was Dora Lee's date of birth after 1975?", [("P569", False)], "no"),
+        ("Did Ann Lee direct Rain in 1994?", DIRECTED, "yes"),
+        ("Did Ann Lee direct Snow in 1994?", DIRECTED, "no"),
+        ("Is Dora Lee a daughter of Ann Lee?", CHILD, "yes"),
+        # That a son is no daughter would need that he can't be both.
+        ("Is Finn Lee a daughter of Ann Lee?", CHILD, None),
         # Nobody is said to be Bob's child, and of Oslo no director is known.
         ("Did Ann Lee direct Oslo?", DIRECTED, None),
         # The relation is not what is asked.

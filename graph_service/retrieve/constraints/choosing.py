@@ -112,9 +112,11 @@ def choose(
         for one in told
     )
     chosen = Chosen(_ranked_again(judged, ranked), read, met)
-    rows: Bool = met[best.walks.number].all(axis=1, where=[one.met for one in read])
+    rows: Bool = met[best.walks.number].all(axis=1)
+    if confident and judge.asked.form is AskedForm.COUNT and not rows.any():
+        return replace(chosen, answer=_none(judge, best, told))
     # A constraint that nothing meets may be one that was not understood: no answer ignores it.
-    if not confident or not all(one.met for one in read) or not rows.any():
+    if not confident or not rows.any():
         return chosen
     chosen = replace(chosen, answer=_answer(judge, best, judged, rows))
     if chosen.answer is None or chosen.answer.kind is not AnswerKind.SUPERLATIVE:
@@ -191,6 +193,20 @@ def _answer(
     return _picked(judge, AnswerKind.ENTITIES, best, rows) if best.met else None
 
 
+def _none(
+    judge: CandidateJudge, best: JudgedCandidate, told: Sequence[Constraint]
+) -> PickedAnswer | None:
+    """Returns that none was found, where all ends have dates and none of these is meant."""
+    met = {id(constraint) for constraint, _ in best.met}
+    unmet = [one for one in told if id(one) not in met]
+    dates = judge.around.all_dates(np.unique(best.walks.ends))
+    if not dates or not unmet or any(isinstance(one, NamedNodes) for one in unmet):
+        return None
+    edges = judge.whole.edges[dates].tolist()
+    is_cut = judge.is_cut(best.walks, compared=(best.last,))
+    return PickedAnswer(AnswerKind.COUNT, "0", (), tuple(edges), is_cut)
+
+
 def _picked(
     judge: CandidateJudge,
     kind: AnswerKind,
@@ -203,6 +219,7 @@ def _picked(
     """Returns an answer by some of the best candidate's walks and what makes them meet."""
     walks = best.walks
     edges = [*walked(walks, rows), *and_edges]
+    columns = {how.column for _, how in best.met} | ({best.last} if and_edges else set())
     for constraint, how in best.met:
         nodes = np.unique(walks.nodes[rows, how.column])
         edges += judge.whole.edges[_saying(judge, constraint, how, nodes)].tolist()
@@ -212,7 +229,7 @@ def _picked(
         value,
         tuple(judge.whole.nodes[ends].tolist()),
         tuple(dict.fromkeys(edges)),
-        judge.is_cut(walks),
+        judge.is_cut(walks, compared=sorted(columns)),
     )
 
 

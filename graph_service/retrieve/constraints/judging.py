@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from graph_service.model.answer import ConstraintKind
-from graph_service.model.graph import Float64
+from graph_service.model.graph import Float64, Int64
 from graph_service.model.limits import CutReason
 from graph_service.retrieve.constraints.meeting import (
     CandidateWalks,
@@ -127,6 +127,12 @@ class CandidateJudge:
     def _kin(self) -> frozenset[str]:
         words = (singular(word) for word, _, _ in word_spans(self.question))
         return frozenset(stem(kin) for kin in map(kin_of, words) if kin)
+
+    @cached_property
+    def _seen(self) -> Int64:
+        """How many of its statements the surroundings hold of each node, int64 [n]."""
+        ends = np.concatenate((self.whole.head, self.whole.tail))
+        return np.bincount(ends, minlength=self.whole.node_count)
 
     @cached_property
     def _numbers(self) -> dict[tuple[int, tuple[tuple[int, bool], ...]], int]:
@@ -306,11 +312,23 @@ class CandidateJudge:
                 found.append(named)
         return found
 
-    def is_cut(self, walks: CandidateWalks, /) -> bool:
-        """Returns whether limits may have left out walks of a candidate."""
+    def is_cut(self, walks: CandidateWalks, /, *, compared: Sequence[int] = ()) -> bool:
+        """Returns whether limits may have left out walks of a candidate, or what is said of nodes.
+
+        Args:
+            walks: The candidate's.
+            compared: Columns of ``walks.nodes`` whose nodes' own statements were looked at.
+        """
         if len(walks.edges) == _RULES.walks:
             return True
-        region = self._call.region
+        region, whole = self._call.region, self.whole
+        for column in compared:
+            nodes = np.unique(walks.nodes[:, column])
+            nodes = nodes[~whole.literal[nodes]]
+            # The last nodes that are reached are not walked on from.
+            rim = nodes[(whole.hops[nodes] >= self._call.preset.hops) | bool(whole.cuts)]
+            if (self._seen[rim] < whole.degrees[rim]).any():
+                return True
         if not region.cuts:
             return False
         budget = any(cut.reason is CutReason.WORK_BUDGET for cut in region.cuts)

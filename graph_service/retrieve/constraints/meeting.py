@@ -194,6 +194,13 @@ class Surroundings:
                 found.setdefault(relation, []).append((int(region.head[edge]), edge, days))
         return found
 
+    def all_dates(self, nodes: Int64, /) -> list[int]:
+        """Returns the local edges of all dates said of some nodes; none where one has no date."""
+        rows = [row for dates in self.dated(nodes).values() for row in dates]
+        if {node for node, _, _ in rows} != set(nodes.tolist()):
+            return []
+        return sorted(edge for _, edge, _ in rows)
+
     def _may_be_year(self, relation: int) -> bool:
         words = set(self._texts.get(relation, "").lower().split())
         return bool(words & {"year", "date", "decade", "day", "time", "born", "died", "founded"})
@@ -221,7 +228,8 @@ def applies(
         stems: Of the words of its relations.
     """
     start = int(walks.nodes[0, 0])
-    if constraint.overlaps(*span) or start in constraint.nodes:
+    is_repeated = constraint.text.casefold() == question[slice(*span)].casefold()
+    if constraint.overlaps(*span) or start in constraint.nodes or is_repeated:
         return False
     noun = singular(constraint.words[-1])
     if constraint.is_entity or kin_of(noun):

@@ -55,11 +55,13 @@ class _Joined:
 
     Attributes:
         is_sure: Whether a missing join says anything.
+        other_dates: Local edges of the dates of what is joined, where none is the one asked for.
     """
 
     targets: tuple[Constraint, ...]
     rows: Bool | None
     is_sure: bool = True
+    other_dates: tuple[int, ...] = ()
 
 
 def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo:
@@ -78,6 +80,11 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
         if one.score < first.score - CONSTRAINT_RULES.yes_margin:
             break
         joined = _join(judge, one.walks)
+        if joined.other_dates and _is_asked(judge, one.walks):
+            every = np.ones(len(one.walks.edges), dtype=bool)
+            edges = judge.whole.edges[list(joined.other_dates)].tolist()
+            answer = _said(judge, one, every, "no", edges)
+            return YesNo(one, joined.targets, np.zeros(len(every), dtype=bool), answer)
         if joined.rows is not None:
             answer = _said(judge, one, joined.rows, "yes") if _is_asked(judge, one.walks) else None
             return YesNo(one, joined.targets, joined.rows, answer)
@@ -173,7 +180,8 @@ def _within(
         how: Met | None = meets_date(date, walks, judge.around, judge.likeness(date))
         needed = (*needed, date)
         if how is None or not (rows & how.walks).any():
-            return _Joined(needed, None, is_sure=False)
+            dates = judge.around.all_dates(np.unique(walks.ends[rows]))
+            return _Joined(needed, None, is_sure=False, other_dates=tuple(dates))
         rows = rows & how.walks
     return _Joined(needed, rows)
 
