@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,6 +47,8 @@ class CountedDeadline(Deadline):
 
     def _look(self, what: str) -> bool:
         found = self.__dict__
+        # The message of the error names the work: "walking the graph".
+        assert re.match("[a-z]", what), what
         if found["calls"] > found["most"]:
             found["most"], found["where"] = found["calls"], f"{found['since']} .. {what}"
         found["calls"], found["since"] = 0, what

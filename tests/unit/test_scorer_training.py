@@ -17,7 +17,7 @@ from graph_service.model.limits import Deadline
 from graph_service.views.pairs import PairIndex
 from graph_service.views.scorer import trained
 from graph_service.views.scorer import training as scorer_training
-from graph_service.views.scorer.counting import CountScorer
+from graph_service.views.scorer.counting import CountScorer, least_likely
 from graph_service.views.scorer.factorisation import (
     _PRIOR,
     Factors,
@@ -388,3 +388,27 @@ def test_no_triple_is_certain_however_often_its_ends_meet() -> None:
     found = certain.score(graph.head, graph.rel, graph.tail)
     assert found.max() == 1.0 - 2.0**-53
     assert certain.score_relations(graph.head, graph.tail, np.arange(3, dtype=np.int32)).max() < 1.0
+
+
+@pytest.mark.parametrize("cells", [1, 7, 1_000_000])
+def test_the_least_likely_relation_of_each_pair(
+    cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By looking at each; of equals the smaller number, in however many rounds."""
+    monkeypatch.setattr("graph_service.views.scorer.counting.CHUNK_CELLS", cells)
+    graph = towns(people=8)
+    scorer = CountScorer.build(graph)
+    relations = np.arange(graph.relation_count, dtype=np.int32)
+    found = least_likely(scorer, graph.head, graph.tail, relations, own=graph.rel)
+    assert found.dtype == np.int32
+    scores = scorer.score_relations(graph.head, graph.tail, relations)
+    ties = 0
+    for row, own, chosen in zip(scores, graph.rel.tolist(), found.tolist(), strict=True):
+        others = [(float(score), rel) for rel, score in enumerate(row) if rel != own]
+        assert chosen == min(others)[1]
+        ties += len({score for score, _ in others}) < len(others)
+    assert ties
+    with pytest.raises(DeadlineError, match="least likely"):
+        least_likely(
+            scorer, graph.head, graph.tail, relations, own=graph.rel, deadline=Deadline.after(0)
+        )
