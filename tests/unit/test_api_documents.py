@@ -218,8 +218,12 @@ def test_all_that_a_mutation_says_of_one_piece_of_work_has_one_limit(
 ) -> None:
     """However many lists there are: a limit that each of them set anew would never be over."""
     allowed: list[float] = []
-    counted = SimpleNamespace(after=lambda s: allowed.append(s) or Deadline.none())
-    monkeypatch.setattr("graph_service.api.execution.Deadline", counted)
+
+    def after(seconds: float) -> Deadline:
+        allowed.append(seconds)
+        return Deadline.none()
+
+    monkeypatch.setattr("graph_service.api.execution.Deadline", SimpleNamespace(after=after))
     made = 'createView(input: {{graph: "demo", spec: {{method: EDGE_DELETION, count: {}}}}})'
     lists = "{ diff { items { words } } again: diff { items { words } } }"
     document = f"mutation {{ one: {made.format(1)} {lists} two: {made.format(2)} {lists} }}"
