@@ -169,6 +169,112 @@ def test_an_answer_is_not_named(text: str, answer: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        "area",
+        "based",
+        "born",
+        "educated",
+        "era",
+        "language",
+        "led",
+        "made",
+        "nominated",
+        "now",
+        "owned",
+        "present",
+        "speaking",
+        "style",
+        "today",
+        "trained",
+        "winning",
+    ],
+)
+def test_a_name_stands_before_what_is_said_of_it(said: str) -> None:
+    """``a Paris-based firm`` names Paris, ``Paris-on-Hudson`` another place."""
+    assert names(f"a Paris-{said} painter", "Paris")
+    assert names(f"a Paris\u2010{said.title()} painter", "Paris")
+    assert not names(f"a Paris-un{said} painter", "Paris")
+    assert not names(f"{said}-Paris", "Paris")
+
+
+@pytest.mark.parametrize(
+    "counted",
+    [
+        "time",
+        "year",
+        "month",
+        "week",
+        "day",
+        "hour",
+        "minute",
+        "second",
+        "man",
+        "member",
+        "page",
+        "part",
+        "point",
+        "seat",
+        "star",
+        "storey",
+        "foot",
+        "inch",
+        "mile",
+        "metre",
+        "meter",
+    ],
+)
+def test_a_number_stands_before_what_it_counts(counted: str) -> None:
+    """``a 20-year-old`` and ``20-years``; not a name that has a number."""
+    assert names(f"a 20-{counted} one", "20")
+    assert names(f"a 20-{counted}-old one", "20")
+    assert not names(f"a 20-un{counted} one", "20")
+    assert not names(f"the Model-20-{counted} one", "Model")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "m",
+        "km",
+        "cm",
+        "mm",
+        "mi",
+        "ft",
+        "kg",
+        "g",
+        "mg",
+        "t",
+        "l",
+        "ml",
+        "kmh",
+        "mph",
+        "hz",
+        "khz",
+        "mhz",
+        "ghz",
+        "kb",
+        "mb",
+        "gb",
+        "tb",
+        "kw",
+        "mw",
+        "gw",
+    ],
+)
+def test_a_unit_may_follow_a_number_without_a_space(unit: str) -> None:
+    assert names(f"it has 350{unit}.", "350")
+    assert not names(f"it has 350un{unit}.", "350")
+
+
+@pytest.mark.parametrize("elided", ["l", "d", "qu", "un", "all", "dall", "dell", "nell", "sull"])
+def test_a_name_stands_after_an_elided_article(elided: str) -> None:
+    assert names(f"{elided}'Italia", "Italia")
+    assert names(f"{elided.title()}\u2019Italia", "Italia")
+    assert not names(f"x{elided}'Italia", "Italia")
+
+
+@pytest.mark.parametrize(
     ("answer", "forms"),
     [
         ("0", "0 | zero"),

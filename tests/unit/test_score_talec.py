@@ -110,6 +110,18 @@ def test_every_label_is_judged_by_itself_t2() -> None:
     assert long.score == 1
 
 
+@pytest.mark.parametrize("division", list(Division))
+def test_a_text_without_citations_is_shown_as_it_is_t2(division: Division) -> None:
+    """Where nothing was cited the text itself is judged, and its words are counted."""
+    bare = TextCase("1", "Who was it?", "It was Ada Lovelace, countess of it all.")
+    model = HandChat(script("[[0]]" if division is Division.SCORE else "[[B]]"))
+    row = judge_text(bare, by=talec(model, division=division, method=Method.ZERO_SHOT))
+    assert row.labels["long"].present is True
+    assert model.asked[0].last.endswith(
+        "Question: Who was it?\n\nText: It was Ada Lovelace, countess of it all."
+    )
+
+
 def test_shots_have_the_form_of_the_reply_and_restate_the_criterion_t4() -> None:
     messages = label_messages(CRITERIA, CRITERIA.labels[0], CASE, shots=True)
     assert [message.role for message in messages] == [
