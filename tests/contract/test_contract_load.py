@@ -18,6 +18,8 @@ from graph_service.model.statement import (
     Entity,
     EntityKind,
     Rank,
+    Reference,
+    Snak,
     Statement,
     entity_content_hash,
     make_statement,
@@ -375,6 +377,7 @@ def test_text_that_no_store_holds_is_refused_and_nothing_of_its_batch_is_in(
     store: Store, graph_name: str
 ) -> None:
     good = statement(("Q1", "P1", "Q2"))
+    nul = StringValue("a\x00b")
     bad = [
         Batch(statements=(good, make_statement("Q\ud800", "P1", EntityValue("Q2"), id="x"))),
         Batch(statements=(good, replace(good, id="a\x00b"))),
@@ -383,6 +386,16 @@ def test_text_that_no_store_holds_is_refused_and_nothing_of_its_batch_is_in(
         Batch(statements=(good,), entities=(Entity("Q1", labels={"en": "a\x00"}),)),
         Batch(statements=(good,), entities=(Entity("Q\x001"),)),
         Batch(statements=(good, replace(good, id="e", head=""))),
+        Batch(statements=(good, replace(good, id="f", head="Q\x001"))),
+        Batch(statements=(good, replace(good, id="g", relation="P\x001"))),
+        Batch(statements=(good, replace(good, id="h", context="a\x00"))),
+        Batch(statements=(good, replace(good, id="i", qualifiers=(Snak("P2", nul),)))),
+        Batch(
+            statements=(good, replace(good, id="j", references=(Reference((Snak("P2", nul),)),)))
+        ),
+        Batch(statements=(good,), entities=(Entity("Q1", redirect="Q\x002"),)),
+        Batch(statements=(good,), entities=(Entity("Q1", aliases={"en": ("a", "\x00b")}),)),
+        Batch(statements=(good,), entities=(Entity("Q1", descriptions={"en": "\x00"}),)),
     ]
     with store.begin_load(graph_name, owner="a", source="s") as load:
         for batch in bad:
