@@ -160,20 +160,27 @@ def test_portions_hold_each_key_once_and_no_more_than_their_size(
     assert sorted(seen) == sorted(map(tuple, rows.tolist()))
     assert len(set(seen)) == len(seen)
     assert 0 < min(sizes) <= max(sizes) <= most
-    # No two neighbours would have fit into one.
-    fit = [one + other <= most for one, other in zip(sizes, sizes[1:], strict=False)]
-    assert not any(fit[: max(0, most - 1)]) or most >= 28
     assert list(editions._portions(rows[:0])) == []
 
 
-def test_the_first_statements_fill_a_portion_to_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(editions, "PORTION", 6)
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [
+        (6, [[1, 2, 3], [4], [5], [6]]),
+        (9, [[1, 2, 3], [4, 5], [6]]),
+        (5, [[1, 2], [3], [4], [5], [6], [6]]),
+    ],
+)
+def test_statements_fill_a_portion_to_its_size(
+    monkeypatch: pytest.MonkeyPatch, most: int, expected: list[list[int]]
+) -> None:
+    """Heads of 1 to 6 statements."""
+    monkeypatch.setattr(editions, "PORTION", most)
     rows = np.array(
         [(head, 10 * head + place) for head in range(1, 7) for place in range(head)],
         dtype=[("head", np.int64), ("key", np.int64)],
     )
-    heads = [[head for head, _ in portion] for portion in editions._portions(rows)]
-    assert heads == [[1, 2, 3], [4], [5], [6]]
+    assert [[head for head, _ in portion] for portion in editions._portions(rows)] == expected
 
 
 @pytest.mark.parametrize(
