@@ -63,6 +63,8 @@ def test_resamples_are_the_same_everywhere() -> None:
     assert not np.array_equal(bootstrap_rows(5, resamples=3, random_seed=1), rows)
     with pytest.raises(InputError, match="at least one"):
         bootstrap_rows(0)
+    # As docs/scores.md says of every interval.
+    assert len(bootstrap_rows(5)) == 1000
 
 
 RECORDED = [[1, 3, 0, 2, 4], [1, 1, 3, 2, 1], [4, 3, 1, 2, 1]]

@@ -289,6 +289,11 @@ def test_figures_by_hand() -> None:
     assert quality.accuracy == pytest.approx(2.5 / 4)
     assert quality.auc_relation == pytest.approx(3 / 4)
     assert quality.auc_tail == 1.0
+    assert quality.auc_like_tail == pytest.approx((2 + 1) / 4)
+    # Scores less truth by tenths: -.1 and -.6, and a third of .4 (twice .2), .6, .1, .3 and .5.
+    assert quality.calibration_error == pytest.approx((0.1 + 0.6 + 1.9 / 3) / 4)
+    sure = quality_of(trial, np.array([[1.0, 1.0], [0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]))
+    assert sure.calibration_error == pytest.approx((2 / 3) / 4)
     assert auc(np.array([1.0, 0.5]), np.array([0.5, 0.0])) == pytest.approx(3.5 / 4)
 
 
