@@ -432,7 +432,8 @@ def resolve_preset(
     """Returns a preset with some of its parameters changed.
 
     Args:
-        name: ``default``, ``okgqa``, ``ltgen``, or one of them with its version.
+        name: ``default``, ``okgqa``, ``ltgen``, or one of them with its version. ``default`` is
+            ``default-4`` here; a service takes ``default-5`` for it where that can rank.
         strategy: Whose usual limit holds where none is given; None for that of triplets.
         overrides: Parameters by name; those that are None stay as the preset has them.
 

@@ -49,6 +49,7 @@ from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.learned.network import shipped_scorer
 from graph_service.retrieve.learned.strategy import Asking, CandidateRanker, NetworkRanker
 from graph_service.retrieve.preset import (
+    LEARNED,
     AnyPreset,
     LearnedPreset,
     Preset,
@@ -352,7 +353,7 @@ class Retriever:
                 f"max_hops must be 1 to {most_hops}, got {request.max_hops}", argument="max_hops"
             )
         preset = resolve_preset(
-            request.preset,
+            LEARNED.name if self._is_learned(request) else request.preset,
             strategy=request.strategy,
             **request.of_preset(),
         )
@@ -364,6 +365,20 @@ class Retriever:
         if isinstance(preset, RelationPreset):
             return replace(preset, ranker=self._rankers.resolve(preset.ranker))
         return preset
+
+    def _is_learned(self, request: RetrieveRequest) -> bool:
+        """Returns whether ``default`` means the preset that learned.
+
+        It needs a scorer that reads the embedder's vectors, and puts more into words than the
+        question: a caller's vector of that is not enough.
+        """
+        if request.preset.strip().lower() != "default" or request.question_vector is not None:
+            return False
+        embedder = self._vectors().embedder.name
+        if self.candidate_ranker is not None or shipped_scorer().embedder == embedder:
+            return True
+        trained = self._candidate_scorers.list(graph=request.graph) if request.graph else []
+        return any(each.embedder == embedder for each in trained)
 
     def _ranker(
         self, preset: AnyPreset, vectors: Vectors, encoder: TimedEncoder

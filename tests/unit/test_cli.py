@@ -267,11 +267,12 @@ def test_retrieve_prints_what_it_found(cli: Cli, store: str) -> None:
     done = cli("retrieve", QUESTION, "--strategy", "paths", "--limit", "3", "--explain")
     lines = done.out.splitlines()
     assert lines[0] == '"Maria Shriver" is Maria Shriver (Q230654)'
-    assert lines[1].endswith(
+    assert lines[1] == "answer: Aurelia Schwarzenegger (by 3 statements)"
+    assert lines[2].endswith(
         "Maria Shriver -[spouse]-> Arnold Schwarzenegger -[mother]-> Aurelia Schwarzenegger"
     )
     assert f"[{ARNOLD}, mother: Aurelia Schwarzenegger]" in done.out
-    assert "preset default-4" in done.out
+    assert "preset default-5" in done.out
     assert max(map(len, lines[-12:])) <= 100
     assert done.err == f"store {store}\n"
     result = cli("retrieve", QUESTION, "--strategy", "paths", "--limit", "3", "--json").json

@@ -16,7 +16,7 @@ import numpy as np
 from graph_service.link.question import read_atoms, writes_capitals
 from graph_service.link.spans import Certainty
 from graph_service.link.starts import StartCandidate
-from graph_service.model.graph import Float64, Int64
+from graph_service.model.graph import Float64, Int32, Int64
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.region import Region
 from graph_service.model.result import ScorePart
@@ -110,6 +110,7 @@ class QuestionReader:
         call.clock.stage("names")
         heard = dict(zip(read, self._relations.likeness(list(read.values())), strict=True))
         self._likeness = [heard[spans[start]] for start in starts]
+        nearest: Float64 = np.stack([each.nearest for each in self._likeness])
         preset = call.preset
         doubt = np.array(
             [
@@ -121,7 +122,7 @@ class QuestionReader:
         )
         self.candidates, self.cuts = find_candidates(
             region,
-            np.round(np.stack([each.nearest for each in self._likeness]), SCORE_DIGITS),
+            np.round(nearest, SCORE_DIGITS),
             doubt,
             preset,
             relation_numbers=numbers,
@@ -421,10 +422,10 @@ def _walks(
     return tuple(ordered[:most]), unread > 0 or len(found) > most
 
 
-def _ends_of(region: Region, edges: Int64, backward: Sequence[bool]) -> Int64:
+def _ends_of(region: Region, edges: Int64, backward: Sequence[bool]) -> Int32:
     """Returns the local node that each walk ends at; ``edges`` are [walks, steps]."""
     last = edges[:, -1]
-    ends: Int64 = region.head[last] if backward[-1] else region.tail[last]
+    ends: Int32 = region.head[last] if backward[-1] else region.tail[last]
     return ends
 
 
