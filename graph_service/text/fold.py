@@ -142,6 +142,7 @@ _SHOUTED = re.compile("[A-Z]{6,}")
 """A type of relationship as property graphs write it; shorter ones are as a rule initials."""
 
 
+@lru_cache(maxsize=1 << 16)
 def relation_words(name: str, /) -> str:
     """Returns the last part of a relation's name, split into words.
 

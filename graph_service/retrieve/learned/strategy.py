@@ -94,16 +94,14 @@ class QuestionReader:
         ]
         spans = {start: (start.start, start.end) if start.start >= 0 else None for start in starts}
         told = [name for of_relation in names for name in of_relation]
-        call.encode([*told, *KINDS])
+        vectors = call.encode([*told, *KINDS])[: len(told)].astype(np.float64)
         read = {
             span: read_asked(question, span, call.encode) for span in dict.fromkeys(spans.values())
         }
         self.asked: list[Asked] = [read[spans[start]] for start in starts]
         counts = np.array([len(of_relation) for of_relation in names], dtype=np.int64)
         self._relations = RelationTexts(
-            call.encode(told).astype(np.float64)
-            if told
-            else np.zeros((0, len(self.asked[0].vector))),
+            vectors,
             np.cumsum(counts) - counts,
             tuple(tuple(map(stems_of, of_relation)) for of_relation in names),
         )
