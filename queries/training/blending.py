@@ -8,6 +8,7 @@ set apart from training for this, never on those that decide in the end.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -22,8 +23,9 @@ OWN = "own"
 """Family of a user's own questions."""
 WEIGHTS_OF_OWN = (0.25, 0.5, 0.75, 0.9)
 """What the graph's own networks may weigh where users' questions tell which is best."""
-WEIGHTS_OF_WALKS = (0.25, 0.5)
-"""The same where there are walks alone: their wordings are not people's."""
+WEIGHTS_OF_WALKS = (0.1, 0.25)
+"""The same where there are walks alone. Their wordings are not people's: from .5 on, questions of
+published sets lose what walks gain (``docs/retrieval.md``)."""
 _NETWORKS = 2
 _LEAST_STEPS = 100
 """Steps of training at least, however few questions there are."""
@@ -84,10 +86,10 @@ def train_own(examples: Sequence[Example], /, *, random_seed: int = 0) -> Networ
         return train_final(examples, options=options, weights=weights)
 
 
-def hits(networks: Networks, examples: Sequence[Example], /) -> int:
-    """Returns for how many examples a right candidate is ranked first."""
+def hits(scorer: CandidateScorer, examples: Sequence[Example], /) -> int:
+    """Returns for how many examples a right candidate is ranked first, as ``NetworkRanker`` does."""
     return sum(
-        bool(example.right[example.finalists][int(np.argmax(networks.score(inputs)))])
+        bool(example.right[example.finalists][int(np.argmax(scorer.final.score(inputs)))])
         for example in examples
         if len(example.finalists)
         for inputs in (example.inputs.astype(np.float64),)
@@ -95,7 +97,7 @@ def hits(networks: Networks, examples: Sequence[Example], /) -> int:
 
 
 def choose_weight(
-    shipped: Networks,
+    shipped: CandidateScorer,
     learned: Sequence[Example],
     judged: Sequence[Example],
     weights: Sequence[float],
@@ -106,7 +108,7 @@ def choose_weight(
     """Returns the weight under which most of some examples are ranked right; the least of equals.
 
     Args:
-        shipped: The shipped final networks.
+        shipped: The shipped scorer.
         learned: What the graph's networks are trained on for this.
         judged: What tells; none of ``learned``.
         weights: Among which, ascending.
@@ -116,7 +118,11 @@ def choose_weight(
         own = train_own(learned, random_seed=random_seed)
     except InputError:
         return weights[0]
-    return max(weights, key=lambda weight: (hits(blend(shipped, own, weight), judged), -weight))
+    right = {
+        weight: hits(replace(shipped, final=blend(shipped.final, own, weight)), judged)
+        for weight in weights
+    }
+    return max(weights, key=lambda weight: (right[weight], -weight))
 
 
 def blended_scorer(

@@ -7,7 +7,7 @@ trained one is used only if it is right more often.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 
 from graph_service.model.limits import Deadline
 from graph_service.retrieve.labels import Labels
-from graph_service.retrieve.learned.network import CandidateScorer, Networks, shipped_scorer
+from graph_service.retrieve.learned.network import CandidateScorer, shipped_scorer
 from graph_service.service import Service
 from queries.training.blending import (
     OWN,
@@ -83,6 +83,7 @@ class GraphTraining:
         used: Whether it was right more often than the shipped one where that decides.
         decided_by: ``own`` or ``all``: whose figures decided.
         own, walks: Figures on the user's questions kept aside, and on walks.
+        unseen: Figures on those of both whose relation sequences were not learned.
         weight: Of the graph's networks beside the shipped ones.
         learned: Questions that were trained on, by family.
         unseen_sequences: Relation sequences that were only among the questions kept aside.
@@ -95,6 +96,7 @@ class GraphTraining:
     decided_by: str
     own: Judged
     walks: Judged
+    unseen: Judged
     weight: float
     learned: Mapping[str, int]
     unseen_sequences: int
@@ -116,7 +118,11 @@ class GraphTraining:
                     "shipped": _rounded(one.shipped),
                     "trained": _rounded(one.trained),
                 }
-                for name, one in (("own", self.own), (WALKS, self.walks))
+                for name, one in (
+                    (OWN, self.own),
+                    (WALKS, self.walks),
+                    ("unseen", self.unseen),
+                )
             },
         }
 
@@ -175,7 +181,7 @@ def train_on_graph(
         _count(left_out, "an entity of it is not in the graph", each.unanswerable)
         _count(left_out, "it was not answered in time", len(each.failed))
     progress("training", 0, 1)
-    weight = _weight(shipped.final, recorded.examples, learned, options)
+    weight = _weight(shipped, recorded.examples, learned, options)
     scorer = blended_scorer(
         shipped,
         recorded.examples,
@@ -197,30 +203,26 @@ def _decided(
     learned: Sequence[AnsweredQuestion],
     left_out: Mapping[str, int],
 ) -> GraphTraining:
-    right = {
-        name: (hits(shipped.final, each.examples), hits(scorer.final, each.examples))
-        for name, each in judged.items()
+    sequences = {question.chains[0][1] for question in learned if question.chains}
+    unseen = {
+        question.text
+        for part in parts.values()
+        for question in part.kept_aside
+        if question.chains and question.chains[0][1] not in sequences
     }
-    by_own = judged[OWN].asked >= LEAST_DECIDING
-    deciding = [OWN] if by_own else [OWN, WALKS]
-    before, after = (sum(right[name][place] for name in deciding) for place in range(2))
-    figures = {
-        name: Judged(
-            each.asked,
-            right[name][0] / each.asked if each.asked else None,
-            right[name][1] / each.asked if each.asked else None,
-        )
-        for name, each in judged.items()
-    }
+    own, walks = judged[OWN], judged[WALKS]
+    by_own = sum(own.asked.values()) >= LEAST_DECIDING
+    deciding = _judged(shipped, scorer, [own] if by_own else [own, walks])
     families: dict[str, int] = {}
     for question in learned:
         families[question.family] = families.get(question.family, 0) + 1
     found = GraphTraining(
         scorer=scorer,
-        used=after > before,
+        used=(deciding.trained or 0.0) > (deciding.shipped or 0.0),
         decided_by=OWN if by_own else "all",
-        own=figures[OWN],
-        walks=figures[WALKS],
+        own=_judged(shipped, scorer, [own]),
+        walks=_judged(shipped, scorer, [walks]),
+        unseen=_judged(shipped, scorer, [own, walks], among=unseen),
         weight=weight,
         learned=dict(sorted(families.items())),
         unseen_sequences=sum(part.unseen_sequences for part in parts.values()),
@@ -228,6 +230,30 @@ def _decided(
         examples=len(recorded.examples),
     )
     return replace(found, scorer=replace(scorer, notes=found.notes()))
+
+
+def _judged(
+    shipped: CandidateScorer,
+    trained: CandidateScorer,
+    recorded: Sequence[Recorded],
+    /,
+    *,
+    among: Collection[str] | None = None,
+) -> Judged:
+    """Returns the figures on some recorded questions, or on those of some texts among them."""
+    asked = sum(
+        times
+        for each in recorded
+        for text, times in each.asked.items()
+        if among is None or text in among
+    )
+    if not asked:
+        return Judged(0, None, None)
+    examples = [
+        one for each in recorded for one in each.examples if among is None or one.text in among
+    ]
+    before, after = (hits(scorer, examples) / asked for scorer in (shipped, trained))
+    return Judged(asked, before, after)
 
 
 def _walks(service: Service, graph: str, options: GraphTrainingOptions) -> list[AnsweredQuestion]:
@@ -257,7 +283,7 @@ def _names(service: Service, graph: str, questions: Sequence[AnsweredQuestion]) 
 
 
 def _weight(
-    shipped: Networks,
+    shipped: CandidateScorer,
     examples: Sequence[Example],
     learned: Sequence[AnsweredQuestion],
     options: GraphTrainingOptions,

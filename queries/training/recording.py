@@ -96,13 +96,14 @@ class Recorded:
 
     Attributes:
         examples: Of those that found any candidate.
-        asked: How often a question was asked: users' own with its entities given and without.
+        asked: How often each question was asked, by text: users' own with its entities given and
+            without.
         unanswerable: Questions of which an entity is not in the graph.
         failed: Questions that were asked in vain, with why.
     """
 
     examples: list[Example] = field(default_factory=list)
-    asked: int = 0
+    asked: dict[str, int] = field(default_factory=dict)
     unanswerable: int = 0
     failed: list[str] = field(default_factory=list)
 
@@ -132,7 +133,9 @@ def record(
             some = tuple(questions[first : first + AT_ONCE])
             known = [question for question in some if _is_known(service, question)]
             found.unanswerable += len(some) - len(known)
-            found.asked += sum(len(_ways(question)) for question in known)
+            for question in known:
+                before = found.asked.get(question.text, 0)
+                found.asked[question.text] = before + len(_ways(question))
             path = folder / f"{first:06d}-{hash_of(some)[:16]}.npz"
             kept = _kept(path)
             if kept is None:

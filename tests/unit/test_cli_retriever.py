@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from cli_runs import Cli
 from demo_graph import MARIA
 from openai_stand_in import ok, stand_in
@@ -23,7 +24,10 @@ def own(path: str) -> str:
     return path
 
 
-def test_a_graph_is_learned_listed_and_forgotten(demo_cli: Cli) -> None:
+def test_a_graph_is_learned_listed_and_forgotten(
+    demo_cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GRAPH_SERVICE_CACHE_DIR", str(tmp_path / "cache"))
     questions = own("own.jsonl")
     assert "no graph has weights of its own" in demo_cli("retriever", "list").out
     with stand_in(ok("1. whom did Maria Shriver wed?")) as server:
@@ -32,8 +36,10 @@ def test_a_graph_is_learned_listed_and_forgotten(demo_cli: Cli) -> None:
             "retriever", "train", "--questions", questions, "--walks", "12", "--out", "w.npz",
             "--json", *model,
         )  # fmt: skip
+        assert trained.code == 0, trained.err
         assert len(server.requests) > 1
-    assert trained.code == 0
+    # What was asked is kept while it runs, and no longer.
+    assert not [path for path in (tmp_path / "cache" / "training").rglob("*") if path.is_file()]
     report = trained.json
     assert report["graph"] == "demo"
     assert report["decided_by"] == "all"

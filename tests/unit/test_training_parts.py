@@ -14,7 +14,7 @@ from openai_stand_in import ok, stand_in
 from graph_service import Service
 from graph_service.errors import InputError
 from graph_service.retrieve.learned.features import FINAL_NAMES
-from graph_service.retrieve.learned.network import Networks
+from graph_service.retrieve.learned.network import CandidateScorer, Networks
 from queries.llm import OpenAIChat
 from queries.training.blending import OWN, blend, choose_weight, hits
 from queries.training.examples import AnsweredQuestion, Example
@@ -111,10 +111,9 @@ def planted(count: int, seed: int, column: int, *, size: int = 6) -> list[Exampl
 
 def test_the_weight_is_what_ranks_most_of_the_set_apart_right() -> None:
     # The shipped networks look at another input: the more the graph's own weigh the better.
-    shipped = networks(5, count=1, width=2)
-    shipped = replace(
-        shipped, inner=shipped.inner * 0, direct=np.eye(1, len(FINAL_NAMES), 3), outer=shipped.outer
-    )
+    final = networks(5, count=1, width=2)
+    final = replace(final, inner=final.inner * 0, direct=np.eye(1, len(FINAL_NAMES), 3))
+    shipped = CandidateScorer(final, final, "m", "d")
     learned, judged = planted(120, 1, 8), planted(60, 2, 8)
     assert choose_weight(shipped, learned, judged, (0.0, 0.9)) == 0.9
     # Where the shipped ones are always right and others learn noise, the least weight is taken.

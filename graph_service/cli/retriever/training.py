@@ -20,6 +20,7 @@ from graph_service.cli.retriever.options import (
     TrainOptions,
 )
 from graph_service.errors import InputError
+from graph_service.model.identity import digest
 from graph_service.retrieve.learned.network import encode_candidate_scorer, read_candidate_scorer
 from graph_service.service.lookup import require_base
 from queries.llm import CachedChat, open_cache
@@ -54,18 +55,20 @@ def train(options: TrainOptions, output: Output, /) -> int:
         info = service.graph(options.graph)
         require_base(info)
         found = answered(service, info.name, own) if own else OwnQuestions()
-        folder = service.settings.cache_path / "training"
-        folder.mkdir(parents=True, exist_ok=True)
+        # Graphs of two stores may have one name.
+        of_store = digest((service.store.url,), person=b"training").hex()[:8]
+        folder = service.settings.cache_path / "training" / f"{info.name}-{of_store}"
+        folder.parent.mkdir(parents=True, exist_ok=True)
         with (
-            one_writer(folder / f"{info.name}.examples"),
-            _paraphraser(options, folder / info.name, output) as paraphrased,
+            one_writer(folder.with_name(f"{folder.name}.examples")),
+            _paraphraser(options, folder, output) as paraphrased,
             Bar(shown=not output.as_json) as bar,
         ):
             trained = train_on_graph(
                 service,
                 info.name,
                 found,
-                folder=folder / info.name,
+                folder=folder,
                 options=GraphTrainingOptions(
                     walks=options.walks,
                     kept_aside=options.kept_aside,
@@ -78,7 +81,7 @@ def train(options: TrainOptions, output: Output, /) -> int:
                 service.candidate_scorers.save(info, trained.scorer)
             if options.out:
                 Path(options.out).write_bytes(encode_candidate_scorer(trained.scorer))
-            shutil.rmtree(folder / info.name, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
     seconds = round(time.monotonic() - started, 1)
     _print(trained, info.name, seconds, options.out, output)
     return 0
@@ -240,7 +243,11 @@ def _print(
             ["right first, kept aside", "asked", "shipped", "trained"],
             *(
                 [name, f"{one.asked:,}", *_shares(one)]
-                for name, one in (("your questions", trained.own), ("walks", trained.walks))
+                for name, one in (
+                    ("your questions", trained.own),
+                    ("walks", trained.walks),
+                    ("of these, sequences not learned", trained.unseen),
+                )
             ),
         ]
     )
