@@ -80,6 +80,7 @@ def choose(
     ranked: Sequence[RankedCandidate],
     /,
     *,
+    texts: Mapping[int, str],
     confident: bool,
 ) -> Chosen:
     """Returns the candidates as constraints rank them, which walks meet them, and the answer.
@@ -90,10 +91,11 @@ def choose(
         mentions: What linking found of the region's start entities, in their order.
         candidates: Of the question.
         ranked: Best first, at least one.
+        texts: Words of the region's relations, by global number.
         confident: Whether the best bears on the question; else no answer is given, but for yes or
             no, whose question has little beside names.
     """
-    judge = CandidateJudge(call, question, mentions, candidates)
+    judge = CandidateJudge(call, question, mentions, candidates, texts)
     if judge.reads_nothing(int(candidates.start[ranked[0].number])):
         return Chosen(tuple(ranked))
     judged = [judge.judge(one) for one in ranked[: CONSTRAINT_RULES.candidates]]

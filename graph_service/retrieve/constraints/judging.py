@@ -78,6 +78,7 @@ class CandidateJudge:
         question: As asked.
         mentions: What linking found of the region's start entities, in their order.
         candidates: Of the question.
+        texts: Words of the region's relations, by global number.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class CandidateJudge:
         question: str,
         mentions: Sequence[Mention],
         candidates: Candidates,
+        texts: Mapping[int, str],
         /,
     ) -> None:
         self.question = question
@@ -98,6 +100,7 @@ class CandidateJudge:
         self.min_relevance = call.preset.min_relevance
         self._call = call
         self._candidates = candidates
+        self._known_texts = texts
         self._like: dict[DateConstraint, dict[int, float]] = {}
 
     def reads_nothing(self, start: int, /) -> bool:
@@ -120,8 +123,11 @@ class CandidateJudge:
     @cached_property
     def texts(self) -> dict[int, str]:
         """Words of the relations around, by global number."""
-        numbers = np.unique(self.whole.rel)
-        return dict(zip(numbers.tolist(), self._call.labels.relations(numbers), strict=True))
+        found = dict(self._known_texts)
+        # PageRank may have cut all statements of a relation.
+        lacking = sorted(set(np.unique(self.whole.rel).tolist()) - found.keys())
+        labels = self._call.labels.relations(np.array(lacking, dtype=np.int64))
+        return found | dict(zip(lacking, labels, strict=True))
 
     @cached_property
     def _kin(self) -> frozenset[str]:
@@ -133,11 +139,6 @@ class CandidateJudge:
         """How many of its statements the surroundings hold of each node, int64 [n]."""
         ends = np.concatenate((self.whole.head, self.whole.tail))
         return np.bincount(ends, minlength=self.whole.node_count)
-
-    @cached_property
-    def _numbers(self) -> dict[tuple[int, tuple[tuple[int, bool], ...]], int]:
-        starts = self._candidates.start.tolist()
-        return {(start, self._candidates.sequence(n)): n for n, start in enumerate(starts)}
 
     def text(self, relation: int, /) -> str:
         """Returns the words of a relation."""
@@ -244,10 +245,13 @@ class CandidateJudge:
         self, one: JudgedCandidate, known: Mapping[int, JudgedCandidate]
     ) -> JudgedCandidate | None:
         """Returns the candidate of a candidate's walks less their last step."""
-        sequence = self._candidates.sequence(one.walks.number)[:-1]
-        number = self._numbers.get((one.walks.start, sequence))
-        if number is None:
+        all_, steps = self._candidates, len(one.walks.relations) - 1
+        same = (all_.start == one.walks.start) & (all_.length == steps)
+        for moves in (all_.relations, all_.backward):
+            same &= (moves[:, :steps] == moves[one.walks.number, :steps]).all(axis=1)
+        if not same.any():
             return None
+        number = int(np.argmax(same))
         return known.get(number) or self.judge(RankedCandidate(number, -np.inf))
 
     def _leads_to_named(self, walks: CandidateWalks) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -33,6 +34,7 @@ def kind_of(constraint: Constraint, /) -> ConstraintKind:
     return ConstraintKind.ENTITY if constraint.is_entity else ConstraintKind.VALUE
 
 
+_TIME = frozenset({"year", "date", "decade", "day", "time", "born", "died", "founded"})
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 
@@ -104,10 +106,6 @@ class Surroundings:
         self._texts = texts
         self._days: dict[int, Days | None] = {}
         self._around: dict[bytes, Bool] = {}
-        order = np.argsort(region.head, kind="stable")
-        self._out = order
-        count = np.bincount(region.head, minlength=region.node_count)
-        self._begin = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(count)))
 
     def around(self, nodes: Int64, /) -> Bool:
         """Returns which nodes a statement joins to one of some nodes, bool [n]."""
@@ -133,10 +131,9 @@ class Surroundings:
 
     def said_of(self, nodes: Int64, /) -> Int64:
         """Returns the local edges whose heads are some nodes, in order."""
-        nodes = np.unique(nodes)
-        ranges = [np.arange(self._begin[n], self._begin[n + 1]) for n in nodes.tolist()]
-        rows = np.concatenate(ranges) if ranges else np.zeros(0, dtype=np.int64)
-        return np.sort(self._out[rows])
+        wanted = np.zeros(self.region.node_count, dtype=bool)
+        wanted[nodes] = True
+        return np.flatnonzero(wanted[self.region.head])
 
     def days(self, node: int, /) -> Days | None:
         """Returns the days that a node means, where it is a date or a year."""
@@ -183,15 +180,15 @@ class Surroundings:
     def dated(self, nodes: Int64, /) -> dict[int, list[tuple[int, int, Days]]]:
         """Returns the dates said of some nodes, by relation: the node, the local edge, the days."""
         region = self.region
+        edges = self.said_of(nodes)
+        # An entity is a year only where the relation speaks of time: years are names of others too.
+        may_be = region.literal[region.tail[edges]] | self._of_time[region.rel[edges]]
         found: dict[int, list[tuple[int, int, Days]]] = {}
-        for edge in self.said_of(nodes)[:MOST_DATED].tolist():
-            tail = int(region.tail[edge])
-            if not region.literal[tail] and not self._may_be_year(int(region.rel[edge])):
-                continue
-            days = self.days(tail)
+        for edge in edges[may_be][:MOST_DATED].tolist():
+            days = self.days(int(region.tail[edge]))
             if days is not None:
-                relation = int(region.rel[edge])
-                found.setdefault(relation, []).append((int(region.head[edge]), edge, days))
+                row = (int(region.head[edge]), edge, days)
+                found.setdefault(int(region.rel[edge]), []).append(row)
         return found
 
     def all_dates(self, nodes: Int64, /) -> list[int]:
@@ -201,9 +198,12 @@ class Surroundings:
             return []
         return sorted(edge for _, edge, _ in rows)
 
-    def _may_be_year(self, relation: int) -> bool:
-        words = set(self._texts.get(relation, "").lower().split())
-        return bool(words & {"year", "date", "decade", "day", "time", "born", "died", "founded"})
+    @cached_property
+    def _of_time(self) -> Bool:
+        """Which relations speak of time, by global number."""
+        found = np.zeros(max(self._texts, default=0) + 1, dtype=bool)
+        found[[each for each, text in self._texts.items() if _TIME & set(words(text))]] = True
+        return found
 
 
 def applies(
@@ -240,6 +240,7 @@ def applies(
     return not {stem(singular(word)) for word in constraint.words} <= stems
 
 
+@lru_cache(maxsize=1 << 14)
 def noun_stems(text: str, /) -> frozenset[str]:
     """Returns the stems of a text's words, nouns in the singular, function words left out."""
     return frozenset(stem(singular(word)) for word in words(text) if word not in FUNCTION_WORDS)

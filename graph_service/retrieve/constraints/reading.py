@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from graph_service.retrieve.constraints.dates import Days, SaidDate, said_dates
 from graph_service.text.fold import word_spans
@@ -295,6 +296,7 @@ _IRREGULAR = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=1 << 14)
 def singular(word: str, /) -> str:
     """Returns an English noun in the singular, as far as its ending tells.
 

@@ -337,6 +337,7 @@ def by_learning(
             RankedCandidate(int(finalists.numbers[row]), float(score[row] - score[order[0]]))
             for row in order.tolist()
         ],
+        texts=reader.texts,
         confident=confident,
     )
     call.clock.stage("constraints")
