@@ -74,6 +74,7 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
         judge: Of the question.
         judged: Best first.
     """
+    answer: PickedAnswer | None
     facing = [one for one in judged if _faces(judge, one.walks)] or list(judged)
     first = facing[0]
     for one in facing:
