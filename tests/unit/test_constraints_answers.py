@@ -15,6 +15,7 @@ from graph_service.model.answer import AnswerKind, ConstraintKind
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import PathsResult, ScoredPath, Strategy, TripletsResult
 from graph_service.model.values import EntityValue
+from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 
@@ -260,6 +261,17 @@ def test_a_film_called_by_a_year_is_no_constraint(service: Service) -> None:
     found = ask(service, "Who directed 1984?", [("P57", False)])
     assert found.constraints == ()
     assert end(found.items[0]) == "Bob Ray"
+
+
+def test_a_dialogue_is_read_for_no_constraint(service: Service) -> None:
+    question = "How many films did Ann Lee direct? " + "Tell me more, please. " * 30
+    found = ask(service, question, DIRECTED)
+    assert (found.constraints, found.answer) == ((), None)
+
+
+def test_numbers_by_which_constraints_weigh_are_told(service: Service) -> None:
+    told = ask(service, "films directed by Ann Lee", DIRECTED).provenance.parameters
+    assert told["constraints"] == CONSTRAINT_RULES.parameters()
 
 
 def test_a_question_without_constraints_has_the_result_it_had(service: Service) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graph_service.model.values import Quantity, StringValue, Time, Value
 from graph_service.retrieve.constraints.dates import Days, day, days_of, years
@@ -171,6 +173,14 @@ def test_a_date_is_met_only_where_all_it_may_mean_is_within() -> None:
     assert not years(1994, 1994).after().holds(years(1994, 1994))
     assert years(1994, 1994).until().holds(day(1994, 12, 31))
     assert years(-50, -40).holds(years(-44, -44))
+
+
+@given(st.text() | st.from_regex(r"(in |the |1990|'?90s| - |between |and |who |\\?|\u0130){0,12}"))
+def test_any_text_is_read_within_its_bounds(text: str) -> None:
+    for date in read_answer(text, [(0, 3)]).dates:
+        assert 0 <= date.start < date.end <= len(text)
+        assert text[date.start : date.end] == date.text
+        assert date.days.first <= date.days.last
 
 
 def test_nouns_in_the_singular_of_kin_and_sex() -> None:

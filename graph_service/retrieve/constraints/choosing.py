@@ -95,6 +95,8 @@ def choose(
         confident: Whether the best bears on the question; else no answer is given, but for yes or
             no, whose question has little beside names.
     """
+    if len(question) > CONSTRAINT_RULES.characters:
+        return Chosen(tuple(ranked))
     judge = CandidateJudge(call, question, mentions, candidates, texts)
     if judge.reads_nothing(int(candidates.start[ranked[0].number])):
         return Chosen(tuple(ranked))

@@ -188,6 +188,18 @@ _COMPILED = tuple(
 )
 
 
+def lowered(text: str, /) -> str:
+    """Returns a text in lower case, each character where it was.
+
+    >>> lowered("\u0130stanbul 1990")[-4:]
+    '1990'
+    """
+    low = text.lower()
+    if len(low) == len(text):
+        return low
+    return "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
+
+
 @dataclass(frozen=True, slots=True)
 class SaidDate:
     """A point or span in time that a text names.
@@ -209,9 +221,7 @@ def said_dates(text: str, /) -> list[SaidDate]:
     >>> [date.days == years(1990, 1999) for date in said_dates("in the 90s or the 1990s")]
     [True, True]
     """
-    folded = text.casefold() if len(text.casefold()) == len(text) else text.lower()
-    if len(folded) != len(text) or not any(map(str.isalnum, folded)):
-        return []
+    folded = lowered(text)
     found: list[SaidDate] = []
     for form, pattern in zip(_FORMS, _COMPILED, strict=True):
         for match in pattern.finditer(folded):

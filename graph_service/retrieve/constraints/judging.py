@@ -170,6 +170,7 @@ class CandidateJudge:
 
     def judge(self, ranked: RankedCandidate, /) -> JudgedCandidate:
         """Returns how a candidate's walks meet what the question says, longer names first."""
+        self._call.deadline.check("looking for what meets the question's constraints")
         walks = self._walks(ranked.number)
         met: list[tuple[Constraint, Met]] = []
         for date in self.asked.dates:

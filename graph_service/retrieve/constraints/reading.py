@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from graph_service.retrieve.constraints.dates import Days, SaidDate, said_dates
+from graph_service.retrieve.constraints.dates import Days, SaidDate, lowered, said_dates
 from graph_service.text.fold import word_spans
 
 
@@ -89,7 +89,7 @@ def read_answer(question: str, names: Sequence[tuple[int, int]] = (), /) -> Aske
     >>> read_answer("How many films did X direct after 1990?").form.value
     'count'
     """
-    folded = question.lower()
+    folded = lowered(question)
     dates = tuple(_dates(question, folded, names))
     count = _COUNT.search(folded)
     yes_no = _YES_NO.match(folded)

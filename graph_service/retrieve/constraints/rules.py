@@ -10,6 +10,7 @@ class ConstraintRules:
     """Numbers of reading and meeting constraints, in units of the learned score where not said.
 
     Attributes:
+        characters: Of a question at most; a longer text, as a dialogue, asks for no one answer.
         candidates: The best candidates, whose walks are looked at.
         walks: Most walks of a candidate that are looked at.
         named_bonus: For a date or a named entity that a candidate's ends meet; half of it where
@@ -24,6 +25,7 @@ class ConstraintRules:
         phrase_words: Words before a date that tell which date is meant.
     """
 
+    characters: int = 600
     candidates: int = 16
     walks: int = 20_000
     named_bonus: float = 3.0
