@@ -73,7 +73,7 @@ def retrieve_many(
             asked.append(error)
     ready = [one for one in asked if isinstance(one, _Asked)]
     try:
-        retriever.embed_questions([(one.request, one.ground.linking) for one in ready], deadline)
+        retriever.embed_questions([(one.request, one.ground) for one in ready], deadline)
     except GraphServiceError as error:
         # Each would fail at its own vector.
         return [error if isinstance(one, _Asked) else one for one in asked]

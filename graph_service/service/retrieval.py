@@ -171,7 +171,7 @@ class Retriever:
 
     def link(self, base: OpenGraph, request: RetrieveRequest, /) -> Linking:
         """Returns the entities of a question; see ``QuestionLinker.link``."""
-        return self._linker.link(base, request, self.preset(request))
+        return self._linker.link(base, request, self.preset(request, base.info))
 
     def retrieve(
         self,
@@ -184,7 +184,7 @@ class Retriever:
     ) -> RetrievalResult:
         """Returns what a linked question retrieves from a graph or a view of it."""
         base, linking = ground.base, ground.linking
-        preset = self.preset(request)
+        preset = self.preset(request, base.info)
         ranks = tuple(RANK_CODES[rank] for rank in request.ranks or DEFAULT_RANKS)
         laid = self._lay(base, linking, request, preset, ranks, deadline)
         overlay = laid.overlay if laid else None
@@ -316,18 +316,18 @@ class Retriever:
         return detailed(finished, self._store.statements(base.info.edition, base_ids(finished)))
 
     def embed_questions(
-        self, questions: Sequence[tuple[RetrieveRequest, Linking]], /, deadline: Deadline
+        self, questions: Sequence[tuple[RetrieveRequest, GraphSlice]], /, deadline: Deadline
     ) -> None:
         """Computes the vectors that some linked questions will need, in one batch."""
         needed = [
             question_texts(
                 request.question,
-                linking.mentions,
-                self.preset(request),
+                ground.linking.mentions,
+                self.preset(request, ground.base.info),
                 has_vector=request.question_vector is not None,
             )
-            for request, linking in questions
-            if len(linking.start_entities)
+            for request, ground in questions
+            if len(ground.linking.start_entities)
         ]
         asked = dict.fromkeys(text for each in needed for text in each.asked)
         texts = dict.fromkeys(text for each in needed for text in each.words)
@@ -341,8 +341,8 @@ class Retriever:
         if texts:
             vectors.encode_some(list(texts), deadline=early, passing=texts)
 
-    def preset(self, request: RetrieveRequest, /) -> AnyPreset:
-        """Returns all parameters of a request; raises ``InputError`` past the settings' limits."""
+    def preset(self, request: RetrieveRequest, info: GraphInfo, /) -> AnyPreset:
+        """Returns all parameters of a request to a graph; raises ``InputError`` past the settings' limits."""
         most_hops, most_items = self._settings.max_hops, self._settings.max_items
         if request.limit is not None and request.limit > most_items:
             raise InputError(
@@ -353,7 +353,7 @@ class Retriever:
                 f"max_hops must be 1 to {most_hops}, got {request.max_hops}", argument="max_hops"
             )
         preset = resolve_preset(
-            LEARNED.name if self._is_learned(request) else request.preset,
+            LEARNED.name if self._is_learned(request, info) else request.preset,
             strategy=request.strategy,
             **request.of_preset(),
         )
@@ -366,7 +366,7 @@ class Retriever:
             return replace(preset, ranker=self._rankers.resolve(preset.ranker))
         return preset
 
-    def _is_learned(self, request: RetrieveRequest) -> bool:
+    def _is_learned(self, request: RetrieveRequest, info: GraphInfo) -> bool:
         """Returns whether ``default`` means the preset that learned.
 
         It needs a scorer that reads the embedder's vectors, and puts more into words than the
@@ -377,8 +377,8 @@ class Retriever:
         embedder = self._vectors().embedder.name
         if self.candidate_ranker is not None or shipped_scorer().embedder == embedder:
             return True
-        trained = self._candidate_scorers.list(graph=request.graph) if request.graph else []
-        return any(each.embedder == embedder for each in trained)
+        trained = self._candidate_scorers.find(info)
+        return trained is not None and trained.embedder == embedder
 
     def _ranker(
         self, preset: AnyPreset, vectors: Vectors, encoder: TimedEncoder

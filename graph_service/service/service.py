@@ -288,7 +288,7 @@ class Service:
                     argument="linking_accuracy",
                     hint="Raise GRAPH_SERVICE_SNAPSHOT_EDGES.",
                 )
-            preset = self._retriever.preset(request)
+            preset = self._retriever.preset(request, info)
             return read_from_store(
                 self.store,
                 self._retriever,

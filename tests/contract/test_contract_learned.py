@@ -115,3 +115,52 @@ def test_vectors_that_the_weights_do_not_know_are_refused(store: Store, service:
     other = open_service(store, settings=service.settings, embedder=CountingWords())
     with pytest.raises(InputError, match="was trained on vectors of all-MiniLM-L6-v2"):
         ask(other)
+
+
+def test_default_means_what_learned_where_that_can_rank(
+    service: Service, store: Store, graph_name: str
+) -> None:
+    def taken(by: Service, **options: object) -> str:
+        return ask(by, preset="default", **options).provenance.preset
+
+    assert taken(service) == "default-5"
+    vector = CountingWords().encode([ASKED])[0].tolist()
+    assert taken(service, question_vector=vector) == "default-4"
+    other = open_service(store, settings=service.settings, embedder=CountingWords())
+    assert taken(other) == "default-4"
+    info = other.graph(graph_name)
+    for embedder, preset in (("another", "default-4"), (CountingWords().name, "default-5")):
+        other.candidate_scorers.save(info, replace(shipped_scorer(), embedder=embedder))
+        assert taken(other) == preset
+
+
+def test_a_path_may_come_back_and_statements_of_a_thing_about_itself_repeat(
+    store: Store, graph_name: str, tmp_path: Path
+) -> None:
+    statements = [
+        make_statement("Q1", "P1", EntityValue("Q2")),
+        make_statement("Q2", "P1", EntityValue("Q1")),
+        make_statement("Q5", "P2", EntityValue("Q5")),
+    ]
+    entities = [Entity(id_, labels={"en": name}) for id_, name in NAMES.items()]
+    entities += [
+        Entity(id_, EntityKind.PROPERTY, labels={"en": name}) for id_, name in RELATIONS.items()
+    ]
+    load_graph(store, graph_name, statements, entities)
+    settings = Settings(
+        vectors=str(tmp_path / "v.db"), cache_dir=str(tmp_path / "cache"), graph=graph_name
+    )
+    opened = open_service(store, settings=settings, embedder=CountingWords())
+    with opened.ranking_by(ranker()):
+        back = ask(opened, question="who is the spouse of the spouse of Ann Lee?", limit=20)
+        own = ask(opened, question="who is the mother of Ann Arbor's mother?", limit=20)
+    paths = {
+        tuple((step.triple.head.id, step.reversed) for step in path.steps): path
+        for path in back.items
+    }
+    assert (("Q1", False), ("Q2", False)) in paths
+    repeated = [path for path in own.items if len(path.steps) == 2]
+    assert {step.triple.statement_id for path in repeated for step in path.steps} == {
+        step.triple.statement_id for path in own.items for step in path.steps
+    }
+    assert repeated
