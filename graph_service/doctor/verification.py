@@ -69,7 +69,6 @@ def verify_store(
         yield from _graph(store, info, tell)
     if graph is None:
         yield from _rankers(store)
-        yield from _candidate_scorers(store)
 
 
 def _graph(store: Store, info: GraphInfo, tell: Progress) -> Iterator[Verified]:
@@ -84,6 +83,7 @@ def _graph(store: Store, info: GraphInfo, tell: Progress) -> Iterator[Verified]:
     tell(f"{name}: views")
     yield from _views(store, info)
     yield from _scorers(store, info)
+    yield from _candidate_scorers(store, name)
     with _Noting(name, "page views") as page_views:
         read_page_views(store, name)
     yield page_views.found
@@ -198,16 +198,16 @@ def _rankers(store: Store) -> Iterator[Verified]:
         yield noting.found
 
 
-def _candidate_scorers(store: Store) -> Iterator[Verified]:
+def _candidate_scorers(store: Store, graph: str) -> Iterator[Verified]:
     scorers = CandidateScorerStore(store)
     try:
-        stored = scorers.list()
+        stored = scorers.list(graph=graph)
     except StoreError as error:
-        yield Verified("", "trained retrievers", error.message, error.hint or "")
+        yield Verified(graph, "trained retriever", error.message, error.hint or "")
         return
     for scorer in stored:
-        with _Noting(scorer.graph, "trained retriever") as noting:
-            scorers.open(scorer.graph, embedder=scorer.embedder)
+        with _Noting(graph, "trained retriever") as noting:
+            scorers.open(graph, embedder=scorer.embedder)
         yield noting.found
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from graph_service.errors import InputError
 from graph_service.model.limits import Deadline
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.network import CandidateScorer, shipped_scorer
@@ -150,9 +151,19 @@ def train_on_graph(
         progress: Called with a stage, how much of it is done, and of how much.
 
     Raises:
-        InputError: The embedder is not the shipped scorer's, or nothing can be learned.
+        InputError: The embedder is not the shipped scorer's, the graph is too large to be read
+            whole, or nothing can be learned.
     """
     options = options or GraphTrainingOptions()
+    statements, most = service.graph(graph).counts.statements, service.settings.snapshot_edges
+    if statements > most:
+        raise InputError(
+            f"training walks a graph in memory; {graph!r} has {statements:,} statements, and more "
+            f"than {most:,} are not read whole",
+            argument="graph",
+            hint="Raise GRAPH_SERVICE_SNAPSHOT_EDGES, or train on a part of the graph and put the "
+            "weights beside it: retriever train --out FILE, retriever add FILE.",
+        )
     shipped = shipped_scorer()
     shipped.require(service.vectors.embedder.name)
     walks = _walks(service, graph, options)

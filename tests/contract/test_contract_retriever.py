@@ -17,6 +17,7 @@ from graphs import load_graph
 from word_vectors import CountingWords
 
 from graph_service import Service, open_service
+from graph_service.doctor.verification import verify_store
 from graph_service.errors import InputError, StoreCorruptError
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import PathsResult, Strategy
@@ -175,6 +176,13 @@ def test_weights_of_another_embedder_and_damaged_ones_are_refused(
     with pytest.raises(StoreCorruptError, match="can't be read") as damaged:
         first(service)
     assert "retriever train" in str(damaged.value.hint)
+    faults = [one for one in verify_store(store, graph=graph_name) if one.fault]
+    assert [one.part for one in faults] == ["trained retriever"]
+    small = open_service(
+        store, settings=replace(service.settings, snapshot_edges=1), embedder=ShippedWords()
+    )
+    with pytest.raises(InputError, match=r"72 statements, and more than 1 are not read whole"):
+        trained(small, OwnQuestions(), tmp_path)
 
 
 def test_what_was_learned_from_wrong_answers_is_not_used(

@@ -64,6 +64,7 @@ CASES = {
     "rank-relations": load_prompt("rank-relations").render(
         question=QUESTION, entity="Arnold", count="2", relations="1. spouse\n2. mother"
     ),
+    "paraphrase": load_prompt("paraphrase").render(question=QUESTION, name="Arnold", count="2"),
     "retry": load_prompt("retry").render(reason="it holds no {{reason}}"),
 }
 
