@@ -89,7 +89,7 @@ def train_own(examples: Sequence[Example], /, *, random_seed: int = 0) -> Networ
 def hits(scorer: CandidateScorer, examples: Sequence[Example], /) -> int:
     """Returns for how many examples a right candidate is ranked first, as ``NetworkRanker`` does."""
     return sum(
-        bool(example.right[example.finalists][int(np.argmax(scorer.final.score(inputs)))])
+        bool(example.right[example.finalists][int(np.argmax(scorer.score(inputs)))])
         for example in examples
         if len(example.finalists)
         for inputs in (example.inputs.astype(np.float64),)

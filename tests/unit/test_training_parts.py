@@ -103,6 +103,7 @@ def planted(count: int, seed: int, column: int, *, size: int = 6) -> list[Exampl
         inputs = draw.normal(size=(size, len(FINAL_NAMES))).astype(np.float32)
         inputs[number % size, column] += 4.0
         right = np.arange(size) == number % size
+        inputs[:, FINAL_NAMES.index("text_score")] = 0.0  # No words are literal.
         found.append(
             Example(OWN, f"{seed} {number}", False, inputs, right, np.arange(size), inputs)
         )
