@@ -108,6 +108,11 @@ def test_a_year_that_is_a_name_is_a_date_only_beside_another_name() -> None:
         ("What did she direct last year?", AskedForm.ENTITIES),
         ("where was she at last?", AskedForm.ENTITIES),
         ("the longest river and the largest lake of Norway", AskedForm.ENTITIES),
+        ("Which child of Ann Lee is the oldest?", AskedForm.SUPERLATIVE),
+        # The first is not what is asked for, but something of it.
+        ("When did the first film of Ann Lee come out?", AskedForm.ENTITIES),
+        ("Where was the oldest child of Ann Lee born?", AskedForm.ENTITIES),
+        ("Who wrote the last film of Ann Lee?", AskedForm.ENTITIES),
     ],
 )
 def test_the_form_of_an_answer_is_read(question: str, form: AskedForm) -> None:
@@ -138,6 +143,39 @@ def test_what_a_superlative_compares(
     found = read_answer(question).superlative
     assert found is not None
     assert (found.greatest, found.is_date, found.meanings[0]) == (greatest, is_date, meaning)
+
+
+def test_what_is_said_not_to_be_is_not_read() -> None:
+    for question in (
+        "Which films were not released in 1994?",
+        "films of Ann Lee except those after 1990",
+        "Didn't Ann Lee direct Snow?",
+    ):
+        found = read_answer(question)
+        assert (found.dates, found.form) == ((), AskedForm.ENTITIES), question
+        assert found.is_negated
+
+
+def test_comparisons_that_are_not_read_are_told() -> None:
+    for question, understood in (
+        ("How many films longer than two hours did she direct?", False),
+        ("Which cities have more than 300000 people?", False),
+        ("who has at least three children?", False),
+        ("films later than 1990", True),
+        ("films other people made", True),
+    ):
+        assert read_answer(question).is_understood == understood, question
+
+
+def test_words_before_what_is_counted_must_be_taken_into_account() -> None:
+    for question, words in (
+        ("How many Oscar-winning films did she direct?", ("oscar", "winning")),
+        ("How many films did she direct?", ()),
+        ("How many films starring Bob are there?", ()),
+        ("Who is the oldest living child of Ann?", ("living",)),
+    ):
+        names = spans(question, "Bob") if "Bob" in question else []
+        assert tuple(word for word, _, _ in read_answer(question, names).modifiers) == words
 
 
 def test_a_question_for_a_time_wants_one() -> None:

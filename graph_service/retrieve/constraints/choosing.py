@@ -117,6 +117,7 @@ def choose(
     )
     chosen = Chosen(_ranked_again(judged, ranked), read, met)
     rows = np.logical_and.reduce(met[best.walks.number], axis=1, dtype=np.bool_)
+    confident = confident and judge.takes_all(best)
     if confident and judge.asked.form is AskedForm.COUNT and not rows.any():
         return replace(chosen, answer=_none(judge, best, told))
     # A constraint that nothing meets may be one that was not understood: no answer ignores it.

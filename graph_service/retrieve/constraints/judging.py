@@ -39,6 +39,7 @@ from graph_service.retrieve.constraints.reading import (
 )
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import RetrievalContext
+from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.relation_texts import stem
 from graph_service.retrieve.preset import LearnedPreset
@@ -110,6 +111,8 @@ class CandidateJudge:
             start: Place of the start of the best candidate: its own name is no constraint.
         """
         asked = self.asked
+        if asked.is_negated:
+            return True
         if asked.form is not AskedForm.ENTITIES or asked.dates or self._kin:
             return False
         mention = self.mentions[start]
@@ -304,6 +307,21 @@ class CandidateJudge:
         last_stems = noun_stems(self.texts[one.walks.relations[-1]])
         is_kin = bool(self._kin & last_stems) and not one.walks.backward[-1]
         return total + _RULES.kin_bonus * is_kin
+
+    def takes_all(self, best: JudgedCandidate, /) -> bool:
+        """Returns whether a candidate takes into account all that is said of what it counts."""
+        if not self.asked.is_understood:
+            return False
+        stems = relation_stems(best.walks.relations, self.texts)
+        left = [
+            word
+            for word, start, end in self.asked.modifiers
+            if stem(singular(word)) not in stems
+            and singular(word) not in KINDS
+            and not any(one.start < end and start < one.end for one, _ in best.met)
+        ]
+        texts = [self.texts[relation] for relation in best.walks.relations]
+        return not left or bool((self.cosines(left, texts).max(axis=1) >= _RULES.spoken).all())
 
     def unmet(self, best: JudgedCandidate, /) -> list[Constraint]:
         """Returns the dates and named entities that no walk of the best candidate meets."""

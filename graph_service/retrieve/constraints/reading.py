@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from graph_service.retrieve.constraints.dates import Days, SaidDate, lowered, said_dates
 from graph_service.text.fold import word_spans
+from graph_service.text.function_words import FUNCTION_WORDS
 
 
 class AskedForm(StrEnum):
@@ -69,6 +70,10 @@ class AskedAnswer:
         superlative: Where the form is that.
         counted: Words that follow ``how many``, folded: what is counted.
         wants_time: Whether a date is what the question asks for.
+        modifiers: Words before the noun that is counted or ordered (``Oscar-winning``), with their
+            characters: an answer must have taken them into account.
+        is_understood: Whether no comparison or negation is left that is not read.
+        is_negated: Whether something is said not to be: then nothing is read.
     """
 
     form: AskedForm = AskedForm.ENTITIES
@@ -76,6 +81,9 @@ class AskedAnswer:
     superlative: Superlative | None = None
     counted: tuple[str, ...] = ()
     wants_time: bool = False
+    modifiers: tuple[tuple[str, int, int], ...] = ()
+    is_understood: bool = True
+    is_negated: bool = False
 
 
 def read_answer(question: str, names: Sequence[tuple[int, int]] = (), /) -> AskedAnswer:
@@ -90,6 +98,9 @@ def read_answer(question: str, names: Sequence[tuple[int, int]] = (), /) -> Aske
     'count'
     """
     folded = lowered(question)
+    if _NEGATION.search(folded):
+        # What is said not to be would else be asked for.
+        return AskedAnswer(is_understood=False, is_negated=True)
     dates = tuple(_dates(question, folded, names))
     count = _COUNT.search(folded)
     yes_no = _YES_NO.match(folded)
@@ -105,9 +116,39 @@ def read_answer(question: str, names: Sequence[tuple[int, int]] = (), /) -> Aske
         form = AskedForm.SUPERLATIVE
     wants_time = bool(_WANTS_TIME.search(folded))
     kept = superlative if form is AskedForm.SUPERLATIVE else None
-    return AskedAnswer(form, dates, kept, counted, wants_time)
+    modifiers: tuple[tuple[str, int, int], ...] = ()
+    if count or kept:
+        after = count.end() if count else kept.end if kept else 0
+        modifiers = _modifiers(question, after, names)
+    understood = not _COMPARISON.search(folded)
+    return AskedAnswer(form, dates, kept, counted, wants_time, modifiers, understood)
 
 
+def _modifiers(
+    question: str, after: int, names: Sequence[tuple[int, int]]
+) -> tuple[tuple[str, int, int], ...]:
+    """Returns the words from a place on that stand before a noun: the last word is the noun."""
+    found: list[tuple[str, int, int]] = []
+    for word, start, end in word_spans(question):
+        if start < after:
+            continue
+        if word in FUNCTION_WORDS or any(left < end and start < right for left, right in names):
+            break
+        found.append((word, start, end))
+    if len(found) > 1 and found[-1][0].endswith(("ing", "ed")):
+        # "films starring X", and not "animated films".
+        found.pop()
+    return tuple(found[:-1])
+
+
+_NEGATION = re.compile(
+    r"\b(?:not|never|except|excluding|without|neither|nor|besides|no longer|apart from|other than)\b"
+    r"|n['\u2019]t\b"
+)
+_COMPARISON = re.compile(
+    r"\b(?!later\b|earlier\b|other\b)(?:\w+er|more|less)\s+than\b|\bat\s+(?:least|most)\b"
+    r"|\b(?:over|under|above|below|exceeding)\s+\d"
+)
 _COUNT = re.compile(
     r"\bhow\s+many\b(?!\s+times\b)|^(?:(?:what|tell me|give me|give|find|state)\b[^,;]{0,12})?"
     r"\b(?:the\s+)?(?:total\s+)?number\s+of\b|^count\s+(?:all\s+)?(?:of\s+)?(?:the\s+)?(?=\w)"
@@ -205,6 +246,8 @@ def _is_name(date: SaidDate, folded: str, names: Sequence[tuple[int, int]]) -> b
 
 # Superlatives
 
+_LEADING = FUNCTION_WORDS - {"when", "where", "how", "why", "whose"}
+
 _BORN_OR_MADE = ("date of birth", "birth year", "inception", "date founded")
 _SHOWN = ("publication date", "release year", "release date", "date", "start time", "inception")
 _DEGREES: Mapping[str, tuple[bool, bool, tuple[str, ...]]] = {
@@ -248,6 +291,21 @@ _FIXED = re.compile(
 _AT = re.compile(r"\b(?:at|in|for\s+the)\s+$")
 
 
+# "Which of them is the oldest?"
+_CLOSING = re.compile(rf"\b(?:is|are|was|were)\s+the\s+(?:{'|'.join(_DEGREES)})\s*[?.]?\s*$")
+
+
+def _is_asked_for(question: str, end: int, names: Sequence[tuple[int, int]]) -> bool:
+    """Returns whether what follows a place is what a question asks for: no other noun or verb, and
+    no question for a place or time, stands before it.
+    """
+    return all(
+        word in _LEADING or any(left < after and start < right for left, right in names)
+        for word, start, after in word_spans(question)
+        if after <= end
+    )
+
+
 _NEXT = re.compile(r"\s+(?:born\s+)?(\w+)")
 
 
@@ -261,11 +319,13 @@ def _superlative(
         if not any(start < match.end() and match.start() < end for start, end in names)
         and not _FIXED.match(folded[match.end() :])
         and not (match[1] in {"first", "last"} and _AT.search(folded[: match.start()]))
-        and re.match(r"\s+\w", folded[match.end() :])
+        and (re.match(r"\s+\w", folded[match.end() :]) or _CLOSING.search(folded))
     ]
     if len(found) != 1:
         return None
     (match,) = found
+    if not _CLOSING.search(folded) and not _is_asked_for(question, match.start(), names):
+        return None
     greatest, is_date, meanings = _DEGREES[match[1]]
     following = _NEXT.match(folded, match.end())
     if is_date and following and singular(following[1]) in _BORN:

@@ -27,6 +27,7 @@ from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import PickedAnswer
 from graph_service.retrieve.learned.relation_texts import stem
 from graph_service.retrieve.sequences.strategy import without_mentions
+from graph_service.text.function_words import content_words
 
 _OWNED_BEFORE = re.compile(r"(\w+)\s+of\s+(?:the\s+)?$")
 _OWNED_AFTER = re.compile(r"['\u2019]s?\s+(\w+)")
@@ -87,7 +88,8 @@ def decide(judge: CandidateJudge, judged: Sequence[JudgedCandidate], /) -> YesNo
             answer = _said(judge, one, every, "no", edges)
             return YesNo(one, joined.targets, np.zeros(len(every), dtype=bool), answer)
         if joined.rows is not None:
-            answer = _said(judge, one, joined.rows, "yes") if _is_asked(judge, one.walks) else None
+            is_asked = _is_asked(judge, one.walks, joined.targets)
+            answer = _said(judge, one, joined.rows, "yes") if is_asked else None
             return YesNo(one, joined.targets, joined.rows, answer)
     joined = _join(judge, first.walks)
     none = np.zeros(len(first.walks.edges), dtype=bool)
@@ -103,9 +105,21 @@ def _said(
     return PickedAnswer(AnswerKind.YES_NO, value, (), edges, is_cut)
 
 
-def _is_asked(judge: CandidateJudge, walks: CandidateWalks) -> bool:
-    """Returns whether the question less all names in it speaks of each relation walked."""
+def _is_asked(
+    judge: CandidateJudge, walks: CandidateWalks, targets: Sequence[Constraint] = ()
+) -> bool:
+    """Returns whether the question less all names in it speaks of each relation walked.
+
+    ``Is X a politician?`` speaks of none: what it is said to be tells enough, one step from it.
+    """
+    if not judge.asked.is_understood:
+        return False
     said = without_mentions(judge.question, judge.names)
+    values = [one for one in targets if kind_of(one) is ConstraintKind.VALUE]
+    if values and len(walks.relations) == 1 and not walks.backward[0]:
+        spans = [*judge.names, *((one.start, one.end) for one in values)]
+        if not content_words(without_mentions(judge.question, spans)):
+            return True
     texts = [judge.texts[relation] for relation in walks.relations]
     stems = noun_stems(said)
     stems |= {stem(kin) for word in said.lower().split() if (kin := kin_of(singular(word)))}
