@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -28,6 +29,8 @@ _MOST_OF_ONE_STEP = 40
 _MOST_NEIGHBOURS = 200
 _LEAST_STATEMENTS = 4
 _TRIES = 200
+_TURNING = 0.2
+"""Share of longer walks that go a step and the same back, where there is such a step."""
 _FORWARD = (
     "what is the {r} of {x}?", "what is {x}'s {r}?", "who is {x}'s {r}", "name the {r} of {x}",
     "{x} {r}", "what {r} does {x} have?", "which {r} is of {x}?", "tell me the {r} for {x}",
@@ -52,6 +55,14 @@ _SAME = (
 _TOGETHER = (
     "who else is {r} of what {x} is {r} of?", "who is a {r} together with {x}?",
     "what other {r} did the ones with {r} {x} have?",
+)  # fmt: skip
+_OTHERS_OF_SAME = (
+    "others with the same {r} as {x}", "the ones that share the {r} of {x}",
+    "those that also have the {r} of {x}", "things that have the same {r} as {x}",
+)  # fmt: skip
+_OTHERS_TOGETHER = (
+    "those who are {r} together with {x}", "the other {r} of what {x} is {r} of",
+    "those that share being {r} with {x}",
 )  # fmt: skip
 _NOUN = ("{x}'s {r}", "the {r} of {x}")
 _NOUN_BACKWARD = (
@@ -137,6 +148,8 @@ def _walk(
 ) -> list[Step] | None:
     """Returns the steps of a simple walk drawn by relation, or None where it came to an end."""
     visited, steps = [start], list[Step]()
+    # Others that share something are asked for more often than chance walks to them.
+    turning = random.random() < _TURNING
     for _ in range(length):
         here = visited[-1]
         if here >= graph.entity_count:
@@ -155,15 +168,20 @@ def _walk(
         if not moves:
             return None
         step = random.choice(sorted(moves))
+        back_again = (steps[0][0], not steps[0][1]) if turning and len(steps) == 1 else None
+        if back_again in moves:
+            step = back_again
         steps.append(step)
         visited.append(random.choice(moves[step]))
     if len(set(visited)) < len(visited):
         return None
-    turned = any(
-        left[0] == right[0] and left[1] != right[1]
-        for left, right in zip(steps, steps[1:], strict=False)
-    )
-    return None if turned and (length != 2 or random.random() < 0.5) else steps
+    # There are words for others of the same kind at the start, and none for later turns.
+    return None if any(_turns(left, right) for left, right in pairwise(steps[1:])) else steps
+
+
+def _turns(one: Step, other: Step, /) -> bool:
+    """Returns whether a step is the same relation back."""
+    return one[0] == other[0] and one[1] != other[1]
 
 
 class _Wordings:
@@ -188,9 +206,13 @@ class _Wordings:
     def question(self, start: str, steps: Sequence[Step], /) -> str:
         """Returns a question that asks for the ends of a walk."""
         *before, (rel, back) = steps
-        if len(steps) == 2 and steps[0] == (rel, not back):
+        if len(steps) == 2 and _turns(steps[0], steps[1]):
             return self._drawn(_TOGETHER if steps[0][1] else _SAME, start, self._noun(rel))
         said = start
+        if len(steps) > 2 and _turns(steps[0], steps[1]):
+            others = _OTHERS_TOGETHER if steps[0][1] else _OTHERS_OF_SAME
+            said = self._drawn(others, start, self._noun(steps[0][0]))
+            before = before[2:]
         for step in before:
             said = self._phrase(said, *step)
         name = self._name(rel)
