@@ -370,9 +370,12 @@ class Retriever:
         """Returns whether ``default`` means the preset that learned.
 
         It needs a scorer that reads the embedder's vectors, and puts more into words than the
-        question: a caller's vector of that is not enough.
+        question: a caller's vector of that is not enough. It decides about linking too, which is
+        not its own where a share of it is made wrong.
         """
-        if request.preset.strip().lower() != "default" or request.question_vector is not None:
+        if request.preset.strip().lower() != "default":
+            return False
+        if request.question_vector is not None or request.linking_accuracy is not None:
             return False
         embedder = self._vectors().embedder.name
         if self.candidate_ranker is not None or shipped_scorer().embedder == embedder:
