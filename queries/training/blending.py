@@ -67,6 +67,13 @@ def blend(shipped: Networks, own: Networks, weight: float, /) -> Networks:
     return Networks(shipped.mean, shipped.scale, inner, bias, outer, direct)
 
 
+def _blended(shipped: CandidateScorer, own: Networks, weight: float) -> CandidateScorer:
+    """Returns a scorer with some weight of networks that learned what literal words are worth."""
+    final = blend(shipped.final, own, weight)
+    literal = (1.0 - weight) * shipped.literal_weight
+    return replace(shipped, final=final, literal_weight=literal)
+
+
 def train_own(examples: Sequence[Example], /, *, random_seed: int = 0) -> Networks:
     """Returns final networks trained on a graph's examples; half of all draws are users' own.
 
@@ -118,10 +125,7 @@ def choose_weight(
         own = train_own(learned, random_seed=random_seed)
     except InputError:
         return weights[0]
-    right = {
-        weight: hits(replace(shipped, final=blend(shipped.final, own, weight)), judged)
-        for weight in weights
-    }
+    right = {weight: hits(_blended(shipped, own, weight), judged) for weight in weights}
     return max(weights, key=lambda weight: (right[weight], -weight))
 
 
@@ -136,6 +140,4 @@ def blended_scorer(
 ) -> CandidateScorer:
     """Returns the shipped scorer with the graph's networks in its final ones."""
     own = train_own(examples, random_seed=random_seed)
-    return CandidateScorer(
-        shipped.first, blend(shipped.final, own, weight), shipped.embedder, data, {}
-    )
+    return replace(_blended(shipped, own, weight), data=data, notes={})

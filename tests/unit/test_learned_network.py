@@ -95,7 +95,8 @@ def _meta(data: bytes, change: Callable[[dict[str, object]], object]) -> bytes:
     ("change", "words"),
     [
         (lambda meta: meta.update(form="another"), "form 'another'"),
-        (lambda meta: meta.update(version=2), "version 2"),
+        (lambda meta: meta.update(version=1), "version 1"),
+        (lambda meta: meta.update(literal_weight=-1.0), "literal_weight -1.0"),
         (lambda meta: meta.update(content="00"), "not what its hash says"),
         (lambda meta: meta["inputs"]["first"].reverse(), "other inputs"),
         (lambda meta: meta.pop("embedder"), "embedder"),
@@ -145,6 +146,16 @@ def test_a_pickle_is_not_run(tmp_path: Path) -> None:
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="can't read"):
         read_candidate_scorer(tmp_path / "nowhere.npz")
+
+
+def test_words_nearly_those_of_the_question_add_to_the_networks_score() -> None:
+    one = scorer()
+    inputs = np.zeros((3, len(FINAL_NAMES)))
+    inputs[:, FINAL_NAMES.index("text_score")] = (0.5, 0.7, 0.9)
+    assert one.score(inputs) - one.final.score(inputs) == pytest.approx([0.0, 3.0, 9.0], abs=1e-4)
+    less = replace(one, literal_weight=10.0)
+    assert less.score(inputs) - one.final.score(inputs) == pytest.approx([0.0, 1.0, 3.0], abs=1e-4)
+    assert decode_candidate_scorer(encode_candidate_scorer(less)).literal_weight == 10.0
 
 
 def test_the_shipped_scorer_fits_these_inputs_and_says_what_it_saw() -> None:

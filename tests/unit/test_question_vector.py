@@ -30,7 +30,7 @@ def vector(service: Service, text: str, factor: float = 1.0) -> tuple[float, ...
 
 
 @pytest.mark.parametrize("strategy", list(Strategy))
-@pytest.mark.parametrize(("preset", "text"), [("default", WITHOUT_NAME), ("okgqa", QUESTION)])
+@pytest.mark.parametrize(("preset", "text"), [("default-4", WITHOUT_NAME), ("okgqa", QUESTION)])
 def test_the_embedders_own_vector_changes_nothing_but_the_id(
     demo_service: Service, strategy: Strategy, preset: str, text: str
 ) -> None:
@@ -51,7 +51,7 @@ def test_the_embedders_own_vector_changes_nothing_but_the_id(
     assert demo_service.retrieve(again).id == by_factor[0].id
 
 
-@pytest.mark.parametrize("preset", ["default", "okgqa"])
+@pytest.mark.parametrize("preset", ["default-4", "okgqa"])
 def test_the_vector_decides_and_not_the_text(demo_service: Service, preset: str) -> None:
     asked = request("Nothing of the kind", entity_ids=(MARIA,), preset=preset, limit=3)
     own = replace(asked, question_vector=vector(demo_service, "date of birth"))

@@ -24,9 +24,11 @@ from graph_service.model.identity import digest
 from graph_service.retrieve.learned.features import FINAL_NAMES, NAMES
 
 SCORE_DIGITS = 5
-_LITERAL_FROM, _LITERAL_WEIGHT = 0.6, 30.0
+_LITERAL_FROM = 0.6
+LITERAL_WEIGHT = 30.0
+"""What a text score beyond that adds, where what was trained on is questions of many graphs."""
 _FORM = "sequence-scorer"
-_VERSION = 1
+_VERSION = 2
 _ARRAYS = ("mean", "scale", "inner", "bias", "outer", "direct")
 
 
@@ -70,6 +72,7 @@ class CandidateScorer:
         embedder: Name of the embedder whose vectors the inputs were made of; no other will do.
         data: Hash of what it was trained on, 32 hexadecimal digits.
         notes: How it was trained, and what it reached on families that it did not see.
+        literal_weight: What words nearly those of the question add beside the networks.
     """
 
     first: Networks
@@ -77,6 +80,7 @@ class CandidateScorer:
     embedder: str
     data: str
     notes: Mapping[str, Any] = field(default_factory=dict)
+    literal_weight: float = LITERAL_WEIGHT
 
     def score(self, inputs: Float64, /) -> Float64:
         """Returns the score of each candidate that is put into words, float64 [n].
@@ -88,7 +92,7 @@ class CandidateScorer:
             inputs: ``features.FINAL_NAMES`` of each, float64 [n, f].
         """
         literal = np.maximum(inputs[:, FINAL_NAMES.index("text_score")] - _LITERAL_FROM, 0.0)
-        return np.round(self.final.score(inputs) + _LITERAL_WEIGHT * literal, SCORE_DIGITS)
+        return np.round(self.final.score(inputs) + self.literal_weight * literal, SCORE_DIGITS)
 
     def require(self, embedder: str, /) -> None:
         """Raises ``InputError`` where vectors come from another embedder."""
@@ -115,6 +119,7 @@ def encode_candidate_scorer(scorer: CandidateScorer, /) -> bytes:
         "data": scorer.data,
         "inputs": {"first": list(NAMES), "final": list(FINAL_NAMES)},
         "content": _content(arrays),
+        "literal_weight": scorer.literal_weight,
         "notes": dict(scorer.notes),
     }
     whole = io.BytesIO()
@@ -150,7 +155,10 @@ def decode_candidate_scorer(data: bytes, /) -> CandidateScorer:
         )
         for networks, names in ((first, NAMES), (final, FINAL_NAMES)):
             _check(networks, len(names))
-        return CandidateScorer(first, final, meta["embedder"], meta["data"], meta["notes"])
+        literal = float(meta["literal_weight"])
+        if not 0.0 <= literal < np.inf:
+            raise ValueError(f"literal_weight {literal}")
+        return CandidateScorer(first, final, meta["embedder"], meta["data"], meta["notes"], literal)
     except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(f"no scorer of relation sequences: {error}", argument="scorer") from error
 
