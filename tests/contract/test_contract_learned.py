@@ -84,6 +84,21 @@ def test_both_stores_find_the_chain_and_whom_it_is_about(service: Service) -> No
     assert ask(service).id == found.id
 
 
+def test_the_parts_of_a_score_are_named(service: Service) -> None:
+    """How much the best bears on the question, and by how much another path is behind it."""
+    parts = [
+        {part.name: part.amount for part in item.parts or ()}
+        for item in ask(service, limit=20).items
+    ]
+    assert list(parts[0]) == ["relevance"]
+    behind = [each for each in parts if each != parts[0]]
+    assert behind
+    for each in behind:
+        assert list(each) == ["relevance", "below_best"]
+        assert each["relevance"] == parts[0]["relevance"]
+        assert each["below_best"] < 0
+
+
 def test_another_name_of_a_relation_is_read_from_the_store(service: Service) -> None:
     found = ask(service, question="who is Ann Lee wed to?")
     assert relations(found)[0] == ["P1"]

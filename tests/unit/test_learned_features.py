@@ -70,6 +70,9 @@ def relations(names: dict[str, tuple[str, ...]] | None = None) -> RelationTexts:
     )
 
 
+PERSONS = {0: "person", 1: "person"}
+
+
 def described(
     region: Region, *, question: str = QUESTION, given: bool = False, **others: object
 ) -> tuple[Candidates, Float64]:
@@ -83,7 +86,7 @@ def described(
         asked,
         texts,
         texts.likeness(asked),
-        find_ends(found, region, {0: "person", 1: "person"}, [-1] * len(found)),
+        find_ends(found, region, others.get("kinds", PERSONS), [-1] * len(found)),  # type: ignore[arg-type]
         ENCODE(KINDS).astype(np.float64),
         question_words=asked_by(question),
         question_length=len(question),
@@ -192,6 +195,19 @@ def test_shape_and_ends_are_counted() -> None:
     assert (spouse["person"], spouse["entity"], spouse["kind_known"]) == (1.0, 1.0, 1.0)
     religion = of(found, rows, (0, False), (1, False))
     assert (religion["person"], religion["kind_known"], religion["kind_word"]) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("kind", [KINDS[0], KINDS[1], KINDS[-1]])
+def test_the_kind_of_an_end_is_compared_with_the_question_and_its_words(kind: str) -> None:
+    """Whichever kind of the list it is."""
+    span = (QUESTION.index("Ann"), QUESTION.index("Ann") + 3)
+    asked = read_asked(QUESTION, span, ENCODE)
+    vector = ENCODE([kind])[0].astype(np.float64)
+    found, rows = described(family(), kinds={1: kind})
+    told = of(found, rows, (0, False))
+    assert told["kind_known"] == 1.0
+    assert told["kind_cosine"] == pytest.approx(float(vector @ asked.vector))
+    assert told["kind_word"] == pytest.approx(float((asked.word_vectors @ vector).max()))
 
 
 def test_literal_ends_are_dates_numbers_or_text() -> None:
