@@ -79,12 +79,12 @@ def test_everything_is_said_once(
 
 def test_repetitions_of_every_sort_are_said_once() -> None:
     """O13: the same of graphs that repeat much, which few that are drawn at will do."""
+    values: list[str | Value] = [*NAMES[:5], *TEXTS]
     repeated = 0
     for seed in range(60):
         draw = random.Random(seed)
         rows: list[tuple[str, str, str | Value]] = [
-            (draw.choice(NAMES[:5]), draw.choice("pq"), draw.choice([*NAMES[:5], *TEXTS]))
-            for _ in range(25)
+            (draw.choice(NAMES[:5]), draw.choice("pq"), draw.choice(values)) for _ in range(25)
         ]
         pairs = [(draw.choice(NAMES[:5]), draw.choice([*NAMES[:5], "elsewhere"])) for _ in range(2)]
         languages = draw.choice([("en",), ("fr", "en"), ("de",), ("de", "fr")])
