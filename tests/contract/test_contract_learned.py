@@ -13,13 +13,14 @@ from word_vectors import CountingWords
 
 from graph_service import Service, open_service
 from graph_service.errors import InputError
+from graph_service.model.graph import Float64
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import PathsResult, Strategy
 from graph_service.model.statement import Entity, EntityKind, make_statement
-from graph_service.model.values import EntityValue, Time
+from graph_service.model.values import EntityValue, Time, stored_value
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.retrieve.learned.network import shipped_scorer
-from graph_service.retrieve.learned.strategy import NetworkRanker
+from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 
@@ -82,6 +83,43 @@ def test_both_stores_find_the_chain_and_whom_it_is_about(service: Service) -> No
     (linked,) = [one for one in found.linked if one.mention == "Ann Lee"]
     assert linked.entity.id == "Q1"
     assert ask(service).id == found.id
+
+
+class Reading:
+    """Ranks as the shipped weights do, and notes what its reader says of each candidate."""
+
+    def __init__(self) -> None:
+        self.ends: dict[tuple[str, ...], list[frozenset[str]]] = {}
+        self.starts: list[str] = []
+
+    @property
+    def name(self) -> str:
+        return ranker().name
+
+    def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
+        ids = reader.relation_ids()
+        self.starts = reader.start_ids()
+        for number in range(len(reader.candidates)):
+            steps = tuple(
+                ("-" if backward else "") + ids[int(reader.candidates.relation_numbers[rel])]
+                for rel, backward in reader.candidates.sequence(number)
+            )
+            self.ends[steps] = [reader.end_ids(number, most=limit) for limit in (50, 1, 0)]
+        return ranker().rank(reader, most)
+
+
+def test_a_reader_says_what_each_candidate_leads_to(service: Service) -> None:
+    """By the ids of the graph, literals as they are stored; nothing where there are too many."""
+    reading = Reading()
+    with service.ranking_by(reading):
+        ask(service, entity_ids=("Q1",))
+    assert reading.starts == ["Q1"]
+    oslo, cleo = frozenset({"Q4"}), frozenset({"Q3"})
+    assert reading.ends["P1", "P2"] == [cleo, cleo, frozenset()]
+    assert reading.ends["P3",] == [oslo, oslo, frozenset()]
+    assert reading.ends["P3", "-P3"] == [cleo, cleo, frozenset()]
+    (born, *_) = reading.ends["P4",]
+    assert [stored_value(each) for each in born] == [Time("+1952-03-11T00:00:00Z", 11)]
 
 
 def test_the_parts_of_a_score_are_named(service: Service) -> None:
