@@ -249,3 +249,27 @@ def test_a_document_that_is_kept_is_read_and_checked_once(
     assert answers[0]["data"]["graphs"]
     assert answers[1:] == answers[:1] * 2
     assert read == [document]
+
+
+GRAPHS = "{ graphs { name } }"
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        (GRAPHS.ljust(MAX_CHARACTERS), None),
+        (GRAPHS.ljust(MAX_CHARACTERS + 1), f"at most {MAX_CHARACTERS} characters"),
+        (GRAPHS + "\n" * MAX_LINES, None),
+        (GRAPHS + "\r" * (MAX_LINES // 2) + "\n" * (MAX_LINES - MAX_LINES // 2), None),
+        (GRAPHS + "\n" * (MAX_LINES + 1), f"at most {MAX_LINES} lines, got {MAX_LINES + 1}"),
+        (GRAPHS + "\r" + "\n" * MAX_LINES, f"at most {MAX_LINES} lines, got {MAX_LINES + 1}"),
+    ],
+    ids=["characters", "one more", "lines", "lines of both sorts", "a line more", "one of another"],
+)
+def test_a_document_may_be_as_long_as_its_limit(
+    demo_service: Service, document: str, said: str | None
+) -> None:
+    if said is None:
+        assert execute(demo_service, document)["data"]["graphs"]
+    else:
+        assert said in refused(demo_service, document)["message"]
