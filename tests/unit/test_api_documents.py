@@ -13,14 +13,16 @@ from graphql import parse
 from graph_service import Service
 from graph_service.api import documents
 from graph_service.api.documents import (
+    MAX_ALIASES,
     MAX_CHARACTERS,
+    MAX_DEPTH,
     MAX_INVALIDITIES,
     MAX_LINES,
     MAX_SELECTIONS,
     check_document,
 )
 from graph_service.api.execution import GRACE_S
-from graph_service.api.schema import MAX_ERRORS, execute
+from graph_service.api.schema import MAX_ERRORS, MAX_IDS, execute
 from graph_service.errors import LimitError
 from graph_service.model.limits import Deadline, Stop
 
@@ -273,3 +275,27 @@ def test_a_document_may_be_as_long_as_its_limit(
         assert execute(demo_service, document)["data"]["graphs"]
     else:
         assert said in refused(demo_service, document)["message"]
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_a_document_may_ask_for_as_much_as_its_limits(over: int) -> None:
+    """To the last selection, level and alias."""
+    wide = " ".join(f"f{i}" for i in range(MAX_SELECTIONS + over))
+    deep = "a{" * (MAX_DEPTH + over) + "a" + "}" * (MAX_DEPTH + over)
+    other = " ".join(f"a{i}: f{i}" for i in range(MAX_ALIASES + over))
+    for document, limit in (
+        (f"{{{wide}}}", f"at most {MAX_SELECTIONS} selections"),
+        (f"{{{deep}}}", f"at most {MAX_DEPTH} levels of depth"),
+        (f"{{{other}}}", f"at most {MAX_ALIASES} aliases"),
+    ):
+        if not over:
+            check_document(parse(document))
+            continue
+        with pytest.raises(LimitError, match=limit):
+            check_document(parse(document))
+
+
+def test_as_many_items_are_given_by_id_as_are_allowed(demo_service: Service) -> None:
+    ids = ", ".join([f'"{MARIA}"', *(f'"Q{10**9 + i}"' for i in range(MAX_IDS - 1))])
+    found = execute(demo_service, f"{{ itemsById(ids: [{ids}]) {{ id }} }}")["data"]["itemsById"]
+    assert [item["id"] for item in found if item is not None] == [MARIA]
