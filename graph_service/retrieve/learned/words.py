@@ -99,14 +99,13 @@ def _order(of_step: Float64, length: Int64) -> tuple[Float64, Float64]:
     found: list[Float64] = []
     for ordered in (of_step, of_step[::-1]):
         none = np.full(ordered.shape[1:2], -2.0)
-        best, total = np.zeros((len(ordered) + 1, len(none))), np.zeros(len(none))
+        best = np.zeros((len(ordered) + 1, len(none)))
         for step in range(ordered.shape[2]):
             taken = np.maximum.accumulate(best[:-1] + ordered[:, :, step], axis=0)
             taken = np.concatenate((none[None, :], taken))
             best = np.where(length > step, taken, best)
             best[0] = np.where(length > step, none, best[0])
-        total = best[-1]
-        found.append(np.maximum(total / length, -1.0))
+        found.append(np.maximum(best[-1] / length, -1.0))
     return found[0], np.where(length > 1, found[0] - found[1], 0.0)
 
 
