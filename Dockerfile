@@ -11,6 +11,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY graph_service graph_service
 COPY loaders loaders
 COPY queries queries
+COPY benchmarks benchmarks
 RUN /opt/venv/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
 FROM python:3.11-slim-bookworm
@@ -21,7 +22,7 @@ USER service
 RUN mkdir -p /home/service/.cache
 WORKDIR /home/service
 EXPOSE 8000
-HEALTHCHECK --interval=10s --timeout=6s --retries=5 --start-period=10s \
-  CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health/ready', timeout=5)"]
+HEALTHCHECK --interval=10s --timeout=10s --retries=5 --start-period=20s \
+  CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health/ready', timeout=6)"]
 ENTRYPOINT ["graph-service"]
 CMD ["serve", "--host", "0.0.0.0", "--port", "8000"]

@@ -3,17 +3,20 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check
-# Whatever pip installs or builds with is locked by its hash: what builds pcst-fast and this package
-# goes in first, so pip fetches nothing to build them. install.log tells all that pip did.
-INSTALL := $(PIP) install --quiet --progress-bar off --log $(VENV)/install.log --no-deps
-LOCKED := $(INSTALL) --require-hashes
-BUILT := --no-build-isolation --no-binary pcst-fast
+# Whatever is installed or built with is locked by its hash: what builds pcst-fast and this package
+# goes in first, so that nothing is fetched to build them. ENVIRONMENT/install.log tells what was done.
+LOCKED := tools/install_locked.sh
+BUILT := --no-binary pcst-fast
+EDITABLE := -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
+ADAPTERS := $(VENV)/adapters
 
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-package graph-service --no-header --no-annotate
 
-.PHONY: help setup demo check test kill-test attack test-models mutants bench serve lock schema clean
+CLIENTS := .cache/clients
+EXPLORER := .cache/explorer
+
+.PHONY: help setup demo check test test-clients kill-test attack test-models mutants bench serve lock schema clean release
 help: ## List the verbs
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -26,9 +29,20 @@ check: $(VENV)/.test ## Format, lint, types, import rules
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.released_schema
 
 test: $(if $(FILE),$(VENV)/.test,check) ## All checks and tests; one file: make test FILE=tests/unit/test_x.py
-	$(BIN)/pytest $(or $(FILE),-n 2 --dist loadfile)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest $(or $(FILE),-n 3 --dist loadfile)
+
+test-clients: $(VENV)/.test ## Run clients that others wrote, in Chromium too (needs Node 20, npm)
+	@$(MAKE) --no-print-directory --jobs 2 $(addprefix $(CLIENTS)/.,javascript mcp example gql codegen)
+	GRAPH_SERVICE_TEST_CLIENTS=$(CLIENTS) $(BIN)/pytest -n 2 --dist loadfile tests/clients
+
+.PHONY: test-explorer
+test-explorer: $(EXPLORER)/.npm $(EXPLORER)/.wheel ## Try the explorer in Chromium, from an installed wheel (needs Node 20, npm)
+	node $(EXPLORER)/node_modules/typescript/bin/tsc -p tests/explorer
+	GRAPH_SERVICE_TEST_EXPLORER=$(abspath $(EXPLORER)) $(EXPLORER)/bin/pytest -c tests/explorer/pytest.ini \
+	  --rootdir tests/explorer --confcutdir tests/explorer tests/explorer
 
 kill-test: $(VENV)/.test ## Kill loads 100 times on each store
 	GRAPH_SERVICE_TEST_KILLS=100 $(BIN)/pytest -n 2 tests/contract/test_contract_load_kills.py
@@ -39,26 +53,43 @@ attack: $(VENV)/.attack ## Attack a server of this machine, and print what it wi
 test-models: $(VENV)/.models ## Compare the embedders with sentence-transformers (5 GB with torch)
 	GRAPH_SERVICE_TEST_MODELS=1 $(BIN)/pytest tests/models
 
+.PHONY: test-adapters
+test-adapters: $(ADAPTERS)/.installed ## Test the retrievers in LangChain, LlamaIndex and Haystack, and object storage
+	GRAPH_SERVICE_TEST_ADAPTERS=1 $(ADAPTERS)/bin/pytest -o asyncio_mode=auto \
+	  -o asyncio_default_fixture_loop_scope=function -o filterwarnings= tests/adapters
+
 mutants: $(VENV)/.mutants ## Count the random faults that the tests find: make mutants SEED=1 N=300
 	nice $(BIN)/python -m tools.mutants --seed $(or $(SEED),1) --count $(or $(N),300) $(OPTIONS)
 
 bench: $(VENV)/.test ## Measure speed beside references: make bench DATA=../shared/data
 	$(BIN)/graph-service bench speed --data $(or $(DATA),../shared/data)
 
+.PHONY: measurements
+measurements: $(VENV)/.test ## Make the figures of docs/measurements anew, an hour: DATA=../shared/data ONLY=linking
+	$(BIN)/python -m tools.measurements --data $(or $(DATA),../shared/data) $(addprefix --only ,$(ONLY))
+
+.PHONY: docs
+docs: $(VENV)/.docs ## Build the site of the documents into build/site, links and anchors checked
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 serve: setup ## Serve GraphQL on http://127.0.0.1:8000/graphql
 	$(BIN)/graph-service serve
 
 schema: $(VENV)/.test ## Write the GraphQL schema and the page of options anew
 	$(BIN)/python -m graph_service.api.schema > docs/schema.graphql
-	$(BIN)/python -m graph_service.cli.tables > docs/options.md
+	$(BIN)/python -m graph_service.cli.tables > docs/reference/options.md
+
+release: check ## Check against the last release, then record this one's schema and store
+	$(BIN)/python -m tools.release
 
 lock: $(VENV)/.test ## Resolve all dependencies anew, with hashes
-	$(PIP) install --quiet uv
 	$(LOCK) requirements/demo.in -o requirements/demo.txt
 	$(LOCK) requirements/test.in -c requirements/demo.txt -o requirements/test.txt
 	$(LOCK) requirements/attack.in -c requirements/test.txt -o requirements/attack.txt
 	$(LOCK) requirements/models.in -c requirements/test.txt -o requirements/models.txt
+	$(LOCK) requirements/adapters.in -c requirements/test.txt -o requirements/adapters.txt
 	$(LOCK) requirements/mutants.in -c requirements/test.txt -o requirements/mutants.txt
+	$(LOCK) requirements/docs.in -c requirements/test.txt -o requirements/docs.txt
 	$(LOCK) requirements/build.in -c requirements/models.txt -o requirements/build.txt
 
 clean: ## Remove the virtual environment and caches
@@ -70,35 +101,80 @@ $(BIN)/python:
 
 $(VENV)/.demo: requirements/build.txt requirements/demo.txt pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies into $(VENV) (some 150 MB, once) ..."
-	@$(LOCKED) -r requirements/build.txt
-	@$(LOCKED) $(BUILT) -r requirements/demo.txt
-	@$(INSTALL) $(BUILT) --editable .
+	@$(LOCKED) $(VENV) requirements/demo.txt $(BUILT)
+	@$(BIN)/python $(EDITABLE)
 	@touch $@
 
 $(VENV)/.test: requirements/build.txt requirements/test.txt pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies of the tests into $(VENV) ..."
-	@$(LOCKED) -r requirements/build.txt
-	@$(LOCKED) $(BUILT) -r requirements/test.txt
-	@$(INSTALL) $(BUILT) --editable .
+	@$(LOCKED) $(VENV) requirements/test.txt $(BUILT)
+	@$(BIN)/python $(EDITABLE)
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.attack: requirements/build.txt requirements/attack.txt pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies of the attacks into $(VENV) ..."
-	@$(LOCKED) -r requirements/build.txt
-	@$(LOCKED) $(BUILT) -r requirements/attack.txt
-	@$(INSTALL) $(BUILT) --editable .
+	@$(LOCKED) $(VENV) requirements/attack.txt $(BUILT)
+	@$(BIN)/python $(EDITABLE)
 	@touch $@ $(VENV)/.demo $(VENV)/.test
 
 $(VENV)/.models: requirements/build.txt requirements/models.txt pyproject.toml | $(BIN)/python
 	@echo "Installing sentence-transformers and torch into $(VENV) (5 GB on Linux) ..."
-	@$(LOCKED) -r requirements/build.txt
-	@$(LOCKED) $(BUILT) -r requirements/models.txt
-	@$(INSTALL) $(BUILT) --editable .
+	@$(LOCKED) $(VENV) requirements/models.txt $(BUILT)
+	@$(BIN)/python $(EDITABLE)
 	@touch $@ $(VENV)/.demo $(VENV)/.test
 
 $(VENV)/.mutants: requirements/build.txt requirements/mutants.txt pyproject.toml | $(BIN)/python
 	@echo "Installing mutmut and coverage.py into $(VENV) ..."
-	@$(LOCKED) -r requirements/build.txt
-	@$(LOCKED) $(BUILT) -r requirements/mutants.txt
-	@$(INSTALL) $(BUILT) --editable .
+	@$(LOCKED) $(VENV) requirements/mutants.txt $(BUILT)
+	@$(BIN)/python $(EDITABLE)
 	@touch $@ $(VENV)/.demo $(VENV)/.test
+
+$(VENV)/.docs: requirements/build.txt requirements/docs.txt pyproject.toml | $(BIN)/python
+	@echo "Installing mkdocs into $(VENV) ..."
+	@$(LOCKED) $(VENV) requirements/docs.txt $(BUILT)
+	@$(BIN)/python $(EDITABLE)
+	@touch $@ $(VENV)/.demo $(VENV)/.test
+
+# Without their scripts: nothing that is installed runs before it is asked to. Each has a folder
+# beside the others, so that no package of one is found by another that lacks it.
+$(CLIENTS)/.javascript: tests/clients/package.json tests/clients/package-lock.json
+$(CLIENTS)/.mcp: tests/clients/mcp/package.json tests/clients/mcp/package-lock.json
+$(CLIENTS)/.example: docs/typescript/package.json docs/typescript/package-lock.json
+$(CLIENTS)/.javascript $(CLIENTS)/.mcp $(CLIENTS)/.example:
+	@echo "Installing what is locked in $(<D) into $(CLIENTS) (some 600 MB in all, once) ..."
+	@mkdir -p $(subst /.,/,$@)
+	@cp $^ $(subst /.,/,$@)
+	@npm ci --prefix $(subst /.,/,$@) --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(CLIENTS)/.%: tests/clients/requirements/%.txt | $(BIN)/python
+	@echo "Installing the locked Python clients into $(CLIENTS)/$* ..."
+	@$(BIN)/python -m venv $(CLIENTS)/$*
+	@$(LOCKED) $(CLIENTS)/$* $< --only-binary :all:
+	@touch $@
+
+$(EXPLORER)/.npm: tests/explorer/package.json tests/explorer/package-lock.json
+	@mkdir -p $(EXPLORER)
+	@cp $^ $(EXPLORER)
+	@npm ci --prefix $(EXPLORER) --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(EXPLORER)/.installed: requirements/build.txt requirements/demo.txt tests/explorer/requirements.txt | $(BIN)/python
+	@echo "Installing Playwright and what the wheel needs into $(EXPLORER) (some 250 MB, once) ..."
+	@$(BIN)/python -m venv $(EXPLORER)
+	@$(LOCKED) $(EXPLORER) requirements/demo.txt $(BUILT)
+	@$(LOCKED) $(EXPLORER) tests/explorer/requirements.txt --only-binary :all:
+	@touch $@
+
+# The wheel as users get it: what it lacks is not there.
+$(EXPLORER)/.wheel: $(EXPLORER)/.installed $(shell git ls-files graph_service loaders queries pyproject.toml 2>/dev/null)
+	@$(EXPLORER)/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --force-reinstall .
+	@touch $@
+
+# An environment of its own: LangChain's tests bring plugins that change how pytest runs all others.
+$(ADAPTERS)/.installed: requirements/build.txt requirements/adapters.txt pyproject.toml | $(BIN)/python
+	@echo "Installing LangChain, LlamaIndex and Haystack into $(ADAPTERS) (700 MB) ..."
+	@$(BIN)/python -m venv $(ADAPTERS)
+	@$(LOCKED) $(ADAPTERS) requirements/adapters.txt $(BUILT)
+	@$(ADAPTERS)/bin/python $(EDITABLE)
+	@touch $@

@@ -139,15 +139,7 @@ class Codex:
 
     def _labels(self, size: str) -> Path:
         """Writes the labels of the graph's relations and of those entities that have one."""
-        relations = orjson.loads((self._data / "codex" / _RELATIONS).read_bytes())
-        labels = {id_: entry["label"] for id_, entry in relations.items()}
-        source = self._data / _LABELS
-        if source.is_file():
-            wanted = read_ids(self.triples(size))
-            with lzma.open(source, "rt", encoding="utf-8", newline="") as file:
-                for row in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-                    if len(row) >= 2 and row[0] in wanted and row[1]:
-                        labels.setdefault(row[0], row[1])
+        labels = read_labels(self._data, self.triples(size))
         target = self.folder / f"labels-{size}.tsv"
         lines = [f"{id_}\t{' '.join(label.split())}\n" for id_, label in sorted(labels.items())]
         target.write_text("".join(lines), encoding="utf-8")
@@ -159,6 +151,25 @@ def read_rows(path: Path, /) -> list[tuple[str, str, str]]:
     with path.open(encoding="utf-8") as file:
         rows = [line.rstrip("\n").split("\t") for line in file]
     return [(row[0], row[1], row[2]) for row in rows if len(row) == 3]
+
+
+def read_labels(data: Path, triples: Path, /) -> dict[str, str]:
+    """Returns English labels by id: of all relations, and of a table's entities that have one.
+
+    Args:
+        data: Folder that holds ``codex/``.
+        triples: The table.
+    """
+    relations = orjson.loads((data / "codex" / _RELATIONS).read_bytes())
+    labels = {id_: entry["label"] for id_, entry in relations.items()}
+    source = data / _LABELS
+    if source.is_file():
+        wanted = read_ids(triples)
+        with lzma.open(source, "rt", encoding="utf-8", newline="") as file:
+            for row in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+                if len(row) >= 2 and row[0] in wanted and row[1]:
+                    labels.setdefault(row[0], row[1])
+    return labels
 
 
 def read_ids(path: Path, /) -> set[str]:

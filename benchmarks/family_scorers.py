@@ -32,7 +32,7 @@ MOST_OF_A_SET = 700
 """Questions of one set that are trained on, drawn by hash."""
 LICENSED = ("metaqa", "simplequestions", "webquestions", "qald-lcquad")
 """Families of an open licence: what ships is trained on these and on walks."""
-_WALK_WEIGHT, _TWO_STEP_WEIGHT = 0.4, 1.5
+_WALK_WEIGHT, _TWO_STEP_WEIGHT = 0.8, 1.5
 _TWO_STEPS = ("metaqa", "pathquestion")
 """Families of many questions of two steps: there are few, so that they weigh more."""
 
@@ -65,9 +65,9 @@ def walk_sets(data: Path, people: GraphFile, /) -> list[WalkSet]:
         "dbpedia50", data / "dbpedia50/train.txt", columns=("head", "tail", "relation")
     )
     return [
-        WalkSet(WALKS, people, {1: 350, 2: 650, 3: 400}),
-        WalkSet(f"{WALKS}-metaqa", graph_of("metaqa", data), {1: 80, 2: 200, 3: 150}, "metaqa"),
-        WalkSet(f"{WALKS}-dbpedia", dbpedia, {1: 100, 2: 250, 3: 200}),
+        WalkSet(WALKS, people, {1: 350, 2: 900, 3: 800}),
+        WalkSet(f"{WALKS}-metaqa", graph_of("metaqa", data), {1: 80, 2: 350, 3: 300}, "metaqa"),
+        WalkSet(f"{WALKS}-dbpedia", dbpedia, {1: 150, 2: 450, 3: 500}),
     ]
 
 

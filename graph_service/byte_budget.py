@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import gc
 import logging
+import os
 import sys
 import threading
 import types
@@ -38,6 +39,8 @@ _NOT_HELD = (
 )
 _TRIMS_A_LIMIT = 8
 """How often memory is given back to the system while as much as the limit goes."""
+_M_ARENA_MAX = -8
+"""Of glibc's ``mallopt``: from how many places threads take memory."""
 log = logging.getLogger("graph_service.memory")
 
 
@@ -45,6 +48,19 @@ log = logging.getLogger("graph_service.memory")
 class _Entry:
     value: Any
     size: int
+
+
+@dataclass(slots=True)
+class Lookups:
+    """How often the entries of a cache were there and were not.
+
+    Attributes:
+        cache: Its name.
+    """
+
+    cache: str
+    hits: int = 0
+    misses: int = 0
 
 
 class ByteBudget:
@@ -61,6 +77,7 @@ class ByteBudget:
         self._total = 0
         self._too_large: set[str] = set()
         self._freed = 0
+        self._lookups: dict[str, Lookups] = {}
         self._lock = threading.Lock()
 
     def used(self) -> dict[str, int]:
@@ -68,15 +85,28 @@ class ByteBudget:
         with self._lock:
             return {name: size for name, size in sorted(self._used.items()) if size}
 
+    def take_lookups(self) -> list[Lookups]:
+        """Returns the look-ups in each cache since this was last asked."""
+        with self._lock:
+            taken, self._lookups = self._lookups, {}
+        return list(taken.values())
+
     def get(self, name: str, keys: Iterable[Hashable], /) -> list[Any]:
         """Returns the value of each key, None where there is none; all count as just used."""
         places = [(name, key) for key in keys]
         with self._lock:
             entries = list(map(self._entries.get, places))
             used = self._entries.move_to_end
+            hits = 0
             for place, entry in zip(places, entries, strict=True):
                 if entry is not None:
                     used(place)
+                    hits += 1
+            lookups = self._lookups.get(name)
+            if lookups is None:
+                lookups = self._lookups[name] = Lookups(name)
+            lookups.hits += hits
+            lookups.misses += len(entries) - hits
         return [None if entry is None else entry.value for entry in entries]
 
     def keep(self, name: str, items: Sequence[tuple[Hashable, Any, int]], /) -> list[Any]:
@@ -121,6 +151,16 @@ class ByteBudget:
             self._evict(gone)
         self._free(gone)
 
+    def drop(self, name: str, key: Hashable, value: object, /) -> None:
+        """Drops an entry, unless another value has taken its place."""
+        gone: list[_Entry] = []
+        with self._lock:
+            entry = self._entries.get((name, key))
+            if entry is not None and entry.value is value:
+                gone.append(self._entries.pop((name, key)))
+                self._count(name, -entry.size)
+        self._free(gone)
+
     def _count(self, name: str, size: int) -> None:
         self._used[name] = self._used.get(name, 0) + size
         self._total += size
@@ -138,7 +178,7 @@ class ByteBudget:
         gone.clear()
         if self._freed >= self.limit_bytes // _TRIMS_A_LIMIT:
             self._freed = 0
-            _give_back()
+            give_back()
 
     def _tell_too_large(self, name: str, size: int) -> None:
         if name not in self._too_large:
@@ -152,7 +192,19 @@ class ByteBudget:
             )
 
 
-def _give_back() -> None:
+def take_from_one_place() -> None:
+    """Lets all threads begun from now on take memory from one place, where the C library can.
+
+    glibc gives each thread a place of its own. What is freed in one of them is of no use to the
+    others, and a server that runs for long holds the most that each has ever needed. Who sets
+    ``MALLOC_ARENA_MAX`` chooses otherwise.
+    """
+    if "MALLOC_ARENA_MAX" not in os.environ:
+        with contextlib.suppress(AttributeError, OSError, TypeError):
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
+def give_back() -> None:
     """Gives what was freed back to the system, where its C library can: glibc keeps it else."""
     with contextlib.suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
@@ -192,6 +244,10 @@ class ByteCache(Generic[K, V]):
     def charge(self, key: K, size: int, /) -> None:
         """Sets the bytes of a value that has grown since it was kept."""
         self._budget.charge(self._name, key, size)
+
+    def drop(self, key: K, value: V, /) -> None:
+        """Drops a value, unless another one has taken the key's place."""
+        self._budget.drop(self._name, key, value)
 
 
 def held_bytes(*roots: object, shared: Iterable[object] = ()) -> int:

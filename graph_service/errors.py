@@ -5,8 +5,11 @@
     │   ├── GraphNotFoundError       no such graph; names those there are
     │   ├── ViewNotFoundError        no such view
     │   ├── ViewStaleError           the view belongs to another state of its base graph
+    │   ├── DocumentNotFoundError    a server answers its own documents alone
+    │   ├── EditionGoneError         an id or a cursor is of an edition that is no longer current
     │   └── ReadOnlyError            a write was asked of a server that only reads
     ├── SetupError               the operator can mend it; ends with the command that does
+    │   ├── ForbiddenError           the caller's key does not allow it
     │   └── ModelFileError           model weights are missing or not the ones expected
     ├── StoreError               the store failed; ``retryable`` says whether trying again helps
     │   ├── StoreUnavailableError    it does not answer (server away, file locked, wrong password)
@@ -16,7 +19,9 @@
     │   ├── LoadInProgressError      another load of the same graph holds the lease
     │   └── KeyCollisionError        two ids share a 64-bit key
     └── LimitError               a limit was reached; says which
-        └── DeadlineError            the time allowed ran out
+        ├── DeadlineError            the time allowed ran out
+        ├── MaxCostError             an operation costs more than a server allows
+        └── ThrottledError           a client has asked for too much in a short time
 
 Each class has a ``code``, the ``extensions.code`` under which GraphQL reports it.
 """
@@ -35,6 +40,8 @@ class GraphServiceError(Exception):
 
     code = "INTERNAL"
     retryable = False
+    retry_after_s: float | None = None
+    """Seconds after which a server asks to be asked again, where it says so."""
     about_server = ""
     """What a client of the API is told instead of the message, which may name files and
     addresses of the server; empty where the message is the client's."""
@@ -79,6 +86,18 @@ class ViewStaleError(InputError):
     code = "VIEW_STALE"
 
 
+class DocumentNotFoundError(InputError):
+    """A server answers the documents of its own list alone, and this is none of them."""
+
+    code = "DOCUMENT_NOT_FOUND"
+
+
+class EditionGoneError(InputError):
+    """An id or a cursor belongs to an edition of a graph that another has replaced."""
+
+    code = "EDITION_GONE"
+
+
 class ReadOnlyError(InputError):
     """A write was asked of a server that was started to read only."""
 
@@ -90,6 +109,13 @@ class SetupError(GraphServiceError):
 
     code = "SETUP"
     about_server = "the server lacks something that this query needs"
+
+
+class ForbiddenError(SetupError):
+    """The caller's key does not allow it; the operator can make one that does."""
+
+    code = "FORBIDDEN"
+    about_server = ""
 
 
 class ModelFileError(SetupError):
@@ -150,3 +176,33 @@ class DeadlineError(LimitError):
     """The time allowed ran out."""
 
     code = "TIMEOUT"
+
+
+class MaxCostError(LimitError):
+    """An operation costs more than a server allows; it was not run.
+
+    Attributes:
+        cost: What it costs, in retrievals; None where that is not known.
+        max_cost: The most that one operation may cost; None where that is not known.
+    """
+
+    code = "MAX_COST_EXCEEDED"
+    cost: float | None = None
+    max_cost: float | None = None
+
+    @classmethod
+    def of(cls, cost: float, max_cost: float, /) -> MaxCostError:
+        """Returns the error for an operation of some cost."""
+        error = cls(
+            f"the operation costs {cost:.10g}, and one may cost {max_cost:.10g} at most",
+            hint="Ask for fewer questions, items or views, or in several operations.",
+        )
+        error.cost, error.max_cost = cost, max_cost
+        return error
+
+
+class ThrottledError(LimitError):
+    """A client has asked for more than its share in a short time; later it may again."""
+
+    code = "THROTTLED"
+    retryable = True

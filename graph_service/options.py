@@ -2,7 +2,7 @@
 
 A field that is made with ``option`` carries its help and its bounds beside its type and default.
 The command line's options, the GraphQL inputs, the client's encoding, the tables of
-``docs/options.md`` and what a result records are made of these fields, so that an option has one
+``docs/reference/options.md`` and what a result records are made of these fields, so that an option has one
 name in three spellings: ``relations_per_entity`` in Python, ``--relations-per-entity`` on the
 command line and ``propertiesPerItem`` in GraphQL, whose words are Wikidata's.
 """
@@ -33,6 +33,9 @@ GRAPHQL_WORDS = {
 }
 """Words of Python and of the command line, and what GraphQL calls them."""
 
+EXPERIMENTAL = "experimental"
+"""Input of GraphQL that holds what research needs and what may change at any time."""
+
 _KEY = "option"
 
 
@@ -47,10 +50,13 @@ class Facts:
         preset: The parameter of the preset that it takes the place of; None for an option of the
             request itself.
         of_api: Whether GraphQL's input has it. What is not, the query says by its fields.
+        is_experimental: Whether GraphQL's input has it under ``experimental``, which may change at
+            any time.
         of_command_line: Whether verbs that take the request have it as an option.
         is_word: Whether the command line takes it as a word without a flag.
         choices: What a text may be, those of a ``Literal`` too; () for anything.
         is_joined: Whether the command line takes a list's values in one word, with commas.
+        is_plural: Whether the flag of a list keeps its plural, because each value stands for many.
         group: Under which heading of a verb's help it stands; "" for that of the verb.
     """
 
@@ -60,10 +66,12 @@ class Facts:
     metavar: str | None
     preset: str | None
     of_api: bool
+    is_experimental: bool
     of_command_line: bool
     is_word: bool
     choices: tuple[str, ...]
     is_joined: bool
+    is_plural: bool
     group: str
 
 
@@ -95,7 +103,7 @@ class Option:
         >>> [spell_flag(name) for name in ("entity_ids", "languages", "edge_cost")]
         ['--entity', '--language', '--edge-cost']
         """
-        if self.is_list and not self.facts.is_joined:
+        if self.is_list and not (self.facts.is_joined or self.facts.is_plural):
             return spell_flag(self.name)
         return "--" + self.name.replace("_", "-")
 
@@ -103,6 +111,11 @@ class Option:
     def graphql(self) -> str:
         """In GraphQL: ``propertiesPerItem``."""
         return camel_case(graphql_name(self.name))
+
+    @property
+    def graphql_path(self) -> str:
+        """In GraphQL, from the input down: ``experimental.propertiesPerItem``."""
+        return f"{EXPERIMENTAL}.{self.graphql}" if self.facts.is_experimental else self.graphql
 
 
 def option(
@@ -115,10 +128,12 @@ def option(
     metavar: str | None = None,
     preset: str | None = None,
     of_api: bool = True,
+    is_experimental: bool = False,
     of_command_line: bool = True,
     is_word: bool = False,
     choices: tuple[str, ...] = (),
     is_joined: bool = False,
+    is_plural: bool = False,
     group: str = "",
 ) -> Any:
     """Returns a dataclass's field that is an option; see ``Facts``."""
@@ -129,10 +144,12 @@ def option(
         metavar,
         preset,
         of_api,
+        is_experimental,
         of_command_line,
         is_word,
         choices,
         is_joined,
+        is_plural,
         group,
     )
     if isinstance(default, list | dict):
@@ -276,7 +293,7 @@ def rows_of(request: type, /) -> Iterator[tuple[str, ...]]:
         yield (
             each.name,
             _on_command_line(each),
-            each.graphql if facts.of_api else "-",
+            each.graphql_path if facts.of_api else "-",
             kind + (", several" if each.is_list else ""),
             bounds,
             _default(each),

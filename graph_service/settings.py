@@ -50,14 +50,15 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("max_items", "GRAPH_SERVICE_MAX_ITEMS", "1000", "Most items that a request may ask for."),
     Setting("max_questions", "GRAPH_SERVICE_MAX_QUESTIONS", "100", "Most questions of one call that takes many."),
     Setting("api_key", "GRAPH_SERVICE_API_KEY", "", "Key that HTTP clients must send as a bearer token."),
+    Setting("keys", "GRAPH_SERVICE_KEYS", "", "File of API keys, each with its scope, graphs and limits; graph-service keys changes it."),
     Setting("head_timeout_s", "GRAPH_SERVICE_HEAD_TIMEOUT_S", "10", "Seconds within which the head of an HTTP request must come."),
     Setting("body_timeout_s", "GRAPH_SERVICE_BODY_TIMEOUT_S", "10", "Seconds within which the body of an HTTP request must come."),
     Setting("write_timeout_s", "GRAPH_SERVICE_WRITE_TIMEOUT_S", "30", "Seconds within which a client must take 64 KiB of an answer, or the rest of it."),
-    Setting("keep_alive_s", "GRAPH_SERVICE_KEEP_ALIVE_S", "75", "Seconds that a connection is kept between two requests."),
+    Setting("keep_alive_s", "GRAPH_SERVICE_KEEP_ALIVE_S", "130", "Seconds that a connection is kept between two requests; more than a proxy before the server keeps it."),
     Setting("max_connections", "GRAPH_SERVICE_MAX_CONNECTIONS", "1000", "Most connections to the server."),
     Setting("max_connections_per_address", "GRAPH_SERVICE_MAX_CONNECTIONS_PER_ADDRESS", "200", "Most connections to the server of one address; behind a proxy all come from one."),
     Setting("shutdown_timeout_s", "GRAPH_SERVICE_SHUTDOWN_TIMEOUT_S", "35", "Seconds from SIGTERM until the server has ended, answered or not."),
-    Setting("threads", "GRAPH_SERVICE_THREADS", "8", "Worker threads of the server."),
+    Setting("threads", "GRAPH_SERVICE_THREADS", "4", "Retrievals that a server runs at once; more make look-ups wait, and processes (serve --workers) use more cores."),
     Setting("model_url", "GRAPH_SERVICE_MODEL_URL", "", "Base address of an OpenAI-compatible endpoint."),
     Setting("model_name", "GRAPH_SERVICE_MODEL", "", "Name of the chat model."),
     Setting("model_key", "OPENAI_API_KEY", "", "Key of the chat and embedding endpoints."),
@@ -89,14 +90,15 @@ class Settings:
     max_items: int = 1000
     max_questions: int = 100
     api_key: str = ""
+    keys: str = ""
     head_timeout_s: float = 10.0
     body_timeout_s: float = 10.0
     write_timeout_s: float = 30.0
-    keep_alive_s: float = 75.0
+    keep_alive_s: float = 130.0
     max_connections: int = 1000
     max_connections_per_address: int = 200
     shutdown_timeout_s: float = 35.0
-    threads: int = 8
+    threads: int = 4
     model_url: str = ""
     model_name: str = ""
     model_key: str = ""
@@ -109,6 +111,11 @@ class Settings:
     def store_url(self) -> str:
         """The store to open: ``store``, else ``neo4j_uri``, else ``sqlite:///graph.db``."""
         return self.store or self.neo4j_uri or "sqlite:///graph.db"
+
+    @property
+    def key_file(self) -> Path | None:
+        """The file of API keys; None for none."""
+        return Path(self.keys) if self.keys else None
 
     @property
     def memory_bytes(self) -> int:

@@ -19,6 +19,7 @@ from typing import Any, Self
 
 from graph_service.errors import InputError
 from graph_service.http.faults import EndpointError
+from graph_service.model.graph_info import GraphInfo
 from graph_service.store.lease import owner_name
 from graph_service.store.protocol import MAX_BATCH_STATEMENTS, LoadSession, Store
 from loaders.batch import PendingBatch
@@ -38,6 +39,13 @@ from loaders.remote import check as check_remote
 from loaders.remote import read as read_remote
 from loaders.repeats import Repeats
 from loaders.source import STANDARD_INPUT, ByteSource, open_source
+from loaders.sparql.earlier import (
+    NONE_KNOWN,
+    Earlier,
+    Revisions,
+    forget_other_revisions,
+    open_earlier,
+)
 from loaders.subset.first_pass import check_filters, check_single_pass, select
 from loaders.subset.selection import Selection
 from loaders.tables import reader as tables
@@ -63,6 +71,7 @@ def load(
     store: Store,
     graph: str,
     replace: bool = False,
+    refresh: bool = False,
     options: LoadOptions | None = None,
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
@@ -78,7 +87,10 @@ def load(
         store: Where to.
         graph: Name of the graph.
         replace: Whether the graph is to hold this source alone; else it is added to.
-        options: How to read it.
+        refresh: Whether the graph, which was loaded from this source alone, is to hold what the
+            source has now, as with ``replace``. Documents that have not changed do not come
+            again. Without any difference nothing is published.
+        options: How to read it; of a refresh those of the graph's load decide.
         progress: Called with the state, at most ten times a second and at each batch.
         stop: When set, the load ends after what it is reading, to be resumed later.
 
@@ -95,34 +107,48 @@ def load(
             argument="batch_size",
         )
     options.check()
+    earlier = None
+    if refresh:
+        if replace:
+            raise InputError(
+                "give refresh, which reads what has changed, or replace, which reads everything; not both",
+                argument="refresh",
+            )
+        earlier = open_earlier(store, graph, str(source))
+        options = earlier.options(options)
+        check_remote(str(source), options, earlier=earlier)
     files = source_files(source, options)
     tables.check_columns(options.columns)
     check_filters(files, options)
-    forms = set() if replace else _forms_of(store, graph)
+    base = None if replace or refresh else _published(store, graph)
+    decisive = {**options.to_json(), "files": [file.identity for file in files]}
+    if earlier is not None:
+        decisive["refreshes"] = earlier.info.edition
     hold_truthy = False
     while True:
         session = store.begin_load(
             graph,
-            replace=replace,
+            replace=replace or refresh,
             owner=owner_name(),
             source=str(source),
             lease_s=ENDPOINT_LEASE_S if files[0].endpoint else LEASE_S,
-            options={**options.to_json(), "files": [file.identity for file in files]},
+            options=decisive,
         )
         try:
             with (
                 session,
-                _Load(str(source), graph, session, files, options, forms, progress, stop) as run,
-            ):
+                _Load(
+                    str(source), graph, store, session, files, options, base, earlier,
+                    progress, stop,
+                ) as run,
+            ):  # fmt: skip
                 return run.run(hold_truthy=hold_truthy)
         except BothFormsError:
             hold_truthy = True
 
 
-def _forms_of(store: Store, graph: str) -> set[str]:
-    """Returns in which forms a graph has Wikidata's statements."""
-    known = next((info for info in store.graphs() if info.name == graph), None)
-    return set() if known is None else set(known.report.get("wikidata_forms", ()))
+def _published(store: Store, graph: str) -> GraphInfo | None:
+    return next((info for info in store.graphs() if info.name == graph), None)
 
 
 class _Load:
@@ -132,18 +158,22 @@ class _Load:
         self,
         source: str,
         graph: str,
+        store: Store,
         session: LoadSession,
         files: list[SourceFile],
         options: LoadOptions,
-        forms: set[str],
+        base: GraphInfo | None,
+        earlier: Earlier | None,
         progress: Callable[[Progress], None] | None,
         stop: threading.Event | None,
     ) -> None:
         self._source, self._graph = source, graph
-        self._session = session
+        self._store, self._session = store, session
         self._files = files
         self._options = options
-        self._forms = forms
+        self._base, self._earlier = base, earlier
+        self._forms = set() if base is None else set(base.report.get("wikidata_forms", ()))
+        self._revisions = NONE_KNOWN
         self._selection: Selection | None = None
         self._stop = stop
         checkpoint = session.checkpoint
@@ -225,13 +255,27 @@ class _Load:
             self._session.abort()
             reason = self._tally.nothing_loaded(self._source, self._rejects.path)
             raise InputError(reason, argument="source")
+        return self._conclude()
+
+    def _conclude(self) -> LoadReport:
         counts = self._session.finish()
         for conflicts in self._session.conflicts():
             self._reject([conflict_reject(conflict) for conflict in conflicts])
+            # A statement that was left out is missing in a document that counts as whole.
+            self._revisions = NONE_KNOWN
         self._rejects.flush()
+        earlier = self._earlier
+        if earlier is not None and self._session.fingerprints() == earlier.info.fingerprints:
+            self._session.abort()
+            self._revisions.keep(self._store, self._graph, earlier.info.edition)
+            return with_fields(self._report("unchanged"), graph=earlier.info)
         self._session.finish(report=self._report("published").to_json())
         counts = with_fields(counts, duplicates=counts.duplicates + self._tally.repeated)
+        if self._base is None and self._revisions != NONE_KNOWN:
+            # Before the edition is there: it is never without them.
+            self._revisions.keep(self._store, self._graph, self._session.edition)
         info = self._session.publish()
+        forget_other_revisions(self._store, self._graph, info.edition)
         return with_fields(self._report("published"), graph=info, counts=counts)
 
     def _add_held(self) -> bool:
@@ -346,7 +390,9 @@ class _Load:
         committed = time.monotonic()
         (format_, *_) = check_remote(file.path, self._options)
         try:
-            for parsed in read_remote(file.path, self._options, start, stop=self._stop):
+            for parsed in read_remote(
+                file.path, self._options, start, stop=self._stop, earlier=self._earlier
+            ):
                 self._add(parsed)
                 self._progress.show(file.path, parsed.bytes_read, format_, parsed)
                 if time.monotonic() - committed >= ENDPOINT_COMMIT_INTERVAL_S:
@@ -358,6 +404,7 @@ class _Load:
                 # Nothing came: there is nothing to go on with.
                 self._session.abort()
             raise
+        self._revisions = Revisions.of_position(self._position or start)
         return self._stop is not None and self._stop.is_set()
 
     def _add(self, parsed: Parsed) -> None:
@@ -464,4 +511,6 @@ class _Load:
             filters=self._options.filters.to_json(),
             filter_lines=self._options.filters.lines(),
             wikidata_forms=sorted(self._forms | tally.forms),
+            adds_to=None if self._base is None else self._base.edition,
+            refreshes=None if self._earlier is None else self._earlier.info.edition,
         )

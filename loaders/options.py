@@ -32,7 +32,7 @@ _TABLES = "tables"
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """How a source is read. ``docs/options.md`` lists the options.
+    """How a source is read. ``docs/reference/options.md`` lists the options.
 
     Attributes:
         columns: ``head``, ``relation``, ``tail``, ``id``, ``rank``, ``language``, ``-`` for one to
@@ -62,7 +62,9 @@ class LoadOptions:
         neo4j: How a graph in a Neo4j (``bolt://host``) is read; only for those.
     """
 
-    format: str | None = option(None, help="when it is not recognised", metavar="NAME")
+    format: str | None = option(
+        None, help="format of the source, if it is not recognised", metavar="NAME"
+    )
     columns: tuple[str, ...] = option(
         (),
         help="what the columns are, by order, such as head,relation,tail, or by header, such as "
@@ -90,7 +92,9 @@ class LoadOptions:
     entity_ids: Path | None = option(
         None, help="table of number and id, where cells are numbers", group=_TABLES
     )
-    relation_ids: Path | None = option(None, help="the same of relations", group=_TABLES)
+    relation_ids: Path | None = option(
+        None, help="table of number and relation id, where cells are numbers", group=_TABLES
+    )
     base_iri: str | None = option(
         None,
         help="put before ids that have none; relative IRIs of RDF are resolved against it",
@@ -107,7 +111,7 @@ class LoadOptions:
     )
     label_language: str = "en"
     literal_relations: tuple[str, ...] = option(
-        (), help="their values are text", metavar="A,B", is_joined=True, group=_TABLES
+        (), help="relations whose values are text", metavar="A,B", is_joined=True, group=_TABLES
     )
     filters: Filters = field(default_factory=Filters)
     redirects: str = option(
@@ -147,7 +151,7 @@ class LoadOptions:
         """Raises ``InputError`` for a value out of range, or one that needs another."""
         if self.fallback_languages and not self.languages:
             raise InputError(
-                "without languages all are kept, so none is fallen back to",
+                "a fallback language needs languages; without them the names of all are kept",
                 argument="fallback_languages",
                 hint="Say which languages come first, for instance --language en.",
             )
@@ -208,7 +212,8 @@ class LoadReport:
 
     Attributes:
         graph: The published graph; None when the load was stopped before its end.
-        status: ``published``, or ``stopped``: the same command goes on where it was.
+        status: ``published``; ``stopped``: the same command goes on where it was; ``unchanged``:
+            a refresh found what is published, and published nothing.
         formats: Names of the formats read, with their number of files.
         read_statements, read_entities: As they came from the source.
         counts: What became of them in the store.
@@ -223,6 +228,8 @@ class LoadReport:
         filters: Which part of the source was asked for, as ``Filters.to_json``; empty for all.
         filter_lines: The same for people.
         wikidata_forms: ``full`` and ``truthy``, if Wikidata's statements are in the graph so.
+        adds_to: The edition that the load added to; None where the graph holds this load alone.
+        refreshes: The edition that the load refreshed.
     """
 
     source: str
@@ -244,6 +251,8 @@ class LoadReport:
     filter_lines: Sequence[str] = ()
     wikidata_forms: Sequence[str] = ()
     kept: Mapping[str, int] = field(default_factory=dict)
+    adds_to: str | None = None
+    refreshes: str | None = None
 
     @property
     def exit_code(self) -> int:
@@ -282,6 +291,8 @@ class LoadReport:
             "incomplete": dict(sorted(self.incomplete.items())),
             "filters": dict(self.filters),
             "wikidata_forms": list(self.wikidata_forms),
+            "adds_to": self.adds_to,
+            "refreshes": self.refreshes,
             "exit_code": self.exit_code,
         }
 
@@ -293,6 +304,8 @@ class LoadReport:
         )
         lines = [f"source: {self.source}", f"format: {formats or 'none recognised'}"]
         lines.extend(self.filter_lines)
+        if self.refreshes is not None:
+            lines.append(f"refreshed: {self.refreshes}")
         if self.resumed:
             lines.append("resumed: an interrupted load of the same source went on")
         lines.append(
@@ -323,6 +336,8 @@ class LoadReport:
         if self.graph is None:
             lines.append("stopped: nothing is published; the same command goes on from here")
         else:
+            if self.status == "unchanged":
+                lines.append("unchanged: the source has what is published; no new edition")
             counts_ = self.graph.counts
             lines.append(
                 f"graph: {self.graph.edition}: {counts_.entities:,} entities, "

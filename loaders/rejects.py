@@ -11,10 +11,13 @@ from typing import Any, BinaryIO
 import orjson
 
 from graph_service.errors import InputError
+from graph_service.file_lock import lock_file
 from graph_service.store.protocol import Conflict
 from loaders.items import Reject, excerpt, place_name
 
 _DIGEST_BYTES = 16
+_BINARY = getattr(os, "O_BINARY", 0)
+"""Without it Windows writes other ends of lines."""
 _MARK = b'{"file":'
 """How every line of rejects begins."""
 
@@ -83,7 +86,7 @@ class RejectsFile:
                 self._file = open(self.path, "wb")  # noqa: SIM115 - open as long as the load
                 return
             # Not truncated by opening it, for another load may be writing there.
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | _BINARY, 0o666)
             self._file = open(descriptor, "r+b")  # noqa: SIM115 - open as long as the load
             if not _lock(self._file):
                 self._file.close()
@@ -131,14 +134,7 @@ def conflict_reject(conflict: Conflict, /) -> Reject:
 def _lock(file: BinaryIO) -> bool:
     """Takes the file until it is closed; returns whether it was free."""
     try:
-        import fcntl
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        return lock_file(file.fileno())
     except OSError:
         # Some network file systems know no locks; there loads are the user's to keep apart.
-        pass
-    return True
+        return True

@@ -10,6 +10,7 @@ from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.property_graph.options import is_neo4j_source
 from loaders.sparql import reader as sparql
+from loaders.sparql.earlier import Earlier
 from loaders.sparql.options import is_endpoint_source
 
 
@@ -22,8 +23,13 @@ def is_remote_source(source: str, /) -> bool:
     return is_endpoint_source(source) or is_neo4j_source(source)
 
 
-def check(source: str, options: LoadOptions, /) -> list[str]:
+def check(source: str, options: LoadOptions, /, *, earlier: Earlier | None = None) -> list[str]:
     """Returns the names of the formats that will be read; asks and begins nothing.
+
+    Args:
+        source: An endpoint's or a Neo4j's.
+        options: How to read it.
+        earlier: The edition that is to be refreshed.
 
     Raises:
         InputError: What ``read`` would refuse.
@@ -34,7 +40,7 @@ def check(source: str, options: LoadOptions, /) -> list[str]:
 
         property_graph.check(source, options)
         return [property_graph.FORMAT]
-    return sparql.check(source, options)
+    return sparql.check(source, options, earlier=earlier)
 
 
 def read(
@@ -44,10 +50,14 @@ def read(
     /,
     *,
     stop: threading.Event | None = None,
+    earlier: Earlier | None = None,
 ) -> Iterator[Parsed]:
-    """Yields the source in pieces; see the readers of ``sparql`` and ``property_graph``."""
+    """Yields the source in pieces; see the readers of ``sparql`` and ``property_graph``.
+
+    What has not changed since the ``earlier`` edition is taken from it.
+    """
     if is_neo4j_source(source):
         from loaders.property_graph import reader as property_graph
 
         return property_graph.read(source, options, start, stop=stop)
-    return sparql.read(source, options, start, stop=stop)
+    return sparql.read(source, options, start, stop=stop, earlier=earlier)

@@ -9,16 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from graph_service.errors import InputError
+from graph_service.file_lock import MOVES_OPEN_FILES, lock_file
 
 _TRIES = 20
-# On Windows a locked range cannot be read by others: it lies past what is written.
-_LOCKED_AT = 1 << 20
 
 
 @contextlib.contextmanager
@@ -41,12 +39,10 @@ def one_writer(path: Path | str | None, /) -> Iterator[None]:
         os.write(descriptor, _who().encode())
         yield
     finally:
-        if sys.platform == "win32":
-            os.close(descriptor)
-        else:
+        if MOVES_OPEN_FILES:
             # Taken away while it is held: whoever waits at it sees that it is no longer there.
             beside.unlink(missing_ok=True)
-            os.close(descriptor)
+        os.close(descriptor)
 
 
 def _acquired(beside: Path, file: Path) -> int:
@@ -55,7 +51,7 @@ def _acquired(beside: Path, file: Path) -> int:
             descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
         except OSError as error:
             raise InputError(f"can't write {file}: {error.strerror}", argument="out") from error
-        if not _locked(descriptor):
+        if not lock_file(descriptor):
             holder = os.read(descriptor, 400).decode(errors="replace").strip()
             os.close(descriptor)
             raise InputError(
@@ -86,24 +82,3 @@ def _is_still(descriptor: int, path: Path) -> bool:
 def _who() -> str:
     began = time.strftime("%Y-%m-%d %H:%M:%S")
     return f"process {os.getpid()} on {socket.gethostname()}, since {began}\n"
-
-
-def _locked(descriptor: int) -> bool:
-    if sys.platform == "win32":
-        import msvcrt
-
-        os.lseek(descriptor, _LOCKED_AT, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            os.lseek(descriptor, 0, os.SEEK_SET)
-            return False
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

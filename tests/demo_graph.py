@@ -58,8 +58,12 @@ def demo_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def demo_settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Settings with a vector file of this run's own: its processes embed a text once."""
-    return Settings(vectors=str(folder_of_run(tmp_path_factory) / "vectors.db"))
+    """Settings with a vector file of this run's own: its processes embed a text once.
+
+    The first call of a run embeds the names of relations, which may take a busy machine longer than
+    a call has by default.
+    """
+    return Settings(vectors=str(folder_of_run(tmp_path_factory) / "vectors.db"), read_timeout_s=120)
 
 
 def copy_store(demo_file: Path, folder: Path) -> str:

@@ -81,10 +81,12 @@ class Neo4jServer:
         self._require_owned()
         self._end(signal.SIGTERM)
 
-    def restart(self) -> None:
-        """Starts it again on the same port with the same data."""
+    def restart(self, *, set_password: bool = False) -> None:
+        """Starts it again on the same port with the data that are there; without any, sets the
+        password anew.
+        """
         self._require_owned()
-        _launch(self)
+        _launch(self, set_password=set_password)
 
     def _require_owned(self) -> None:
         if self.home is None:

@@ -10,6 +10,7 @@ chat by rule until it is interrupted, and every embedding by hash:
 - a rating is the middle of its scale, with log-probabilities half of it and half the number above,
   a verdict the last that the prompt names, a sentence one fact;
 - numbered relations are ranked as they are listed;
+- what data sets are built with gets sentences, questions and turns that say the facts they show;
 - a JSON form is answered by the smallest JSON of that form.
 
 Faults by rule: ``--faults 7`` gives every seventh request, in turn, 429 with Retry-After, 500, an
@@ -136,6 +137,22 @@ def embeddings(body: dict[str, Any]) -> Scripted:
     return Scripted(200, {"object": "list", "data": data, "model": body["model"], "usage": usage})
 
 
+def echoed(body: dict[str, Any]) -> Scripted:
+    """A prompt's tokens with log-probabilities by hash, as an endpoint with ``echo`` sends them."""
+    tokens = re.findall(r"\s*\S+", body["prompt"])
+    chances = [
+        -1 - hashlib.blake2b(token.encode(), digest_size=1).digest()[0] / 128 for token in tokens
+    ]
+    usage = {"prompt_tokens": len(tokens), "completion_tokens": 0}
+    choice = {
+        "index": 0,
+        "text": body["prompt"],
+        "finish_reason": "length",
+        "logprobs": {"tokens": tokens, "token_logprobs": [None, *chances[1:]]},
+    }
+    return Scripted(200, {"model": body["model"], "choices": [choice], "usage": usage})
+
+
 class StandIn:
     """What the server was told, and what it was asked.
 
@@ -181,7 +198,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", "0"))
         raw = self.rfile.read(length)
-        if self.path not in ("/v1/chat/completions", "/v1/embeddings"):
+        if self.path not in ("/v1/chat/completions", "/v1/completions", "/v1/embeddings"):
             self._send(error(404, f"no such path {self.path}"))
             return
         sent = {name.lower(): value for name, value in self.headers.items()}
@@ -240,10 +257,57 @@ def _smallest(form: Mapping[str, Any]) -> Any:
     return {"array": [], "string": "", "integer": 0, "number": 0.0, "boolean": False}.get(str(kind))
 
 
+def _open_question(asked: str, facts: list[tuple[str, str, str]]) -> str:
+    """A question that holds each placeholder: entities of the first fact, and the word itself."""
+    listed = dict(re.findall(r"^(Linked|Free) placeholders: (.+)$", asked, re.MULTILINE))
+    linked, free = ([x for x in listed[name].split(", ") if x != "none"] for name in listed)
+    head, _, value = facts[0]
+    placed = {**dict(zip(linked, (head, value), strict=False)), **{name: name for name in free}}
+    question = f"What joins {' and '.join(placed.values())}?"
+    said = {"question": question, "placeholders": placed, "naturalness": "high"}
+    return json.dumps({**said, "difficulty": "easy"})
+
+
+def _of_builders(asked: str) -> str | None:
+    """What is said to a prompt that data sets are built with; None to any other."""
+    facts = re.findall(r"^(?:\d+\. |Fact: )(.+?) \| (.+?) \| (.+)$", asked, re.MULTILINE)
+    last = asked.rstrip().splitlines()[-1]
+    if last in ("First sentence:", "Next sentence:"):
+        head, relation, value = facts[0]
+        return f"{head} has {value} as its {relation}."
+    if last == "Numbers:":
+        sentence = asked.splitlines()[0]
+        stated = [str(i) for i, (_, _, value) in enumerate(facts, 1) if value in sentence]
+        return ", ".join(stated) or "none"
+    told = re.search(r"^Text: (.+?) has ", asked, re.MULTILINE)
+    if asked.startswith("Sub-type: "):
+        return _open_question(asked, facts)
+    if last == "New instruction:":
+        return "A good question is short, and asks for reasons."
+    if last == "Short question:":
+        return f"What is known of {told[1] if told else 'all this'}?"
+    if last == "Detailed question:":
+        return f"What exactly is told of {told[1] if told else 'all this'}, fact by fact?"
+    entity = re.search(r"^Entity: (.+)$", asked, re.MULTILINE)
+    relation_ = re.search(r"^Relation: (.+)$", asked, re.MULTILINE)
+    if entity and relation_ and facts:
+        numbers = ", ".join(str(i) for i in range(1, len(facts) + 1))
+        return f"Question: What is the {relation_[1]} of {entity[1]}?\nFacts: {numbers}"
+    if entity and facts:
+        return "\n".join(
+            f"User: What is the {relation} of {entity[1] if i == 1 else 'it'}?\n"
+            f"Agent: The {relation} of {head} is {value}.\nFacts: {i}"
+            for i, (head, relation, value) in enumerate(facts[:3], 1)
+        )
+    return None
+
+
 def by_rule(body: dict[str, Any]) -> Scripted:
     """Answers any request, always in the same words; see the module's docstring."""
     if "input" in body:
         return embeddings(body)
+    if "prompt" in body:
+        return echoed(body)
     asked = body["messages"][-1]["content"]
     whole = "\n".join(part["content"] for part in body["messages"])
     rating = re.search(r"^Rating for .+ \((\d+) to (\d+)\):$", asked, re.MULTILINE)
@@ -251,7 +315,10 @@ def by_rule(body: dict[str, Any]) -> Scripted:
     verdicts = re.findall(r"\[\[(\w+)\]\]", whole)
     numbered = re.findall(r"^\[(\d+)\] (.+?) \(.+?\) \| (.+?) \| (.+)$", asked, re.MULTILINE)
     block = re.search(r"^(\S+) (.+)\n  (.+?): (.+)$", asked, re.MULTILINE)
-    if body.get("response_format", {}).get("type") == "json_schema":
+    built = _of_builders(asked)
+    if built is not None:
+        text = built
+    elif body.get("response_format", {}).get("type") == "json_schema":
         text = json.dumps(_smallest(body["response_format"]["json_schema"]["schema"]))
     elif rating:
         text = str((int(rating[1]) + int(rating[2])) // 2)

@@ -42,7 +42,7 @@ from queries.datasets.demo_set import demo_slice  # noqa: E402
 EACH_S = 150
 """No attack may take longer; one that does was not withstood."""
 MEMORY_RATIO = 1.2
-TRIVIAL = {"query": "{ graphs { name } }"}
+TRIVIAL = {"query": "{ graphs { nodes { name } } }"}
 HEAD = b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
@@ -92,7 +92,11 @@ def wait_of_others(target: Target) -> float:
 def doubling(count: int) -> str:
     """Returns fragments of which each stands twice in the one before."""
     chain = [f"fragment F{i} on Query{{...F{i + 1} ...F{i + 1}}}" for i in range(count)]
-    return "query{...F0} " + " ".join(chain) + f" fragment F{count} on Query{{graphs{{name}}}}"
+    return (
+        "query{...F0} "
+        + " ".join(chain)
+        + f" fragment F{count} on Query{{graphs{{nodes{{name}}}}}}"
+    )
 
 
 def fragments_that_double(target: Target) -> str:
@@ -107,18 +111,18 @@ def fragments_that_double(target: Target) -> str:
 def documents_that_cost(target: Target) -> str:
     """Fields of one name, empty lines, comments, unknown fields, directives, operations."""
     documents = [
-        "{" + "graphs{name} " * 740 + "}",
+        "{" + "graphs{nodes{name}} " * 740 + "}",
         "{graphs{" + "name " * 2900 + "}}",
-        "\n" * 95_000 + "{" + " ".join(f"views(first:{i}){{total}}" for i in range(230)) + "}",
+        "\n" * 95_000 + "{" + " ".join(f"views(first:{i}){{totalCount}}" for i in range(230)) + "}",
         "\n" * 9_900 + "{" + " ".join(f"graph{i}" for i in range(2900)) + "}",
         '{triplets(input:{question:"a" ' + " ".join(f"x{i}:1" for i in range(950)) + "}){id}}",
         "#\n" * 490_000 + TRIVIAL["query"],
         "{graphs{name" + "@inclde" * 1400 + "}}",
         "".join(f"query a{i}{{__typename}}" for i in range(590)),
-        "query(" + "".join(f"$a{i}:Int " for i in range(700)) + "){graphs{name}}",
-        '{itemsById(ids:["' + "\\u00e9" * 15_000 + '"]){id}}',
+        "query(" + "".join(f"$a{i}:Int " for i in range(700)) + "){graphs{nodes{name}}}",
+        '{items(itemIds:["' + "\\u00e9" * 15_000 + '"]){id}}',
         "{a" * 1400 + "}" * 1400,
-        "{itemsById(ids:" + "[" * 1400 + "]" * 1400 + "){id}}",
+        "{items(itemIds:" + "[" * 1400 + "]" * 1400 + "){id}}",
         "{" + " ".join(f"a{i}:__schema{{types{{fields{{name type{{name}}}}}}}}" for i in range(29))
         + "}",
     ]  # fmt: skip
@@ -145,9 +149,9 @@ def _random_document(draw: random.Random) -> str:
             if kind < 0.6 and first < count:
                 parts.append(f"...F{draw.randint(first, count - 1)}")
             elif kind < 0.8:
-                parts.append("...on Query{graphs{name edition}}")
+                parts.append("...on Query{graphs{nodes{name edition}}}")
             else:
-                parts.append(f"views(first:{draw.randint(1, 3)}){{total}}")
+                parts.append(f"views(first:{draw.randint(1, 3)}){{totalCount}}")
         return " ".join(parts)
 
     body = " ".join(f"fragment F{i} on Query{{{selections(i + 1)}}}" for i in range(count))
@@ -156,13 +160,13 @@ def _random_document(draw: random.Random) -> str:
 
 def variables_and_bodies(target: Target) -> str:
     """Nested JSON, long lists, long numbers, a body too large."""
-    ids = "query($i: [ID!]!) { itemsById(ids: $i) { id } }"
+    ids = "query($i: [ID!]!) { items(itemIds: $i) { id } }"
     bodies: list[tuple[bytes, int]] = [
         (b'{"query":' + b"[" * 200_000, 400),
         (json.dumps({"query": ids, "variables": {"i": [""] * 190_000}}).encode(), 200),
         (json.dumps({"query": ids, "variables": {"i": "a" * 990_000}}).encode(), 200),
-        (b'{"query":"{graphs{name}}","variables":{"a":' + b"9" * 900_000 + b"}}", 200),
-        (b'{"query":"{graphs{name}}","variables":{"a":"' + b"a" * 1_100_000 + b'"}}', 413),
+        (b'{"query":"{graphs{nodes{name}}}","variables":{"a":' + b"9" * 900_000 + b"}}", 200),
+        (b'{"query":"{graphs{nodes{name}}}","variables":{"a":"' + b"a" * 1_100_000 + b'"}}', 413),
     ]
     for body, status in bodies:
         answer = target.ask(body)
@@ -261,7 +265,7 @@ def _held(target: Target, sent: bytes, count: int, addresses: list[str]) -> str:
 
 def slow_readers(target: Target) -> str:
     """20 clients that ask for megabytes and read nothing."""
-    page = b"GET /graphql HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    page = b"GET /graphql HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n"
     with ExitStack() as held:
         for _ in range(20):
             connection = held.enter_context(socket.socket())
@@ -314,7 +318,7 @@ def many_documents(target: Target) -> str:
 
     def ask(number: int) -> int:
         length = 99_000 if number < 200 else 990_000
-        answer = target.ask({"query": f"{{graphs{{name}}}} #{number}" + "x" * length})
+        answer = target.ask({"query": f"{{graphs{{nodes{{name}}}}}} #{number}" + "x" * length})
         return len(answer.json().get("errors", ()))
 
     with ThreadPoolExecutor(8) as pool:
@@ -327,7 +331,9 @@ def rewiring_around_a_star(target: Target) -> str:
     """A view that rewires 20,000 edges of one head, under a limit of 5 s."""
     spec = {"method": "EDGE_REWIRING", "level": 0.9, "randomSeed": 1}
     view = {"spec": spec}
-    query = 'query($v: ViewRefInput!) { neighbourhood(id: "Q1", graph: "star", view: $v) { id } }'
+    query = (
+        'query($v: ViewRefInput!) { neighbourhood(itemId: "Q1", graph: "star", view: $v) { id } }'
+    )
     with server_process(target.store, read_timeout_s=5) as server:
         began = time.monotonic()
         answer = httpx.post(
@@ -353,7 +359,7 @@ def stuck_workers(target: Target) -> str:
     ):
         url = f"{server.url}/graphql"
         for _ in range(2):
-            pool.submit(httpx.post, url, json={"query": '{item(id:"Q1"){id}}'}, timeout=60)
+            pool.submit(httpx.post, url, json={"query": '{item(itemId:"Q1"){id}}'}, timeout=60)
         time.sleep(1)
         ready = httpx.get(f"{server.url}/health/ready", timeout=30).status_code
         assert ready == 503, f"ready says {ready}"
@@ -370,7 +376,7 @@ def stuck_workers(target: Target) -> str:
 def rebinding(target: Target) -> str:
     """A page that gives its own name the server's address deletes a graph."""
     page = {"host": "attacker.example:8000", "origin": "http://attacker.example:8000"}
-    document = {"query": 'mutation { deleteGraph(name: "none") }'}
+    document = {"query": 'mutation { deleteGraph(input: {name: "none"}) { name } }'}
     options = ("--host", "0.0.0.0", "--insecure", "--writable")
     with server_process(target.store, *options) as server:
         answer = httpx.post(f"{server.url}/graphql", json=document, headers=page, timeout=30)

@@ -1,200 +1,176 @@
-"""Graphs, views and search hits as GraphQL types."""
+"""Graphs and search hits as GraphQL types."""
 
 from __future__ import annotations
 
-import orjson
 import strawberry
-from strawberry.scalars import JSON
 
-from graph_service.api.items import (
-    Context,
-    ItemType,
-    StatementType,
-    base_statement_id,
-    ref_item,
-    statement_type,
-)
-from graph_service.api.loading import OperationContext
-from graph_service.errors import InputError
+from graph_service.api.global_ids import IdKind, global_id
+from graph_service.api.items import ItemType, Node
+from graph_service.api.named_values import NamedValue, named_values
+from graph_service.api.pages import PageInfo
+from graph_service.api.scalars import DateTime
 from graph_service.model.graph_info import GraphInfo
-from graph_service.model.request import ViewRef
-from graph_service.model.serialise import to_plain
-from graph_service.model.stored_view import StoredView, ViewState
-from graph_service.model.view_spec import Method
-from graph_service.service import ViewChange
-from graph_service.service.triples import ShownEdge
-
-MAX_CURSOR_DIGITS = 18
 
 
-@strawberry.type(name="Graph", description="A published graph.")
-class GraphType:
+@strawberry.type(
+    name="UnfinishedLoad",
+    description="A load that is not published: under way, or left by a process that died.",
+)
+class UnfinishedLoadType:
+    """A load that is not published."""
+
+    edition: str = strawberry.field(description="The edition that it writes.")
+    owner: str = strawberry.field(description="Who loads.")
+    source: str = strawberry.field(description="What is loaded.")
+    started_at: DateTime = strawberry.field(description="When it began.")
+    statements: int = strawberry.field(description="Statements written so far.")
+    lease_expires_at: DateTime = strawberry.field(
+        description="Until when nobody else may load the graph."
+    )
+
+
+@strawberry.type(name="Graph", description="A published graph, in one edition.")
+class GraphType(Node):
     """A published graph."""
 
-    name: strawberry.ID
-    edition: str
-    source: str
-    published_at: str
-    items: int
-    statements: int
-    properties: int
-    literals: int
-    edges_fingerprint: str
-    content_fingerprint: str
-    options: JSON
-    report: JSON
-    tool_version: str
-    unfinished_load: JSON | None
+    info: strawberry.Private[GraphInfo]
+
+    def _global_id(self) -> str:
+        return global_id(IdKind.GRAPH, self.info.edition, self.info.name)
+
+    @strawberry.field(description="The name of the graph, which arguments named graph take.")
+    def name(self) -> str:
+        """The name."""
+        return self.info.name
+
+    @strawberry.field(description="The edition: the name and a number that each load raises.")
+    def edition(self) -> str:
+        """The edition."""
+        return self.info.edition
+
+    @strawberry.field(description="What it was loaded from, as the loader names it.")
+    def source(self) -> str:
+        """The source."""
+        return self.info.source
+
+    @strawberry.field(description="When readers first saw the edition.")
+    def published_at(self) -> DateTime:
+        """When it was published."""
+        return DateTime(self.info.published_at)
+
+    @strawberry.field(description="How many items it has.")
+    def items(self) -> int:
+        """The number of items."""
+        return self.info.counts.entities
+
+    @strawberry.field(description="How many statements it has.")
+    def statements(self) -> int:
+        """The number of statements."""
+        return self.info.counts.statements
+
+    @strawberry.field(description="How many properties its statements have.")
+    def properties(self) -> int:
+        """The number of properties."""
+        return self.info.counts.relations
+
+    @strawberry.field(description="How many statements have a value that is no item.")
+    def literals(self) -> int:
+        """The number of literals."""
+        return self.info.counts.literals
+
+    @strawberry.field(
+        description="Sum of hashes of its statements; equal graphs have equal ones, whoever loaded "
+        "them. Views are bound to it."
+    )
+    def edges_fingerprint(self) -> str:
+        """The fingerprint of its statements."""
+        return self.info.fingerprints.edges
+
+    @strawberry.field(description="The same with qualifiers, references and labels.")
+    def content_fingerprint(self) -> str:
+        """The fingerprint of all that it says."""
+        return self.info.fingerprints.content
+
+    @strawberry.field(description="The options of the load.")
+    def options(self) -> list[NamedValue]:
+        """The options of the load."""
+        return named_values(self.info.options)
+
+    @strawberry.field(description="What the load came to.")
+    def report(self) -> list[NamedValue]:
+        """The report of the load."""
+        return named_values(self.info.report)
+
+    @strawberry.field(description="Version of graph-service that wrote it.")
+    def tool_version(self) -> str:
+        """The version."""
+        return self.info.tool_version
+
+    @strawberry.field(description="A load of the next edition that is not published yet.")
+    def unfinished_load(self) -> UnfinishedLoadType | None:
+        """The unfinished load."""
+        load = self.info.unfinished
+        if load is None:
+            return None
+        return UnfinishedLoadType(
+            edition=load.edition,
+            owner=load.owner,
+            source=load.source,
+            started_at=DateTime(load.started_at),
+            statements=load.statements,
+            lease_expires_at=DateTime(load.lease_expires_at),
+        )
 
 
 def graph_type(info: GraphInfo, /) -> GraphType:
     """Returns a graph for output."""
-    return GraphType(
-        name=strawberry.ID(info.name),
-        edition=info.edition,
-        source=info.source,
-        published_at=info.published_at,
-        items=info.counts.entities,
-        statements=info.counts.statements,
-        properties=info.counts.relations,
-        literals=info.counts.literals,
-        edges_fingerprint=info.fingerprints.edges,
-        content_fingerprint=info.fingerprints.content,
-        options=to_plain(info.options),
-        report=to_plain(info.report),
-        tool_version=info.tool_version,
-        unfinished_load=to_plain(info.unfinished),
-    )
+    return GraphType(info=info)
 
 
-@strawberry.type(name="SearchHit", description="An item found by name.")
-class SearchHitType:
+@strawberry.type(description="A graph in a page of them.")
+class GraphEdge:
+    """A graph in a page."""
+
+    cursor: str = strawberry.field(description="Where it stands, for the argument after.")
+    node: GraphType = strawberry.field(description="The graph.")
+
+
+@strawberry.type(description="A page of the published graphs, by name.")
+class GraphConnection:
+    """A page of graphs."""
+
+    edges: list[GraphEdge] = strawberry.field(description="The graphs of the page.")
+    page_info: PageInfo = strawberry.field(description="Where the page stands in the list.")
+    total_count: int = strawberry.field(description="How many graphs there are.")
+
+    @strawberry.field(description="The graphs of the page, without cursors.")
+    def nodes(self) -> list[GraphType]:
+        """The nodes of the edges."""
+        return [edge.node for edge in self.edges]
+
+
+@strawberry.type(description="An item found by name, in a page of them.")
+class SearchEdge:
     """An item found by name."""
 
-    item: ItemType
-    matched: str
-    language_code: str
-    is_alias: bool
-    score: float
-
-
-@strawberry.type(name="ViewChange", description="One difference between a view and its base.")
-class ViewChangeType:
-    """One difference between a view and its base."""
-
-    kind: str = strawberry.field(description="removed, relation-changed, value-changed or added.")
-    words: str = strawberry.field(description="Both statements in one line.")
-    subject: ItemType
-    before: StatementType | None
-    after: StatementType | None
-
-
-@strawberry.type(name="ChangeConnection", description="A page of a view's changes.")
-class ChangeConnectionType:
-    """A page of a view's changes."""
-
-    items: list[ViewChangeType]
-    total: int
-    end_cursor: str | None = strawberry.field(description="Give it as after for the next page.")
-
-
-@strawberry.type(name="View", description="A perturbed view of a graph, stored.")
-class ViewType:
-    """A stored view."""
-
-    id: strawberry.ID
-    name: str | None
-    graph: strawberry.ID
-    method: Method
-    edges_fingerprint: str = strawberry.field(description="Of the base it was made for.")
-    spec: JSON
-    state: ViewState
-    progress: float
-    level_reached: float | None
-    counts: JSON
-    report: JSON
-    deviation: JSON | None = strawberry.field(
-        description="ats, ats_base, sc2d and sd2: how far it is from its base."
-    )
-    error: str = strawberry.field(description="Why making it has failed.")
-    note: str
-    created_at: str
-    stale: bool = strawberry.field(description="Whether the base has changed since.")
-
-    @strawberry.field(description="What the view changes.")
-    def diff(
-        self, info: Context, first: int = 50, after: str | None = None
-    ) -> ChangeConnectionType:
-        """What the view changes."""
-        context = info.context
-        offset = parse_cursor(after)
-        reference = ViewRef(id=self.id)
-        changes, total = context.service.views.diff(
-            reference, graph=self.graph, first=first, offset=offset
-        )
-        edition = context.service.graph(self.graph).edition
-        end = offset + len(changes)
-        return ChangeConnectionType(
-            items=[_view_change(context, edition, change) for change in changes],
-            total=total,
-            end_cursor=str(end) if end < total else None,
-        )
-
-
-def parse_cursor(after: str | None, /) -> int:
-    """Returns the offset of a cursor that an earlier page gave."""
-    if after is None:
-        return 0
-    if not (after.isascii() and after.isdigit() and len(after) <= MAX_CURSOR_DIGITS):
-        raise InputError(f"not a cursor of ours: {after[:40]!r}", argument="after")
-    return int(after)
-
-
-def _view_change(context: OperationContext, edition: str, change: ViewChange) -> ViewChangeType:
-    def statement(edge: ShownEdge | None) -> StatementType | None:
-        if edge is None:
-            return None
-        return statement_type(
-            context, edition, edge.triple, base_id=base_statement_id(edge.triple, edge.change)
-        )
-
-    edge = change.after or change.before
-    assert edge is not None
-    return ViewChangeType(
-        kind=change.after.change.kind.value if change.after else "removed",
-        words=change.words,
-        subject=ref_item(context, edition, edge.triple.head),
-        before=statement(change.before),
-        after=statement(change.after),
+    cursor: str = strawberry.field(description="Where it stands, for the argument after.")
+    node: ItemType = strawberry.field(description="The item.")
+    matched: str = strawberry.field(description="The name that matched.")
+    language_code: str = strawberry.field(description="The language of that name.")
+    is_alias: bool = strawberry.field(description="Whether that name is an alias, no label.")
+    score: float = strawberry.field(
+        description="1 for a label equal to the query; falls from there."
     )
 
 
-def view_type(view: StoredView, /) -> ViewType:
-    """Returns a stored view for output."""
-    return ViewType(
-        id=strawberry.ID(view.id),
-        name=view.name,
-        graph=strawberry.ID(view.graph),
-        method=view.spec.method,
-        edges_fingerprint=view.edges,
-        spec=orjson.loads(view.spec.to_json()),
-        state=view.state,
-        progress=view.progress,
-        level_reached=view.report.level_reached,
-        counts=to_plain(view.report.counts),
-        report=to_plain(view.report),
-        deviation=to_plain(view.deviation),
-        error=view.error,
-        note=view.note,
-        created_at=view.created_at,
-        stale=view.stale,
-    )
+@strawberry.type(description="A page of the items found by name, best first.")
+class SearchConnection:
+    """A page of items found by name."""
 
+    edges: list[SearchEdge] = strawberry.field(description="The items of the page.")
+    page_info: PageInfo = strawberry.field(description="Where the page stands in the list.")
 
-@strawberry.type(name="ViewConnection", description="A page of views.")
-class ViewConnectionType:
-    """A page of views."""
-
-    items: list[ViewType]
-    total: int
-    end_cursor: str | None
+    @strawberry.field(description="The items of the page, without cursors.")
+    def nodes(self) -> list[ItemType]:
+        """The nodes of the edges."""
+        return [edge.node for edge in self.edges]

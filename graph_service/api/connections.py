@@ -13,11 +13,13 @@ import ipaddress
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from enum import IntEnum
+from typing import Any, Protocol
 
 import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
+from graph_service.api.metrics import count_refused
 from graph_service.api.refusals import refusal_body
 from graph_service.settings import Settings
 
@@ -52,6 +54,40 @@ class ConnectionLimits:
         )
 
 
+class Over(IntEnum):
+    """Which limit a connection is over."""
+
+    NONE = 0
+    ALL = 1
+    ADDRESS = 2
+
+
+def refusal_of(limits: ConnectionLimits, over: Over, /) -> str:
+    """Returns why a connection may not stay, or nothing."""
+    if over is Over.ALL:
+        return f"this server has {limits.max_connections} connections, which is all it keeps"
+    if over is Over.ADDRESS:
+        return (
+            f"this server keeps at most {limits.max_connections_per_address} connections of one "
+            "address"
+        )
+    return ""
+
+
+class DoorKeeper(Protocol):
+    """What lets a connection in, and hears when it is gone."""
+
+    @property
+    def limits(self) -> ConnectionLimits:
+        """Limits of connections."""
+
+    def enter(self, address: str, /) -> str:
+        """Returns why a connection may not stay, or nothing."""
+
+    def leave(self, address: str, /) -> None:
+        """Hears that a connection is gone."""
+
+
 class Door:
     """Counts the connections of one server, and says whether one more may come in."""
 
@@ -62,18 +98,17 @@ class Door:
 
     def enter(self, address: str, /) -> str:
         """Counts a connection; returns why it may not stay, or nothing."""
+        return refusal_of(self.limits, self.count_in(address))
+
+    def count_in(self, address: str, /) -> Over:
+        """Counts a connection; returns which limit it is over."""
         self._count += 1
         self._of_address[address] += 1
         if self._count > self.limits.max_connections:
-            return (
-                f"this server has {self.limits.max_connections} connections, which is all it keeps"
-            )
+            return Over.ALL
         if self._of_address[address] > self.limits.max_connections_per_address:
-            return (
-                "this server keeps at most "
-                f"{self.limits.max_connections_per_address} connections of one address"
-            )
-        return ""
+            return Over.ADDRESS
+        return Over.NONE
 
     def leave(self, address: str, /) -> None:
         """Counts a connection out."""
@@ -107,7 +142,7 @@ class BoundedProtocol(H11Protocol):
         given: What uvicorn gives its protocols.
     """
 
-    def __init__(self, door: Door, /, **given: Any) -> None:
+    def __init__(self, door: DoorKeeper, /, **given: Any) -> None:
         super().__init__(**given)
         self._door = door
         self._address = ""
@@ -207,6 +242,7 @@ class BoundedProtocol(H11Protocol):
             # The application hears that the client is gone, and says nothing more.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
+        count_refused(status, code)
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             body = refusal_body(code, message)
             headers = [

@@ -10,13 +10,23 @@ import time
 from collections.abc import Sized
 from typing import Any
 
-from graphql import GraphQLList, OperationType, get_named_type, is_leaf_type
+from graphql import (
+    FieldNode,
+    FragmentSpreadNode,
+    GraphQLList,
+    InlineFragmentNode,
+    OperationType,
+    get_named_type,
+    is_leaf_type,
+)
 from graphql.pyutils import Path
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
+from graph_service.api.kept_answers import KEPT_FIELDS
 from graph_service.api.loading import OperationContext
 from graph_service.errors import DeadlineError, LimitError
 from graph_service.model.limits import Deadline
+from graph_service.observation import note_operation
 
 GRACE_S = 1.0
 """How much longer than its deadline a query may take to give what it has."""
@@ -44,6 +54,37 @@ class BoundedExecution(StrawberryGraphQLCoreExecutionContext):
         self._objects = 0
         self._written: dict[str | int, Deadline] = {}
 
+    def execute_operation(self, serially: bool | None = None) -> Any:
+        """Runs the fields, if the operation may cost what it does."""
+        context: OperationContext = self.context_value
+        named = self._root_fields()
+        note_operation(self.operation.operation.value, named)
+        if not KEPT_FIELDS.issuperset(named):
+            context.lasts = False
+        if context.meter is not None:
+            context.meter.begin(
+                self.schema, self.operation, self.fragment_definitions, self.variable_values
+            )
+        return super().execute_operation(serially)
+
+    def _root_fields(self) -> tuple[str, ...]:
+        """Returns the names of the fields that are asked for, as the schema has them."""
+        names: dict[str, None] = {}
+        left = [self.operation.selection_set]
+        seen: set[str] = set()
+        while left:
+            for selection in left.pop().selections:
+                if isinstance(selection, FieldNode):
+                    names[selection.name.value] = None
+                elif isinstance(selection, InlineFragmentNode):
+                    left.append(selection.selection_set)
+                elif isinstance(selection, FragmentSpreadNode):
+                    name = selection.name.value
+                    if name not in seen:
+                        seen.add(name)
+                        left.append(self.fragment_definitions[name].selection_set)
+        return tuple(name for name in names if name != "__typename") or tuple(names)
+
     def complete_list_value(
         self,
         return_type: GraphQLList[Any],
@@ -57,6 +98,9 @@ class BoundedExecution(StrawberryGraphQLCoreExecutionContext):
         self._check(path)
         if isinstance(result, Sized) and not is_leaf_type(get_named_type(return_type)):
             self._objects += len(result)
+            meter = self.context_value.meter
+            if meter is not None:
+                meter.count(path, len(result))
             if self._objects > MAX_OBJECTS:
                 raise Ended(
                     LimitError(

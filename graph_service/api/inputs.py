@@ -1,21 +1,19 @@
-"""Input types and enums of the GraphQL schema, and their way into the model's."""
+"""Input types of the GraphQL schema, and their way into the model's."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from dataclasses import MISSING
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import strawberry
 
+from graph_service.api.enums import LiteralType
+from graph_service.api.scalars import BigInt
 from graph_service.errors import InputError
-from graph_service.model.render import TextFormat
 from graph_service.model.request import RetrieveRequest, ViewRef
-from graph_service.model.result import Status, Strategy
-from graph_service.model.statement import Rank
-from graph_service.model.stored_view import ViewState
+from graph_service.model.result import Strategy
 from graph_service.model.values import (
     EntityValue,
     Iri,
@@ -25,7 +23,7 @@ from graph_service.model.values import (
     Time,
     Value,
 )
-from graph_service.model.view_spec import Change, ChangeKind, Method, Sampling, Scope, ViewSpec
+from graph_service.model.view_spec import Change, Scope, ViewSpec
 from graph_service.options import graphql_name, graphql_text, options_of
 from graph_service.service.lookup import read_id
 
@@ -34,47 +32,34 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 _TIME = re.compile(r"[+-]?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
 
-strawberry.enum(Strategy, description="The three retrievals.")
-strawberry.enum(Status, description="How a retrieval ended; finding nothing is no error.")
-strawberry.enum(Method, description="How a view changes its base.")
-strawberry.enum(
-    Sampling,
-    description="EXACT draws without replacement, OKGQA with, as that paper's code does.",
-)
-strawberry.enum(ChangeKind, description="How a statement of a view differs from its base.")
-strawberry.enum(ViewState, description="How far the making of a view has come.")
-strawberry.enum(Rank, description="Wikibase's rank of a statement.")
-strawberry.enum(TextFormat, description="How a result is written as text.")
-
-
-@strawberry.enum(description="Type of a literal given in a change.")
-class LiteralType(Enum):
-    """Type of a literal given in a change."""
-
-    STRING = "string"
-    MONOLINGUAL_TEXT = "monolingualtext"
-    QUANTITY = "quantity"
-    TIME = "time"
-    URL = "url"
-
 
 @strawberry.input(description="A typed literal.")
 class LiteralInput:
     """A typed literal."""
 
-    type: LiteralType
-    content: str
-    language_code: str | None = None
-    unit_id: strawberry.ID | None = None
-    precision: int | None = None
+    type: LiteralType = strawberry.field(description="What the content is.")
+    content: str = strawberry.field(description="The text, number, time or address.")
+    language_code: str | None = strawberry.field(
+        default=None, description="Language of a monolingual text."
+    )
+    unit_id: strawberry.ID | None = strawberry.field(
+        default=None, description="Item of the unit of a quantity."
+    )
+    precision: int | None = strawberry.field(
+        default=None, description="Of a time: 9 is a year, 10 a month, 11 a day, which is taken."
+    )
 
 
 @strawberry.input(one_of=True, description="An item by its id, or a literal.")
 class ValueInput:
     """An item by its id, or a literal."""
 
-    item_id: strawberry.ID | None = strawberry.UNSET
-    literal: LiteralInput | None = strawberry.UNSET
+    item_id: strawberry.ID | None = strawberry.field(
+        default=strawberry.UNSET, description="An item's itemId."
+    )
+    literal: LiteralInput | None = strawberry.field(
+        default=strawberry.UNSET, description="A literal."
+    )
 
 
 @strawberry.input(
@@ -84,11 +69,17 @@ class ValueInput:
 class ChangeInput:
     """One change of a person's own."""
 
-    statement_id: strawberry.ID | None = None
-    remove: bool = False
-    subject_id: strawberry.ID | None = None
-    property_id: strawberry.ID | None = None
-    value: ValueInput | None = None
+    statement_id: strawberry.ID | None = strawberry.field(
+        default=None, description="The statement to change; null to add one."
+    )
+    remove: bool = strawberry.field(default=False, description="Whether the statement goes.")
+    subject_id: strawberry.ID | None = strawberry.field(
+        default=None, description="The itemId of the subject of an added statement."
+    )
+    property_id: strawberry.ID | None = strawberry.field(
+        default=None, description="The property that it gets."
+    )
+    value: ValueInput | None = strawberry.field(default=None, description="The value that it gets.")
 
 
 class _Input:
@@ -99,20 +90,29 @@ class _Input:
         def __init__(self, **options: Any) -> None: ...
 
 
-def _input_of(request: type, description: str, /) -> Callable[[type], type]:
+def _input_of(
+    request: type, description: str, /, *, experimental: bool = False
+) -> Callable[[type], type]:
     """Returns a decorator that gives a class the options of a request as its fields, as an input.
 
     Ids are GraphQL's; what is not given stays as the request has it.
+
+    Args:
+        request: Whose options they are.
+        description: Of the input.
+        experimental: Whether they are the experimental ones or all others.
     """
 
     def decorate(cls: type) -> type:
         for each in options_of(request).values():
-            if not each.facts.of_api:
+            if not each.facts.of_api or each.facts.is_experimental is not experimental:
                 continue
             name = graphql_name(each.name)
             kind: Any = _GIVEN.get(each.kind, each.kind)
-            if each.name.endswith("_ids") or each.name == "graph":
+            if each.name.endswith("_ids"):
                 kind = strawberry.ID
+            if each.facts.most is not None and each.kind is int and each.facts.most > 2**31:
+                kind = BigInt
             is_absent = each.is_list or each.is_optional or each.kind in _GIVEN
             default = None if is_absent and each.default is not MISSING else each.default
             several = list[kind] if each.is_list else kind
@@ -150,45 +150,108 @@ class ViewSpecInput(_Input):
 class ViewRefInput:
     """Which view a query runs on."""
 
-    id: strawberry.ID | None = strawberry.UNSET
-    name: str | None = strawberry.UNSET
-    spec: ViewSpecInput | None = strawberry.UNSET
+    view_id: strawberry.ID | None = strawberry.field(
+        default=strawberry.UNSET, description="The viewId of a stored view."
+    )
+    name: str | None = strawberry.field(
+        default=strawberry.UNSET, description="The name of a stored view."
+    )
+    spec: ViewSpecInput | None = strawberry.field(
+        default=strawberry.UNSET, description="What the view is to be; nothing is stored."
+    )
 
 
 _GIVEN[ViewRef] = ViewRefInput
 
 
+@_input_of(
+    RetrieveRequest,
+    "Options for research: any of them may change or go with any version.",
+    experimental=True,
+)
+class ExperimentalInput(_Input):
+    """The options of ``RetrieveRequest`` that are for research."""
+
+
 @_input_of(RetrieveRequest, "One question to one graph, or to a view of it.")
 class RetrieveInput(_Input):
-    """One question to one graph: the options of ``RetrieveRequest``."""
+    """One question to one graph: the other options of ``RetrieveRequest``."""
+
+    experimental: ExperimentalInput | None = strawberry.field(
+        default=None, description="Options for research, which may change with any version."
+    )
 
 
 @strawberry.input(description="A view to make and store.")
 class CreateViewInput:
     """A view to make and store."""
 
-    graph: strawberry.ID
-    spec: ViewSpecInput
-    name: str | None = None
-    note: str = ""
+    graph: str = strawberry.field(description="The name of the graph.")
+    spec: ViewSpecInput = strawberry.field(description="What the view is to be.")
+    name: str | None = strawberry.field(default=None, description="A name of your choice.")
+    note: str = strawberry.field(default="", description="Anything worth remembering.")
     wait: bool = strawberry.field(
-        default=True, description="False returns at once, with state running; ask view(id) then."
+        default=True,
+        description="False returns at once, with state RUNNING; ask view(reference:) then.",
+    )
+
+
+@strawberry.input(description="A view whose making is to be cancelled.")
+class CancelJobInput:
+    """A view whose making is to be cancelled."""
+
+    reference: str = strawberry.field(description="The view's viewId or name.")
+    graph: str | None = strawberry.field(
+        default=None, description="The name of its graph; may be left out if there is one."
+    )
+
+
+@strawberry.input(description="A stored view to delete.")
+class DeleteViewInput:
+    """A stored view to delete."""
+
+    reference: str = strawberry.field(description="The view's viewId or name.")
+    graph: str | None = strawberry.field(
+        default=None, description="The name of its graph; may be left out if there is one."
+    )
+
+
+@strawberry.input(description="A graph to delete.")
+class DeleteGraphInput:
+    """A graph to delete."""
+
+    name: str = strawberry.field(description="The name of the graph.")
+
+
+@strawberry.input(description="Passages to delete.")
+class DeletePassagesInput:
+    """Passages to delete."""
+
+    graph: str | None = strawberry.field(
+        default=None, description="The name of their graph; may be left out if there is one."
+    )
+    source: str | None = strawberry.field(
+        default=None, description="Those of this source only; null for all."
     )
 
 
 def to_request(given: RetrieveInput, strategy: Strategy, /) -> RetrieveRequest:
     """Returns the model's request. Details are read where a query asks for them."""
     values = _given(given, RetrieveRequest)
+    if given.experimental is not None:
+        values |= _given(given.experimental, RetrieveRequest, experimental=True)
     if "view" in values:
         values["view"] = to_view_ref(values["view"])
     return RetrieveRequest(**{**values, "strategy": strategy})
 
 
-def _given(given: object, request: type) -> dict[str, Any]:
+def _given(given: object, request: type, *, experimental: bool = False) -> dict[str, Any]:
     """Returns what an input gives of a request's options, by their names in Python."""
     values: dict[str, Any] = {}
     for each in options_of(request).values():
-        value: Any = getattr(given, graphql_name(each.name)) if each.facts.of_api else None
+        if not each.facts.of_api or each.facts.is_experimental is not experimental:
+            continue
+        value: Any = getattr(given, graphql_name(each.name))
         if value is not None:
             values[each.name] = tuple(value) if each.is_list else value
     return values
@@ -199,7 +262,7 @@ def to_view_ref(given: ViewRefInput | None, /) -> ViewRef | None:
     if given is None:
         return None
     return ViewRef(
-        id=given.id or None,
+        id=given.view_id or None,
         name=given.name or None,
         spec=to_spec(given.spec) if given.spec else None,
     )
@@ -211,6 +274,9 @@ def to_spec(given: ViewSpecInput, /) -> ViewSpec:
     if "scope" in values:
         values["scope"] = _to_scope(values["scope"])
     values["changes"] = tuple(_to_change(change) for change in values.get("changes", ()))
+    for name in ("entity_ids", "answer_ids", "target_ids"):
+        argument = graphql_name(name)
+        values[name] = tuple(read_id(id_, argument=argument) for id_ in values.get(name, ()))
     spec = ViewSpec(**values)
     spec.validate()
     return spec

@@ -1,19 +1,35 @@
-"""Items, properties, values and statements as GraphQL types.
+"""Items, properties and statements as GraphQL types.
 
-Names follow Wikibase's GraphQL where it has one.
+Names follow Wikibase's GraphQL where it has one. Each object is shown in a frame (edition, languages,
+view), which is part of its global id.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
 
 import strawberry
 from strawberry.types import Info
 
+from graph_service.api.enums import Direction
+from graph_service.api.global_ids import Frame, IdKind, global_id, view_frame
 from graph_service.api.inputs import ViewRefInput, to_view_ref
 from graph_service.api.loading import OperationContext
+from graph_service.api.pages import After, First, Listing, PageInfo
+from graph_service.api.values import (
+    GlobeCoordinateValueType,
+    MonolingualTextValueType,
+    NoValueType,
+    OtherValueType,
+    SomeValueType,
+    StringValueType,
+    TimeValueType,
+    UrlValueType,
+)
+from graph_service.model.overlay import VIEW_ID_PREFIX
 from graph_service.model.pageviews import LongTailLevel
+from graph_service.model.request import ViewRef
 from graph_service.model.result import (
     EntityRef,
     RelationRef,
@@ -36,6 +52,7 @@ from graph_service.model.values import (
     display_value,
 )
 from graph_service.model.view_spec import ChangeKind
+from graph_service.service.browsing import PageRequest, StatementPage
 from graph_service.service.lookup import read_id
 from graph_service.service.triples import entity_name
 from graph_service.store.names import graph_of
@@ -43,18 +60,49 @@ from graph_service.text.fold import relation_words
 
 Context = Info[OperationContext, None]
 
+PropertyIds = Annotated[
+    list[strawberry.ID] | None,
+    strawberry.argument(description="Statements of these properties only."),
+]
+View = Annotated[
+    ViewRefInput | None,
+    strawberry.argument(description="The view whose statements are read; null for the graph."),
+]
+LanguageCode = Annotated[
+    str | None,
+    strawberry.argument(description="A language; null for those that the query was asked in."),
+]
 
-def _text_in(texts: dict[str, str] | Sequence[tuple[str, str]], language: str | None) -> str | None:
-    known = dict(texts)
-    if language is not None:
-        return known.get(language)
-    for code in ("en", "mul", *sorted(known)):
-        if code in known:
-            return known[code]
-    return None
+
+def _best_text(
+    texts: Mapping[str, str], languages: Sequence[str], others: Sequence[str]
+) -> str | None:
+    """Returns the text in the first language that has one; the arrays of a graph go by that too."""
+    if not texts:
+        return None
+    return next(texts[code] for code in (*languages, *others, *sorted(texts)) if code in texts)
 
 
-strawberry.enum(LongTailLevel, description="LTGen's: IV is the rarest, 10 to 100 views a month.")
+def _best_label(labels: Mapping[str, str], languages: Sequence[str]) -> str | None:
+    return _best_text(labels, languages, ("mul", "en"))
+
+
+@strawberry.interface(
+    description="An object that has a global id, by which node reads it again and a cache keeps it."
+)
+class Node:
+    """An object that has a global id."""
+
+    @strawberry.field(
+        description="The global id, opaque: it stands for the object as it is shown, with its "
+        "graph, edition, view and languages. Keep it as it is."
+    )
+    def id(self) -> strawberry.ID:
+        """The global id."""
+        return strawberry.ID(self._global_id())
+
+    def _global_id(self) -> str:
+        raise NotImplementedError
 
 
 @strawberry.type(name="PageViews", description="How often an item's article is read.")
@@ -63,57 +111,82 @@ class PageViewsType:
 
     mean: float = strawberry.field(description="Views a month.")
     total: float = strawberry.field(description="A whole number, which may pass 2**31.")
-    months: int = strawberry.field(description="How many are known.")
-    first: str
-    last: str
-    level: LongTailLevel | None
-    source: str
+    months: int = strawberry.field(description="How many months are known.")
+    first: str = strawberry.field(description="The first of them, such as 2021-01.")
+    last: str = strawberry.field(description="The last of them.")
+    level: LongTailLevel | None = strawberry.field(
+        description="How rare the item is; null where it is rarer or more popular than all levels."
+    )
+    source: str = strawberry.field(description="Where the numbers are from.")
 
 
 @strawberry.type(name="Item", description="An entity: a Wikidata item, a DBpedia resource, ...")
-class ItemType:
+class ItemType(Node):
     """An entity."""
 
-    id: strawberry.ID
-    edition: strawberry.Private[str]
+    item_id: strawberry.ID = strawberry.field(
+        description="The id in the source, such as Q42 or an IRI."
+    )
+    frame: strawberry.Private[Frame]
     shown_label: strawberry.Private[str | None]
     shown_description: strawberry.Private[str | None] = None
 
+    def _global_id(self) -> str:
+        frame = self.frame
+        return global_id(IdKind.ITEM, frame.edition, self.item_id, frame.languages, frame.names)
+
+    def _entity(self, context: OperationContext) -> Entity | None:
+        return context.named(self.frame, self.item_id)
+
     @strawberry.field(
-        description="The label in a language; without one, the label the result was made with."
+        description="The label in a language. Where it has none: in those that the query was asked "
+        "in, in English, in any; else what the id says. So there is always something to show."
     )
-    def label(self, info: Context, language_code: str | None = None) -> str | None:
+    def label(self, info: Context, language_code: LanguageCode = None) -> str:
         """The label."""
         if language_code is None and self.shown_label is not None:
             return self.shown_label
-        entity = info.context.entity(self.edition, self.id)
-        text = _text_in(dict(entity.labels), language_code) if entity else None
-        return text if text or language_code else entity_name(self.id)
+        entity = self._entity(info.context)
+        labels = entity.labels if entity else {}
+        if language_code is not None and language_code in labels:
+            return labels[language_code]
+        if self.shown_label is not None:
+            return self.shown_label
+        return _best_label(labels, self.frame.languages) or entity_name(self.item_id)
 
-    @strawberry.field(description="The description in a language; else in any.")
-    def description(self, info: Context, language_code: str | None = None) -> str | None:
+    @strawberry.field(
+        description="The description in a language, or in the next best; null where there is none."
+    )
+    def description(self, info: Context, language_code: LanguageCode = None) -> str | None:
         """The description."""
         if language_code is None and self.shown_description is not None:
             return self.shown_description
-        entity = info.context.entity(self.edition, self.id)
-        return _text_in(dict(entity.descriptions), language_code) if entity else None
+        entity = self._entity(info.context)
+        if entity is None:
+            return None
+        given = (language_code,) if language_code is not None else ()
+        return _best_text(entity.descriptions, (*given, *self.frame.languages), ("en", "mul"))
 
-    @strawberry.field(description="The aliases in a language.")
-    def aliases(self, info: Context, language_code: str = "en") -> list[str]:
+    @strawberry.field(description="The other names in a language.")
+    def aliases(
+        self,
+        info: Context,
+        language_code: Annotated[str, strawberry.argument(description="The language.")] = "en",
+    ) -> list[str]:
         """The aliases."""
-        entity = info.context.entity(self.edition, self.id)
+        entity = self._entity(info.context)
         return list(entity.aliases.get(language_code, ())) if entity else []
 
-    @strawberry.field(description="Languages that have a label.")
+    @strawberry.field(description="The languages that have a label.")
     def label_languages(self, info: Context) -> list[str]:
         """The languages of labels."""
-        entity = info.context.entity(self.edition, self.id)
+        entity = self._entity(info.context)
         return sorted(entity.labels) if entity else []
 
     @strawberry.field(description="How often its article is read; null where that is not known.")
     def page_views(self, info: Context) -> PageViewsType | None:
         """The page views."""
-        views = info.context.page_views(self.edition, self.id)
+        views = info.context.page_views(self.frame.edition, self.item_id)
         if views is None:
             return None
         return PageViewsType(
@@ -133,134 +206,113 @@ class ItemType:
     def statements(
         self,
         info: Context,
-        property_id: strawberry.ID | None = None,
-        view: ViewRefInput | None = None,
-        language_codes: list[str] | None = None,
-        limit: int = 100,
-    ) -> list[ItemStatementType]:
+        property_ids: PropertyIds = None,
+        view: View = None,
+        first: First = 100,
+        after: After = None,
+    ) -> StatementConnection | None:
         """The statements."""
-        shown = info.context.service.statements_of(
-            self.id,
-            graph=graph_of(self.edition),
-            view=to_view_ref(view),
-            relation_ids=[]
-            if property_id is None
-            else [read_id(property_id, argument="property_id")],
-            languages=language_codes or ("en",),
-            limit=limit,
+        reference = to_view_ref(view)
+        page = _Page(self, "statements", reference, property_ids or ())
+        found = page.read(info.context, first, after)
+        return StatementConnection(
+            edges=[
+                StatementEdge(cursor=cursor, node=statement, change=change)
+                for cursor, statement, change in page.rows(info.context, found)
+            ],
+            page_info=page.info(found, after),
+            total_count=found.total,
         )
-        return [
-            ItemStatementType(
-                statement=statement_type(
-                    info.context, self.edition, item.edge.triple, item.statement
-                ),
-                change=ChangeType(edition=self.edition, change=item.edge.change),
+
+    @strawberry.field(
+        description="The items at the other end of a statement, one edge a statement, of every "
+        "rank; on a view, the view's."
+    )
+    def neighbours(
+        self,
+        info: Context,
+        direction: Annotated[
+            Direction | None,
+            strawberry.argument(description="Which end this item is; null for either."),
+        ] = None,
+        property_ids: PropertyIds = None,
+        view: View = None,
+        first: First = 100,
+        after: After = None,
+    ) -> NeighbourConnection | None:
+        """The neighbours."""
+        reference = to_view_ref(view)
+        page = _Page(self, "neighbours", reference, property_ids or (), direction)
+        found = page.read(info.context, first, after)
+        edges = []
+        rows = page.rows(info.context, found)
+        for item, (cursor, statement, change) in zip(found.items, rows, strict=True):
+            triple = item.edge.triple
+            outgoing = triple.head.id == self.item_id
+            ref = triple.head
+            if outgoing:
+                assert isinstance(triple.value, EntityValue)
+                ref = EntityRef(triple.value.id, triple.value_label)
+            edges.append(
+                NeighbourEdge(
+                    cursor=cursor,
+                    node=ref_item(info.context, self.frame, ref),
+                    statement=statement,
+                    direction=Direction.OUTGOING if outgoing else Direction.INCOMING,
+                    change=change,
+                )
             )
-            for item in shown
-        ]
+        return NeighbourConnection(
+            edges=edges, page_info=page.info(found, after), total_count=found.total
+        )
 
 
 @strawberry.type(name="Property", description="A relation.")
-class PropertyType:
+class PropertyType(Node):
     """A relation."""
 
-    id: strawberry.ID
-    edition: strawberry.Private[str]
+    property_id: strawberry.ID = strawberry.field(
+        description="The id in the source, such as P31 or an IRI."
+    )
+    frame: strawberry.Private[Frame]
     shown_label: strawberry.Private[str | None]
 
-    @strawberry.field(description="The label in a language; else as the result was made.")
-    def label(self, info: Context, language_code: str | None = None) -> str | None:
+    def _global_id(self) -> str:
+        frame = self.frame
+        return global_id(IdKind.PROPERTY, frame.edition, self.property_id, frame.languages)
+
+    @strawberry.field(
+        description="The label in a language. Where it has none: in those that the query was asked "
+        "in, in English, in any; else the words of the id."
+    )
+    def label(self, info: Context, language_code: LanguageCode = None) -> str:
         """The label."""
         if language_code is None and self.shown_label is not None:
             return self.shown_label
-        entity = info.context.entity(self.edition, self.id)
-        text = _text_in(dict(entity.labels), language_code) if entity else None
-        return text if text or language_code else relation_words(self.id)
+        entity = info.context.entity(self.frame.edition, self.property_id)
+        labels = entity.labels if entity else {}
+        if language_code is not None and language_code in labels:
+            return labels[language_code]
+        if self.shown_label is not None:
+            return self.shown_label
+        return _best_label(labels, self.frame.languages) or relation_words(self.property_id)
 
 
 @strawberry.type(description="Another item.")
 class ItemValue:
     """Another item."""
 
-    item: ItemType
-
-
-@strawberry.type(name="StringValue", description="Plain text, with its Wikibase or RDF data type.")
-class StringValueType:
-    """Plain text."""
-
-    content: str
-    datatype: str
-
-
-@strawberry.type(name="MonolingualTextValue", description="Text in one language.")
-class MonolingualTextValueType:
-    """Text in one language."""
-
-    language: str
-    text: str
+    item: ItemType = strawberry.field(description="The item.")
 
 
 @strawberry.type(name="QuantityValue", description="A decimal number, exact, as text.")
 class QuantityValueType:
     """A number."""
 
-    amount: str
-    unit: ItemType | None
-    lower_bound: str | None
-    upper_bound: str | None
-
-
-@strawberry.type(name="TimeValue", description="A date with precision (9 year, 10 month, 11 day).")
-class TimeValueType:
-    """A date."""
-
-    time: str
-    precision: int
-    calendar_model: strawberry.ID
-    before: int
-    after: int
-    timezone: int
-
-
-@strawberry.type(name="GlobeCoordinateValue", description="A place, in degrees.")
-class GlobeCoordinateValueType:
-    """A place."""
-
-    latitude: float
-    longitude: float
-    altitude: float | None
-    precision: float | None
-    globe: strawberry.ID
-
-
-@strawberry.type(name="UrlValue", description="An address.")
-class UrlValueType:
-    """An address."""
-
-    url: str
-
-
-@strawberry.type(name="SomeValue", description="There is a value, and it is not known.")
-class SomeValueType:
-    """An unknown value."""
-
-    note: str = "unknown value"
-
-
-@strawberry.type(name="NoValue", description="There is no value.")
-class NoValueType:
-    """No value."""
-
-    note: str = "no value"
-
-
-@strawberry.type(name="OtherValue", description="A value of a data type this version lacks.")
-class OtherValueType:
-    """A value of an unknown data type."""
-
-    datatype: str
-    json: str
+    amount: str = strawberry.field(description="In decimal digits.")
+    unit: ItemType | None = strawberry.field(description="The unit; null for a bare number.")
+    lower_bound: str | None = strawberry.field(description="The least that it may be.")
+    upper_bound: str | None = strawberry.field(description="The most that it may be.")
 
 
 ValueUnion = Annotated[
@@ -274,17 +326,17 @@ ValueUnion = Annotated[
     | SomeValueType
     | NoValueType
     | OtherValueType,
-    strawberry.union("Value"),
+    strawberry.union("Value", description="What a statement says of its subject."),
 ]
 
 
 def value_output(
-    context: OperationContext, edition: str, value: Value, label: str | None, /
+    context: OperationContext, frame: Frame, value: Value, label: str | None, /
 ) -> ValueUnion:
     """Returns a typed value for output."""
     match value:
         case EntityValue(id=id_):
-            return ItemValue(item=item_type(context, edition, id_, label))
+            return ItemValue(item=item_type(context, frame, id_, label))
         case StringValue():
             return StringValueType(content=value.text, datatype=value.datatype)
         case MonolingualText():
@@ -292,7 +344,7 @@ def value_output(
         case Quantity():
             return QuantityValueType(
                 amount=value.amount,
-                unit=item_type(context, edition, value.unit, None) if value.unit else None,
+                unit=item_type(context, frame, value.unit, None) if value.unit else None,
                 lower_bound=value.lower,
                 upper_bound=value.upper,
             )
@@ -327,48 +379,58 @@ def value_output(
 class PropertyValue:
     """One property with one value."""
 
-    property: PropertyType
-    value: ValueUnion
-    value_text: str
+    property: PropertyType = strawberry.field(description="The property.")
+    value: ValueUnion = strawberry.field(description="The value, typed.")
+    value_text: str = strawberry.field(description="The value as a person reads it.")
 
 
 @strawberry.type(name="Reference", description="One source of a statement.")
 class ReferenceType:
     """One source of a statement."""
 
-    parts: list[PropertyValue]
+    parts: list[PropertyValue] = strawberry.field(description="What is said of the source.")
 
 
 @strawberry.type(name="Statement", description="What a graph says of an item.")
-class StatementType:
+class StatementType(Node):
     """What a graph says of an item."""
 
-    id: strawberry.ID
-    rank: Rank
-    property: PropertyType
-    value: ValueUnion
-    value_text: str = strawberry.field(description="The value as a person reads it.")
-    stands_for: list[strawberry.ID] = strawberry.field(
-        description="Statements left out for this one, which says the same: in another language, "
-        "or of another edition of the item."
+    statement_id: strawberry.ID = strawberry.field(
+        description="The id in the source; of a statement that a view made, one of its content."
     )
-    edition: strawberry.Private[str]
+    subject: ItemType = strawberry.field(description="What it is said of.")
+    rank: Rank = strawberry.field(description="How good it is beside others of its property.")
+    property: PropertyType = strawberry.field(description="What is said.")
+    value: ValueUnion = strawberry.field(description="The value, typed.")
+    value_text: str = strawberry.field(description="The value as a person reads it.")
+    frame: strawberry.Private[Frame]
     base_id: strawberry.Private[str]
     whole: strawberry.Private[Statement | None] = None
 
+    def _global_id(self) -> str:
+        frame = self.frame
+        return global_id(
+            IdKind.STATEMENT, frame.edition, self.statement_id, frame.languages, frame.view
+        )
+
     def _statement(self, context: OperationContext) -> Statement | None:
-        return self.whole or context.statement(self.edition, self.base_id)
+        return self.whole or context.statement(self.frame.edition, self.base_id)
 
     @strawberry.field(description="The qualifiers, in order.")
     def qualifiers(
-        self, info: Context, property_id: strawberry.ID | None = None
+        self,
+        info: Context,
+        property_id: Annotated[
+            strawberry.ID | None,
+            strawberry.argument(description="Those of this property only."),
+        ] = None,
     ) -> list[PropertyValue]:
         """The qualifiers."""
         statement = self._statement(info.context)
         snaks = statement.qualifiers if statement else ()
         return _snaks(
             info.context,
-            self.edition,
+            self.frame,
             (snak for snak in snaks if property_id is None or snak.relation == property_id),
         )
 
@@ -378,13 +440,13 @@ class StatementType:
         statement = self._statement(info.context)
         groups: Iterable[Reference] = statement.references if statement else ()
         return [
-            ReferenceType(parts=_snaks(info.context, self.edition, group.parts)) for group in groups
+            ReferenceType(parts=_snaks(info.context, self.frame, group.parts)) for group in groups
         ]
 
 
-def _snaks(context: OperationContext, edition: str, snaks: Iterable[Snak]) -> list[PropertyValue]:
+def _snaks(context: OperationContext, frame: Frame, snaks: Iterable[Snak]) -> list[PropertyValue]:
     listed = list(snaks)
-    pending = context.pending(edition)
+    pending = context.pending(frame.edition)
     for snak in listed:
         pending.entity_ids.add(snak.relation)
         if isinstance(snak.value, EntityValue):
@@ -393,15 +455,15 @@ def _snaks(context: OperationContext, edition: str, snaks: Iterable[Snak]) -> li
             pending.entity_ids.add(snak.value.unit)
 
     def label_of(id_: str) -> str:
-        entity = context.entity(edition, id_)
-        return (_text_in(dict(entity.labels), None) if entity else None) or entity_name(id_)
+        entity = context.entity(frame.edition, id_)
+        return _best_label(entity.labels if entity else {}, frame.languages) or entity_name(id_)
 
     return [
         PropertyValue(
             property=PropertyType(
-                id=strawberry.ID(snak.relation), edition=edition, shown_label=None
+                property_id=strawberry.ID(snak.relation), frame=frame, shown_label=None
             ),
-            value=value_output(context, edition, snak.value, None),
+            value=value_output(context, frame, snak.value, None),
             value_text=display_value(snak.value, label_of),
         )
         for snak in listed
@@ -410,7 +472,7 @@ def _snaks(context: OperationContext, edition: str, snaks: Iterable[Snak]) -> li
 
 def item_type(
     context: OperationContext,
-    edition: str,
+    frame: Frame,
     id_: str,
     label: str | None,
     /,
@@ -418,48 +480,55 @@ def item_type(
     description: str | None = None,
 ) -> ItemType:
     """Returns an item for output, named so that its terms can be read with the others'."""
-    context.pending(edition).entity_ids.add(id_)
+    context.pending(frame.edition).entity_ids.add(id_)
     return ItemType(
-        id=strawberry.ID(id_), edition=edition, shown_label=label, shown_description=description
+        item_id=strawberry.ID(id_), frame=frame, shown_label=label, shown_description=description
     )
 
 
-def ref_item(context: OperationContext, edition: str, ref: EntityRef, /) -> ItemType:
+def ref_item(context: OperationContext, frame: Frame, ref: EntityRef, /) -> ItemType:
     """Returns the item of a reference."""
-    return item_type(context, edition, ref.id, ref.label, description=ref.description)
+    return item_type(context, frame, ref.id, ref.label, description=ref.description)
 
 
-def entity_item(context: OperationContext, edition: str, entity: Entity, /) -> ItemType:
+def entity_item(context: OperationContext, frame: Frame, entity: Entity, /) -> ItemType:
     """Returns the item of an entity that was read."""
-    context.pending(edition).entities[entity.id] = entity
-    return item_type(context, edition, entity.id, None)
+    context.pending(frame.edition).entities[entity.id] = entity
+    return item_type(context, frame, entity.id, None)
 
 
-def property_type(edition: str, relation: RelationRef, /) -> PropertyType:
+def property_type(frame: Frame, relation: RelationRef, /) -> PropertyType:
     """Returns a relation for output."""
-    return PropertyType(id=strawberry.ID(relation.id), edition=edition, shown_label=relation.label)
+    return PropertyType(
+        property_id=strawberry.ID(relation.id), frame=frame, shown_label=relation.label
+    )
 
 
 def statement_type(
     context: OperationContext,
-    edition: str,
+    frame: Frame,
     triple: Triple,
     whole: Statement | None = None,
     /,
     *,
     base_id: str | None = None,
 ) -> StatementType:
-    """Returns a triple's statement for output; qualifiers are read when asked for."""
+    """Returns a triple's statement for output; qualifiers are read when asked for.
+
+    A statement of the base is the same through every view, and has the same id.
+    """
     base = base_id or triple.statement_id
-    context.pending(edition).statement_ids.add(base)
+    context.pending(frame.edition).statement_ids.add(base)
+    if frame.view and not triple.statement_id.startswith(VIEW_ID_PREFIX):
+        frame = frame.of_base()
     return StatementType(
-        id=strawberry.ID(triple.statement_id),
+        statement_id=strawberry.ID(triple.statement_id),
+        subject=ref_item(context, frame, triple.head),
         rank=triple.rank,
-        property=property_type(edition, triple.relation),
-        value=value_output(context, edition, triple.value, triple.value_label),
+        property=property_type(frame, triple.relation),
+        value=value_output(context, frame, triple.value, triple.value_label),
         value_text=triple.value_label,
-        stands_for=[strawberry.ID(id_) for id_ in triple.stands_for],
-        edition=edition,
+        frame=frame,
         base_id=base,
         whole=whole,
     )
@@ -472,28 +541,137 @@ def statement_type(
 class ChangeType:
     """How a statement of a view differs from its base."""
 
-    edition: strawberry.Private[str]
+    frame: strawberry.Private[Frame]
     change: strawberry.Private[TripleChange]
 
-    @strawberry.field
+    @strawberry.field(description="What the view changed.")
     def kind(self) -> ChangeKind:
         """What was changed."""
         return self.change.kind
 
-    @strawberry.field
+    @strawberry.field(description="The statement of the base, where the view changed one.")
     def base_statement(self, info: Context) -> StatementType | None:
         """The statement of the base."""
         if self.change.base is None:
             return None
-        return statement_type(info.context, self.edition, self.change.base)
+        return statement_type(info.context, self.frame, self.change.base)
 
 
-@strawberry.type(name="ItemStatement", description="A statement of an item, on the base or a view.")
-class ItemStatementType:
+@strawberry.type(description="A statement of an item in a page of them.")
+class StatementEdge:
     """A statement of an item."""
 
-    statement: StatementType
-    change: ChangeType
+    cursor: str = strawberry.field(description="Where it stands, for the argument after.")
+    node: StatementType = strawberry.field(description="The statement.")
+    change: ChangeType = strawberry.field(description="How it differs from the base.")
+
+
+@strawberry.type(description="A page of the statements of an item, in order of their keys.")
+class StatementConnection:
+    """A page of statements."""
+
+    edges: list[StatementEdge] = strawberry.field(description="The statements of the page.")
+    page_info: PageInfo = strawberry.field(description="Where the page stands in the list.")
+    total_count: int = strawberry.field(description="How many statements all pages have.")
+
+    @strawberry.field(description="The statements of the page, without cursors.")
+    def nodes(self) -> list[StatementType]:
+        """The nodes of the edges."""
+        return [edge.node for edge in self.edges]
+
+
+@strawberry.type(description="An item at the other end of a statement, in a page of them.")
+class NeighbourEdge:
+    """A neighbour."""
+
+    cursor: str = strawberry.field(description="Where it stands, for the argument after.")
+    node: ItemType = strawberry.field(description="The neighbour.")
+    statement: StatementType = strawberry.field(description="The statement between both.")
+    direction: Direction = strawberry.field(description="Which end the item asked for is.")
+    change: ChangeType = strawberry.field(description="How the statement differs from the base.")
+
+
+@strawberry.type(description="A page of the neighbours of an item, in order of statements' keys.")
+class NeighbourConnection:
+    """A page of neighbours."""
+
+    edges: list[NeighbourEdge] = strawberry.field(description="The neighbours of the page.")
+    page_info: PageInfo = strawberry.field(description="Where the page stands in the list.")
+    total_count: int = strawberry.field(description="How many edges all pages have.")
+
+    @strawberry.field(
+        description="The neighbours of the page, without cursors; one may come twice."
+    )
+    def nodes(self) -> list[ItemType]:
+        """The nodes of the edges."""
+        return [edge.node for edge in self.edges]
+
+
+class _Page:
+    """One page of the statements at an item, and its cursors."""
+
+    def __init__(
+        self,
+        item: ItemType,
+        kind: str,
+        view: ViewRef | None,
+        property_ids: Sequence[str],
+        direction: Direction | None = None,
+    ) -> None:
+        self._item = item
+        self._kind = kind
+        self._view = view
+        self._relation_ids = tuple(read_id(id_, argument="property_ids") for id_ in property_ids)
+        self._direction = direction
+        place = view.spec.to_json() if view and view.spec else view and (view.id or view.name)
+        self._listing = Listing(
+            (
+                kind,
+                item.item_id,
+                direction.value if direction else "",
+                place or "",
+                *sorted(self._relation_ids),
+            ),
+            item.frame.edition,
+        )
+
+    def read(self, context: OperationContext, first: int, after: str | None, /) -> StatementPage:
+        """Returns the statements of the page."""
+        frame = self._item.frame
+        neighbours = self._kind == "neighbours"
+        return context.service.statement_page(
+            self._item.item_id,
+            PageRequest(
+                first=first,
+                after=self._listing.number(after),
+                relation_ids=self._relation_ids,
+                outgoing=self._direction is not Direction.INCOMING,
+                incoming=neighbours and self._direction is not Direction.OUTGOING,
+            ),
+            graph=graph_of(frame.edition),
+            view=self._view,
+            languages=frame.languages,
+            entities_only=neighbours,
+        )
+
+    def rows(
+        self, context: OperationContext, found: StatementPage, /
+    ) -> list[tuple[str, StatementType, ChangeType]]:
+        """Returns the cursor, the statement and the change of each element."""
+        frame = self._item.frame
+        frame = view_frame(frame.edition, frame.languages, found.view_spec, found.view_id)
+        return [
+            (
+                self._listing.cursor(str(number)),
+                statement_type(context, frame, item.edge.triple, item.statement),
+                ChangeType(frame=frame, change=item.edge.change),
+            )
+            for item, number in zip(found.items, found.numbers, strict=True)
+        ]
+
+    def info(self, found: StatementPage, after: str | None, /) -> PageInfo:
+        """Returns what the page says of itself."""
+        return self._listing.page_info(found.numbers, after=after, has_next=found.has_next)
 
 
 def base_statement_id(triple: Triple, change: TripleChange, /) -> str:

@@ -9,11 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+from graph_service.api.costs import Meter
+from graph_service.api.global_ids import Frame, view_of
+from graph_service.api.keys import Scope
 from graph_service.model.limits import Deadline
 from graph_service.model.pageviews import PageViews
 from graph_service.model.statement import Entity, Statement
 from graph_service.service import Service
+from graph_service.service.experiments import ExperimentFolder
 from graph_service.service.read_session import ReadSession
+from graph_service.service.renamed_search import ViewNames
 from graph_service.store.names import graph_of
 
 
@@ -35,22 +40,31 @@ class OperationContext:
 
     Attributes:
         writable: Whether mutations are allowed.
+        scope: What the caller may do.
         operation_name: Which operation of the document the client chose.
         request_id: Stands in errors and in the log.
         deadline: Of the operation; None for the service's time limit, from when it begins.
         masked: Whether errors keep to themselves where the store is, and what the server lacks.
         reading: The editions that the fields of a query read; None in a mutation, whose fields
             each see what those before them did.
+        meter: What the operation costs and may cost; None where nobody counts.
+        experiments: Those that the caller may see; None where the server shows none.
+        lasts: Whether the answer is the same each time that the same is read of the store.
     """
 
     service: Service
     writable: bool = False
+    scope: Scope = Scope.ADMIN
     operation_name: str | None = None
     request_id: str = field(default_factory=lambda: uuid4().hex)
     deadline: Deadline | None = None
     masked: bool = False
     reading: ReadSession | None = None
+    meter: Meter | None = None
+    experiments: ExperimentFolder | None = None
+    lasts: bool = True
     _pending: dict[str, Pending] = field(default_factory=dict)
+    _names: dict[str, ViewNames | None] = field(default_factory=dict)
 
     def pending(self, edition: str, /) -> Pending:
         """Returns what is named of an edition."""
@@ -64,6 +78,17 @@ class OperationContext:
             found = self.service.store.entities(edition, wanted).found
             pending.entities.update({one: found.get(one) for one in wanted})
         return pending.entities[id_]
+
+    def named(self, frame: Frame, id_: str, /) -> Entity | None:
+        """Returns an entity as a frame names it; see ``entity``."""
+        entity = self.entity(frame.edition, id_)
+        if entity is None or not frame.names:
+            return entity
+        if frame.names not in self._names:
+            view, graph = view_of(frame.names), graph_of(frame.edition)
+            self._names[frame.names] = self.service.names_on(view, graph=graph)
+        names = self._names[frame.names]
+        return entity if names is None else names.of(entity)
 
     def statement(self, edition: str, id_: str, /) -> Statement | None:
         """Returns a statement that was named, reading all that were named and not read yet."""

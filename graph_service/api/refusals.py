@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from uuid import uuid4
+from typing import Any
 
 import orjson
 from starlette.responses import Response
 
+from graph_service.api.request_log import current_record
+
 RETRY: Mapping[str, str] = {"retry-after": "1"}
 
 
-def refusal_body(code: str, message: str, request_id: str = "", /) -> bytes:
-    """Returns an error as JSON; it has a request id of its own where none is given."""
-    extensions = {"code": code, "requestId": request_id or uuid4().hex}
-    error = {"message": message, "extensions": extensions}
-    return orjson.dumps({"data": None, "errors": [error]})
+def refusal_body(
+    code: str,
+    message: str,
+    request_id: str = "",
+    /,
+    *,
+    extensions: Mapping[str, Any] | None = None,
+) -> bytes:
+    """Returns an error as JSON; its request id is the one of the log where none is given."""
+    record = current_record()
+    record.codes = (code,)
+    about = {"code": code, "requestId": request_id or record.request_id}
+    body: dict[str, Any] = {"errors": [{"message": message, "extensions": about}]}
+    if extensions is not None:
+        body["extensions"] = extensions
+    return orjson.dumps(body)
 
 
 def refusal(
@@ -25,7 +38,8 @@ def refusal(
     headers: Mapping[str, str] | None = None,
     *,
     request_id: str = "",
+    extensions: Mapping[str, Any] | None = None,
 ) -> Response:
-    """Returns an answer with an error."""
-    body = refusal_body(code, message, request_id)
+    """Returns an answer with an error, and with extensions of the whole answer if it has any."""
+    body = refusal_body(code, message, request_id, extensions=extensions)
     return Response(body, status, headers, media_type="application/json")

@@ -2,181 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import orjson
 import strawberry
-from strawberry.scalars import JSON
 
-from graph_service.api.items import (
-    ChangeType,
-    Context,
-    ItemType,
-    StatementType,
-    base_statement_id,
-    ref_item,
-    statement_type,
+from graph_service.api.enums import ErrorCode
+from graph_service.api.global_ids import Frame, IdKind, global_id, view_frame
+from graph_service.api.items import Context
+from graph_service.api.result_items import (
+    AnswerType,
+    Format,
+    LinkedItemType,
+    PathType,
+    Place,
+    ReadConstraintType,
+    ScoredStatementType,
+    answer_type,
+    linked_item,
+    path_type,
+    read_constraints,
+    scored_statements,
 )
-from graph_service.api.loading import OperationContext
-from graph_service.model.answer import AnswerKind, ConstraintKind, ReadConstraint
-from graph_service.model.render import TextFormat, result_columns, result_text
+from graph_service.api.result_notes import (
+    CutType,
+    ProvenanceType,
+    RegionReportType,
+    StageTiming,
+    TokensType,
+    cut_types,
+    provenance_type,
+    region_report,
+    timing_types,
+)
+from graph_service.api.views import ViewSpecType, spec_type
+from graph_service.model.render import result_columns, result_text
 from graph_service.model.result import (
-    Answer,
-    LinkedEntity,
+    STATUS_TEXTS,
     PathsResult,
     RetrievalResult,
-    ScoredPath,
-    ScoredTriple,
     Status,
-    Strategy,
     SubgraphResult,
     TripletsResult,
 )
-from graph_service.model.serialise import to_plain
 from graph_service.service import Comparison
-
-strawberry.enum(AnswerKind, description="What an answer tells.")
-strawberry.enum(ConstraintKind, description="What a constraint asks for.")
-
-
-@strawberry.type(
-    name="ReadConstraint", description="What a question says beside its relations, as it was read."
-)
-class ReadConstraintType:
-    """A constraint that was read."""
-
-    text: str = strawberry.field(description="As the question says it.")
-    kind: ConstraintKind
-    met: bool = strawberry.field(
-        description="Of a result, whether anything found meets it; of an item, whether this one."
-    )
-
-
-@strawberry.type(name="BasisStatement", description="A statement that an answer rests on.")
-class BasisStatementType:
-    """A statement that an answer rests on."""
-
-    statement: StatementType
-    subject: ItemType
-    change: ChangeType
-
-
-@strawberry.type(name="Answer", description="What the statements found say in answer.")
-class AnswerType:
-    """What the statements say in answer."""
-
-    kind: AnswerKind
-    value: str = strawberry.field(
-        description="A number in decimal digits; yes or no; else the labels of what is meant."
-    )
-    items: list[ItemType] = strawberry.field(
-        description="What is meant, for entities and superlatives."
-    )
-    basis: list[BasisStatementType] = strawberry.field(
-        description="The first twenty statements that it rests on."
-    )
-    statements: int = strawberry.field(description="How many those are in all.")
-    truncated: bool = strawberry.field(
-        description="Whether limits left out statements that may count."
-    )
-
-
-@strawberry.type(name="ScoredStatement", description="A statement with its score and its parts.")
-class ScoredStatementType:
-    """A statement with its score."""
-
-    statement: StatementType
-    subject: ItemType
-    score: float
-    prizes: list[float] = strawberry.field(description="Of subject, edge and value.")
-    change: ChangeType
-    origin_id: strawberry.ID = strawberry.field(
-        description="The question's item that it is fewest steps from; empty without a question."
-    )
-    constraints: list[ReadConstraintType] = strawberry.field(
-        description="Those that were read, and whether the path it is of meets each."
-    )
-
-
-@strawberry.type(name="Step", description="One edge of a path.")
-class StepType:
-    """One edge of a path."""
-
-    statement: StatementType
-    subject: ItemType
-    reversed: bool = strawberry.field(description="Whether it was walked from value to subject.")
-    change: ChangeType
-
-
-@strawberry.type(name="Path", description="A path from an item of the question.")
-class PathType:
-    """A path."""
-
-    steps: list[StepType]
-    score: float
-    parts: JSON = strawberry.field(
-        description="The parts of the score, which add up to it: likeness, hops, inverse, "
-        "extra_hops, unsupported_step, shared; relevance, below_best, unmet; of low confidence "
-        "relations, statements; preset okgqa nodes, edges, cost; ltgen relation."
-    )
-    origin_id: strawberry.ID = strawberry.field(
-        description="The question's item that it begins at, or is fewest steps from."
-    )
-    constraints: list[ReadConstraintType] = strawberry.field(
-        description="Those that were read, and whether it meets each."
-    )
-
-
-@strawberry.type(name="LinkedItem", description="An item that the question was taken to name.")
-class LinkedItemType:
-    """An item that the question names."""
-
-    item: ItemType
-    mention: str
-    start: int = strawberry.field(description="Characters into the question; -1 where given.")
-    end: int
-    score: float
-    alternatives: list[ItemType]
-    swapped_for: ItemType | None = strawberry.field(
-        description="The irrelevant item that was started from instead, where that was asked for."
-    )
-
-
-@strawberry.type(name="Cut", description="Something that a limit left out.")
-class CutType:
-    """Something that a limit left out."""
-
-    what: str
-    reason: str
-    limit: float
-    kept: int
-    total: int | None
-
-
-@strawberry.type(name="Tokens", description="Size of the result's text.")
-class TokensType:
-    """Size of the result's text."""
-
-    count: int
-    tokenizer: str
-
-
-@strawberry.type(name="Provenance", description="Where a result came from (S8).")
-class ProvenanceType:
-    """Where a result came from."""
-
-    graph: str
-    edition: str
-    edges_fingerprint: str
-    content_fingerprint: str
-    view_id: strawberry.ID | None
-    view_spec: JSON | None
-    strategy: Strategy
-    preset: str
-    parameters: JSON
-    embedder: str
-    solver: str | None
-    version: str
 
 
 @strawberry.type(
@@ -185,17 +51,25 @@ class ProvenanceType:
 class ColumnsType:
     """A result as parallel lists."""
 
-    node_ids: list[strawberry.ID]
-    node_labels: list[str]
-    property_ids: list[strawberry.ID]
-    property_labels: list[str]
-    statement_ids: list[strawberry.ID]
-    subject: list[int]
-    property: list[int]
-    value: list[int]
-    score: list[float]
-    reversed: list[bool]
-    path_offsets: list[int]
+    node_ids: list[strawberry.ID] = strawberry.field(
+        description="The itemId of each node; empty for a literal."
+    )
+    node_labels: list[str] = strawberry.field(description="The label of each node.")
+    property_ids: list[strawberry.ID] = strawberry.field(description="Each propertyId once.")
+    property_labels: list[str] = strawberry.field(description="The label of each property.")
+    statement_ids: list[strawberry.ID] = strawberry.field(
+        description="The statementId of each row."
+    )
+    subject: list[int] = strawberry.field(description="The node of each row's subject.")
+    property: list[int] = strawberry.field(description="The property of each row.")
+    value: list[int] = strawberry.field(description="The node of each row's value.")
+    score: list[float] = strawberry.field(description="The score of each row's item.")
+    reversed: list[bool] = strawberry.field(
+        description="Whether each row was walked from value to subject."
+    )
+    path_offsets: list[int] = strawberry.field(
+        description="The row at which each path begins, and the end of the last."
+    )
 
 
 @strawberry.interface(name="Result", description="What all retrievals have in common.")
@@ -205,32 +79,47 @@ class ResultType:
     result: strawberry.Private[RetrievalResult]
 
     @property
-    def _edition(self) -> str:
-        return self.result.provenance.edition
+    def _frame(self) -> Frame:
+        source = self.result.provenance
+        languages = tuple(source.parameters["languages"])
+        return view_frame(source.edition, languages, source.view_spec, source.view_id)
+
+    @strawberry.field(description="A global id, opaque: of the edition and the resultId.")
+    def id(self) -> strawberry.ID:
+        """The global id."""
+        edition = self.result.provenance.edition
+        return strawberry.ID(global_id(IdKind.RESULT, edition, self.result.id))
 
     @strawberry.field(
-        description="Hash of what was asked and what was found: same request, same answer, same id."
+        description="Hash of what was asked and what was found: same request, same answer, same "
+        "resultId."
     )
-    def id(self) -> strawberry.ID:
+    def result_id(self) -> strawberry.ID:
         """The result's id."""
         return strawberry.ID(self.result.id)
 
-    @strawberry.field
+    @strawberry.field(description="The question as asked; empty where none was.")
     def question(self) -> str:
         """The question as asked."""
         return self.result.question
 
-    @strawberry.field
+    @strawberry.field(description="How the retrieval ended.")
     def status(self) -> Status:
         """How the retrieval ended."""
         return self.result.status
 
-    @strawberry.field
+    @strawberry.field(description="The status in words, to be shown where nothing was found.")
+    def status_text(self) -> str:
+        """The status in words."""
+        return STATUS_TEXTS[self.result.status]
+
+    @strawberry.field(description="The items that the question was taken to name.")
     def linked(self, info: Context) -> list[LinkedItemType]:
         """What the question was taken to name."""
-        return [_linked(info.context, self._edition, item) for item in self.result.linked]
+        frame = self._frame
+        return [linked_item(info.context, frame, item) for item in self.result.linked]
 
-    @strawberry.field
+    @strawberry.field(description="The result as parallel lists, for programs.")
     def columns(self) -> ColumnsType:
         """The result as parallel lists."""
         columns = result_columns(self.result)
@@ -248,57 +137,36 @@ class ResultType:
             path_offsets=list(columns.path_offsets),
         )
 
-    @strawberry.field
-    def text(self, format: TextFormat | None = None) -> str:
+    @strawberry.field(description="The result as text for a prompt, one item a line.")
+    def text(self, format: Format = None) -> str:
         """The result as text for a prompt."""
         return result_text(self.result, text_format=format)
 
-    @strawberry.field
+    @strawberry.field(description="What limits left out.")
     def truncated(self) -> list[CutType]:
         """What limits left out."""
-        return [
-            CutType(
-                what=cut.what,
-                reason=cut.reason.value,
-                limit=cut.limit,
-                kept=cut.kept,
-                total=cut.total,
-            )
-            for cut in self.result.truncated
-        ]
+        return cut_types(self.result.truncated)
 
-    @strawberry.field
+    @strawberry.field(description="Size of the text.")
     def tokens(self) -> TokensType:
         """Size of the result's text."""
         return TokensType(count=self.result.tokens.count, tokenizer=self.result.tokens.tokenizer)
 
-    @strawberry.field(description="Figures of the region before and after PageRank cut it (O3).")
-    def region(self) -> JSON | None:
+    @strawberry.field(
+        description="Figures of the region before and after PageRank cut it; null where it was not."
+    )
+    def region(self) -> RegionReportType | None:
         """Figures of the region."""
-        plain: JSON | None = to_plain(self.result.region)
-        return plain
+        region = self.result.region
+        return None if region is None else region_report(region)
 
-    @strawberry.field
+    @strawberry.field(description="Where the result came from.")
     def provenance(self) -> ProvenanceType:
         """Where the result came from."""
-        source = self.result.provenance
-        return ProvenanceType(
-            graph=source.graph,
-            edition=source.edition,
-            edges_fingerprint=source.fingerprints.edges,
-            content_fingerprint=source.fingerprints.content,
-            view_id=strawberry.ID(source.view_id) if source.view_id else None,
-            view_spec=orjson.loads(source.view_spec) if source.view_spec else None,
-            strategy=source.strategy,
-            preset=source.preset,
-            parameters=to_plain(source.parameters),
-            embedder=source.embedder,
-            solver=source.solver,
-            version=source.version,
-        )
+        return provenance_type(self.result)
 
     @strawberry.field(
-        description="How much the best relations found are like the question, at most 1."
+        description="How much the best properties found are like the question, at most 1."
     )
     def relevance(self) -> float | None:
         """The relevance."""
@@ -310,7 +178,7 @@ class ResultType:
     )
     def constraints(self) -> list[ReadConstraintType]:
         """The constraints."""
-        return _constraints(self.result.constraints)
+        return read_constraints(self.result.constraints)
 
     @strawberry.field(
         description="What the statements say in answer, where the question asks for more than "
@@ -319,45 +187,50 @@ class ResultType:
     def answer(self, info: Context) -> AnswerType | None:
         """The answer."""
         answer = self.result.answer
-        return None if answer is None else _answer(info.context, self._edition, answer)
+        return None if answer is None else answer_type(info.context, self._frame, answer)
 
-    @strawberry.field(description="Milliseconds by stage.")
-    def timings(self) -> JSON:
+    @strawberry.field(description="How long each stage took.")
+    def timings(self, info: Context) -> list[StageTiming]:
         """Milliseconds by stage."""
-        return JSON({name: round(ms, 3) for name, ms in self.result.timings_ms.items()})
+        info.context.lasts = False
+        return timing_types(self.result.timings_ms)
 
 
 @strawberry.type(name="TripletsResult", description="The triples of highest total prize.")
 class TripletsResultType(ResultType):
     """The best triples."""
 
-    @strawberry.field
+    @strawberry.field(description="The statements, best first.")
     def items(self, info: Context) -> list[ScoredStatementType]:
         """The triples, best first."""
         assert isinstance(self.result, TripletsResult)
-        return _scored(info.context, self._edition, self.result.items)
+        return scored_statements(info.context, self._frame, self.result.id, self.result.items)
 
 
 @strawberry.type(name="PathsResult", description="The best paths from the question's items.")
 class PathsResultType(ResultType):
     """The best paths."""
 
-    @strawberry.field
+    @strawberry.field(description="The paths, best first.")
     def items(self, info: Context) -> list[PathType]:
         """The paths, best first."""
         assert isinstance(self.result, PathsResult)
-        return [_path(info.context, self._edition, path) for path in self.result.items]
+        frame = self._frame
+        return [
+            path_type(info.context, path, Place(frame, self.result.id, number))
+            for number, path in enumerate(self.result.items)
+        ]
 
 
 @strawberry.type(name="SubgraphResult", description="One connected subgraph.")
 class SubgraphResultType(ResultType):
     """One connected subgraph."""
 
-    @strawberry.field
+    @strawberry.field(description="The statements of the subgraph, best first.")
     def items(self, info: Context) -> list[ScoredStatementType]:
         """The statements of the subgraph."""
         assert isinstance(self.result, SubgraphResult)
-        return _scored(info.context, self._edition, self.result.items)
+        return scored_statements(info.context, self._frame, self.result.id, self.result.items)
 
     @strawberry.field(description="Node prizes and (edge prize - cost), summed.")
     def objective(self) -> float | None:
@@ -383,93 +256,15 @@ def result_type(result: RetrievalResult, /) -> ResultType:
             return SubgraphResultType(result=result)
 
 
-def _linked(context: OperationContext, edition: str, item: LinkedEntity) -> LinkedItemType:
-    return LinkedItemType(
-        item=ref_item(context, edition, item.entity),
-        mention=item.mention,
-        start=item.start,
-        end=item.end,
-        score=item.score,
-        alternatives=[ref_item(context, edition, ref) for ref in item.alternatives],
-        swapped_for=ref_item(context, edition, item.swapped_for) if item.swapped_for else None,
-    )
-
-
-def _constraints(read: Sequence[ReadConstraint]) -> list[ReadConstraintType]:
-    return [ReadConstraintType(text=one.text, kind=one.kind, met=one.met) for one in read]
-
-
-def _answer(context: OperationContext, edition: str, answer: Answer) -> AnswerType:
-    return AnswerType(
-        kind=answer.kind,
-        value=answer.value,
-        items=[ref_item(context, edition, ref) for ref in answer.entities],
-        basis=[
-            BasisStatementType(
-                statement=statement_type(
-                    context, edition, one.triple, base_id=base_statement_id(one.triple, one.change)
-                ),
-                subject=ref_item(context, edition, one.triple.head),
-                change=ChangeType(edition=edition, change=one.change),
-            )
-            for one in answer.basis
-        ],
-        statements=answer.statements,
-        truncated=answer.truncated,
-    )
-
-
-def _scored(
-    context: OperationContext, edition: str, items: Sequence[ScoredTriple]
-) -> list[ScoredStatementType]:
-    return [
-        ScoredStatementType(
-            statement=statement_type(
-                context, edition, item.triple, base_id=base_statement_id(item.triple, item.change)
-            ),
-            subject=ref_item(context, edition, item.triple.head),
-            score=item.score,
-            prizes=[item.prizes.head, item.prizes.edge, item.prizes.tail],
-            change=ChangeType(edition=edition, change=item.change),
-            origin_id=strawberry.ID(item.origin_id),
-            constraints=_constraints(item.constraints),
-        )
-        for item in items
-    ]
-
-
-def _path(context: OperationContext, edition: str, path: ScoredPath) -> PathType:
-    return PathType(
-        steps=[
-            StepType(
-                statement=statement_type(
-                    context,
-                    edition,
-                    step.triple,
-                    base_id=base_statement_id(step.triple, step.change),
-                ),
-                subject=ref_item(context, edition, step.triple.head),
-                reversed=step.reversed,
-                change=ChangeType(edition=edition, change=step.change),
-            )
-            for step in path.steps
-        ],
-        score=path.score,
-        parts=JSON({part.name: part.amount for part in path.parts}),
-        origin_id=strawberry.ID(path.origin_id),
-        constraints=_constraints(path.constraints),
-    )
-
-
 @strawberry.type(name="QuestionError", description="Why one question of many has no result.")
 class QuestionErrorType:
     """Why a question has no result."""
 
-    code: str = strawberry.field(description="As in the extensions of an error.")
-    message: str
-    argument: str | None
-    hint: str | None
-    retryable: bool
+    code: ErrorCode = strawberry.field(description="As in the extensions of an error.")
+    message: str = strawberry.field(description="What was expected, and what came.")
+    argument: str | None = strawberry.field(description="The argument at fault, if one is.")
+    hint: str | None = strawberry.field(description="What would work, where that is known.")
+    retryable: bool = strawberry.field(description="Whether the same may work later.")
 
 
 @strawberry.type(
@@ -478,27 +273,39 @@ class QuestionErrorType:
 class OutcomeType:
     """What became of one question."""
 
-    result: ResultType | None
-    error: QuestionErrorType | None
+    result: ResultType | None = strawberry.field(description="The result; null for an error.")
+    error: QuestionErrorType | None = strawberry.field(
+        description="Why there is no result; null where there is one."
+    )
 
 
 @strawberry.type(name="Comparison", description="One view's result beside the base's.")
 class ComparisonType:
     """One view's result beside the base's."""
 
-    view_id: strawberry.ID | None
-    view_spec: JSON | None
-    result: ResultType
-    lost: list[strawberry.ID]
-    gained: list[strawberry.ID]
-    changed: list[strawberry.ID]
+    view_id: strawberry.ID | None = strawberry.field(
+        description="The viewId of the view; null for the base."
+    )
+    view_spec: ViewSpecType | None = strawberry.field(
+        description="The specification of the view; null for the base."
+    )
+    result: ResultType = strawberry.field(description="What the view gives.")
+    lost: list[strawberry.ID] = strawberry.field(
+        description="The statementIds of the base's result that this one lacks."
+    )
+    gained: list[strawberry.ID] = strawberry.field(
+        description="The statementIds of this result that the base's lacks."
+    )
+    changed: list[strawberry.ID] = strawberry.field(
+        description="The statementIds of this result that the view made."
+    )
 
 
 def comparison_type(comparison: Comparison, /) -> ComparisonType:
     """Returns a comparison for output."""
     return ComparisonType(
         view_id=strawberry.ID(comparison.view_id) if comparison.view_id else None,
-        view_spec=orjson.loads(comparison.view_spec) if comparison.view_spec else None,
+        view_spec=spec_type(comparison.view_spec),
         result=result_type(comparison.result),
         lost=[strawberry.ID(id_) for id_ in comparison.lost],
         gained=[strawberry.ID(id_) for id_ in comparison.gained],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import faulthandler
 import socket
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -14,8 +15,11 @@ import uvicorn
 from starlette.applications import Starlette
 
 from graph_service.api.connections import BoundedProtocol, ConnectionLimits, Door
+from graph_service.api.readiness import Readiness
 from graph_service.api.workers import Place, Workers
 
+SWITCH_S = 0.001
+"""How long a thread may keep the interpreter while others wait for it; Python's own is 0.005."""
 _LAST_WORDS_S = 2.0
 """How long before its end a stopping server gives up what still runs, so that clients hear of it."""
 
@@ -29,7 +33,10 @@ class Server(uvicorn.Server):
     Args:
         app: As ``make_app`` returns it.
         limits: Of connections.
-        shutdown_timeout_s: Seconds from being asked to end until the server has ended.
+        shutdown_timeout_s: Seconds from being asked to end, or from the end of the drain, until the
+            server has ended.
+        drain_s: Seconds from being asked to end in which the server is not ready and still takes
+            queries, so that proxies learn to send them elsewhere. Asked twice, it ends at once.
         ends_process: Whether to end the process, its threads' stacks on standard error, where
             even the event loop is stuck by then.
     """
@@ -41,6 +48,7 @@ class Server(uvicorn.Server):
         /,
         *,
         shutdown_timeout_s: float,
+        drain_s: float = 0.0,
         ends_process: bool = False,
     ) -> None:
         margin = min(_LAST_WORDS_S, shutdown_timeout_s / 4)
@@ -49,6 +57,8 @@ class Server(uvicorn.Server):
             http=partial(BoundedProtocol, Door(limits)),  # type: ignore[arg-type]
             ws="none",
             lifespan="off",
+            # Its loggers write where those of this process do.
+            log_config=None,
             log_level="warning",
             # Longer than clients keep theirs: who closes first must not be the one that is
             # being written to.
@@ -57,17 +67,50 @@ class Server(uvicorn.Server):
         )
         super().__init__(config)
         self._workers: Workers = app.state.workers
+        self._readiness: Readiness = app.state.readiness
         self._shutdown_timeout_s = shutdown_timeout_s
         self._margin_s = margin
+        self._drain_s = drain_s
         self._ends_process = ends_process
+        if ends_process:
+            # A look-up reads the store some dozen times, and after each its thread waits for the
+            # interpreter, which threads that compute keep for so long.
+            sys.setswitchinterval(SWITCH_S)
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def abandoned(self) -> list[Place]:
-        """What still ran when the server had ended."""
-        return self._workers.running
+        """What clients had asked for and still ran when the server had ended."""
+        return [place for place in self._workers.running if not place.is_own]
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether anything still runs: Python would wait for its thread for ever."""
+        return bool(self._workers.running)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begins to serve."""
+        self._loop = asyncio.get_running_loop()
+        self._readiness.begin()
+        await super().startup(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begins to end; the clock of the process's own end starts here."""
+        """Begins to end, at once or after the drain."""
+        if self._drain_s and self._loop is not None and not self._workers.is_draining:
+            self._workers.is_draining = True
+            # The handler of a signal may run between any two steps of the loop.
+            self._loop.call_soon_threadsafe(
+                self._loop.call_later, self._drain_s, self._end_drain, sig, frame
+            )
+            return
+        self._end(sig, frame)
+
+    def _end_drain(self, sig: int, frame: FrameType | None) -> None:
+        if not self.should_exit:
+            self._end(sig, frame)
+
+    def _end(self, sig: int, frame: FrameType | None) -> None:
+        """Ends; the clock of the process's own end starts here."""
         if self._ends_process and not self.should_exit:
             # Watched by a thread that needs nothing of Python's: not its lock, not its memory.
             faulthandler.dump_traceback_later(self._shutdown_timeout_s, exit=True)
@@ -75,6 +118,8 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Answers what is under way, as long as there is time."""
+        # No graph needs to be warm any more, and no look at the store tells anybody anything.
+        self._workers.stop_own()
         loop = asyncio.get_running_loop()
         calls: list[tuple[float, Callable[[], None]]] = [
             (self._margin_s, self._workers.stop),

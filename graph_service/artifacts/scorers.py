@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from graph_service.errors import InputError
+from graph_service.math_threads import one_math_thread
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.serialise import from_plain, to_plain
@@ -111,8 +111,7 @@ class ScorerStore:
             InputError: The graph has too few edges or relations.
         """
         began = time.monotonic()
-        # Two threads in products this small wait for each other, the more so on a busy machine.
-        with threadpool_limits(1, user_api="blas"):
+        with one_math_thread():
             result = train(
                 graph,
                 index=PairIndex.build(graph),

@@ -170,6 +170,11 @@ class ViewJobs:
             self._views.update(view, state=ViewState.CANCELLED)
         return self._views.get(graph, view.id, edges=edges)
 
+    def count(self) -> int:
+        """Returns how many views this process makes, those that wait their turn included."""
+        with self._lock:
+            return sum(job.thread.is_alive() for job in self._jobs.values())
+
     def close(self) -> None:
         """Cancels what is under way and waits for it to stop."""
         with self._lock:

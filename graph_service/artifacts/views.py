@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
+from graph_service.artifacts.pruned import pruned_edges
 from graph_service.artifacts.scorers import ScorerStore
 from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.errors import InputError, ViewNotFoundError, ViewStaleError
-from graph_service.model.graph import Int32, KnowledgeGraph
+from graph_service.model.graph import Int32, KnowledgeGraph, require_node
 from graph_service.model.limits import Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.request import ViewRef
 from graph_service.model.serialise import from_plain, to_plain
+from graph_service.model.statement import Entity
 from graph_service.model.stored_view import Deviation, StoredView, ViewReport, ViewState
 from graph_service.model.view_delta import ViewDelta
-from graph_service.model.view_spec import Method, ViewSpec
+from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.retrieve.region.cut import extra_edges_bytes
 from graph_service.store.decoding import decodes
 from graph_service.store.lease import is_gone, owner_name
-from graph_service.store.protocol import Record, Records
+from graph_service.store.protocol import Record, Store
 from graph_service.views.codec import decode_delta, encode_delta
 from graph_service.views.delta import make_delta
 from graph_service.views.measure.deviation import BaseMeasure, measure
 from graph_service.views.overlay import lay
+from graph_service.views.part import Part
 from graph_service.views.prepared import PreparedBase
+from graph_service.views.renaming import EntityReader, rename
+from graph_service.views.scope import question_needed
 from graph_service.views.scorer.counting import COUNTS
 from graph_service.views.scorer.trained import TRAINED
+from graph_service.views.times import StatementReader
 
 KIND = "view"
 MAX_VIEW_NAME = 200
@@ -39,30 +46,39 @@ ABANDONED_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class AppliedView:
-    """A view ready to be queried."""
+    """A view ready to be queried.
+
+    Attributes:
+        renamed: The base with the names that the view gives; None where all keep theirs.
+    """
 
     id: str
     spec: ViewSpec
     delta: ViewDelta
     overlay: Overlay
     report: ViewReport
+    renamed: KnowledgeGraph | None = None
+
+    def graph_of(self, base: KnowledgeGraph, /) -> KnowledgeGraph:
+        """Returns the base as the view names its entities: the base itself where it renames none."""
+        return base if self.renamed is None else self.renamed
 
 
 class ViewStore:
     """Makes views and keeps them as records of a store.
 
     Args:
-        records: The store's records.
+        records: The store's records, and its statements.
         memory: What the caches share, laid views and what is prepared for them among them.
     """
 
-    def __init__(self, records: Records, /, *, memory: ByteBudget | None = None) -> None:
+    def __init__(self, records: Store, /, *, memory: ByteBudget | None = None) -> None:
         self._records = records
         shared = memory or ByteBudget()
         self._cache: ByteCache[tuple[tuple[str, str], str], AppliedView] = ByteCache(
             shared, "views"
         )
-        self._bases: ByteCache[tuple[tuple[str, str], str], PreparedBase] = ByteCache(
+        self._bases: ByteCache[tuple[str, tuple[str, str], str], PreparedBase] = ByteCache(
             shared, "bases of views"
         )
         self.scorers = ScorerStore(records)
@@ -103,7 +119,8 @@ class ViewStore:
         laid = self.lay_spec(graph, spec, deadline=deadline)
         if progress is not None:
             progress(0.6)
-        base = self._measured_base(graph, deadline=deadline)
+        if not spec.scope.pruned:
+            self._measured_base(graph, deadline=deadline)
         if progress is not None:
             progress(0.8)
         stored = StoredView(
@@ -115,7 +132,7 @@ class ViewStore:
             report=laid.report,
             note=note or (known.note if known else ""),
             created_at=_now(),
-            deviation=measure(graph, laid.overlay, base, deadline=deadline),
+            deviation=self._deviation(graph, spec, laid.overlay, deadline=deadline),
         )
         if progress is not None:
             progress(1.0)
@@ -160,7 +177,7 @@ class ViewStore:
             )
         if name is not None and not (name.strip() and name.isprintable()):
             raise InputError(
-                f"a view's name is of characters that can be seen, got {name!r}", argument="name"
+                f"a view's name may hold printable characters only, got {name!r}", argument="name"
             )
         view_id = spec.identity(edges)
         if name is not None:
@@ -217,14 +234,15 @@ class ViewStore:
         """Returns a view with its deviation by the scorer of now, measured and stored if need be."""
         if view.stale or view.state is not ViewState.DONE:
             return view
-        if view.deviation is not None and view.deviation.scorer == self.ats_scorer_name(
-            graph.name, edges=view.edges
+        if view.deviation is not None and (
+            view.spec.scope.pruned
+            or view.deviation.scorer == self.ats_scorer_name(graph.name, edges=view.edges)
         ):
             return view
         laid = self.apply(graph, ViewRef(id=view.id))
         record = self._records.get_record(KIND, _key(view.graph, view.id))
         assert laid is not None
-        whole = replace(view, deviation=measure(graph, laid.overlay, self._measured_base(graph)))
+        whole = replace(view, deviation=self._deviation(graph, view.spec, laid.overlay))
         if record is not None:
             self._save(whole, record.data)
         return whole
@@ -246,7 +264,7 @@ class ViewStore:
         Raises:
             ViewNotFoundError: There is none; names those there are.
         """
-        record = self._records.get_record(KIND, _key(graph, reference))
+        record = self._records.get_record(KIND, _key(graph, reference), with_data=False)
         if record is not None:
             return _stored(record, edges)
         views = self.list(graph, edges=edges)
@@ -307,10 +325,23 @@ class ViewStore:
         if record is None:
             raise ViewNotFoundError(f"view {view.id} was deleted meanwhile", argument="view")
         delta = decode_delta(graph, record.data)
-        laid = AppliedView(
-            view.id, view.spec, delta, lay(graph, delta, view_id=view.id), view.report
-        )
-        return self._keep(laid, graph)
+        return self._keep(_laid(graph, view.id, view.spec, delta, view.report), graph)
+
+    def renames(self, graph: KnowledgeGraph, reference: ViewRef | None, /) -> bool:
+        """Returns whether a view gives entities other names; those of the base for no view.
+
+        Raises:
+            ViewNotFoundError: No such stored view.
+        """
+        if reference is None:
+            return False
+        reference.validate()
+        spec = reference.spec
+        if spec is None:
+            name = reference.id if reference.id is not None else reference.name
+            assert name is not None
+            spec = self.get(graph.name, name, edges=graph.fingerprints.edges).spec
+        return spec.method is Method.NAMES
 
     def lay_spec(
         self,
@@ -328,13 +359,19 @@ class ViewStore:
             cached = self._cached(view_id, graph)
             if cached is not None:
                 return cached
-        scorer = spec.scorer if spec.method is Method.RELATION_REPLACEMENT else COUNTS
-        base = self.prepared(graph, scorer)
-        delta, report = make_delta(
-            graph, spec, prepared=base, question_edges=question_edges, deadline=deadline
-        )
-        self._charge(base, scorer)
-        laid = AppliedView(view_id, spec, delta, lay(graph, delta, view_id=view_id), report)
+        if spec.scope.pruned:
+            part = _pruned_part(graph, spec, question_edges, deadline)
+            base = PreparedBase(part.graph, statements=self._reader(graph))
+            delta, report = make_delta(part.graph, _within(spec), prepared=base, deadline=deadline)
+            delta = part.in_base(delta)
+        else:
+            scorer = spec.scorer if "scorer" in spec.takes.parameters else COUNTS
+            base = self.prepared(graph, scorer)
+            delta, report = make_delta(
+                graph, spec, prepared=base, question_edges=question_edges, deadline=deadline
+            )
+            self._charge(base, scorer)
+        laid = _laid(graph, view_id, spec, delta, report)
         return laid if spec.scope.of_question else self._keep(laid, graph)
 
     def ats_scorer_name(self, graph: str, /, *, edges: str) -> str:
@@ -352,7 +389,7 @@ class ViewStore:
         Raises:
             InputError: The graph has no such scorer.
         """
-        key = _numbering(graph), scorer
+        key = graph.edition, _numbering(graph), scorer
         base = self._bases.get(key)
         if base is None:
             base = self._prepare(graph, scorer)
@@ -361,11 +398,14 @@ class ViewStore:
 
     def _charge(self, base: PreparedBase, scorer: str) -> None:
         """Charges a base with what it has made of what it was asked for."""
-        self._bases.charge((_numbering(base.graph), scorer), base.held_bytes())
+        key = base.graph.edition, _numbering(base.graph), scorer
+        self._bases.charge(key, base.held_bytes())
 
     def _prepare(self, graph: KnowledgeGraph, scorer: str) -> PreparedBase:
         if scorer == COUNTS:
-            return PreparedBase(graph)
+            return PreparedBase(
+                graph, statements=self._reader(graph), entities=self._entity_reader(graph)
+            )
         index = self.prepared(graph).index
         stored = self.scorers.get(graph.name, scorer, edges=graph.fingerprints.edges)
         return PreparedBase(
@@ -373,7 +413,17 @@ class ViewStore:
             scorer=self.scorers.open(graph, scorer, index=index),
             quality=stored.quality,
             index=index,
+            statements=self._reader(graph),
         )
+
+    def _reader(self, graph: KnowledgeGraph) -> StatementReader:
+        return partial(self._records.statements, graph.edition)
+
+    def _entity_reader(self, graph: KnowledgeGraph) -> EntityReader:
+        def read(ids: Sequence[str]) -> Mapping[str, Entity]:
+            return self._records.entities(graph.edition, ids).found
+
+        return read
 
     def _measured_base(
         self, graph: KnowledgeGraph, /, *, deadline: Deadline | None = None
@@ -384,17 +434,75 @@ class ViewStore:
         self._charge(base, scorer)
         return found
 
+    def _deviation(
+        self,
+        graph: KnowledgeGraph,
+        spec: ViewSpec,
+        overlay: Overlay,
+        /,
+        *,
+        deadline: Deadline | None = None,
+    ) -> Deviation:
+        """Returns how far a view is from its base: from the pruned part that it changes, if any."""
+        if not spec.scope.pruned:
+            base = self._measured_base(graph, deadline=deadline)
+            return measure(graph, overlay, base, deadline=deadline)
+        part = _pruned_part(graph, spec, None, deadline).graph
+        prepared = PreparedBase(part, statements=self._reader(graph))
+        delta, _ = make_delta(part, _within(spec), prepared=prepared, deadline=deadline)
+        laid = lay(part, delta, view_id=overlay.view_id)
+        return measure(part, laid, prepared.measure(deadline=deadline), deadline=deadline)
+
     def _cached(self, view_id: str, graph: KnowledgeGraph) -> AppliedView | None:
-        return self._cache.get((_numbering(graph), view_id))
+        found = self._cache.get((_numbering(graph), view_id))
+        # A renamed graph is one of the edition that it was made of.
+        is_of_another = (
+            found is not None
+            and found.renamed is not None
+            and found.renamed.edition != graph.edition
+        )
+        return None if is_of_another else found
 
     def _keep(self, laid: AppliedView, graph: KnowledgeGraph) -> AppliedView:
         key = _numbering(graph), laid.id
         return self._cache.keep(key, laid, _laid_bytes(laid, graph))
 
 
+def _pruned_part(
+    graph: KnowledgeGraph, spec: ViewSpec, question_edges: Int32 | None, deadline: Deadline | None
+) -> Part:
+    """Returns the part of a base that a pruned scope leaves."""
+    if question_edges is None:
+        if spec.scope.of_question:
+            raise question_needed()
+        question_edges = pruned_edges(
+            graph,
+            [require_node(graph, id_) for id_ in spec.scope.around_entity_ids],
+            hops=spec.scope.hops,
+            deadline=deadline or Deadline.none(),
+        )
+    return Part.of(graph, question_edges)
+
+
+def _within(spec: ViewSpec) -> ViewSpec:
+    """Returns what is asked of the part itself."""
+    scope = spec.scope
+    return replace(spec, scope=Scope(scope.statement_ids, scope.relation_ids))
+
+
+def _laid(
+    graph: KnowledgeGraph, view_id: str, spec: ViewSpec, delta: ViewDelta, report: ViewReport
+) -> AppliedView:
+    renamed = None if delta.names is None else rename(graph, delta.names)
+    return AppliedView(view_id, spec, delta, lay(graph, delta, view_id=view_id), report, renamed)
+
+
 def _laid_bytes(laid: AppliedView, graph: KnowledgeGraph) -> int:
     """The bytes of a view, with the order of its edges that the first question on it makes."""
-    return held_bytes(laid, shared=(graph,)) + extra_edges_bytes(graph, laid.overlay)
+    shared = [graph, *graph.node_labels.values()]
+    if laid.renamed is not None:
+        shared += [getattr(graph, each.name) for each in fields(graph)]
+    return held_bytes(laid, shared=shared) + extra_edges_bytes(graph, laid.overlay)
 
 
 def _numbering(graph: KnowledgeGraph) -> tuple[str, str]:

@@ -93,7 +93,7 @@ def demo(options: DemoOptions, output: Output, /) -> int:
     record["seconds"] = round(time.perf_counter() - started, 1)
     output.line()
     output.line(f"Done in {record['seconds']} s. Next:")
-    output.line("  1. a server to send GraphQL to, on a graph that stays:")
+    output.line("  1. a page in your browser, and GraphQL, on a graph that stays:")
     output.line("       graph-service demo --keep demo.db")
     output.line("       graph-service serve --store sqlite:///demo.db")
     output.line("  2. your own subgraph, from a Wikidata dump, RDF or a table:")

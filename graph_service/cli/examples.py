@@ -15,6 +15,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "export r30.nt --graph demo --view rr:0.3:1",
     ),
     "backup": ("backup copy.db --store sqlite:///graph.db",),
+    "snapshot": (
+        "snapshot push /mnt/shared/snapshots --graph demo",
+        "snapshot pull s3://bucket/snapshots --graph demo",
+    ),
     "verify": ("verify --store sqlite:///graph.db", "verify --graph demo --json"),
     "search": ('search "Douglas Adams" --graph demo',),
     "item": ("item Q42", "item dbr:Rome --view rr:0.3:1 --limit 20"),
@@ -47,6 +51,18 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "prompt": ("prompt list", "prompt show kalma"),
     "questions": ("questions questions.jsonl --first 5",),
+    "experiment": (
+        "experiment plan PLAN.yaml",
+        "experiment run PLAN.yaml --out DIR --workers 2",
+        "experiment report PLAN.yaml --out DIR",
+    ),
+    "dataset": (
+        "dataset kalma build --graph demo --relation P26 --corpus texts.txt --model NAME "
+        "--model-url URL --out DIR",
+        "dataset okgqa build --graph demo --model NAME --model-url URL --out DIR",
+        "dataset ltgen build --sample sample.jsonl --model NAME --model-url URL --out DIR",
+        "dataset kalma check --out DIR",
+    ),
     "rank": (
         "rank train train.txt --label-file labels.tsv --out ranker.npz",
         "rank measure valid.txt --ranker ranker.npz --label-file labels.tsv --also train.txt",
@@ -63,6 +79,14 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "serve": (
         "serve --store sqlite:///graph.db",
         "serve --host 0.0.0.0 --port 8080 --threads 16",
+        "serve --host 0.0.0.0 --keys keys.json",
+        "serve --documents page.json --documents client.json",
+    ),
+    "documents": ("documents", "documents explorer"),
+    "keys": ("keys add alice --graph films", "keys list", "keys revoke alice"),
+    "mcp": (
+        "mcp --store sqlite:///graph.db --graph demo",
+        "mcp --server http://127.0.0.1:8000 --http 127.0.0.1:8001",
     ),
     "doctor": ("doctor", "doctor --settings"),
     "bench": (

@@ -89,6 +89,15 @@ class Subverb:
     examples: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class SubverbGroup:
+    """A word after a verb that has words after it, such as ``kalma`` in ``dataset kalma build``."""
+
+    name: str
+    help: str
+    words: tuple[Subverb, ...]
+
+
 def request(cls: type, /, *, only: Collection[str] | None = None, **given: Any) -> Any:
     """Returns a field of a verb's options that is a request, whose options the verb takes too.
 

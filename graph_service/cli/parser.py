@@ -6,11 +6,14 @@ import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graph_service import __version__
 from graph_service.cli.arguments import Parser, examples
 from graph_service.cli.examples import EXAMPLES
+
+if TYPE_CHECKING:
+    from graph_service.cli.options import Subverb, SubverbGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,11 @@ VERBS = (
         "copy a store's file while it is in use",
         "graph.options:BackupOptions",
         "graph.exporting:backup",
+    ),
+    Verb(
+        "snapshot",
+        "move a graph's arrays between machines: push, pull",
+        "graph.snapshot_options:SNAPSHOT_VERBS",
     ),
     Verb(
         "verify",
@@ -127,6 +135,16 @@ VERBS = (
         "answer.question_files:questions",
     ),
     Verb("score", "score answers", "score.options:SCORES"),
+    Verb(
+        "experiment",
+        "robustness experiments as files: plan, run, report, compare",
+        "experiment.options:EXPERIMENTS",
+    ),
+    Verb(
+        "dataset",
+        "make question sets of a graph and a chat model, check them, describe them",
+        "dataset.options:DATASETS",
+    ),
     Verb("rank", "rank relations by a question; train and measure that", "rank.options:RANK_VERBS"),
     Verb(
         "retriever",
@@ -134,6 +152,19 @@ VERBS = (
         "retriever.options:RETRIEVER_VERBS",
     ),
     Verb("serve", "serve GraphQL over HTTP", "serve_options:ServeOptions", "serving:serve"),
+    Verb(
+        "documents",
+        "print the documents of the Python client or the explorer, for serve --documents",
+        "documents_options:DocumentsOptions",
+        "documents:documents",
+    ),
+    Verb("keys", "make, list or revoke API keys", "keys_options:KEY_VERBS"),
+    Verb(
+        "mcp",
+        "serve tools for language models by the Model Context Protocol",
+        "mcp_options:McpOptions",
+        "mcp_serving:mcp",
+    ),
     Verb(
         "doctor", "check the installation", "doctor.options:DoctorOptions", "doctor.doctor:doctor"
     ),
@@ -197,14 +228,24 @@ def _add_options(verb: argparse.ArgumentParser, each: Verb) -> None:
     if each.run:
         verb.set_defaults(run=_imported_when_called(each.run), options=options)
         add_options(verb, options)
-        return
+    else:
+        _add_words(verb, options)
+
+
+def _add_words(verb: argparse.ArgumentParser, ones: Sequence[Subverb | SubverbGroup]) -> None:
+    from graph_service.cli.options import Subverb, add_options
+
     words = verb.add_subparsers(title="verbs", metavar="WHAT", required=True)
-    for one in options:
+    for one in ones:
+        shown = one.examples if isinstance(one, Subverb) else ()
         word = words.add_parser(
-            one.name, help=one.help, description=one.help, epilog=examples(one.examples)
+            one.name, help=one.help, description=one.help, epilog=examples(shown)
         )
-        word.set_defaults(run=_imported_when_called(one.run), options=one.options)
-        add_options(word, one.options)
+        if isinstance(one, Subverb):
+            word.set_defaults(run=_imported_when_called(one.run), options=one.options)
+            add_options(word, one.options)
+        else:
+            _add_words(word, one.words)
 
 
 def _imported_when_called(name: str) -> Callable[..., int]:

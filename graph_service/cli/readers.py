@@ -8,36 +8,12 @@ import orjson
 
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
-from graph_service.model.view_spec import Scope, ViewSpec, parse_method
-
-QUESTION_SCOPE = "question"
+from graph_service.model.view_reference import parse_view
 
 
 def view_ref(text: str | None, /) -> ViewRef | None:
-    """Returns the view of an option: ``METHOD:LEVEL[:SEED[:question]]``, or a stored view's name.
-
-    With ``question`` at the end only the region of the question's own entities is changed, as
-    in OKGQA-P.
-    """
-    if text is None:
-        return None
-    parts = text.split(":")
-    of_question = len(parts) == 4 and parts[3] == QUESTION_SCOPE
-    if len(parts) in (2, 3) or of_question:
-        try:
-            level = float(parts[1])
-            random_seed = int(parts[2]) if len(parts) > 2 else 0
-        except ValueError:
-            return ViewRef(id=text)
-        spec = ViewSpec(
-            method=parse_method(parts[0]),
-            level=level,
-            random_seed=random_seed,
-            scope=Scope(of_question=of_question),
-        )
-        spec.validate()
-        return ViewRef(spec=spec)
-    return ViewRef(id=text)
+    """Returns the view of an option: see ``parse_view``."""
+    return None if text is None else parse_view(text)
 
 
 def read_vector(path: str, /) -> tuple[float, ...]:

@@ -1,6 +1,6 @@
-"""``docs/options.md``: every option of a request in its three spellings.
+"""``docs/reference/options.md``: every option of a request in its three spellings.
 
-python -m graph_service.cli.tables > docs/options.md
+python -m graph_service.cli.tables > docs/reference/options.md
 """
 
 from __future__ import annotations
@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from graph_service.cli.answer.options import AnswerOptions, RunOptions
+from graph_service.cli.answer.options import AnswerOptions, OwnPromptOptions, RunOptions
+from graph_service.cli.answer.options import EndpointOptions as ModelEndpointOptions
+from graph_service.cli.dataset.options import DATASETS, BuildOptions, FolderOptions
+from graph_service.cli.experiment.options import EXPERIMENTS, PlanOptions
 from graph_service.cli.options import GraphOptions
 from graph_service.cli.score.options import SCORES, JudgeModelOptions
+from graph_service.cli.serve_options import ServeOptions
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.view_spec import Scope, ViewSpec
 from graph_service.options import rows_of
@@ -58,7 +62,7 @@ def _sections() -> Iterator[_Section]:
     )
     yield _Section(
         "A view",
-        "`view create`, GraphQL's `ViewSpecInput`, `ViewSpec` ([views](views.md)). A view's identity is "
+        "`view create`, GraphQL's `ViewSpecInput`, `ViewSpec` ([views](../how-to/perturb-a-graph.md)). A view's identity is "
         "made of these and of the base's fingerprint.",
         ViewSpec,
         of_api=True,
@@ -78,6 +82,12 @@ def _sections() -> Iterator[_Section]:
     yield _Section("Which part of a source is loaded", "`load`, `Filters`.", Filters)
     yield _Section(
         "A load from an endpoint", "`load wikidata:Q42`, `EndpointOptions`.", EndpointOptions
+    )
+    yield _Section(
+        "A server",
+        "`serve` ([serving](api.md#serving)). Settings of the environment limit it too "
+        "(`graph-service doctor --settings`).",
+        ServeOptions,
     )
     yield _Section(
         "An answer",
@@ -110,6 +120,40 @@ def _sections() -> Iterator[_Section]:
         text = each.help[0].upper() + each.help[1:] + "."
         text += f" Here {' and '.join(has)}." if has else ""
         yield _Section(f"score {each.name}", text, each.options, level=3, without=tuple(shared))
+    yield _Section(
+        "An experiment",
+        "`experiment plan` ([experiments](../how-to/run-an-experiment.md)); the plan itself holds what is asked.",
+        PlanOptions,
+    )
+    for each in EXPERIMENTS[1:]:
+        text = each.help[0].upper() + each.help[1:] + "."
+        if issubclass(each.options, PlanOptions):
+            text += " Beside those of `experiment plan`, and of models as `answer` has them:"
+        yield _Section(
+            f"experiment {each.name}",
+            text,
+            each.options,
+            level=3,
+            without=(PlanOptions, ModelEndpointOptions, OwnPromptOptions),
+        )
+    yield _Section(
+        "A data set",
+        "`dataset` ([data sets](../how-to/make-a-data-set.md)) has a word for each builder. Every `build` takes these, "
+        "and those of models as `answer` has them.",
+        BuildOptions,
+        without=(ModelEndpointOptions, OwnPromptOptions),
+    )
+    for builder in DATASETS:
+        for word in builder.words:
+            if word.options is not FolderOptions:
+                text = f"{word.help[0].upper()}{word.help[1:]}. Beside those above:"
+                yield _Section(
+                    f"dataset {builder.name} {word.name}",
+                    text,
+                    word.options,
+                    level=3,
+                    without=(BuildOptions,),
+                )
 
 
 def options_page() -> str:

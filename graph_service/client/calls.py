@@ -6,8 +6,9 @@ Parameters and docstring of a function here are those of the client's method of 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Required, TypeVar, Unpack, cast
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, Generic, Literal, Required, TypeVar, Unpack, cast
 
 from graph_service.client import documents
 from graph_service.client.decode import (
@@ -16,6 +17,7 @@ from graph_service.client.decode import (
     decode_hit,
     decode_item,
     decode_item_statement,
+    decode_neighbour,
     decode_outcome,
     decode_result,
     decode_view,
@@ -26,6 +28,7 @@ from graph_service.client.types import (
     FoundItem,
     Item,
     ItemStatement,
+    Neighbours,
     ViewChanges,
 )
 from graph_service.errors import GraphServiceError, InputError, StoreError
@@ -49,11 +52,13 @@ from graph_service.model.values import (
     Time,
     Value,
 )
-from graph_service.model.view_spec import Change, ViewSpec
-from graph_service.options import options_of
+from graph_service.model.view_spec import Change, Scope, ViewSpec
+from graph_service.options import EXPERIMENTAL, options_of
 
 T = TypeVar("T")
 View = ViewRef | ViewSpec | str
+PAGE = 1000
+"""Elements of a page of a list that is read whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +67,22 @@ class Call(Generic[T]):
 
     Attributes:
         read: Makes the answer's data what the caller gets.
+        connection: The field that holds a page of a list, where the caller gets the whole list.
     """
 
     document: str
     variables: Mapping[str, Any]
     read: Callable[[Mapping[str, Any]], T]
+    connection: str = ""
+
+    def next_page(self, data: Mapping[str, Any], /) -> Call[T] | None:
+        """Returns the call for the page after the one that was read; None after the last."""
+        if not self.connection:
+            return None
+        page = data[self.connection]["pageInfo"]
+        if not page["hasNextPage"]:
+            return None
+        return replace(self, variables={**self.variables, "after": page["endCursor"]})
 
     def decode(self, data: Mapping[str, Any], /) -> T:
         """Returns what the caller gets; raises ``StoreError`` for data of another shape."""
@@ -82,11 +98,12 @@ class Call(Generic[T]):
 
 def _retrieve_input(question: str, options: RetrieveOptions) -> dict[str, Any]:
     known = {
-        name: each.graphql
+        name: each
         for name, each in options_of(RetrieveRequest).items()
         if each.facts.of_api and name != "question"
     }
     fields: dict[str, Any] = {"question": question}
+    experimental: dict[str, Any] = {}
     for key, value in options.items():
         if key == "details" or value is None:
             continue
@@ -94,7 +111,11 @@ def _retrieve_input(question: str, options: RetrieveOptions) -> dict[str, Any]:
             raise TypeError(
                 f"unknown option {key!r}; expected one of {', '.join([*known, 'details'])}"
             )
-        fields[known[key]] = view_input(cast(View, value)) if key == "view" else _plain(value)
+        one = known[key]
+        of = experimental if one.facts.is_experimental else fields
+        of[one.graphql] = view_input(cast(View, value)) if key == "view" else _plain(value)
+    if experimental:
+        fields[EXPERIMENTAL] = experimental
     return fields
 
 
@@ -107,41 +128,46 @@ def _plain(value: object) -> object:
 def view_input(view: View, /) -> dict[str, Any]:
     """Returns a ``ViewRefInput``."""
     if isinstance(view, str):
-        return {"id": view}
+        return {"viewId": view}
     if isinstance(view, ViewSpec):
         return {"spec": spec_input(view)}
     view.validate()
     if view.spec is not None:
         return {"spec": spec_input(view.spec)}
-    return {"id": view.id} if view.id is not None else {"name": view.name}
+    return {"viewId": view.id} if view.id is not None else {"name": view.name}
 
 
 def spec_input(spec: ViewSpec, /) -> dict[str, Any]:
     """Returns a ``ViewSpecInput``."""
-    fields: dict[str, Any] = {
-        "method": spec.method.name,
-        "randomSeed": spec.random_seed,
-        "sampling": spec.sampling.name,
-        "scope": {
-            "statementIds": list(spec.scope.statement_ids),
-            "propertyIds": list(spec.scope.relation_ids),
-            "aroundItemIds": list(spec.scope.around_entity_ids),
-            "hops": spec.scope.hops,
-            "ofQuestion": spec.scope.of_question,
-        },
-        "statementIds": list(spec.statement_ids),
-        "changes": [_change_input(change) for change in spec.changes],
-        "scorer": spec.scorer,
+    return _view_fields(spec)
+
+
+def _view_fields(given: ViewSpec | Scope) -> dict[str, Any]:
+    """Returns the options of a specification or scope that differ from their defaults.
+
+    A server of an earlier version does not know the newest ones, and refuses those it is sent.
+    """
+    values = {each: getattr(given, name) for name, each in options_of(type(given)).items()}
+    return {
+        each.graphql: _view_value(value) for each, value in values.items() if value != each.default
     }
-    if spec.level is not None:
-        fields["level"] = spec.level
-    if spec.count is not None:
-        fields["count"] = spec.count
-    return fields
+
+
+def _view_value(value: object) -> object:
+    match value:
+        case Scope():
+            return _view_fields(value)
+        case Change():
+            return _change_input(value)
+        case Enum():
+            return value.name
+        case tuple():
+            return [_view_value(item) for item in value]
+    return value
 
 
 def _change_input(change: Change) -> dict[str, Any]:
-    fields: dict[str, Any] = {"remove": change.remove}
+    fields: dict[str, Any] = {"remove": True} if change.remove else {}
     if change.statement_id is not None:
         fields["statementId"] = change.statement_id
     if change.head is not None:
@@ -326,7 +352,10 @@ def neighbourhood(
 def graphs() -> Call[tuple[GraphInfo, ...]]:
     """Returns all graphs."""
     return Call(
-        documents.GRAPHS, {}, lambda data: tuple(decode_graph(row) for row in data["graphs"])
+        documents.GRAPHS,
+        {"first": PAGE},
+        lambda data: tuple(decode_graph(one["node"]) for one in data["graphs"]["edges"]),
+        connection="graphs",
     )
 
 
@@ -362,17 +391,64 @@ def statements(
         item = data["item"]
         if item is None:
             return ()
-        return tuple(decode_item_statement(item, row) for row in item["statements"])
+        return tuple(decode_item_statement(item, edge) for edge in item["statements"]["edges"])
 
     variables = {
         "id": id_,
         "graph": graph,
         "view": view_input(view) if view is not None else None,
-        "property": relation_id,
+        "properties": [relation_id] if relation_id is not None else None,
         "languages": list(languages),
-        "limit": limit,
+        "first": limit,
     }
     return Call(documents.ITEM_STATEMENTS, variables, read)
+
+
+def neighbours(
+    id_: str,
+    /,
+    *,
+    graph: str | None = None,
+    view: View | None = None,
+    relation_ids: Sequence[str] = (),
+    direction: Literal["outgoing", "incoming"] | None = None,
+    languages: Sequence[str] = ("en",),
+    first: int = 100,
+    after: str | None = None,
+    details: bool = False,
+) -> Call[Neighbours | None]:
+    """Returns a page of the entities at the other end of an item's statements.
+
+    None if the graph lacks the item.
+    """
+
+    def read(data: Mapping[str, Any]) -> Neighbours | None:
+        item = data["item"]
+        if item is None:
+            return None
+        page = item["neighbours"]
+        return Neighbours(
+            tuple(map(decode_neighbour, page["edges"])), page["totalCount"], _end_cursor(page)
+        )
+
+    variables = {
+        "id": id_,
+        "graph": graph,
+        "view": view_input(view) if view is not None else None,
+        "properties": list(relation_ids) or None,
+        "direction": direction.upper() if direction is not None else None,
+        "languages": list(languages),
+        "first": first,
+        "after": after,
+        "details": details,
+    }
+    return Call(documents.NEIGHBOURS, variables, read)
+
+
+def _end_cursor(page: Mapping[str, Any]) -> str | None:
+    """Returns the cursor of the page after one; None after the last."""
+    info = page["pageInfo"]
+    return info["endCursor"] if info["hasNextPage"] else None
 
 
 def search(
@@ -380,14 +456,26 @@ def search(
     /,
     *,
     graph: str | None = None,
+    view: View | None = None,
     languages: Sequence[str] = (),
     limit: int = 10,
+    prefix: bool = False,
 ) -> Call[tuple[FoundItem, ...]]:
-    """Returns items by name, best first."""
+    """Returns items by name, best first; with ``prefix`` the last word may begin one.
+
+    On a view of method ``names`` items are found by the names that it gives them.
+    """
     return Call(
         documents.SEARCH,
-        {"query": query, "graph": graph, "languages": list(languages), "limit": limit},
-        lambda data: tuple(decode_hit(row) for row in data["hits"]),
+        {
+            "query": query,
+            "graph": graph,
+            "view": view_input(view) if view is not None else None,
+            "languages": list(languages),
+            "prefix": prefix,
+            "first": limit,
+        },
+        lambda data: tuple(decode_hit(edge) for edge in data["hits"]["edges"]),
     )
 
 
@@ -395,8 +483,9 @@ def views(*, graph: str | None = None) -> Call[tuple[StoredView, ...]]:
     """Returns the stored views of a graph, oldest first."""
     return Call(
         documents.VIEWS,
-        {"graph": graph, "first": 1000},
-        lambda data: tuple(decode_view(row) for row in data["views"]["items"]),
+        {"graph": graph, "first": PAGE},
+        lambda data: tuple(decode_view(one["node"]) for one in data["views"]["edges"]),
+        connection="views",
     )
 
 
@@ -404,7 +493,7 @@ def view(reference: str, /, *, graph: str | None = None) -> Call[StoredView | No
     """Returns a stored view by id or name; None if there is none."""
     return Call(
         documents.VIEW,
-        {"id": reference, "graph": graph},
+        {"reference": reference, "graph": graph},
         lambda data: decode_view(data["view"]) if data["view"] is not None else None,
     )
 
@@ -419,12 +508,12 @@ def view_diff(
             return None
         page = data["view"]["diff"]
         return ViewChanges(
-            tuple(decode_view_change(row) for row in page["items"]),
-            page["total"],
-            page["endCursor"],
+            tuple(decode_view_change(edge["node"]) for edge in page["edges"]),
+            page["totalCount"],
+            _end_cursor(page),
         )
 
-    variables = {"id": reference, "graph": graph, "first": first, "after": after}
+    variables = {"reference": reference, "graph": graph, "first": first, "after": after}
     return Call(documents.VIEW_DIFF, variables, read)
 
 
@@ -441,26 +530,36 @@ def create_view(
 
     Without ``wait`` it returns at once, and ``view`` says how far it has come.
     """
-    fields = {"graph": graph, "spec": spec_input(spec), "name": name, "note": note, "wait": wait}
-    return Call(documents.CREATE_VIEW, {"input": fields}, lambda data: decode_view(data["view"]))
+    given = {"name": name, "note": note or None, "wait": None if wait else False}
+    fields: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    fields |= {"graph": graph, "spec": spec_input(spec)}
+    return Call(
+        documents.CREATE_VIEW, {"input": fields}, lambda data: decode_view(data["made"]["view"])
+    )
 
 
 def cancel_job(reference: str, /, *, graph: str | None = None) -> Call[StoredView]:
     """Cancels the making of a view and returns it; one that is done stays."""
     return Call(
         documents.CANCEL_JOB,
-        {"id": reference, "graph": graph},
-        lambda data: decode_view(data["view"]),
+        {"input": {"reference": reference, "graph": graph}},
+        lambda data: decode_view(data["cancelled"]["view"]),
     )
 
 
 def delete_view(reference: str, /, *, graph: str | None = None) -> Call[str]:
     """Deletes a stored view and returns its id."""
     return Call(
-        documents.DELETE_VIEW, {"id": reference, "graph": graph}, lambda data: str(data["id"])
+        documents.DELETE_VIEW,
+        {"input": {"reference": reference, "graph": graph}},
+        lambda data: str(data["deleted"]["viewId"]),
     )
 
 
 def delete_graph(name: str, /) -> Call[str]:
     """Deletes a graph with its views, passages and page views; returns its name."""
-    return Call(documents.DELETE_GRAPH, {"name": name}, lambda data: str(data["name"]))
+    return Call(
+        documents.DELETE_GRAPH,
+        {"input": {"name": name}},
+        lambda data: str(data["deleted"]["name"]),
+    )

@@ -22,6 +22,7 @@ from typing import (
     ParamSpec,
     Self,
     TypeVar,
+    cast,
 )
 
 from graph_service.client import calls
@@ -104,6 +105,7 @@ class Client(_ClientBase):
 
     items = blocking(calls.items)
     statements = blocking(calls.statements)
+    neighbours = blocking(calls.neighbours)
     search = blocking(calls.search)
     neighbourhood = blocking(calls.neighbourhood)
 
@@ -127,7 +129,10 @@ class Client(_ClientBase):
     delete_passages = blocking(passage_calls.delete_passages)
 
     def _run(self, call: Call[T]) -> T:
-        return call.decode(unwrap(self._transport.send(call.document, call.variables)))
+        data = unwrap(self._transport.send(call.document, call.variables))
+        answer: Any = call.decode(data)
+        following = call.next_page(data)
+        return cast(T, answer if following is None else answer + self._run(following))
 
     def close(self) -> None:
         """Releases connections."""
@@ -157,6 +162,7 @@ class AsyncClient(_ClientBase):
 
     items = awaiting(calls.items)
     statements = awaiting(calls.statements)
+    neighbours = awaiting(calls.neighbours)
     search = awaiting(calls.search)
     neighbourhood = awaiting(calls.neighbourhood)
 
@@ -180,8 +186,10 @@ class AsyncClient(_ClientBase):
     delete_passages = awaiting(passage_calls.delete_passages)
 
     async def _run(self, call: Call[T]) -> T:
-        response = await self._transport.send_async(call.document, call.variables)
-        return call.decode(unwrap(response))
+        data = unwrap(await self._transport.send_async(call.document, call.variables))
+        answer: Any = call.decode(data)
+        following = call.next_page(data)
+        return cast(T, answer if following is None else answer + await self._run(following))
 
     async def close(self) -> None:
         """Releases connections."""

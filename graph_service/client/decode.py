@@ -14,6 +14,7 @@ from graph_service.client.types import (
     FoundItem,
     Item,
     ItemStatement,
+    Neighbour,
 )
 from graph_service.errors import GraphServiceError
 from graph_service.model.answer import AnswerKind, ConstraintKind, ReadConstraint
@@ -29,6 +30,7 @@ from graph_service.model.result import (
     Prizes,
     Provenance,
     RegionReport,
+    RegionStats,
     RelationRef,
     RetrievalResult,
     ScoredPath,
@@ -43,9 +45,14 @@ from graph_service.model.result import (
     TripleChange,
     TripletsResult,
 )
-from graph_service.model.serialise import from_plain
 from graph_service.model.statement import Rank, Reference, Snak
-from graph_service.model.stored_view import Deviation, StoredView, ViewReport, ViewState
+from graph_service.model.stored_view import (
+    NAMES_CHANGED,
+    Deviation,
+    StoredView,
+    ViewReport,
+    ViewState,
+)
 from graph_service.model.values import (
     Coordinates,
     EntityValue,
@@ -68,13 +75,13 @@ def decode_value(data: Json, /) -> Value:
     """Returns the typed value of a ``Value`` object."""
     match data["__typename"]:
         case "ItemValue":
-            return EntityValue(data["item"]["id"])
+            return EntityValue(data["item"]["itemId"])
         case "StringValue":
             return StringValue(data["content"], data["datatype"])
         case "MonolingualTextValue":
             return MonolingualText(data["text"], data["language"])
         case "QuantityValue":
-            unit = data["unit"]["id"] if data["unit"] else None
+            unit = data["unit"]["itemId"] if data["unit"] else None
             return Quantity(data["amount"], unit, data["lowerBound"], data["upperBound"])
         case "TimeValue":
             return Time(
@@ -104,21 +111,23 @@ def decode_value(data: Json, /) -> Value:
 
 
 def _snaks(parts: list[Json]) -> tuple[Snak, ...]:
-    return tuple(Snak(part["property"]["id"], decode_value(part["value"])) for part in parts)
+    return tuple(
+        Snak(part["property"]["propertyId"], decode_value(part["value"])) for part in parts
+    )
 
 
-def decode_triple(subject: Json, data: Json, /) -> Triple:
+def decode_triple(subject: Json, data: Json, stands_for: Sequence[str] = (), /) -> Triple:
     """Returns a triple of its subject and its statement."""
     return Triple(
-        statement_id=data["id"],
-        head=EntityRef(subject["id"], subject["label"], subject.get("description")),
-        relation=RelationRef(data["property"]["id"], data["property"]["label"]),
+        statement_id=data["statementId"],
+        head=_ref(subject),
+        relation=RelationRef(data["property"]["propertyId"], data["property"]["label"]),
         value=decode_value(data["value"]),
         value_label=data["valueText"],
         rank=Rank[data["rank"]],
         qualifiers=_snaks(data.get("qualifiers", [])),
         references=tuple(Reference(_snaks(group["parts"])) for group in data.get("references", [])),
-        stands_for=tuple(data.get("standsFor", [])),
+        stands_for=tuple(stands_for),
     )
 
 
@@ -134,7 +143,7 @@ def _change(subject: Json, data: Json | None) -> TripleChange:
 def _scored(data: Json) -> ScoredTriple:
     subject = data["subject"]
     return ScoredTriple(
-        decode_triple(subject, data["statement"]),
+        decode_triple(subject, data["statement"], data["standsFor"]),
         data["score"],
         Prizes(*data["prizes"]),
         _change(subject, data.get("change")),
@@ -147,7 +156,7 @@ def _path(data: Json) -> ScoredPath:
     return ScoredPath(
         tuple(
             Step(
-                decode_triple(step["subject"], step["statement"]),
+                decode_triple(step["subject"], step["statement"], step["standsFor"]),
                 step["reversed"],
                 _change(step["subject"], step.get("change")),
             )
@@ -155,7 +164,7 @@ def _path(data: Json) -> ScoredPath:
         ),
         data["score"],
         data["originId"],
-        tuple(ScorePart(name, amount) for name, amount in data["parts"].items()),
+        tuple(ScorePart(part["name"].lower(), part["amount"]) for part in data["parts"]),
         _constraints(data["constraints"]),
     )
 
@@ -173,7 +182,7 @@ def _answer(data: Json) -> Answer:
         entities=tuple(map(_ref, data["items"])),
         basis=tuple(
             BasisStatement(
-                decode_triple(one["subject"], one["statement"]),
+                decode_triple(one["subject"], one["statement"], one["standsFor"]),
                 _change(one["subject"], one.get("change")),
             )
             for one in data["basis"]
@@ -184,20 +193,59 @@ def _answer(data: Json) -> Answer:
 
 
 def _ref(data: Json) -> EntityRef:
-    return EntityRef(data["id"], data["label"], data.get("description"))
+    return EntityRef(data["itemId"], data["label"], data.get("description"))
 
 
-def _canonical(data: Any) -> str | None:
-    if data is None:
-        return None
-    return orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode()
+def _spec(data: Json | None) -> str | None:
+    spec: str | None = None if data is None else data["json"]
+    return spec
+
+
+def decode_cuts(rows: Sequence[Json], /) -> tuple[Cut, ...]:
+    """Returns what limits left out."""
+    return tuple(
+        Cut(
+            row["what"].lower(),
+            CutReason[row["reason"]],
+            row["limit"],
+            row["kept"],
+            row["total"],
+        )
+        for row in rows
+    )
+
+
+def decode_timings(rows: Sequence[Json], /) -> dict[str, float]:
+    """Returns milliseconds by stage."""
+    return {row["stage"]: row["milliseconds"] for row in rows}
+
+
+def decode_named(rows: Sequence[Json], /) -> dict[str, Any]:
+    """Returns named values by name."""
+    return {
+        row["name"]: row["text"] if row["type"] == "TEXT" else orjson.loads(row["text"])
+        for row in rows
+    }
+
+
+def _region(data: Json) -> RegionReport:
+    def stats(figures: Json) -> RegionStats:
+        return RegionStats(
+            figures["nodes"],
+            figures["edges"],
+            figures["meanDegree"],
+            figures["clustering"],
+            figures["density"],
+        )
+
+    return RegionReport(stats(data["before"]), stats(data["after"]))
 
 
 def decode_result(data: Json, /) -> RetrievalResult:
     """Returns the result of a ``Result`` object."""
     source = data["provenance"]
     common: dict[str, Any] = {
-        "id": data["id"],
+        "id": data["resultId"],
         "question": data["question"],
         "status": Status[data["status"]],
         "linked": tuple(
@@ -212,26 +260,23 @@ def decode_result(data: Json, /) -> RetrievalResult:
             )
             for item in data["linked"]
         ),
-        "truncated": tuple(
-            Cut(cut["what"], CutReason(cut["reason"]), cut["limit"], cut["kept"], cut["total"])
-            for cut in data["truncated"]
-        ),
+        "truncated": decode_cuts(data["truncated"]),
         "tokens": Tokens(data["tokens"]["count"], data["tokens"]["tokenizer"]),
-        "region": from_plain(RegionReport, data["region"]) if data["region"] else None,
+        "region": _region(data["region"]) if data["region"] else None,
         "provenance": Provenance(
             graph=source["graph"],
             edition=source["edition"],
             fingerprints=Fingerprints(source["edgesFingerprint"], source["contentFingerprint"]),
             view_id=source["viewId"],
-            view_spec=_canonical(source["viewSpec"]),
+            view_spec=_spec(source["viewSpec"]),
             strategy=Strategy[source["strategy"]],
             preset=source["preset"],
-            parameters=source["parameters"],
+            parameters=orjson.loads(source["parametersJson"]),
             embedder=source["embedder"],
             solver=source["solver"],
             version=source["version"],
         ),
-        "timings_ms": data["timings"],
+        "timings_ms": decode_timings(data["timings"]),
         "relevance": data["relevance"],
         "constraints": _constraints(data["constraints"]),
         "answer": _answer(data["answer"]) if data["answer"] is not None else None,
@@ -263,7 +308,7 @@ def decode_comparison(data: Json, /) -> ClientComparison:
     """Returns one row of a comparison."""
     return ClientComparison(
         view_id=data["viewId"],
-        view_spec=_canonical(data["viewSpec"]),
+        view_spec=_spec(data["viewSpec"]),
         result=decode_result(data["result"]),
         lost=tuple(data["lost"]),
         gained=tuple(data["gained"]),
@@ -281,54 +326,106 @@ def decode_graph(data: Json, /) -> GraphInfo:
         fingerprints=Fingerprints(data["edgesFingerprint"], data["contentFingerprint"]),
         source=data["source"],
         published_at=data["publishedAt"],
-        options=data["options"],
+        options=decode_named(data["options"]),
         tool_version=data["toolVersion"],
-        report=data["report"],
-        unfinished=from_plain(UnfinishedLoad, unfinished) if unfinished else None,
+        report=decode_named(data["report"]),
+        unfinished=UnfinishedLoad(
+            edition=unfinished["edition"],
+            owner=unfinished["owner"],
+            source=unfinished["source"],
+            started_at=unfinished["startedAt"],
+            statements=unfinished["statements"],
+            lease_expires_at=unfinished["leaseExpiresAt"],
+        )
+        if unfinished
+        else None,
     )
 
 
 def decode_item(data: Json, /) -> Item:
     """Returns an item with its terms."""
     return Item(
-        id=data["id"],
-        label=data["inLanguage"] or data["label"],
+        id=data["itemId"],
+        label=data["label"],
         description=data["description"],
         aliases=tuple(data["aliases"]),
         label_languages=tuple(data["labelLanguages"]),
     )
 
 
-def decode_hit(data: Json, /) -> FoundItem:
+def decode_hit(edge: Json, /) -> FoundItem:
     """Returns an item found by name."""
     return FoundItem(
-        _ref(data["item"]), data["matched"], data["languageCode"], data["isAlias"], data["score"]
+        _ref(edge["node"]), edge["matched"], edge["languageCode"], edge["isAlias"], edge["score"]
     )
 
 
-def decode_item_statement(subject: Json, data: Json, /) -> ItemStatement:
+def decode_item_statement(subject: Json, edge: Json, /) -> ItemStatement:
     """Returns a statement of an item."""
-    return ItemStatement(
-        decode_triple(subject, data["statement"]), _change(subject, data["change"])
+    return ItemStatement(decode_triple(subject, edge["node"]), _change(subject, edge["change"]))
+
+
+def decode_neighbour(edge: Json, /) -> Neighbour:
+    """Returns a neighbour of an item."""
+    statement = edge["statement"]
+    subject = statement["subject"]
+    return Neighbour(
+        _ref(edge["node"]),
+        decode_triple(subject, statement),
+        edge["direction"] == "OUTGOING",
+        _change(subject, edge["change"]),
     )
 
 
 def decode_view(data: Json, /) -> StoredView:
     """Returns a stored view."""
+    report, deviation = data["report"], data["deviation"]
+    counts = report["counts"]
     return StoredView(
-        id=data["id"],
+        id=data["viewId"],
         name=data["name"],
         graph=data["graph"],
         edges=data["edgesFingerprint"],
-        spec=ViewSpec.from_json(orjson.dumps(data["spec"])),
-        report=from_plain(ViewReport, data["report"]),
+        spec=ViewSpec.from_json(data["spec"]["json"]),
+        report=ViewReport(
+            scope_edges=report["scopeEdges"],
+            level_asked=report["levelAsked"],
+            level_reached=report["levelReached"],
+            counts={
+                "removed": counts["removed"],
+                "relation-changed": counts["relationChanged"],
+                "value-changed": counts["valueChanged"],
+                "added": counts["added"],
+                **({"head-changed": counts["headChanged"]} if counts["headChanged"] else {}),
+                **({"rank-changed": counts["rankChanged"]} if counts["rankChanged"] else {}),
+                **({NAMES_CHANGED: counts["namesChanged"]} if counts["namesChanged"] else {}),
+            }
+            if counts
+            else {},
+            unavoidable=report["unavoidable"],
+            notes=tuple(report["notes"]),
+        ),
         note=data["note"],
         created_at=data["createdAt"],
         state=ViewState[data["state"]],
         progress=data["progress"],
         stale=data["stale"],
-        deviation=from_plain(Deviation, data["deviation"]) if data["deviation"] else None,
+        deviation=_deviation(deviation) if deviation else None,
         error=data["error"],
+    )
+
+
+def _deviation(data: Json) -> Deviation:
+    return Deviation(
+        ats=data["ats"],
+        ats_base=data["atsBase"],
+        ats_edges=data["atsEdges"],
+        unscored=data["unscored"],
+        scorer=data["scorer"],
+        sc2d=data["sc2d"],
+        sd2=data["sd2"],
+        scorer_accuracy=data["scorerAccuracy"],
+        scorer_calibration_error=data["scorerCalibrationError"],
     )
 
 
@@ -336,7 +433,7 @@ def decode_view_change(data: Json, /) -> ClientViewChange:
     """Returns one difference between a view and its base."""
     subject = data["subject"]
     return ClientViewChange(
-        kind=data["kind"],
+        kind=data["kind"].lower().replace("_", "-"),
         words=data["words"],
         before=decode_triple(subject, data["before"]) if data["before"] else None,
         after=decode_triple(subject, data["after"]) if data["after"] else None,

@@ -5,10 +5,10 @@ from __future__ import annotations
 VALUE = """
 fragment Value on Value {
   __typename
-  ... on ItemValue { item { id } }
+  ... on ItemValue { item { itemId } }
   ... on StringValue { content datatype }
   ... on MonolingualTextValue { language text }
-  ... on QuantityValue { amount unit { id } lowerBound upperBound }
+  ... on QuantityValue { amount unit { itemId } lowerBound upperBound }
   ... on TimeValue { time precision calendarModel before after timezone }
   ... on GlobeCoordinateValue { latitude longitude altitude coordinatePrecision: precision globe }
   ... on UrlValue { url }
@@ -18,14 +18,13 @@ fragment Value on Value {
 
 STATEMENT = """
 fragment Statement on Statement {
-  id
+  statementId
   rank
-  property { id label }
+  property { propertyId label }
   value { ...Value }
   valueText
-  standsFor
-  qualifiers @include(if: $details) { property { id } value { ...Value } }
-  references @include(if: $details) { parts { property { id } value { ...Value } } }
+  qualifiers @include(if: $details) { property { propertyId } value { ...Value } }
+  references @include(if: $details) { parts { property { propertyId } value { ...Value } } }
 }
 """
 
@@ -33,9 +32,9 @@ CHANGE = """
 fragment Change on Change {
   kind
   baseStatement {
-    id
+    statementId
     rank
-    property { id label }
+    property { propertyId label }
     value { ...Value }
     valueText
   }
@@ -45,31 +44,34 @@ fragment Change on Change {
 COMMON = """
 fragment Common on Result {
   __typename
-  id
+  resultId
   question
   status
   linked {
-    item { id label description }
+    item { itemId label description }
     mention
     start
     end
     score
-    alternatives { id label description }
-    swappedFor { id label description }
+    alternatives { itemId label description }
+    swappedFor { itemId label description }
   }
   truncated { what reason limit kept total }
   tokens { count tokenizer }
-  region
+  region {
+    before { nodes edges meanDegree clustering density }
+    after { nodes edges meanDegree clustering density }
+  }
   provenance {
     graph
     edition
     edgesFingerprint
     contentFingerprint
     viewId
-    viewSpec
+    viewSpec { json }
     strategy
     preset
-    parameters
+    parametersJson
     embedder
     solver
     version
@@ -79,42 +81,45 @@ fragment Common on Result {
   answer {
     kind
     value
-    items { id label }
+    items { itemId label }
     basis {
-      subject { id label }
+      subject { itemId label }
       statement { ...Statement }
       change @include(if: $changes) { ...Change }
+      standsFor
     }
     statements
     truncated
   }
-  timings
+  timings { stage milliseconds }
 }
 """
 
 SCORED = """
 fragment Scored on ScoredStatement {
-  subject { id label }
+  subject { itemId label }
   statement { ...Statement }
   score
   prizes
   change @include(if: $changes) { ...Change }
   originId
   constraints { text kind met }
+  standsFor
 }
 """
 
 PATH = """
 fragment Path on Path {
   score
-  parts
+  parts { name amount }
   originId
   constraints { text kind met }
   steps {
-    subject { id label }
+    subject { itemId label }
     statement { ...Statement }
     reversed
     change @include(if: $changes) { ...Change }
+    standsFor
   }
 }
 """
@@ -160,11 +165,12 @@ query Subgraph(
 NEIGHBOURHOOD = (
     """
 query Neighbourhood(
-  $id: ID!, $graph: ID, $view: ViewRefInput, $hops: Int!, $limit: Int!,
+  $id: ID!, $graph: String, $view: ViewRefInput, $hops: Int!, $limit: Int!,
   $languages: [String!], $details: Boolean! = false, $changes: Boolean! = true
 ) {
   result: neighbourhood(
-    id: $id, graph: $graph, view: $view, hops: $hops, limit: $limit, languageCodes: $languages
+    itemId: $id, graph: $graph, view: $view, hops: $hops, limit: $limit,
+    languageCodes: $languages
   ) { ...Common objective gap items { ...Scored } }
 }
 """
@@ -180,7 +186,7 @@ query Compare(
 ) {
   comparisons: compare(input: $input, strategy: $strategy, views: $views) {
     viewId
-    viewSpec
+    viewSpec { json }
     lost
     gained
     changed
@@ -232,23 +238,37 @@ fragment GraphFields on Graph {
   literals
   edgesFingerprint
   contentFingerprint
-  options
-  report
+  options { ...Named }
+  report { ...Named }
   toolVersion
-  unfinishedLoad
+  unfinishedLoad { edition owner source startedAt statements leaseExpiresAt }
 }
 """
 
-GRAPHS = "query Graphs { graphs { ...GraphFields } }" + GRAPH_FIELDS
+NAMED = "fragment Named on NamedValue { name type text }"
 
-GRAPH = "query Graph($name: ID) { graph(name: $name) { ...GraphFields } }" + GRAPH_FIELDS
+GRAPHS = (
+    """
+query Graphs($first: Int!, $after: String) {
+  graphs(first: $first, after: $after) {
+    edges { node { ...GraphFields } }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+"""
+    + GRAPH_FIELDS
+    + NAMED
+)
+
+GRAPH = (
+    "query Graph($name: String) { graph(name: $name) { ...GraphFields } }" + GRAPH_FIELDS + NAMED
+)
 
 ITEMS = """
-query Items($ids: [ID!]!, $graph: ID, $language: String) {
-  items: itemsById(ids: $ids, graph: $graph) {
-    id
-    label
-    inLanguage: label(languageCode: $language)
+query Items($ids: [ID!]!, $graph: String, $language: String) {
+  items(itemIds: $ids, graph: $graph) {
+    itemId
+    label(languageCode: $language)
     description
     labelLanguages
     aliases
@@ -259,15 +279,45 @@ query Items($ids: [ID!]!, $graph: ID, $language: String) {
 ITEM_STATEMENTS = (
     """
 query ItemStatements(
-  $id: ID!, $graph: ID, $view: ViewRefInput, $property: ID, $languages: [String!],
-  $limit: Int!, $details: Boolean! = true
+  $id: ID!, $graph: String, $view: ViewRefInput, $properties: [ID!], $languages: [String!],
+  $first: Int!, $after: String, $details: Boolean! = true
 ) {
-  item(id: $id, graph: $graph) {
-    id
+  item(itemId: $id, graph: $graph, languageCodes: $languages) {
+    itemId
     label
-    statements(propertyId: $property, view: $view, languageCodes: $languages, limit: $limit) {
-      statement { ...Statement }
-      change { ...Change }
+    statements(propertyIds: $properties, view: $view, first: $first, after: $after) {
+      edges {
+        node { ...Statement }
+        change { ...Change }
+      }
+    }
+  }
+}
+"""
+    + VALUE
+    + STATEMENT
+    + CHANGE
+)
+
+NEIGHBOURS = (
+    """
+query Neighbours(
+  $id: ID!, $graph: String, $view: ViewRefInput, $properties: [ID!], $languages: [String!],
+  $direction: Direction, $first: Int!, $after: String, $details: Boolean! = false
+) {
+  item(itemId: $id, graph: $graph, languageCodes: $languages) {
+    itemId
+    neighbours(
+      direction: $direction, propertyIds: $properties, view: $view, first: $first, after: $after
+    ) {
+      totalCount
+      pageInfo { hasNextPage endCursor }
+      edges {
+        node { itemId label }
+        direction
+        statement { ...Statement subject { itemId label } }
+        change { ...Change }
+      }
     }
   }
 }
@@ -278,28 +328,45 @@ query ItemStatements(
 )
 
 SEARCH = """
-query Search($query: String!, $graph: ID, $languages: [String!], $limit: Int!) {
-  hits: searchItems(query: $query, graph: $graph, languageCodes: $languages, limit: $limit) {
-    item { id label description }
-    matched
-    languageCode
-    isAlias
-    score
+query Search(
+  $query: String!, $graph: String, $view: ViewRefInput, $languages: [String!],
+  $prefix: Boolean! = false, $first: Int!
+) {
+  hits: searchItems(
+    query: $query, graph: $graph, view: $view, languageCodes: $languages, prefix: $prefix,
+    first: $first
+  ) {
+    edges {
+      node { itemId label description }
+      matched
+      languageCode
+      isAlias
+      score
+    }
   }
 }
 """
 
 VIEW_FIELDS = """
 fragment ViewFields on View {
-  id
+  viewId
   name
   graph
   edgesFingerprint
-  spec
+  spec { json }
   state
   progress
-  report
-  deviation
+  report {
+    scopeEdges
+    levelAsked
+    levelReached
+    counts { removed relationChanged valueChanged added headChanged rankChanged namesChanged }
+    unavoidable
+    notes
+  }
+  deviation {
+    ats atsBase atsEdges unscored scorer sc2d sd2 scorerAccuracy scorerCalibrationError
+  }
   error
   note
   createdAt
@@ -309,11 +376,10 @@ fragment ViewFields on View {
 
 VIEWS = (
     """
-query Views($graph: ID, $first: Int!, $after: String) {
+query Views($graph: String, $first: Int!, $after: String) {
   views(graph: $graph, first: $first, after: $after) {
-    items { ...ViewFields }
-    total
-    endCursor
+    edges { node { ...ViewFields } }
+    pageInfo { hasNextPage endCursor }
   }
 }
 """
@@ -321,24 +387,28 @@ query Views($graph: ID, $first: Int!, $after: String) {
 )
 
 VIEW = (
-    "query View($id: ID!, $graph: ID) { view(id: $id, graph: $graph) { ...ViewFields } }"
-    + VIEW_FIELDS
+    "query View($reference: String!, $graph: String) "
+    "{ view(reference: $reference, graph: $graph) { ...ViewFields } }" + VIEW_FIELDS
 )
 
 VIEW_DIFF = (
     """
-query ViewDiff($id: ID!, $graph: ID, $first: Int!, $after: String, $details: Boolean! = false) {
-  view(id: $id, graph: $graph) {
-    id
+query ViewDiff(
+  $reference: String!, $graph: String, $first: Int!, $after: String, $details: Boolean! = false
+) {
+  view(reference: $reference, graph: $graph) {
+    viewId
     diff(first: $first, after: $after) {
-      total
-      endCursor
-      items {
-        kind
-        words
-        subject { id label }
-        before { ...Statement }
-        after { ...Statement }
+      totalCount
+      pageInfo { hasNextPage endCursor }
+      edges {
+        node {
+          kind
+          words
+          subject { itemId label }
+          before { ...Statement }
+          after { ...Statement }
+        }
       }
     }
   }
@@ -349,23 +419,27 @@ query ViewDiff($id: ID!, $graph: ID, $first: Int!, $after: String, $details: Boo
 )
 
 CREATE_VIEW = (
-    "mutation CreateView($input: CreateViewInput!) { view: createView(input: $input) "
-    "{ ...ViewFields } }" + VIEW_FIELDS
+    "mutation CreateView($input: CreateViewInput!) { made: createView(input: $input) "
+    "{ view { ...ViewFields } } }" + VIEW_FIELDS
 )
 
 CANCEL_JOB = (
-    "mutation CancelJob($id: ID!, $graph: ID) { view: cancelJob(id: $id, graph: $graph) "
-    "{ ...ViewFields } }" + VIEW_FIELDS
+    "mutation CancelJob($input: CancelJobInput!) { cancelled: cancelJob(input: $input) "
+    "{ view { ...ViewFields } } }" + VIEW_FIELDS
 )
 
-DELETE_VIEW = "mutation DeleteView($id: ID!, $graph: ID) { id: deleteView(id: $id, graph: $graph) }"
+DELETE_VIEW = """
+mutation DeleteView($input: DeleteViewInput!) { deleted: deleteView(input: $input) { viewId } }
+"""
 
-DELETE_GRAPH = "mutation DeleteGraph($name: ID!) { name: deleteGraph(name: $name) }"
+DELETE_GRAPH = """
+mutation DeleteGraph($input: DeleteGraphInput!) { deleted: deleteGraph(input: $input) { name } }
+"""
 
 PAGE_VIEWS = """
-query PageViews($ids: [ID!]!, $graph: ID) {
-  items: itemsById(ids: $ids, graph: $graph) {
-    id
+query PageViews($ids: [ID!]!, $graph: String) {
+  items(itemIds: $ids, graph: $graph) {
+    itemId
     pageViews { mean total months first last source }
   }
 }
@@ -373,20 +447,20 @@ query PageViews($ids: [ID!]!, $graph: ID) {
 
 PASSAGES = """
 query Passages(
-  $query: String!, $graph: ID, $k: Int!, $by: PassageRanking!, $minScore: Float,
+  $query: String!, $graph: String, $k: Int!, $by: PassageRanking!, $minScore: Float,
   $languages: [String!]
 ) {
   result: passages(
     query: $query, graph: $graph, k: $k, by: $by, minScore: $minScore, languageCodes: $languages
   ) {
-    id
+    resultId
     query
     graph
     by
     k
     minScore
     items {
-      passage { id title source text item { id label } }
+      passage { passageId title source text item { itemId label } }
       score
       wordScore
       vectorScore
@@ -396,13 +470,14 @@ query Passages(
     embedder
     version
     truncated { what reason limit kept total }
-    timings
+    timings { stage milliseconds }
   }
 }
 """
 
-PASSAGE_SETS = """
-query PassageSets($graph: ID) {
+PASSAGE_SETS = (
+    """
+query PassageSets($graph: String) {
   sets: passageSets(graph: $graph) {
     source
     published
@@ -410,17 +485,19 @@ query PassageSets($graph: ID) {
     words
     linked
     fingerprint
-    options
-    report
+    options { ...Named }
+    report { ...Named }
     startedAt
     publishedAt
   }
 }
 """
+    + NAMED
+)
 
 DELETE_PASSAGES = """
-mutation DeletePassages($graph: ID, $source: String) {
-  deleted: deletePassages(graph: $graph, source: $source)
+mutation DeletePassages($input: DeletePassagesInput!) {
+  deleted: deletePassages(input: $input) { deleted }
 }
 """
 
@@ -435,6 +512,7 @@ DOCUMENTS = {
     "graph": GRAPH,
     "items": ITEMS,
     "item_statements": ITEM_STATEMENTS,
+    "neighbours": NEIGHBOURS,
     "search": SEARCH,
     "views": VIEWS,
     "view": VIEW,

@@ -7,14 +7,19 @@ from typing import Any
 
 from graph_service.errors import (
     DeadlineError,
+    DocumentNotFoundError,
+    EditionGoneError,
+    ForbiddenError,
     GraphNotFoundError,
     GraphServiceError,
     InputError,
     LimitError,
+    MaxCostError,
     ReadOnlyError,
     SetupError,
     StoreError,
     StoreUnavailableError,
+    ThrottledError,
     ViewNotFoundError,
     ViewStaleError,
 )
@@ -27,19 +32,36 @@ _BY_CODE: dict[str, type[GraphServiceError]] = {
         GraphNotFoundError,
         ViewNotFoundError,
         ViewStaleError,
+        EditionGoneError,
+        DocumentNotFoundError,
         ReadOnlyError,
         LimitError,
+        MaxCostError,
+        ThrottledError,
         DeadlineError,
         SetupError,
+        # The server's doors say it too, before GraphQL is reached: a key, host or origin is wrong.
+        ForbiddenError,
     )
 }
-# What the server's doors say before GraphQL is reached: a key, host or origin is wrong.
-_BY_CODE["FORBIDDEN"] = SetupError
+
+
+RETRY_AFTER = "retryAfterS"
+"""What the transport adds to an error: the seconds of the header ``Retry-After``."""
 
 
 def error_of(message: str, fields: Mapping[str, Any], /) -> GraphServiceError:
-    """Returns the error of a code, with the argument and the hint that came with it."""
+    """Returns the error of a code, with the argument and the hint that came with it.
+
+    Whether the same may work later, and after how many seconds, come along where they are told.
+    """
     kind = _BY_CODE.get(fields.get("code", ""), GraphServiceError)
     if kind is StoreError and fields.get("retryable"):
         kind = StoreUnavailableError
-    return kind(message, argument=fields.get("argument"), hint=fields.get("hint"))
+    error = kind(message, argument=fields.get("argument"), hint=fields.get("hint"))
+    if fields.get("retryable"):
+        error.retryable = True
+    after = fields.get(RETRY_AFTER)
+    if isinstance(after, int | float):
+        error.retry_after_s = float(after)
+    return error

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import orjson
 
+from graph_service.client.errors import RETRY_AFTER
 from graph_service.errors import (
     DeadlineError,
     GraphServiceError,
@@ -17,6 +18,9 @@ from graph_service.errors import (
     StoreError,
     StoreUnavailableError,
 )
+
+_PASSING = (429, 502, 503, 504)
+"""What proxies answer, in their own words, while a server is away."""
 
 
 class Http:
@@ -83,11 +87,16 @@ class Http:
         try:
             payload = orjson.loads(response.content)
         except orjson.JSONDecodeError as error:
-            raise StoreError(
+            kind = StoreUnavailableError if response.status_code in _PASSING else StoreError
+            raise kind(
                 f"{self._url} answered {response.status_code} with something other than JSON"
             ) from error
         if not isinstance(payload, dict):
             raise StoreError(f"{self._url} answered {response.status_code} without an object")
+        after = response.headers.get("retry-after", "")
+        if after.isascii() and after.isdigit():
+            for told in payload.get("errors") or ():
+                told.setdefault("extensions", {})[RETRY_AFTER] = int(after)
         return payload
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from graph_service.client import documents
 from graph_service.client.calls import Call
-from graph_service.model.limits import Cut, CutReason
+from graph_service.client.decode import decode_cuts, decode_named, decode_timings
 from graph_service.model.pageviews import PageViews
 from graph_service.model.passage import Passage, PassageRanking, PassagesResult, ScoredPassage
 
@@ -64,8 +64,8 @@ def delete_passages(*, graph: str | None = None, source: str | None = None) -> C
     """Deletes a graph's passages, or those of one source; returns how many."""
     return Call(
         documents.DELETE_PASSAGES,
-        {"graph": graph, "source": source},
-        lambda data: int(data["deleted"]),
+        {"input": {"graph": graph, "source": source}},
+        lambda data: int(data["deleted"]["deleted"]),
     )
 
 
@@ -86,7 +86,7 @@ def decode_page_views(data: Mapping[str, Any], /) -> PageViews:
     """Returns an item's page views."""
     views = data["pageViews"]
     return PageViews(
-        entity=data["id"],
+        entity=data["itemId"],
         mean=views["mean"],
         total=int(views["total"]),
         months=views["months"],
@@ -99,7 +99,7 @@ def decode_page_views(data: Mapping[str, Any], /) -> PageViews:
 def decode_passages(data: Mapping[str, Any], /) -> PassagesResult:
     """Returns the result of a search."""
     return PassagesResult(
-        id=data["id"],
+        id=data["resultId"],
         query=data["query"],
         graph=data["graph"],
         by=PassageRanking[data["by"]],
@@ -110,11 +110,8 @@ def decode_passages(data: Mapping[str, Any], /) -> PassagesResult:
         fingerprint=data["fingerprint"],
         embedder=data["embedder"],
         version=data["version"],
-        truncated=tuple(
-            Cut(cut["what"], CutReason(cut["reason"]), cut["limit"], cut["kept"], cut["total"])
-            for cut in data["truncated"]
-        ),
-        timings_ms=data["timings"],
+        truncated=decode_cuts(data["truncated"]),
+        timings_ms=decode_timings(data["timings"]),
     )
 
 
@@ -122,7 +119,13 @@ def _scored(data: Mapping[str, Any]) -> ScoredPassage:
     row = data["passage"]
     item = row["item"]
     return ScoredPassage(
-        Passage(row["id"], row["title"], row["source"], row["text"], item["id"] if item else None),
+        Passage(
+            row["passageId"],
+            row["title"],
+            row["source"],
+            row["text"],
+            item["itemId"] if item else None,
+        ),
         data["score"],
         data["wordScore"],
         data["vectorScore"],
@@ -139,8 +142,8 @@ def decode_passage_set(data: Mapping[str, Any], /) -> ClientPassageSet:
         words=data["words"],
         linked=data["linked"],
         fingerprint=data["fingerprint"],
-        options=data["options"],
-        report=data["report"],
+        options=decode_named(data["options"]),
+        report=decode_named(data["report"]),
         started_at=data["startedAt"],
         published_at=data["publishedAt"],
     )

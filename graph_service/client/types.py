@@ -43,11 +43,38 @@ class ItemStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An entity at the other end of a statement.
+
+    Attributes:
+        item: The neighbour.
+        triple: The statement between both.
+        outgoing: Whether the entity that was asked for is the head.
+        change: How the statement differs from the base, where a view was asked.
+    """
+
+    item: EntityRef
+    triple: Triple
+    outgoing: bool
+    change: TripleChange
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """A page of neighbours; ``next`` is the cursor of the next page, if there is one."""
+
+    neighbours: tuple[Neighbour, ...]
+    total: int
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ClientViewChange:
     """One difference between a view and its base.
 
     Attributes:
-        kind: ``removed``, ``relation-changed``, ``value-changed`` or ``added``.
+        kind: ``removed``, ``relation-changed``, ``value-changed``, ``added``,
+            ``head-changed``, ``rank-changed``, or ``names-changed`` of an item.
         words: Both statements in one line.
     """
 

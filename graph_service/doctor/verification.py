@@ -15,7 +15,7 @@ import numpy as np
 from graph_service.artifacts.candidate_scorers import CandidateScorerStore
 from graph_service.artifacts.rankers import RankerStore
 from graph_service.artifacts.views import ViewStore
-from graph_service.errors import InputError, StoreError
+from graph_service.errors import GraphNotFoundError, InputError, StoreError
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.hashing import fingerprint, sum_hashes
 from graph_service.model.passage import make_passage
@@ -66,9 +66,37 @@ def verify_store(
     tell("the store's own structure")
     yield from _inspected("", store.inspect_all(), "Restore a backup.")
     for info in [store.graph(graph)] if graph is not None else store.graphs():
-        yield from _graph(store, info, tell)
+        yield from _while_published(store, info, tell)
     if graph is None:
         yield from _rankers(store)
+
+
+def _while_published(store: Store, info: GraphInfo, tell: Progress) -> Iterator[Verified]:
+    """Yields the parts of a graph: of its next edition too, where that takes its place meanwhile.
+
+    What an edition lacks that is being deleted is no fault of the store.
+    """
+    while True:
+        try:
+            for part in _graph(store, info, tell):
+                if part.fault and not _is_published(store, info):
+                    break
+                yield part
+            else:
+                return
+        except InputError:
+            if _is_published(store, info):
+                raise
+        try:
+            info = store.graph(info.name)
+        except GraphNotFoundError:
+            tell(f"{info.name}: deleted while it was read")
+            return
+        tell(f"{info.name}: another edition took its place while it was read")
+
+
+def _is_published(store: Store, info: GraphInfo) -> bool:
+    return any(one.edition == info.edition for one in store.graphs())
 
 
 def _graph(store: Store, info: GraphInfo, tell: Progress) -> Iterator[Verified]:

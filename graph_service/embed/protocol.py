@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -42,6 +43,14 @@ class Recomputed(Protocol):
     @property
     def arithmetic(self) -> str:
         """The way; part of the key that a vector is kept under, and not of the model's name."""
+
+
+@runtime_checkable
+class Shareable(Protocol):
+    """An embedder whose weights several processes can hold once."""
+
+    def share(self, folder: Path, /) -> None:
+        """Keeps its weights in files of a folder, which other processes have mapped too."""
 
 
 @runtime_checkable

@@ -14,18 +14,18 @@ and by which kernel of the linear algebra library. ``exact`` says how.
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple, dataclass, field, replace
-from threading import Lock
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import ThreadpoolController
 
 from graph_service.embed.exact import (
     STATE_BITS,
@@ -43,11 +43,13 @@ from graph_service.embed.exact import (
 )
 from graph_service.embed.protocol import Float32
 from graph_service.errors import InputError, ModelFileError
+from graph_service.math_threads import one_math_thread
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Int64 = npt.NDArray[np.int64]
+Number = TypeVar("Number", bound=np.floating)
 Tensors = Mapping[str, npt.NDArray[np.floating]]
 
 # Words a pass: wide enough for full speed, and the widest array (1,536 a word) stays in cache.
@@ -191,35 +193,8 @@ class _Group:
     length: int
 
 
-class _OneThread:
-    """Keeps matrix products to the calling thread while it is held.
-
-    The products here are small: a library that splits each over all cores spends more time
-    waiting for the others than it wins, several times over where the cores are busy. Whole packs
-    go to threads instead.
-    """
-
-    def __init__(self) -> None:
-        self._controller = ThreadpoolController()
-        self._lock = Lock()
-        self._holders = 0
-        self._limit: AbstractContextManager[object] | None = None
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        with self._lock:
-            self._holders += 1
-            if self._limit is None:
-                self._limit = self._controller.limit(limits=1, user_api="blas")
-                self._limit.__enter__()
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._holders -= 1
-                if not self._holders and self._limit is not None:
-                    self._limit.__exit__(None, None, None)
-                    self._limit = None
+_MATRICES = ("attend", "merge", "widen", "narrow")
+"""The large arrays of a layer."""
 
 
 def _packs(lengths: Sequence[int], /) -> list[list[int]]:
@@ -290,7 +265,6 @@ class TransformerEmbedder:
         self._steps = _fitted(steps, name, architecture, self._layers)
         dense = [step for step in steps if isinstance(step, Dense)]
         self._dimension = dense[-1].weight.shape[1] if dense else width
-        self._one_thread = _OneThread()
 
     @property
     def name(self) -> str:
@@ -328,13 +302,31 @@ class TransformerEmbedder:
             vectors[pack] = self._encode_pack([ids[i] for i in pack])
 
         packs = _packs([len(item) for item in ids])
-        with self._one_thread.held():
+        with one_math_thread():  # whole packs go to threads
             if len(packs) == 1:
                 fill(packs[0])
             elif packs:
                 with ThreadPoolExecutor(min(_CORES, len(packs))) as pool:
                     list(pool.map(fill, packs))
         return vectors
+
+    def share(self, folder: Path, /) -> None:
+        """Keeps its weights in files that other processes on them have mapped too.
+
+        Args:
+            folder: Of these processes alone. A file that is not there yet is written.
+        """
+        name = hashlib.blake2b(f"{self._name} {self.arithmetic}".encode(), digest_size=16)
+        prefix = f"weights-{name.hexdigest()}"
+        self._words = _mapped(self._words, folder / f"{prefix}-words.npy")
+        mapped = []
+        for number, layer in enumerate(self._layers):
+            files = {part: folder / f"{prefix}-{number}-{part}.npy" for part in _MATRICES}
+            matrices: dict[str, Any] = {
+                part: _mapped(getattr(layer, part), file) for part, file in files.items()
+            }
+            mapped.append(replace(layer, **matrices))
+        self._layers = tuple(mapped)
 
     def count_tokens(self, text: str, /) -> int:
         """Returns the number of tokens of a text, without special ones and without a limit."""
@@ -416,6 +408,17 @@ class TransformerEmbedder:
                 to_unit_length(vectors)
         to_unit_length(vectors)
         return vectors
+
+
+def _mapped(values: npt.NDArray[Number], path: Path) -> npt.NDArray[Number]:
+    """Returns an array as a file has it, which is written whole where there is none."""
+    if not path.exists():
+        with NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            np.save(file, values)
+        # Of several processes that write it at once each writes the same.
+        Path(file.name).replace(path)
+    mapped: npt.NDArray[Number] = np.load(path, mmap_mode="r").view(np.ndarray)
+    return mapped
 
 
 class _Reader:

@@ -14,7 +14,6 @@ import contextlib
 import hashlib
 import importlib.util
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +25,7 @@ import orjson
 import platformdirs
 
 from graph_service.errors import ModelFileError, SetupError
+from graph_service.file_lock import lock_file
 from graph_service.http.retry import is_passing, seconds_asked
 
 if TYPE_CHECKING:
@@ -378,16 +378,11 @@ class _RetryLaterError(Exception):
 def _only_one(folder: Path) -> Iterator[None]:
     # Two processes that append to one part file would spoil it for each other.
     with (folder / ".fetching").open("w") as lock:
-        if sys.platform != "win32":
-            import fcntl
-
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise SetupError(
-                    f"another process is fetching the model into {folder}",
-                    hint=f"Wait for it. {FETCH_HINT}",
-                ) from error
+        if not lock_file(lock.fileno()):
+            raise SetupError(
+                f"another process is fetching the model into {folder}",
+                hint=f"Wait for it. {FETCH_HINT}",
+            )
         yield
 
 

@@ -18,7 +18,9 @@ from graph_service.model.statement import (
     Statement,
 )
 from graph_service.model.values import EntityValue, Value, stored_value
+from graph_service.model.view_delta import NameDelta
 from graph_service.service import Service
+from graph_service.service.renamed_search import ViewNames
 from graph_service.store.protocol import GraphReader
 
 STATEMENTS_A_CHUNK = 5_000
@@ -32,12 +34,14 @@ class ExportedGraph:
 
     Attributes:
         arrays, overlay: Of the view; None for the graph itself.
+        names: Entities that the view names otherwise; None where all keep their names.
     """
 
     reader: GraphReader
     info: GraphInfo
     arrays: KnowledgeGraph | None = None
     overlay: Overlay | None = None
+    names: NameDelta | None = None
 
     @property
     def view_id(self) -> str | None:
@@ -46,7 +50,12 @@ class ExportedGraph:
 
     def entities(self) -> Iterator[Sequence[Entity]]:
         """Yields all entities in chunks: the graph's by key, then those that only the view names."""
-        yield from self.reader.scan_entities(self.info.edition)
+        if self.names is None or self.arrays is None:
+            yield from self.reader.scan_entities(self.info.edition)
+        else:
+            renamed = ViewNames(self.arrays, self.names)
+            for chunk in self.reader.scan_entities(self.info.edition):
+                yield [renamed.of(entity) for entity in chunk]
         if self.overlay is None:
             return
         values = [stored_value(text) for text in self.overlay.new_nodes]
@@ -135,4 +144,6 @@ def exported_graph(
         return ExportedGraph(service.store, info)
     arrays = service.arrays(info)
     laid = ViewStore(service.store).apply(arrays, view)
-    return ExportedGraph(service.store, info, arrays, laid.overlay if laid else None)
+    if laid is None:
+        return ExportedGraph(service.store, info, arrays)
+    return ExportedGraph(service.store, info, arrays, laid.overlay, laid.delta.names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import os
 import shlex
@@ -21,6 +20,7 @@ from graph_service.export.lines import LinesWriter
 from graph_service.export.ntriples import NTriplesWriter
 from graph_service.export.report import ExportReport, Omissions
 from graph_service.export.tables import KgtkWriter, TsvWriter
+from graph_service.file_lock import MOVES_OPEN_FILES, lock_file
 from graph_service.model.identity import Fingerprints
 from graph_service.model.statement import Entity, Statement
 from graph_service.store.fingerprinter import Fingerprinter, require_claimed
@@ -262,7 +262,8 @@ def replaced(out: str, /) -> Iterator[IO[bytes]]:
     except OSError as error:
         raise InputError(f"can't write {partial}: {error.strerror}", argument="out") from error
     with raw:
-        _lock(raw, path)
+        if not lock_file(raw.fileno()):
+            raise InputError(f"{path} is being written by another process", argument="out")
         raw.truncate(0)
         try:
             if path.suffix.lower() == ".gz":
@@ -274,16 +275,17 @@ def replaced(out: str, /) -> Iterator[IO[bytes]]:
             raw.flush()
             os.fsync(raw.fileno())
         except BaseException:
+            _let_go(raw)
             partial.unlink(missing_ok=True)
             raise
+        _let_go(raw)
         partial.replace(path)
 
 
-def _lock(file: IO[bytes], path: Path) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise InputError(f"{path} is being written by another process", argument="out") from error
+def _let_go(file: IO[bytes]) -> None:
+    """Closes a file that is moved or deleted next, where that can't be done while it is open."""
+    if not MOVES_OPEN_FILES:
+        file.close()
 
 
 @contextmanager

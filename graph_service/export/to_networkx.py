@@ -48,7 +48,9 @@ def to_networkx(
         require_base(info)
     arrays = service.arrays(info)
     laid = ViewStore(service.store).apply(arrays, view) if view is not None else None
-    return _multigraph(arrays, laid.overlay if laid else None, languages)
+    if laid is None:
+        return _multigraph(arrays, None, languages)
+    return _multigraph(laid.graph_of(arrays), laid.overlay, languages)
 
 
 def _multigraph(

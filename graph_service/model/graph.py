@@ -7,22 +7,24 @@ order of the statement's key; relations in order of theirs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
-import numpy.typing as npt
 
 from graph_service.errors import InputError
+from graph_service.model.graph_arrays import (
+    Bool,
+    Float64,
+    Int32,
+    Int64,
+    StringTable,
+    Uint8,
+)
 from graph_service.model.identity import Fingerprints, key64
 from graph_service.model.statement import Rank
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Uint8 = npt.NDArray[np.uint8]
-Bool = npt.NDArray[np.bool_]
-Float64 = npt.NDArray[np.float64]
+from graph_service.model.statement_ids import StatementIds
 
 
 class NodeKind(IntEnum):
@@ -35,45 +37,28 @@ class NodeKind(IntEnum):
     NOVALUE = 4
 
 
+__all__ = [
+    "RANKS",
+    "RANK_CODES",
+    "Adjacency",
+    "Bool",
+    "Float64",
+    "Int32",
+    "Int64",
+    "KnowledgeGraph",
+    "LabelColumn",
+    "NameIndex",
+    "NodeKind",
+    "SameAs",
+    "StatementIds",
+    "StringTable",
+    "Uint8",
+    "labels_of",
+    "require_node",
+]
+
 RANK_CODES: Mapping[Rank, int] = {Rank.PREFERRED: 0, Rank.NORMAL: 1, Rank.DEPRECATED: 2}
 RANKS: tuple[Rank, ...] = (Rank.PREFERRED, Rank.NORMAL, Rank.DEPRECATED)
-
-
-@dataclass(frozen=True, slots=True)
-class StringTable(Sequence[str]):
-    """Immutable texts in two arrays that can be memory-mapped.
-
-    Attributes:
-        data: UTF-8 of all texts, one after the other, uint8.
-        offsets: Where each begins, and the end of the last: int64, length n + 1.
-    """
-
-    data: Uint8
-    offsets: Int64
-
-    @classmethod
-    def build(cls, texts: Iterable[str], /) -> StringTable:
-        """Returns the table of some texts."""
-        encoded = [text.encode() for text in texts]
-        offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum([len(item) for item in encoded], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, index: int, /) -> str:  # type: ignore[override]
-        if not 0 <= index < len(self):
-            raise IndexError(index)
-        return bytes(self.data[self.offsets[index] : self.offsets[index + 1]]).decode()
-
-    def take(self, indices: Sequence[int] | Int32 | Int64, /) -> list[str]:
-        """Returns the texts at some places."""
-        rows = np.asarray(indices, dtype=np.int64)
-        starts = self.offsets[rows].tolist()
-        ends = self.offsets[rows + 1].tolist()
-        data = self.data
-        return [bytes(data[a:b]).decode() for a, b in zip(starts, ends, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +96,10 @@ class Adjacency:
     def degrees(self) -> Int64:
         """Returns the number of edges of each node."""
         return np.diff(self.indptr)
+
+    def edges_of(self, nodes: Int32, /) -> Int32:
+        """Returns the edges of some nodes, one node's after the other's, int32."""
+        return self.edges[_ranges(self.indptr[nodes], self.indptr[nodes + 1])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +215,7 @@ class KnowledgeGraph:
     rel: Int32
     tail: Int32
     statement_keys: Int64
-    statement_ids: StringTable
+    statement_ids: StringTable | StatementIds
     rank: Uint8
     best: Bool
     out_edges: Adjacency
@@ -273,7 +262,7 @@ class KnowledgeGraph:
         return found
 
 
-def _find(keys: Int64, ids: StringTable, id_: str) -> int | None:
+def _find(keys: Int64, ids: StringTable | StatementIds, id_: str) -> int | None:
     position = int(np.searchsorted(keys, key64(id_)))
     if position < len(keys) and position < len(ids) and ids[position] == id_:
         return position

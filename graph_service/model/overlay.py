@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -64,8 +64,11 @@ class Overlay:
             ``key64`` of the id (hundreds of thousands are made at once), int64 [X], ascending.
         statement_ids: Their ids, made of the same: one change has one id in every view.
         base_edge: Base edge of each, or -1 if added, int32 [X].
+        best: Whether each has the best rank among its head's of its relation, bool [X].
         kinds: ``ChangeCode``, uint8 [X].
         new_nodes, new_relations: As in the delta.
+        risen: Base edges that have the best rank only because better ones are gone, int32,
+            ascending; of views that give ranks alone.
     """
 
     view_id: str
@@ -78,6 +81,8 @@ class Overlay:
     keys: Int64
     statement_ids: Sequence[str]
     base_edge: Int32
+    best: Bool
     kinds: Uint8
     new_nodes: tuple[str, ...] = ()
     new_relations: tuple[str, ...] = ()
+    risen: Int32 = field(default_factory=lambda: np.zeros(0, dtype=np.int32))

@@ -3,8 +3,7 @@
 A relation is signed: ``P50`` leads from the entity to values, ``-P50`` from values back to it. A
 ranker is given relations as texts and keeps no list of classes, so that it ranks relations it never
 saw. Implementations: by embedding and trained (``graph_service.rank``), and by a language model
-(``queries.rank.prompted``). A ranker over an AMR parse would be one more (LTGen's encoder): it takes
-what is given here, with the parse by question.
+(``queries.rank.prompted``). The trained one takes AMR parses by question, where there are any.
 """
 
 from __future__ import annotations

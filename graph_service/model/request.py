@@ -46,7 +46,7 @@ class ViewRef:
 
 @dataclass(frozen=True, slots=True)
 class RetrieveRequest:
-    """One question to one graph; ``docs/options.md`` lists the options.
+    """One question to one graph; ``docs/reference/options.md`` lists the options.
 
     What is None comes from the preset. An entity that is given as the question's own always stays,
     whatever ``type_ids`` says, and a literal goes with the entity that it is said of. Ranks are
@@ -130,10 +130,12 @@ class RetrieveRequest:
         least=0,
         most=1,
         preset="min_link_score",
+        is_experimental=True,
     )
     max_entities: int | None = option(
         None, help="preset ltgen: entities that the question names at most", least=1, most=100,
         preset="max_entities",
+        is_experimental=True,
     )  # fmt: skip
     relations_per_entity: int | None = option(
         None,
@@ -141,6 +143,7 @@ class RetrieveRequest:
         least=1,
         most=1000,
         preset="relations_per_entity",
+        is_experimental=True,
     )
     triples_per_relation: int | None = option(
         None,
@@ -148,24 +151,32 @@ class RetrieveRequest:
         least=1,
         most=1000,
         preset="triples_per_relation",
+        is_experimental=True,
     )
     draw_seed: int | None = option(
-        None, help="preset ltgen: random seed by which those are drawn", preset="draw_seed"
+        None,
+        help="preset ltgen: random seed by which those are drawn",
+        preset="draw_seed",
+        is_experimental=True,
     )
     ranker: str | None = option(
         None,
         help="preset ltgen: what ranks relations: embedding, trained, or the name of a trained ranker",
         metavar="R",
         preset="ranker",
+        is_experimental=True,
     )
     linking_accuracy: float | None = option(
         None,
         help="share of the question's entities that stay; the others are swapped for irrelevant "
-        "ones (K7)",
+        "ones",
         least=0,
         most=1,
+        is_experimental=True,
     )
-    linking_seed: int = option(0, help="random seed by which entities are swapped")
+    linking_seed: int = option(
+        0, help="random seed by which entities are swapped", is_experimental=True
+    )
     question_vector: tuple[float, ...] | None = option(
         None,
         help="the question's vector, in place of the embedder's; names are still found by its text",

@@ -36,6 +36,16 @@ class Status(StrEnum):
     NOTHING_RELEVANT = "nothing-relevant"
 
 
+STATUS_TEXTS: Mapping[Status, str] = {
+    Status.OK: "Something was found that bears on the question.",
+    Status.NO_ENTITY_LINKED: "The question names no item of the graph.",
+    Status.LOW_CONFIDENCE: "No property of the graph is much like what is asked; the items are "
+    "what comes nearest.",
+    Status.NOTHING_RELEVANT: "The question's items have no statement that the filters leave.",
+}
+"""What each status says, for people."""
+
+
 @dataclass(frozen=True, slots=True)
 class EntityRef:
     """An entity by id, with the label it was shown under (its id where it has none)."""

@@ -7,15 +7,19 @@ from enum import StrEnum
 
 from graph_service.model.view_spec import ViewSpec
 
+NAMES_CHANGED = "names-changed"
+"""What a report calls entities that have other names."""
+
 
 @dataclass(frozen=True, slots=True)
 class ViewReport:
     """What making a view came to.
 
     Attributes:
-        scope_edges: Edges that could be changed.
+        scope_edges: Edges that could be changed; of names the entities.
         level_asked, level_reached: Shares of ``scope_edges``; None where there is no scope.
-        counts: Edges ``removed``, ``relation-changed``, ``value-changed`` and ``added``.
+        counts: Edges ``removed``, ``relation-changed``, ``value-changed`` and ``added``;
+            entities ``names-changed``.
         unavoidable: Changes that repeat a triple because no other choice existed.
         notes: In words, why a level was not reached.
     """

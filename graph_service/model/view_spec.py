@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -11,7 +12,7 @@ import orjson
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
 from graph_service.model.values import Value, decode_value, encode_value
-from graph_service.options import check_bounds, option
+from graph_service.options import camel_case, check_bounds, option, options_of
 
 VIEW_ALGORITHM = 1
 """Version of the drawing rules; part of every view's identity."""
@@ -24,6 +25,14 @@ class Method(StrEnum):
     RELATION_REPLACEMENT = "relation-replacement"
     EDGE_REWIRING = "edge-rewiring"
     EDGE_DELETION = "edge-deletion"
+    PATH_DELETION = "path-deletion"
+    CONTRADICTION = "contradiction"
+    INSERTION = "insertion"
+    TYPE_PRESERVING = "type-preserving"
+    INVERSION = "inversion"
+    RULE_DELETION = "rule-deletion"
+    STALE = "stale"
+    NAMES = "names"
     WITHHOLDING = "withholding"
     CUSTOM = "custom"
 
@@ -36,11 +45,63 @@ METHOD_ALIASES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """What a method takes of a specification.
+
+    Attributes:
+        parameters: The fields of ``ViewSpec`` that are this method's own.
+        needed: Those of them that must be given.
+        is_drawn: Whether a random seed draws the changes, a level or a count says how many.
+        has_scope: Whether a scope may narrow it.
+    """
+
+    parameters: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
+    is_drawn: bool = True
+    has_scope: bool = True
+
+
+TAKES: Mapping[Method, Takes] = {
+    Method.RELATION_REPLACEMENT: Takes(("scorer", "replacement", "nth")),
+    Method.PATH_DELETION: Takes(
+        ("entity_ids", "answer_ids", "control"), ("entity_ids", "answer_ids"), has_scope=False
+    ),
+    Method.INSERTION: Takes(("entity_ids", "answer_ids", "target_ids")),
+    Method.RULE_DELETION: Takes(("rule_atoms", "rule_support", "rule_confidence")),
+    Method.NAMES: Takes(("naming",)),
+    Method.WITHHOLDING: Takes(("statement_ids",), ("statement_ids",), is_drawn=False),
+    Method.CUSTOM: Takes(("changes",), ("changes",), is_drawn=False),
+}
+"""What each method takes; drawn within a scope and without parameters where it is not named."""
+
+_ALWAYS_WRITTEN = frozenset(("scorer",))
+_UNORDERED = frozenset(("entity_ids", "answer_ids"))
+_IGNORED_ELSEWHERE = frozenset(("scorer",))
+"""Given to all methods of a sweep, of which one takes it."""
+
+
 class Sampling(StrEnum):
     """``EXACT`` draws without replacement; ``OKGQA`` with, as that paper's code does."""
 
     EXACT = "exact"
     OKGQA = "okgqa"
+
+
+class Replacement(StrEnum):
+    """Which relation takes another's place: an unlikely one, or one of the same signature."""
+
+    ARGMIN = "argmin"
+    PLAUSIBLE = "plausible"
+
+
+class Naming(StrEnum):
+    """What becomes of the names of an entity."""
+
+    SLIPS = "slips"
+    SWAPPED = "swapped"
+    NAMESAKES = "namesakes"
+    GONE = "gone"
 
 
 class ChangeKind(StrEnum):
@@ -50,6 +111,8 @@ class ChangeKind(StrEnum):
     RELATION_CHANGED = "relation-changed"
     VALUE_CHANGED = "value-changed"
     ADDED = "added"
+    HEAD_CHANGED = "head-changed"
+    RANK_CHANGED = "rank-changed"
 
 
 class ChangeCode(IntEnum):
@@ -59,6 +122,8 @@ class ChangeCode(IntEnum):
     RELATION_CHANGED = 1
     VALUE_CHANGED = 2
     ADDED = 3
+    HEAD_CHANGED = 4
+    RANK_CHANGED = 5
 
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = tuple(ChangeKind)
@@ -87,6 +152,11 @@ class Scope:
         help="change what lies around the entities of the question that is asked only",
         of_command_line=False,
     )
+    pruned: bool = option(
+        False,
+        help="change only what PageRank keeps of that, as OKGQA-P does, as if the rest were not "
+        "there",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +176,20 @@ class Change:
 class ViewSpec:
     """What a view is asked to be; together with the base's ``edges`` fingerprint its identity.
 
-    ``docs/options.md`` lists the options. Either a level or a count is given, and neither with
+    ``docs/reference/options.md`` lists the options. Either a level or a count is given, and neither with
     changes; a count of withholding says how many of ``statement_ids`` go.
     """
 
     method: Method = option(
         help="relation-swapping (rs), relation-replacement (rr), edge-rewiring (er), "
-        "edge-deletion (ed), withholding or custom",
+        "edge-deletion (ed), path-deletion, contradiction, insertion, type-preserving, "
+        "inversion, rule-deletion, stale, names, withholding or custom",
         metavar="M",
     )
     level: float | None = option(
-        None, help="share of the edges in scope that change", least=0, most=1
+        None, help="share of the edges (names: entities) in scope that change", least=0, most=1
     )
-    count: int | None = option(None, help="number of edges that change", least=0)
+    count: int | None = option(None, help="number of edges (names: entities) that change", least=0)
     random_seed: int = option(
         0, help="random seed by which edges are drawn", least=0, most=2**63 - 1
     )
@@ -136,23 +207,83 @@ class ViewSpec:
         "or the name of a trained scorer",
         metavar="NAME",
     )
+    replacement: Replacement = option(
+        Replacement.ARGMIN,
+        help="relation-replacement: the least likely relation (argmin), or one that joins "
+        "entities of the same types (plausible)",
+    )
+    nth: int = option(
+        1, help="relation-replacement: the n-th least likely relation", least=1, most=1000
+    )
+    entity_ids: tuple[str, ...] = option(
+        (),
+        help="path-deletion, insertion: an entity that the question names",
+        metavar="ID",
+        most=100,
+    )
+    answer_ids: tuple[str, ...] = option(
+        (),
+        help="path-deletion, insertion: an entity that answers the question",
+        metavar="ID",
+        most=1000,
+    )
+    target_ids: tuple[str, ...] = option(
+        (),
+        help="an entity that an inserted chain leads to, in this order; drawn where none is given",
+        metavar="ID",
+        most=1000,
+    )
+    control: bool = option(
+        False,
+        help="path-deletion: delete as many statements of the paths' region that are on no path",
+    )
+    rule_atoms: int = option(
+        2, help="rule-deletion: statements of a rule's body, at most", least=1, most=2
+    )
+    rule_support: int = option(
+        10, help="rule-deletion: pairs that have a rule's body and head, at least", least=1
+    )
+    rule_confidence: float = option(
+        0.5, help="rule-deletion: PCA confidence of a rule, at least", least=0, most=1
+    )
+    naming: Naming = option(
+        Naming.SLIPS,
+        help="what names give an entity: a slip in each name (slips), the names of another of "
+        "its type (swapped) or of its name (namesakes), or none (gone)",
+    )
     algorithm: int = VIEW_ALGORITHM
+
+    @property
+    def takes(self) -> Takes:
+        """What its method takes."""
+        return TAKES.get(self.method, Takes())
 
     def validate(self) -> None:
         """Raises ``InputError`` where the fields contradict each other."""
+        self._check_parameters()
         if self.method is Method.CUSTOM:
             self._check_custom()
-            return
-        if self.changes:
-            raise InputError(f"{self.method.value} takes no changes", argument="changes")
-        if self.method is Method.WITHHOLDING:
+        elif self.method is Method.WITHHOLDING:
             self._check_withholding()
         else:
             self._check_drawn()
 
+    def _check_parameters(self) -> None:
+        """Checks that the method takes each parameter given, and has each that it needs."""
+        takes = self.takes
+        for name in PARAMETERS:
+            value = getattr(self, name)
+            default = options_of(ViewSpec)[name].default
+            if value != default and name not in takes.parameters and name not in _IGNORED_ELSEWHERE:
+                raise InputError(
+                    f"{self.method.value} takes no {name}"
+                    + " but a scope of statements" * (name == "statement_ids"),
+                    argument=name,
+                )
+            if value == default and name in takes.needed:
+                raise InputError(f"{self.method.value} needs {name}", argument=name)
+
     def _check_custom(self) -> None:
-        if not self.changes:
-            raise InputError("a custom view needs at least one change", argument="changes")
         if self.level is not None or self.count is not None:
             raise InputError("a custom view takes no level or count", argument="level")
         if self.scope != Scope():
@@ -161,8 +292,6 @@ class ViewSpec:
             )
 
     def _check_withholding(self) -> None:
-        if not self.statement_ids:
-            raise InputError("withholding needs statement ids", argument="statement_ids")
         if self.level is not None:
             raise InputError("withholding takes a count, not a level", argument="level")
         if self.scope != Scope():
@@ -176,14 +305,63 @@ class ViewSpec:
             )
 
     def _check_drawn(self) -> None:
-        if self.statement_ids:
+        if self.scope != Scope() and not self.takes.has_scope:
             raise InputError(
-                f"{self.method.value} takes its statements in scope", argument="statement_ids"
+                f"{self.method.value} finds its statements itself and takes no scope",
+                argument="scope",
+            )
+        if self.sampling is not Sampling.EXACT and self.method not in _FIRST_METHODS:
+            raise InputError(f"{self.method.value} draws without replacement", argument="sampling")
+        if self.replacement is Replacement.PLAUSIBLE and (
+            self.sampling is not Sampling.EXACT or self.nth != 1
+        ):
+            raise InputError(
+                "a plausible replacement is drawn without replacement and has no nth",
+                argument="replacement",
+            )
+        if self.method is Method.INSERTION:
+            self._check_insertion()
+        if self.method is Method.NAMES and (self.scope.of_question or self.scope.pruned):
+            raise InputError(
+                "names are changed before a question is linked, so that its own entities are not "
+                "known; give around_entity_ids without pruning",
+                argument="scope",
             )
         if (self.level is None) == (self.count is None):
             raise InputError("give either a level or a count", argument="level")
         check_bounds(self)
         check_bounds(self.scope)
+        if self.scope.pruned:
+            self._check_pruned()
+
+    def _check_pruned(self) -> None:
+        if not (self.scope.around_entity_ids or self.scope.of_question):
+            raise InputError(
+                "a pruned scope is what PageRank keeps around entities; give around_entity_ids",
+                argument="scope.around_entity_ids",
+            )
+        if self.scorer != "counts" and "scorer" in self.takes.parameters:
+            raise InputError(
+                "a pruned scope is a graph of its own, which scorer counts alone knows",
+                argument="scorer",
+            )
+
+    def _check_insertion(self) -> None:
+        if bool(self.entity_ids) != bool(self.answer_ids) or (
+            self.target_ids and not self.answer_ids
+        ):
+            raise InputError(
+                "insertion of chains needs entity_ids and answer_ids; without both it adds "
+                "random statements",
+                argument="answer_ids" if self.entity_ids else "entity_ids",
+            )
+        if self.entity_ids and self.level is not None:
+            raise InputError("insertion of chains takes a count, not a level", argument="level")
+        if self.entity_ids and self.scope != Scope():
+            raise InputError(
+                "insertion of chains follows the question's paths and takes no scope",
+                argument="scope",
+            )
 
     def to_json(self) -> str:
         """Returns the specification as canonical JSON; defaults are left out."""
@@ -192,11 +370,13 @@ class ViewSpec:
             payload["level"] = float(self.level)
         if self.count is not None:
             payload["count"] = self.count
-        if self.method not in (Method.CUSTOM, Method.WITHHOLDING):
+        if self.takes.is_drawn:
             payload["randomSeed"] = self.random_seed
             payload["sampling"] = self.sampling.value
-        if self.method is Method.RELATION_REPLACEMENT:
-            payload["scorer"] = self.scorer
+        for name in self.takes.parameters:
+            value = getattr(self, name)
+            if value != options_of(ViewSpec)[name].default or name in _ALWAYS_WRITTEN:
+                payload[camel_case(name)] = _plain(name, value)
         if self.scope != Scope():
             scope: dict[str, Any] = {}
             if self.scope.statement_ids:
@@ -209,11 +389,9 @@ class ViewSpec:
             if self.scope.of_question:
                 scope["ofQuestion"] = True
                 scope["hops"] = self.scope.hops
+            if self.scope.pruned:
+                scope["pruned"] = True
             payload["scope"] = scope
-        if self.statement_ids:
-            payload["statementIds"] = list(self.statement_ids)
-        if self.changes:
-            payload["changes"] = [_change_fields(change) for change in self.changes]
         return orjson.dumps(payload, option=orjson.OPT_SORT_KEYS).decode()
 
     @classmethod
@@ -234,10 +412,9 @@ class ViewSpec:
                     around_entity_ids=tuple(scope.get("aroundIds", ())),
                     hops=scope.get("hops", 2),
                     of_question=scope.get("ofQuestion", False),
+                    pruned=scope.get("pruned", False),
                 ),
-                statement_ids=tuple(payload.get("statementIds", ())),
-                changes=tuple(_change_of(item) for item in payload.get("changes", ())),
-                scorer=payload.get("scorer", "counts"),
+                **_parameters(payload),
                 algorithm=payload.get("algorithm", VIEW_ALGORITHM),
             )
         except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -248,6 +425,48 @@ class ViewSpec:
     def identity(self, edges_fingerprint: str, /) -> str:
         """Returns the view's id: 32 hexadecimal digits of base fingerprint and specification."""
         return digest((edges_fingerprint, self.to_json()), person=b"view").hex()
+
+
+PARAMETERS = tuple(
+    name
+    for name in options_of(ViewSpec)
+    if name not in ("method", "level", "count", "random_seed", "sampling", "scope")
+)
+"""The fields that are some methods' own."""
+
+_FIRST_METHODS = frozenset(METHOD_ALIASES.values())
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Returns a parameter as JSON has it."""
+    if name == "changes":
+        return [_change_fields(change) for change in value]
+    if name in _UNORDERED:
+        return sorted(set(value))
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _parameters(payload: dict[str, Any]) -> dict[str, Any]:
+    """Returns the parameters of a specification's JSON, by their names."""
+    found: dict[str, Any] = {}
+    for name in PARAMETERS:
+        each = options_of(ViewSpec)[name]
+        given = payload.get(camel_case(name))
+        if given is None:
+            continue
+        kind: Any = str if issubclass(each.kind, StrEnum) else each.kind
+        if kind is float and isinstance(given, int):
+            given = float(given)
+        expected: Any = list if each.is_list else kind
+        if not isinstance(given, expected):
+            raise TypeError(f"{camel_case(name)} is {given!r}")
+        if issubclass(each.kind, StrEnum):
+            found[name] = each.kind(given)
+        elif name == "changes":
+            found[name] = tuple(_change_of(item) for item in given)
+        else:
+            found[name] = tuple(str(item) for item in given) if each.is_list else given
+    return found
 
 
 def _change_fields(change: Change) -> dict[str, Any]:

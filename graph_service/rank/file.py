@@ -19,13 +19,16 @@ import numpy as np
 
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
+from graph_service.rank.graph_encoder import GraphEncoder
 from graph_service.rank.neural_head import Network
 from graph_service.rank.prototypes import Prototypes
-from graph_service.rank.trained import RankerWeights
+from graph_service.rank.trained import GraphReader, RankerWeights
 from graph_service.rank.words import Vocabulary
 
 _FORM = "relation-ranker"
-_VERSION = 1
+_VERSION = 2
+_WITHOUT_PARSES = 1
+"""The version of a ranker that reads none: earlier packages read it too."""
 _META = "meta"
 _MOST_META = 64 * 2**20
 Arrays = dict[str, np.ndarray[Any, Any]]
@@ -74,7 +77,7 @@ def encode_ranker(weights: RankerWeights, /) -> bytes:
     arrays = _arrays_of(weights)
     meta = {
         "form": _FORM,
-        "version": _VERSION,
+        "version": _WITHOUT_PARSES if weights.graphs is None else _VERSION,
         "embedder": weights.embedder,
         "data": weights.data,
         "relations": list(weights.relations),
@@ -82,6 +85,8 @@ def encode_ranker(weights: RankerWeights, /) -> bytes:
         "notes": dict(weights.notes),
         "contents": _contents_hash(arrays),
     }
+    if weights.graphs is not None:
+        meta["labels"] = list(weights.graphs.labels)
     encoded = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
     written = io.BytesIO()
     np.savez_compressed(written, **cast(Any, {_META: encoded, **arrays}))
@@ -115,12 +120,19 @@ def decode_ranker(data: bytes, /) -> RankerWeights:
 
 def fingerprint_of(weights: RankerWeights, /) -> str:
     """Returns 16 hexadecimal digits of all that decides a score."""
-    parts = (_contents_hash(_arrays_of(weights)), weights.embedder, weights.vocabulary.to_json())
+    parts = [_contents_hash(_arrays_of(weights)), weights.embedder, weights.vocabulary.to_json()]
+    if weights.graphs is not None:
+        parts.append(json.dumps(weights.graphs.labels))
     return digest(parts, size=8, person=b"ranker").hex()
 
 
 def _arrays_of(weights: RankerWeights) -> Arrays:
-    parts = (("prototypes", weights.prototypes), ("network", weights.network))
+    parts: list[tuple[str, Any]] = [
+        ("prototypes", weights.prototypes),
+        ("network", weights.network),
+    ]
+    if weights.graphs is not None:
+        parts.append(("graph", weights.graphs.encoder))
     return {
         f"{title}.{each.name}": np.asarray(getattr(part, each.name))
         for title, part in parts
@@ -165,6 +177,14 @@ def _weights_of(found: Arrays) -> RankerWeights:
         or len(network.word) != len(vocabulary.terms) + 1
     ):
         raise ValueError("its arrays do not fit each other")
+    graphs = None
+    if "labels" in meta:
+        labels = tuple(str(label) for label in meta["labels"])
+        encoder = GraphEncoder(**{each.name: found[f"graph.{each.name}"]
+                                  for each in fields(GraphEncoder)})  # fmt: skip
+        if len(encoder.label) != len(labels) + 1 or encoder.join.shape[1] != len(network.bias):
+            raise ValueError("its arrays of parses do not fit each other")
+        graphs = GraphReader(labels, encoder)
     return RankerWeights(
         prototypes,
         network,
@@ -173,4 +193,5 @@ def _weights_of(found: Arrays) -> RankerWeights:
         str(meta["data"]),
         relations,
         dict(meta["notes"]),
+        graphs,
     )

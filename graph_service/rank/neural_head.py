@@ -42,8 +42,12 @@ class Network:
     direct: Float32
     level: Float32
 
-    def corrections(self, questions: Float32, terms: Int32, /) -> Float64:
+    def corrections(
+        self, questions: Float32, terms: Int32, /, *, joined: Float64 | None = None
+    ) -> Float64:
         """Returns corrections by question and trained relation, [questions, n].
+
+        ``joined`` is what parses give the hidden layer, where there are any, [questions, w].
 
         In float64: in float32 the order of sums, which is the library's, changes rounded scores.
         """
@@ -51,6 +55,8 @@ class Network:
         hidden: Float64 = inputs @ self.vector.astype(np.float64) + self.bias
         weights = word_weights(terms, len(self.word) - 1).astype(np.float64)
         hidden += (1.0 - WORDS_DROPPED) * _weighed(weights, self.word[terms].astype(np.float64))
+        if joined is not None:
+            hidden += joined
         np.maximum(hidden, 0.0, out=hidden)
         corrections: Float64 = hidden @ self.out.astype(np.float64)
         corrections += inputs @ self.direct.astype(np.float64)

@@ -20,7 +20,9 @@ from graph_service.model.ranking import (
     encode_queries,
     in_order,
 )
-from graph_service.rank.neural_head import Network
+from graph_service.rank.graph_encoder import GraphEncoder
+from graph_service.rank.neural_head import Network, length
+from graph_service.rank.parses import Parse, batch_of
 from graph_service.rank.prototypes import Discriminants, Prototypes
 from graph_service.rank.words import Vocabulary
 
@@ -47,6 +49,24 @@ class RelationSide:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class GraphReader:
+    """What a trained ranker reads AMR parses with: the labels that count, and the encoder."""
+
+    labels: tuple[str, ...]
+    encoder: GraphEncoder
+
+    def joined(self, asked: Float32, parses: Sequence[Parse | None], /) -> Float64:
+        """Returns what parses give the hidden layer, [questions, w].
+
+        Args:
+            asked: Vectors of the questions, [questions, d].
+            parses: One a question, or None.
+        """
+        scaled = (asked * length(asked)).astype(np.float64)
+        return self.encoder.joined(scaled, batch_of(parses, self.labels))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RankerWeights:
     """All that was learned.
 
@@ -55,6 +75,7 @@ class RankerWeights:
         data: Hash of the examples, 32 hexadecimal digits.
         relations: Signed ids of the trained relations, in order of number; for people alone.
         notes: How it was trained: examples, random seed, seconds.
+        graphs: What reads AMR parses; None where it was trained without any.
     """
 
     prototypes: Prototypes
@@ -64,6 +85,7 @@ class RankerWeights:
     data: str
     relations: tuple[str, ...]
     notes: Mapping[str, Any] = field(default_factory=dict)
+    graphs: GraphReader | None = None
 
     def side_of(self, relations: Sequence[SignedRelation], encoder: TextEncoder, /) -> RelationSide:
         """Returns what questions are scored by, for these relations."""
@@ -80,10 +102,20 @@ class RankerWeights:
         side: RelationSide,
         encoder: TextEncoder,
         /,
+        *,
+        parses: Sequence[Parse | None] = (),
     ) -> Float64:
-        """Returns scores by ``(question, entity's text)``, [questions, relations]."""
+        """Returns scores by ``(question, entity's text)``, [questions, relations].
+
+        A parse of each question may be given; a ranker trained without parses leaves them unread.
+        """
         asked = encode_queries(encoder, [question for question, _ in questions])
-        corrections = self.network.corrections(asked, self.vocabulary.numbers(questions))
+        joined = None
+        if self.graphs is not None and any(parse is not None for parse in parses):
+            joined = self.graphs.joined(asked, parses)
+        corrections = self.network.corrections(
+            asked, self.vocabulary.numbers(questions), joined=joined
+        )
         scores: Float64 = side.discriminants.score(asked)
         scores += corrections @ side.taken_over.T
         return scores
@@ -129,6 +161,7 @@ class TrainedRanker:
         weights: From ``queries.rank.training`` or a file.
         encoder: The embedder that it was trained with.
         sides: Of these weights, where other rankers by them share what they make.
+        parses: AMR parses by question, read where the ranker was trained with some.
 
     Raises:
         InputError: The embedder is another one.
@@ -141,6 +174,7 @@ class TrainedRanker:
         /,
         *,
         sides: RelationSides | None = None,
+        parses: Mapping[str, Parse] | None = None,
     ) -> None:
         if weights.embedder != encoder.name:
             raise InputError(
@@ -152,7 +186,10 @@ class TrainedRanker:
         self._weights = weights
         self._encoder = encoder
         self._sides = sides or RelationSides(weights)
+        self._parses = parses or {}
         self.name = f"trained {weights.data[:8]} on {weights.embedder}"
+        if self._parses:
+            self.name += ", with AMR parses"
 
     def rank(
         self, question: str, relations: Sequence[SignedRelation], /, *, entity: str = ""
@@ -161,7 +198,8 @@ class TrainedRanker:
         if not relations:
             return ()
         side = self._sides.of(relations, self._encoder)
-        scores = self._weights.scores([(question, entity)], side, self._encoder)
+        parses = (self._parses.get(question),)
+        scores = self._weights.scores([(question, entity)], side, self._encoder, parses=parses)
         return in_order(relations, scores[0])
 
 

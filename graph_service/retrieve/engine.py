@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graph_service.errors import InputError
+from graph_service.math_threads import one_math_thread
 from graph_service.model.graph import Float64, Int32, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.overlay import Overlay
@@ -148,8 +149,13 @@ def run(request: ResolvedRequest, /) -> Selection:
     """
     if not request.question.strip():
         raise InputError("the question is empty", argument="question")
+    request.preset.require(request.strategy)
+    with one_math_thread():
+        return _select(request)
+
+
+def _select(request: ResolvedRequest) -> Selection:
     preset = request.preset
-    preset.require(request.strategy)
     clock = Clock()
     graph, overlay, deadline = request.graph, request.overlay, request.deadline
     once = deduplicate_languages(

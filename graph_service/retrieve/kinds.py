@@ -10,7 +10,7 @@ a word that is no relation's: a wrong guess then changes nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from graph_service.model.region import Region
 from graph_service.retrieve.preset import WordedPreset
 from graph_service.retrieve.region.cut import gather
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS
+from graph_service.sorting import distinct, ranked
 from graph_service.text.fold import fold
 
 Vectors = npt.NDArray[np.float32] | npt.NDArray[np.float64]
@@ -50,32 +51,39 @@ def question_words(question: str, min_letters: int, /) -> list[str]:
     return list(dict.fromkeys(word for word in words if len(word) >= min_letters))
 
 
-def spoken_kinds(
-    question: str, relation_texts: Sequence[str], preset: WordedPreset, /, *, encode: Encode
-) -> frozenset[str]:
-    """Returns the kinds that a question names by a word of their own.
+class KindReader:
+    """Reads which kinds questions name by a word of their own.
 
     Args:
-        question: Its text, less the names in it.
         relation_texts: Words of the relations; a kind that is like one of them is a relation
             (``films`` and ``film``).
         preset: From which cosine on a word names a kind, and a relation means one.
         encode: Texts to unit vectors.
     """
-    words = question_words(question, preset.kind_letters)
-    if not words:
-        return frozenset()
-    relations = sorted(set(relation_texts))
-    vectors = encode([*KINDS, *words, *relations])
-    kinds, said = vectors[: len(KINDS)], vectors[len(KINDS) : len(KINDS) + len(words)]
-    related = vectors[len(KINDS) + len(words) :]
-    # "album" names the relation album where there is one, "nation" the relation nationality.
-    like = _products(kinds, said)
-    nearer = _products(said, related).max(axis=1, initial=-1.0)
-    like[like <= nearer[None, :]] = -1.0
-    named = like.max(axis=1) >= preset.kind_similarity
-    named &= _nearest(kinds, related) < preset.synonym_similarity
-    return frozenset(kind for kind, is_named in zip(KINDS, named.tolist(), strict=True) if is_named)
+
+    def __init__(
+        self, relation_texts: Iterable[str], preset: WordedPreset, /, *, encode: Encode
+    ) -> None:
+        self._preset = preset
+        self._encode = encode
+        vectors = encode([*KINDS, *sorted(set(relation_texts))])
+        self._kinds, self._related = vectors[: len(KINDS)], vectors[len(KINDS) :]
+        self._is_relation = _nearest(self._kinds, self._related) >= preset.synonym_similarity
+
+    def spoken(self, question: str, /) -> frozenset[str]:
+        """Returns the kinds that a question, less the names in it, names."""
+        words = question_words(question, self._preset.kind_letters)
+        if not words:
+            return frozenset()
+        said = self._encode(words)
+        # "album" names the relation album where there is one, "nation" the relation nationality.
+        like = _products(self._kinds, said)
+        nearer = _products(said, self._related).max(axis=1, initial=-1.0)
+        like[like <= nearer[None, :]] = -1.0
+        named = (like.max(axis=1) >= self._preset.kind_similarity) & ~self._is_relation
+        return frozenset(
+            kind for kind, is_named in zip(KINDS, named.tolist(), strict=True) if is_named
+        )
 
 
 def relations_in(graph: KnowledgeGraph, /) -> HeadRelations:
@@ -132,22 +140,23 @@ def _shares(
 ) -> Float64:
     """Returns the share of some heads of each relation that have each relation, float64 [r, r]."""
     count = len(relations)
-    heads = region.nodes[region.head].astype(np.int64)
-    base = heads < entity_count
-    owner = np.searchsorted(relations, region.rel[base])
-    pairs = np.unique(owner * np.int64(entity_count) + heads[base])
-    owner, heads = pairs // entity_count, pairs % entity_count
-    sampled = np.arange(len(pairs)) - np.searchsorted(owner, owner) < max_heads
-    owner, heads = owner[sampled], heads[sampled]
-    distinct, place = np.unique(heads, return_inverse=True)
-    of_head, rel = head_relations(distinct)
-    column = np.searchsorted(relations, rel)
-    column[column == count] = 0
-    known = relations[column] == rel
-    has = np.zeros((len(distinct), count), dtype=bool)
+    place_of = np.full(int(relations.max(initial=-1)) + 2, -1, dtype=np.int64)
+    place_of[relations] = np.arange(count)
+    base = (region.nodes < entity_count)[region.head]
+    pairs = distinct(place_of[region.rel[base]] * region.node_count + region.head[base])
+    owner, local = np.divmod(pairs, np.int64(max(region.node_count, 1)))
+    held = np.bincount(owner, minlength=count)
+    sampled = np.arange(len(pairs)) - (np.cumsum(held) - held)[owner] < max_heads
+    owner = owner[sampled]
+    heads, place = ranked(local[sampled])
+    of_head, rel = head_relations(region.nodes[heads].astype(np.int64))
+    # A relation that the region lacks has the last place.
+    column = place_of[np.minimum(rel, len(place_of) - 1)]
+    known = column >= 0
+    has = np.zeros((len(heads), count), dtype=bool)
     has[of_head[known], column[known]] = True
     head, column = np.nonzero(has)
-    begin = np.searchsorted(head, np.arange(len(distinct) + 1))
+    begin = np.concatenate(([0], np.cumsum(np.bincount(head, minlength=len(heads)))))
     length = (begin[1:] - begin[:-1])[place]
     # Of each pair of a relation and one of its heads, the relations of that head.
     first = np.repeat(begin[:-1][place] - (np.cumsum(length) - length), length)

@@ -200,7 +200,7 @@ class WordedPreset(RankedPreset):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequencePreset(WordedPreset):
-    """Relation sequences are ranked by rules (``docs/retrieval.md``).
+    """Relation sequences are ranked by rules (``docs/reference/retrieval.md``).
 
     Attributes:
         top_edges: Scores of relation sequences whose walks are returned, the highest.

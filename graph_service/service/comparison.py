@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph_service.model.overlay import Overlay
-from graph_service.model.result import RetrievalResult
+from graph_service.model.result import EntityRef, RetrievalResult
 from graph_service.model.statement import Statement
 from graph_service.model.view_spec import ChangeKind
 from graph_service.service.shaping import statement_changes
@@ -24,11 +24,13 @@ class ViewChange:
         before: None for an added statement.
         after: None for a removed one.
         words: Both in one line.
+        entity: An entity with other names, by the view's label; no statement differs then.
     """
 
     before: ShownEdge | None
     after: ShownEdge | None
     words: str
+    entity: EntityRef | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,20 +3,71 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-from graph_service.errors import GraphNotFoundError, InputError
+from graph_service.byte_budget import Lookups
+from graph_service.errors import GraphNotFoundError, GraphServiceError, InputError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
-from graph_service.model.limits import Deadline
+from graph_service.model.limits import CutReason, Deadline
+from graph_service.model.result import RetrievalResult
+from graph_service.observation import note_edition
 from graph_service.service.linking import OpenGraph
 from graph_service.service.read_session import ReadingOfThread, ReadSession
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
+from graph_service.store.reads import ReadNotes
 
 SNAPSHOTS_KEPT = 4
+ARRAYS = "arrays"
+"""The cache of open graphs, as its look-ups are told."""
+
+
+class KeptArrays:
+    """The arrays of the graphs that were opened last. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._arrays: OrderedDict[tuple[str, str], KnowledgeGraph] = OrderedDict()
+        self._building: dict[tuple[str, str], Lock] = {}
+        self._lookups = Lookups(ARRAYS)
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def take_lookups(self) -> Lookups:
+        """Returns how often arrays were open and were not, since this was last asked."""
+        with self._lock:
+            taken, self._lookups = self._lookups, Lookups(ARRAYS)
+        return taken
+
+    def of(self, info: GraphInfo, store: Store, /) -> KnowledgeGraph:
+        """Returns a graph as arrays; each edition is opened once and kept while it is used."""
+        key = (info.edition, info.fingerprints.content)
+        with self._lock:
+            graph = self._arrays.get(key)
+            if graph is not None:
+                self._arrays.move_to_end(key)
+                self._lookups.hits += 1
+            else:
+                self._lookups.misses += 1
+                building = self._building.setdefault(key, Lock())
+        if graph is not None:
+            store.mend_snapshot(info)
+            return graph
+        with building:
+            with self._lock:
+                graph = self._arrays.get(key)
+            if graph is None:
+                graph = store.snapshot(info)
+            with self._lock:
+                self._arrays[key] = graph
+                while len(self._arrays) > SNAPSHOTS_KEPT:
+                    self._arrays.popitem(last=False)
+                self._building.pop(key, None)
+        return graph
 
 
 class Graphs:
@@ -25,14 +76,23 @@ class Graphs:
     Args:
         store: An open store.
         settings: Limits and names.
+        notes: Of what is read of the store.
+        kept: The arrays that are open; its own where they are shared with nobody.
     """
 
-    def __init__(self, store: Store, settings: Settings, /) -> None:
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        /,
+        *,
+        notes: ReadNotes,
+        kept: KeptArrays | None = None,
+    ) -> None:
         self.store = store
+        self._notes = notes
         self.settings = settings
-        self._arrays: OrderedDict[tuple[str, str], KnowledgeGraph] = OrderedDict()
-        self._building: dict[tuple[str, str], Lock] = {}
-        self._lock = Lock()
+        self.kept = KeptArrays() if kept is None else kept
         self._of_thread = ReadingOfThread()
 
     @contextmanager
@@ -46,11 +106,24 @@ class Graphs:
         if outer is not None:
             yield outer
             return
-        self._of_thread.current = ReadSession(self.store, deadline or self.deadline())
-        try:
-            yield self._of_thread.current
-        finally:
-            self._of_thread.current = None
+        with self._notes.noting() as reads:
+            session = ReadSession(self.store, deadline or self.deadline(), reads)
+            self._of_thread.current = session
+            try:
+                yield session
+            finally:
+                self._of_thread.current = None
+
+    def note_hurry(self, outcomes: Iterable[RetrievalResult | GraphServiceError], /) -> None:
+        """Notes whether a retrieval might find more, or not fail, if it were made again."""
+        session = self._of_thread.current
+        if session is None:
+            return
+        for one in outcomes:
+            if isinstance(one, GraphServiceError) or any(
+                cut.reason is CutReason.DEADLINE for cut in one.truncated
+            ):
+                session.reads.are_known = False
 
     def list(self) -> list[GraphInfo]:
         """Returns all graphs of the store, by name."""
@@ -66,10 +139,9 @@ class Graphs:
         if name == "":
             raise InputError("the graph's name is empty", argument="graph")
         chosen = name or self.settings.graph
-        if chosen:
-            return (self._of_thread.current or self.store).graph(chosen)
-        known = self.list()
+        known = [self._graph(chosen)] if chosen else self.list()
         if len(known) == 1:
+            note_edition(known[0].edition)
             return known[0]
         if not known:
             raise GraphNotFoundError(
@@ -84,29 +156,12 @@ class Graphs:
             hint="On the command line: --graph NAME",
         )
 
+    def _graph(self, name: str) -> GraphInfo:
+        return (self._of_thread.current or self.store).graph(name)
+
     def arrays(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns a graph as arrays; each edition is opened once and kept while it is used."""
-        key = (info.edition, info.fingerprints.content)
-        with self._lock:
-            graph = self._arrays.get(key)
-            if graph is not None:
-                self._arrays.move_to_end(key)
-            else:
-                building = self._building.setdefault(key, Lock())
-        if graph is not None:
-            self.store.mend_snapshot(info)
-            return graph
-        with building:
-            with self._lock:
-                graph = self._arrays.get(key)
-            if graph is None:
-                graph = self.store.snapshot(info)
-            with self._lock:
-                self._arrays[key] = graph
-                while len(self._arrays) > SNAPSHOTS_KEPT:
-                    self._arrays.popitem(last=False)
-                self._building.pop(key, None)
-        return graph
+        return self.kept.of(info, self.store)
 
     def open(self, name: str | None, /) -> OpenGraph:
         """Returns a graph and its arrays; raises as ``find``."""

@@ -13,7 +13,8 @@ from graph_service.model.identity import normalise_entity_id
 from graph_service.model.overlay import Overlay
 
 VIEW_OF = "view_of"
-"""Load option of a graph that is a view written out; its value is the base's name."""
+"""Load option of a graph that is a view written out; its value is the base's name, "" for one that
+the caller does not see."""
 
 PREFIXES = {
     "dbr:": "http://dbpedia.org/resource/",
@@ -47,11 +48,13 @@ def require_base(info: GraphInfo, /) -> None:
     """Raises ``InputError`` where a graph is itself a view: views of views are not made."""
     if VIEW_OF in info.options:
         base = info.options[VIEW_OF]
+        of_base = f" of {base!r}" if base else ""
+        named = f"Name the base: --graph {base}. " if base else ""
         raise InputError(
-            f"graph {info.name!r} is a view of {base!r} written out, and views are made of base "
+            f"graph {info.name!r} is a view{of_base} written out, and views are made of base "
             "graphs only",
             argument="view",
-            hint=f"Name the base: --graph {base}. Both changes in one view: --changes FILE.",
+            hint=f"{named}Both changes in one view: --changes FILE.",
         )
 
 

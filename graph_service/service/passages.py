@@ -25,6 +25,7 @@ from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.passage import PassageRanking, PassagesResult, ScoredPassage
 from graph_service.model.request import check_languages
+from graph_service.observation import note_stages
 from graph_service.service.graphs import Graphs
 from graph_service.service.triples import entity_name
 from graph_service.store.passages import (
@@ -127,6 +128,7 @@ class PassageSearch:
             if place in texts
         )
         stage("read")
+        note_stages(timings)
         embedder = None if by is PassageRanking.WORDS else self._vectors().embedder.name
         fingerprint = joint_fingerprint(sets)
         said = [query, info.name, by.value, k, min_score, list(languages), fingerprint, embedder]

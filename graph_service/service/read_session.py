@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.store.protocol import Store
+from graph_service.store.reads import Reads
 
 
 @dataclass(slots=True)
@@ -16,10 +17,12 @@ class ReadSession:
 
     Attributes:
         deadline: Of the whole operation.
+        reads: What it has read that may change.
     """
 
     store: Store
     deadline: Deadline
+    reads: Reads
     _met: dict[str, GraphInfo] = field(default_factory=dict)
     _names: list[str] | None = None
 

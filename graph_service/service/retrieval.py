@@ -12,6 +12,7 @@ import numpy as np
 
 import graph_service
 from graph_service.artifacts.candidate_scorers import CandidateScorerStore
+from graph_service.artifacts.pruned import pruned_edges
 from graph_service.artifacts.rankers import RankerStore
 from graph_service.artifacts.views import AppliedView, ViewStore
 from graph_service.byte_budget import ByteBudget
@@ -41,11 +42,14 @@ from graph_service.model.result import (
 )
 from graph_service.model.serialise import to_plain
 from graph_service.model.statement import Rank
+from graph_service.model.view_spec import Method, Naming, ViewSpec
+from graph_service.observation import TOTAL, note_stages
 from graph_service.options import options_of
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import ResolvedRequest, question_texts, run
 from graph_service.retrieve.kinds import HeadRelations
+from graph_service.retrieve.learned.known_relations import KnownRelations
 from graph_service.retrieve.learned.network import shipped_scorer
 from graph_service.retrieve.learned.strategy import Asking, CandidateRanker, NetworkRanker
 from graph_service.retrieve.preset import (
@@ -124,9 +128,11 @@ class Stopwatch:
         self._stages.update(timings_ms)
         self._at = time.perf_counter()
 
-    def read(self) -> dict[str, float]:
-        """Returns all stages, and ``total``."""
-        return {**self._stages, "total": 1000 * (time.perf_counter() - self._started)}
+    def finish(self) -> dict[str, float]:
+        """Returns all stages, and ``total``; the operation under way notes them."""
+        timings_ms = {**self._stages, TOTAL: 1000 * (time.perf_counter() - self._started)}
+        note_stages(timings_ms)
+        return timings_ms
 
 
 class Retriever:
@@ -161,6 +167,7 @@ class Retriever:
     ) -> None:
         self.candidate_ranker: CandidateRanker | None = None
         self.aliases = RelationAliasReader(store, memory=memory)
+        self._known_relations = KnownRelations()
         self._store = store
         self._linker = QuestionLinker(store)
         self._views = views
@@ -169,9 +176,13 @@ class Retriever:
         self._rankers = rankers
         self._candidate_scorers = candidate_scorers
 
-    def link(self, base: OpenGraph, request: RetrieveRequest, /) -> Linking:
-        """Returns the entities of a question; see ``QuestionLinker.link``."""
-        return self._linker.link(base, request, self.preset(request, base.info))
+    def link(self, base: OpenGraph, request: RetrieveRequest, /, *, deadline: Deadline) -> Linking:
+        """Returns the entities of a question, by the names of its view; see ``QuestionLinker.link``."""
+        preset = self.preset(request, base.info)
+        if self._views.renames(base.arrays, request.view):
+            require_base(base.info)
+            base = _as_named(base, self._views.apply(base.arrays, request.view, deadline=deadline))
+        return self._linker.link(base, request, preset)
 
     def retrieve(
         self,
@@ -187,6 +198,7 @@ class Retriever:
         preset = self.preset(request, base.info)
         ranks = tuple(RANK_CODES[rank] for rank in request.ranks or DEFAULT_RANKS)
         laid = self._lay(base, linking, request, preset, ranks, deadline)
+        base = _as_named(base, laid)
         overlay = laid.overlay if laid else None
         is_instance: IsInstance | None = None
         if request.type_ids and ground.region is None:
@@ -203,7 +215,8 @@ class Retriever:
                 )
             question_vector = read_vector(request.question_vector, vectors.embedder)
         passing: Container[str] = TextsOfAClient(request.question)
-        if request.view is not None and request.view.spec and request.view.spec.changes:
+        spec = request.view.spec if request.view is not None else None
+        if spec is not None and (spec.changes or _makes_texts(spec)):
             passing = EVERY_TEXT
         encoder = TimedEncoder(deadline, passing=passing)
         watch.stage("embedder")
@@ -285,7 +298,7 @@ class Retriever:
                 embedder=vectors.embedder.name,
                 solver=selection.solver if selection else None,
             ),
-            "timings_ms": watch.read(),
+            "timings_ms": watch.finish(),
             "items": fitted.items,
             "relevance": selection.relevance if selection else None,
             "constraints": selection.constraints if selection else (),
@@ -415,9 +428,12 @@ class Retriever:
             else:
                 shipped_scorer().require(vectors.embedder.name)
                 ranker = NetworkRanker(shipped_scorer())
-        return Asking(
-            linking.starts, linking.given, ranker, self.aliases.of(info, request.languages)
+        other_names = partial(
+            self._known_relations.others,
+            self.aliases.of(info, request.languages),
+            vectors.embedder.name,
         )
+        return Asking(linking.starts, linking.given, ranker, other_names)
 
     def _lay(
         self,
@@ -435,7 +451,14 @@ class Retriever:
         question_edges: Int32 | None = None
         if spec is not None and spec.scope.of_question:
             question_edges = np.zeros(0, dtype=np.int32)
-            if len(linking.start_entities):
+            if len(linking.start_entities) and spec.scope.pruned:
+                question_edges = pruned_edges(
+                    base.arrays,
+                    linking.start_entities.tolist(),
+                    hops=spec.scope.hops,
+                    deadline=deadline,
+                )
+            elif len(linking.start_entities):
                 region = extract_region(
                     base.arrays,
                     linking.start_entities,
@@ -470,9 +493,10 @@ class Retriever:
         if view is not None:
             require_base(base.info)
         laid = self._views.apply(base.arrays, view, deadline=deadline)
+        base = _as_named(base, laid)
         watch.stage("view")
         overlay = laid.overlay if laid else None
-        node = self._linker.node(base, entity_id, argument="id")
+        node = self._linker.node(base, entity_id, argument="entity_id")
         region = extract_region(
             base.arrays,
             np.array([node], dtype=np.int32),
@@ -510,10 +534,20 @@ class Retriever:
                     embedder="",
                     solver=None,
                 ),
-                timings_ms=watch.read(),
+                timings_ms=watch.finish(),
                 items=items,
             )
         )
+
+
+def _makes_texts(spec: ViewSpec) -> bool:
+    """Returns whether a random seed of a client's makes texts that the graph has not."""
+    return spec.method is Method.NAMES and spec.naming is Naming.SLIPS
+
+
+def _as_named(base: OpenGraph, laid: AppliedView | None) -> OpenGraph:
+    """Returns a graph with the names that a view gives its entities."""
+    return base if laid is None else replace(base, arrays=laid.graph_of(base.arrays))
 
 
 def _status(selection: Selection | None) -> Status:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -14,8 +15,9 @@ import numpy as np
 
 from graph_service.artifacts.candidate_scorers import CandidateScorerStore
 from graph_service.artifacts.rankers import RankerStore
+from graph_service.artifacts.view_jobs import ViewJobs
 from graph_service.artifacts.views import ViewStore
-from graph_service.byte_budget import ByteBudget
+from graph_service.byte_budget import ByteBudget, Lookups
 from graph_service.embed import Vectors
 from graph_service.errors import InputError
 from graph_service.model.graph import KnowledgeGraph
@@ -24,19 +26,28 @@ from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
 from graph_service.model.result import RetrievalResult, SearchHit, SubgraphResult
 from graph_service.model.statement import Statement
-from graph_service.retrieve.learned.strategy import CandidateRanker, RelationAliases
+from graph_service.retrieve.learned.known_relations import RelationAliases
+from graph_service.retrieve.learned.strategy import CandidateRanker
 from graph_service.service.batch import Outcome, check_count, retrieve_many
+from graph_service.service.browsing import (
+    PageRequest,
+    StatementPage,
+    between_entities,
+    cut_page,
+    edges_of,
+    find_edge,
+)
 from graph_service.service.comparison import (
     Comparison,
     ShownStatement,
     base_id,
     compared,
 )
-from graph_service.service.graphs import Graphs
+from graph_service.service.draws import Draws
+from graph_service.service.graphs import Graphs, KeptArrays
 from graph_service.service.linking import OpenGraph
 from graph_service.service.longtail import LongTail
 from graph_service.service.lookup import (
-    edges_from,
     find_relations,
     read_id,
     relations_of,
@@ -47,7 +58,9 @@ from graph_service.service.passages import (
     PassageSearch,
 )
 from graph_service.service.read_session import ReadSession
+from graph_service.service.renamed_search import ViewNames, search_renamed
 from graph_service.service.retrieval import GraphSlice, Retriever, Stopwatch
+from graph_service.service.scoped_store import ScopedStore
 from graph_service.service.scorers import Scorers
 from graph_service.service.shaping import statement_changes
 from graph_service.service.store_route import Lexicons, read_from_store
@@ -55,8 +68,11 @@ from graph_service.service.triples import ShownEdge, TripleRenderer
 from graph_service.service.views import Views
 from graph_service.settings import Settings
 from graph_service.store.protocol import EntityLookup, Store
+from graph_service.store.reads import ReadNotes, Reads
 
 MAX_COMPARED = 10
+SCOPES_KEPT = 256
+"""Sets of graphs, each seen by some callers, of which the service is kept; each is a few objects."""
 
 
 class Service:
@@ -67,6 +83,7 @@ class Service:
         vectors: Text vectors; opened at first use where it is a function.
         settings: Limits and names.
         memory: What all caches share; one of the settings' size where it is not given.
+        part_of: The service whose open graphs and jobs it shares; None for one of its own.
 
     Attributes:
         views: Perturbed views: made, listed, compared with their base.
@@ -76,6 +93,7 @@ class Service:
             ``default-5`` ranks by.
         passages: Texts beside a graph.
         long_tail: Page views of entities, and samples of long-tail entities.
+        draws: Related pairs and entities that data sets are begun from.
     """
 
     def __init__(
@@ -86,14 +104,20 @@ class Service:
         vectors: Vectors | Callable[[], Vectors],
         settings: Settings,
         memory: ByteBudget | None = None,
+        part_of: Service | None = None,
     ) -> None:
         self.store = store
         self.settings = settings
         self.memory = memory or ByteBudget(settings.memory_bytes)
         self._vectors = vectors
-        self._graphs = Graphs(store, settings)
+        self._notes = ReadNotes(store)
+        # All parts read through it: what one reads past it is missing where an answer is kept.
+        store = self._notes.store
+        kept: KeptArrays | None = None if part_of is None else part_of._graphs.kept
+        jobs: ViewJobs | None = None if part_of is None else part_of.views.jobs
+        self._graphs: Graphs = Graphs(store, settings, notes=self._notes, kept=kept)
         self._view_store = ViewStore(store, memory=self.memory)
-        self.views = Views(self._graphs, self._view_store)
+        self.views: Views = Views(self._graphs, self._view_store, jobs=jobs)
         self.scorers = Scorers(self._graphs, self._view_store, vectors=lambda: self.vectors)
         self.rankers = RankerStore(store, memory=self.memory)
         self.candidate_scorers = CandidateScorerStore(store, memory=self.memory)
@@ -108,11 +132,41 @@ class Service:
         )
         self._lexicons = Lexicons(store, memory=self.memory)
         self.long_tail = LongTail(self._graphs, entities=self.entities, memory=self.memory)
+        self.draws = Draws(self._graphs)
         self.passages = Passages(
             self._graphs,
             PassageSearch(store, vectors=lambda: self.vectors, memory=self.memory),
         )
         self._vectors_lock = Lock()
+        self._scoped: OrderedDict[frozenset[str], Service] = OrderedDict()
+        self._scoped_lock = Lock()
+
+    def scoped_to(self, graphs: Collection[str] | None, /) -> Service:
+        """Returns the service as one sees it who may see some graphs alone; None for all.
+
+        The others do not exist there, by whatever way they are asked for. It shares the open
+        graphs, caches and jobs of this service, and is open as long as this one.
+        """
+        if graphs is None:
+            return self
+        names = frozenset(graphs)
+        with self._scoped_lock:
+            known = self._scoped.pop(names, None) or self._made_for(names)
+            self._scoped[names] = known
+            if len(self._scoped) > SCOPES_KEPT:
+                self._scoped.popitem(last=False)
+        return known
+
+    def _made_for(self, names: frozenset[str]) -> Service:
+        chosen = self.settings.graph
+        return Service(
+            ScopedStore(self.store, names),
+            vectors=lambda: self.vectors,
+            # The operator's default graph would be named by the error that it is not there.
+            settings=replace(self.settings, graph=chosen if chosen in names else ""),
+            memory=self.memory,
+            part_of=self,
+        )
 
     # Graphs
 
@@ -126,6 +180,10 @@ class Service:
         """
         return self._graphs.one_reading(deadline)
 
+    def still_hold(self, reads: Reads, /) -> bool:
+        """Returns whether what an operation has read of the store is still so."""
+        return self._notes.hold(reads)
+
     def graphs(self) -> list[GraphInfo]:
         """Returns all graphs of the store, by name."""
         return self._graphs.list()
@@ -138,6 +196,15 @@ class Service:
             InputError: The name is empty.
         """
         return self._graphs.find(name)
+
+    @property
+    def open_graphs(self) -> int:
+        """How many editions have their arrays open."""
+        return len(self._graphs.kept)
+
+    def graph_lookups(self) -> Lookups:
+        """Returns how often a graph's arrays were open and were not, since this was last asked."""
+        return self._graphs.kept.take_lookups()
 
     def arrays(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns a graph as arrays; each edition is opened once and kept while it is used."""
@@ -175,21 +242,69 @@ class Service:
         /,
         *,
         graph: str | None = None,
+        view: ViewRef | None = None,
         languages: Sequence[str] = (),
         limit: int = 10,
+        offset: int = 0,
+        and_one_more: bool = False,
+        prefix: bool = False,
     ) -> list[SearchHit]:
-        """Returns entities by name, best first."""
+        """Returns entities by name, best first.
+
+        Args:
+            query: Words of a name.
+            graph: Name of the graph.
+            view: The view by whose names entities are found; None for the base.
+            languages: They rank, and leave nothing out.
+            limit: How many at most.
+            offset: How many of the best to pass over.
+            and_one_more: Adds the next one, if there is one: it says that others follow.
+            prefix: Whether the last word may be the beginning of one, as a person types it.
+        """
         if not query.strip():
             raise InputError("the search is empty", argument="query")
         self._graphs.check_limit(limit)
         check_languages(languages)
-        return self.store.search(
-            self.graph(graph).edition,
+        deadline = self._graphs.deadline()
+        info = self.graph(graph)
+        names = self._names_on(info, view, deadline)
+        search = partial(
+            self.store.search,
+            info.edition,
             query,
             languages=languages,
-            limit=limit,
-            deadline=self._graphs.deadline(),
+            prefix=prefix,
+            deadline=deadline,
         )
+        most = offset + limit + and_one_more
+        if names is None:
+            return search(limit=most)[offset:]
+        return search_renamed(
+            names,
+            query,
+            search=search,
+            entities=partial(self.store.entities, info.edition),
+            languages=languages,
+            limit=most,
+            prefix=prefix,
+            deadline=deadline,
+        )[offset:]
+
+    def names_on(self, view: ViewRef | None, /, *, graph: str | None = None) -> ViewNames | None:
+        """Returns what a view calls the entities that it renames; None where all keep their names."""
+        return self._names_on(self.graph(graph), view, self._graphs.deadline())
+
+    def _names_on(
+        self, info: GraphInfo, view: ViewRef | None, deadline: Deadline
+    ) -> ViewNames | None:
+        if view is None:
+            return None
+        require_base(info)
+        arrays = self.arrays(info)
+        laid = self._view_store.apply(arrays, view, deadline=deadline)
+        if laid is None or laid.delta.names is None:
+            return None
+        return ViewNames(arrays, laid.delta.names)
 
     def statements_of(
         self,
@@ -208,22 +323,86 @@ class Service:
         qualifiers and references of its base.
         """
         self._graphs.check_limit(limit)
+        page = PageRequest(limit, relation_ids=relation_ids)
+        return list(
+            self.statement_page(entity_id, page, graph=graph, view=view, languages=languages).items
+        )
+
+    def statement_page(
+        self,
+        entity_id: str,
+        page: PageRequest,
+        /,
+        *,
+        graph: str | None = None,
+        view: ViewRef | None = None,
+        languages: Sequence[str] = ("en",),
+        entities_only: bool = False,
+    ) -> StatementPage:
+        """Returns a page of the statements at an entity, of every rank, in order of their keys.
+
+        There are none where the graph lacks the entity. On a view, a changed statement keeps the
+        qualifiers and references of its base.
+
+        Args:
+            entity_id: As ``entities`` takes it.
+            page: Which statements, and from where on.
+            graph: Name of the graph.
+            view: The view; None for the base.
+            languages: Of labels, best first.
+            entities_only: Leaves out statements whose value is a literal.
+        """
+        self._graphs.check_limit(page.first, argument="first")
         check_languages(languages)
         base = self._graphs.open(graph)
         if view is not None:
             require_base(base.info)
         laid = self._view_store.apply(base.arrays, view, deadline=self._graphs.deadline())
         overlay = laid.overlay if laid else None
-        found = self.entities([entity_id], graph=base.info.name, argument="id").found
+        found = self.entities([entity_id], graph=base.info.name, argument="entity_id").found
         node = base.arrays.find_node(found[entity_id].id) if found else None
         if node is None:
-            return []
-        edges = edges_from(base.arrays, overlay, node)
-        if relation_ids:
-            wanted = find_relations(base.arrays, overlay, relation_ids)
+            return StatementPage((), (), 0, False)
+        edges = edges_of(base.arrays, overlay, node, page)
+        if page.relation_ids:
+            wanted = find_relations(base.arrays, overlay, page.relation_ids)
             edges = edges[np.isin(relations_of(base.arrays, overlay, edges), wanted)]
-        shown = TripleRenderer(base.arrays, overlay, languages).show(edges[:limit].tolist())
-        return self._with_statements(base.info, list(shown.values()))
+        if entities_only:
+            edges = between_entities(base.arrays, overlay, edges)
+        chosen, has_next = cut_page(edges, first=page.first, after=page.after)
+        named = laid.graph_of(base.arrays) if laid else base.arrays
+        shown = TripleRenderer(named, overlay, languages).show(chosen.tolist())
+        return StatementPage(
+            items=tuple(self._with_statements(base.info, list(shown.values()))),
+            numbers=tuple(shown),
+            total=len(edges),
+            has_next=has_next,
+            view_id=laid.id if laid else None,
+            view_spec=laid.spec.to_json() if laid else None,
+        )
+
+    def statement(
+        self,
+        statement_id: str,
+        /,
+        *,
+        graph: str | None = None,
+        view: ViewRef | None = None,
+        languages: Sequence[str] = ("en",),
+    ) -> ShownStatement | None:
+        """Returns a statement of a graph or of a view by its id; None if there is none."""
+        check_languages(languages)
+        base = self._graphs.open(graph)
+        laid = self._view_store.apply(base.arrays, view, deadline=self._graphs.deadline())
+        edge = base.arrays.find_edge(statement_id)
+        if laid is not None:
+            edge = find_edge(base.arrays, laid.overlay, statement_id)
+        if edge is None:
+            return None
+        overlay = laid.overlay if laid else None
+        named = laid.graph_of(base.arrays) if laid else base.arrays
+        shown = TripleRenderer(named, overlay, languages).show([edge])
+        return self._with_statements(base.info, list(shown.values()))[0]
 
     def _with_statements(self, info: GraphInfo, shown: Sequence[ShownEdge]) -> list[ShownStatement]:
         base_ids = [base_id(edge) for edge in shown]
@@ -256,7 +435,9 @@ class Service:
         request.validate()
         deadline, watch = self._graphs.deadline(), Stopwatch()
         ground = self._ground(self.graph(request.graph), request, watch, deadline)
-        return self._retriever.retrieve(ground, request, deadline=deadline, watch=watch)
+        result = self._retriever.retrieve(ground, request, deadline=deadline, watch=watch)
+        self._graphs.note_hurry([result])
+        return result
 
     def retrieve_many(self, requests: Sequence[RetrieveRequest], /) -> list[Outcome]:
         """Returns what each of some questions retrieves, or the error it has; in order.
@@ -268,13 +449,15 @@ class Service:
         """
         check_count(len(requests), self.settings.max_questions)
         with self.one_reading() as reading:
-            return retrieve_many(
+            outcomes = retrieve_many(
                 requests,
                 retriever=self._retriever,
                 find_graph=self.graph,
                 read=partial(self._ground, deadline=reading.deadline),
                 deadline=reading.deadline,
             )
+            self._graphs.note_hurry(outcomes)
+        return outcomes
 
     def _ground(
         self, info: GraphInfo, request: RetrieveRequest, watch: Stopwatch, deadline: Deadline
@@ -301,7 +484,7 @@ class Service:
             )
         base = OpenGraph(info, self.arrays(info))
         watch.stage("open")
-        linking = self._retriever.link(base, request)
+        linking = self._retriever.link(base, request, deadline=deadline)
         watch.stage("link")
         return GraphSlice(base, linking)
 
@@ -323,7 +506,10 @@ class Service:
             self._retriever.candidate_ranker = before
 
     def compare(self, request: RetrieveRequest, views: Sequence[ViewRef], /) -> list[Comparison]:
-        """Returns the base's result and those of up to ten views, linked once (S3)."""
+        """Returns the base's result and those of up to ten views, linked once (S3).
+
+        A view that gives entities other names links by those.
+        """
         if not 1 <= len(views) <= MAX_COMPARED:
             raise InputError(
                 f"compare takes 1 to {MAX_COMPARED} views, got {len(views)}", argument="views"
@@ -335,13 +521,18 @@ class Service:
         request.validate()
         deadline = self._graphs.deadline()
         base = self._graphs.open(request.graph)
-        ground = GraphSlice(base, self._retriever.link(base, request))
-        results = [
-            self._retriever.retrieve(
-                ground, replace(request, view=view), deadline=deadline, watch=Stopwatch()
+        ground = GraphSlice(base, self._retriever.link(base, request, deadline=deadline))
+        results = []
+        for view in (None, *views):
+            asked = replace(request, view=view)
+            linked = ground
+            if self._view_store.renames(base.arrays, view):
+                linking = self._retriever.link(base, asked, deadline=deadline)
+                linked = GraphSlice(base, linking)
+            results.append(
+                self._retriever.retrieve(linked, asked, deadline=deadline, watch=Stopwatch())
             )
-            for view in (None, *views)
-        ]
+        self._graphs.note_hurry(results)
         base_changes = statement_changes(results[0])
         return [compared(result, base_changes) for result in results]
 

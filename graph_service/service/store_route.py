@@ -118,7 +118,7 @@ def read_from_store(
         lexicon, named=[node for node in named if node is not None], times=names.times
     )
     share_lexicon(around.graph, part)
-    linking = retriever.link(OpenGraph(info, around.graph), request)
+    linking = retriever.link(OpenGraph(info, around.graph), request, deadline=deadline)
     linking = replace(linking, cuts=(*linking.cuts, *names.cuts))
     watch.stage("link")
     ids = around.graph.node_ids.take(linking.start_entities)

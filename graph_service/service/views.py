@@ -17,16 +17,24 @@ from graph_service.service.comparison import (
 from graph_service.service.graphs import Graphs
 from graph_service.service.lookup import require_base
 from graph_service.service.triples import TripleRenderer
-from graph_service.views.measure.describe import describe_change, differences
+from graph_service.views.measure.describe import describe_change, describe_names, differences
 
 
 class Views:
-    """The views of a service's graphs."""
+    """The views of a service's graphs.
 
-    def __init__(self, graphs: Graphs, store: ViewStore, /) -> None:
+    Args:
+        graphs: The graphs.
+        store: Where the views are made and kept.
+        jobs: What makes views in the background; its own where it is shared with nobody.
+    """
+
+    def __init__(
+        self, graphs: Graphs, store: ViewStore, /, *, jobs: ViewJobs | None = None
+    ) -> None:
         self._graphs = graphs
         self._store = store
-        self._jobs = ViewJobs(store)
+        self.jobs = jobs or ViewJobs(store)
 
     def create(
         self,
@@ -55,7 +63,7 @@ class Views:
             return self._store.create(
                 self._graphs.arrays(info), spec, name=name, note=note, progress=progress
             )
-        return self._jobs.start(
+        return self.jobs.start(
             info.name,
             spec,
             edges=info.fingerprints.edges,
@@ -72,17 +80,17 @@ class Views:
     def cancel(self, reference: str, /, *, graph: str | None = None) -> StoredView:
         """Cancels the making of a view and returns it; one that is done stays."""
         info = self._graphs.find(graph)
-        return self._jobs.cancel(info.name, reference, edges=info.fingerprints.edges)
+        return self.jobs.cancel(info.name, reference, edges=info.fingerprints.edges)
 
     def apply(
         self, reference: ViewRef, /, *, graph: str | None = None
     ) -> tuple[KnowledgeGraph, AppliedView]:
-        """Returns a base as arrays and a view laid over it."""
+        """Returns a base as arrays, as a view names its entities, and the view laid over it."""
         base = self._graphs.open(graph)
         require_base(base.info)
         laid = self._store.apply(base.arrays, reference, deadline=self._graphs.deadline())
         assert laid is not None
-        return base.arrays, laid
+        return laid.graph_of(base.arrays), laid
 
     def measured(self, reference: str, /, *, graph: str | None = None) -> StoredView:
         """Returns a stored view with its deviation, measured now if it was made without."""
@@ -122,9 +130,11 @@ class Views:
     ) -> tuple[Sequence[ViewChange], int]:
         """Returns changes of a view, and how many there are in all.
 
-        Removed statements come first, then changed ones, then added ones.
+        Removed statements come first, then changed ones, then added ones, then entities with other
+        names.
         """
         self._graphs.check_limit(first, argument="first")
+        base = self._graphs.open(graph).arrays
         arrays, laid = self.apply(reference, graph=graph)
         page = list(differences(arrays, laid.delta, start=offset, count=first))
         edges_after = changed_edges(laid.overlay, page)
@@ -142,8 +152,22 @@ class Views:
             )
             for item, before, after in zip(page, edges_before, edges_after, strict=True)
         ]
-        return changes, laid.delta.changed_count
+        if laid.delta.names is not None:
+            renamed = laid.delta.names.nodes
+            start = max(0, offset - laid.delta.changed_count)
+            nodes = renamed[start : start + first - len(page)].tolist()
+            was = TripleRenderer(base, None, languages).entities(nodes)
+            changes += [
+                ViewChange(None, None, describe_names(now.id, old.label, now.label), now)
+                for now, old in zip(maker.entities(nodes), was, strict=True)
+            ]
+        return changes, laid.delta.changed_count + laid.delta.renamed_count
+
+    @property
+    def jobs_under_way(self) -> int:
+        """How many views are being made in the background by this process."""
+        return self.jobs.count()
 
     def close(self) -> None:
         """Cancels views that are being made."""
-        self._jobs.close()
+        self.jobs.close()

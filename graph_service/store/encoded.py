@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -62,6 +62,7 @@ class EncodedStatements(Sequence[Statement]):
     relation_ids: list[str]
     entity_keys: dict[str, int]
     sums: bytes
+    _id_of: dict[int, str] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -69,12 +70,14 @@ class EncodedStatements(Sequence[Statement]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EncodedStatements):
             return NotImplemented
-        return all(getattr(self, one.name) == getattr(other, one.name) for one in fields(self))
-
-    __hash__ = None  # type: ignore[assignment]
+        return all(
+            getattr(self, one.name) == getattr(other, one.name)
+            for one in fields(self)
+            if one.compare
+        )
 
     def __iter__(self) -> Iterator[Statement]:
-        entity_ids = {key: id_ for id_, key in self.entity_keys.items()}
+        entity_ids = self._entity_ids()
         for place in range(len(self.ids)):
             yield self._statement(place, entity_ids)
 
@@ -85,12 +88,18 @@ class EncodedStatements(Sequence[Statement]):
     def __getitem__(self, place: slice, /) -> list[Statement]: ...
 
     def __getitem__(self, place: int | slice, /) -> Statement | list[Statement]:
-        entity_ids = {key: id_ for id_, key in self.entity_keys.items()}
+        entity_ids = self._entity_ids()
         if isinstance(place, slice):
             return [
                 self._statement(one, entity_ids) for one in range(*place.indices(len(self.ids)))
             ]
         return self._statement(range(len(self.ids))[place], entity_ids)
+
+    def _entity_ids(self) -> dict[int, str]:
+        """Returns the id of each entity by its key, made once: batches ask for many statements."""
+        if not self._id_of:
+            self._id_of.update((key, id_) for id_, key in self.entity_keys.items())
+        return self._id_of
 
     def _statement(self, place: int, entity_ids: dict[int, str]) -> Statement:
         tail, value = self.tails[place], self.values[place]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
@@ -31,6 +32,11 @@ class CachedStore(ABC, Generic[PassagesOfStore]):
         """The passages beside its graphs."""
         return self._passages
 
+    @property
+    def snapshots(self) -> SnapshotCache:
+        """The files of its graphs' arrays."""
+        return self._cache
+
     def snapshot(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns the edition as arrays; see ``GraphReader.snapshot``."""
         return self._cache.get(info, lambda: self.build(info))
@@ -42,6 +48,10 @@ class CachedStore(ABC, Generic[PassagesOfStore]):
     def verify_snapshot(self, info: GraphInfo, /) -> int | None:
         """Checks the file of an edition's arrays; see ``GraphReader.verify_snapshot``."""
         return self._cache.verify(info)
+
+    def at_once(self) -> AbstractContextManager[None]:
+        """Lets this thread's reads in the block go together; see ``Store.at_once``."""
+        return nullcontext()
 
     @abstractmethod
     def build(self, info: GraphInfo, /) -> KnowledgeGraph:

@@ -12,12 +12,14 @@ one pointer, so readers see the last published edition until then and the whole 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
+from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut, Deadline
 from graph_service.model.result import SearchHit
 from graph_service.model.statement import Entity, Rank, Statement
@@ -145,6 +147,9 @@ class LoadSession(Protocol):
 
     def conflicts(self) -> Iterator[list[Conflict]]:
         """Yields what ``finish`` and ``write`` left out, in chunks; between finish and publish."""
+
+    def fingerprints(self) -> Fingerprints:
+        """Returns those of the finished edition; between finish and publish."""
 
     def publish(self) -> GraphInfo:
         """Makes the edition the graph's current one, at once, and gives the lease back."""
@@ -320,9 +325,13 @@ class GraphReader(Protocol):
         *,
         languages: Sequence[str] = (),
         limit: int = 10,
+        prefix: bool = False,
         deadline: Deadline | None = None,
     ) -> list[SearchHit]:
-        """Returns entities with a name that holds every token of the query, best first."""
+        """Returns entities with a name that holds every token of the query, best first.
+
+        With ``prefix`` the last word of the query may be the beginning of a word.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,8 +359,8 @@ class Records(Protocol):
     def save_record(self, record: Record, /) -> None:
         """Saves a record, replacing one of the same kind and key."""
 
-    def get_record(self, kind: str, key: str, /) -> Record | None:
-        """Returns a record, or None."""
+    def get_record(self, kind: str, key: str, /, *, with_data: bool = True) -> Record | None:
+        """Returns a record, or None; without its data where that is not wanted."""
 
     def list_records(self, kind: str, /, *, graph: str | None = None) -> list[Record]:
         """Returns the records of a kind in order of their key, without ``data``."""
@@ -399,6 +408,12 @@ class Store(GraphReader, Records, Protocol):
 
     def inspect_all(self) -> Iterator[Inspected]:
         """Checks what belongs to no published edition: the engine's own structure, journals."""
+
+    def at_once(self) -> AbstractContextManager[None]:
+        """Lets this thread's reads in the block go together, where that is cheaper.
+
+        For a few short reads: what fails is not tried again.
+        """
 
     def ping(self) -> None:
         """Raises ``StoreUnavailableError`` unless the store answers now."""

@@ -11,13 +11,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graph_service.errors import InputError
+from graph_service.model.entity_names import entity_names
 from graph_service.model.identity import key64
 from graph_service.model.result import SearchHit
 from graph_service.model.statement import Entity, EntityKind
-from graph_service.text.fold import index_tokens, name_of_id, normalise_name, query_tokens
-
-UNDETERMINED = "und"
-"""Language tag of a name that was made from an id (BCP 47)."""
+from graph_service.text.fold import (
+    index_tokens,
+    is_unspaced,
+    normalise_name,
+    query_tokens,
+)
 
 CANDIDATE_LIMIT = 2_000
 """Most candidates that an engine hands over for one query, those of the smallest keys first.
@@ -30,22 +33,10 @@ MAX_TOKEN_CHARACTERS = 200
 
 MAX_QUERY_CHARACTERS = 1_000
 
+MIN_PREFIX_CHARACTERS = 2
+"""An engine looks for no shorter beginning of a word: too many words of a large graph have it."""
 
-def entity_names(entity: Entity, /) -> list[tuple[str, str, bool]]:
-    """Returns ``(language, name, is alias)`` for each name of an entity; a redirect has none.
-
-    One without labels is found by the words of its id, where they are words: tables of triples
-    and much RDF name things by nothing else.
-    """
-    if entity.redirect is not None:
-        return []
-    names = [(language, label, False) for language, label in entity.labels.items()]
-    if not names and (name := name_of_id(entity.id)):
-        names.append((UNDETERMINED, name, False))
-    names.extend(
-        (language, alias, True) for language, aliases in entity.aliases.items() for alias in aliases
-    )
-    return names
+_EXACT_MARK = "xname"
 
 
 def exact_term(name: str, /) -> str:
@@ -58,7 +49,7 @@ def exact_term(name: str, /) -> str:
 
 
 def _term_of_key(name_key: int) -> str:
-    return f"xname{name_key & (2**64 - 1):016x}"
+    return f"{_EXACT_MARK}{name_key & (2**64 - 1):016x}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +125,67 @@ def query_terms(query: str, /) -> list[str]:
     return list(dict.fromkeys(token[:MAX_TOKEN_CHARACTERS] for token in query_tokens(query)))
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the indexed text of a candidate must have.
+
+    Attributes:
+        tokens: All of these.
+        begins: And one token that begins so; "" for no further token.
+    """
+
+    tokens: tuple[str, ...]
+    begins: str = ""
+
+
+def wanted_of(query: str, /, *, prefix: bool) -> list[Wanted]:
+    """Returns what candidates of a query may have: any of these makes one.
+
+    Each is asked for by itself, so that words that many names have, and the many words that begin
+    as the last one does, hide no entity that is named exactly like the query.
+
+    Args:
+        query: What the person typed.
+        prefix: Whether its last word may be the beginning of one.
+
+    Raises:
+        InputError: The query has over 1,000 characters.
+    """
+    terms = query_terms(query)
+    if not terms:
+        return []
+    found = [Wanted((exact_term(query),)), Wanted(tuple(terms))]
+    begun = begun_word(query) if prefix else ""
+    if begun:
+        others = tuple(term for term in terms if term != begun)
+        # A single letter narrows what the other words find, and is no work for an engine.
+        found.append(Wanted(others, begun if len(begun) >= MIN_PREFIX_CHARACTERS else ""))
+    return found
+
+
+def begun_word(query: str, /) -> str:
+    """Returns the last word of a query, where it may be the beginning of one; "" where not.
+
+    No beginning is a single letter without other words, and a word in a script without spaces:
+    each of its characters is indexed by itself. The tokens that stand for whole names begin like
+    some words, and are so many that such a word is looked for as it is.
+
+    >>> begun_word("Alfred Hitchc"), begun_word("new y"), begun_word("y"), begun_word("xn")
+    ('hitchc', 'y', '', '')
+    """
+    tokens = index_tokens(query)
+    last = tokens[-1] if tokens else ""
+    if (
+        not last
+        or is_unspaced(last)
+        or len(last) > MAX_TOKEN_CHARACTERS
+        or (len(last) < MIN_PREFIX_CHARACTERS and not set(tokens) - {last})
+        or (len(last) > 1 and (_EXACT_MARK.startswith(last) or last.startswith(_EXACT_MARK)))
+    ):
+        return ""
+    return last
+
+
 def rank_hits(
     entities: Iterable[Entity],
     query: str,
@@ -141,6 +193,7 @@ def rank_hits(
     *,
     languages: Sequence[str] = (),
     limit: int = 10,
+    prefix: bool = False,
 ) -> list[SearchHit]:
     """Returns the entities that have a name with every token of the query, best first.
 
@@ -153,6 +206,8 @@ def rank_hits(
         query: What the person typed.
         languages: Languages in order of preference; they rank and leave nothing out.
         limit: Most hits, at least 1.
+        prefix: Whether the last word may be the beginning of one. The word of a name that it
+            begins counts as the query's.
 
     Returns:
         Hits with a score that falls with the first three criteria: 1 and 0.9 for a label and an
@@ -163,6 +218,8 @@ def rank_hits(
     wanted = set(query_tokens(query))
     if not wanted:
         return []
+    begun = begun_word(query) if prefix else ""
+    wanted.discard(begun)
     given = set(index_tokens(query))
     exact_name = normalise_name(query)
     places = {tag: place for place, tag in enumerate(dict.fromkeys([*languages, "mul", "en"]))}
@@ -175,7 +232,9 @@ def rank_hits(
             tokens = set(index_tokens(name))
             if not wanted <= tokens:
                 continue
-            extra = len(tokens - given)
+            if begun and not any(token.startswith(begun) for token in tokens - wanted):
+                continue
+            extra = len(tokens - given) - (begun != "" and begun not in tokens)
             inexact = normalise_name(name) != exact_name
             place = places.get(language, len(places))
             order = (inexact, is_alias, extra, place, language, name)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from graph_service.text.fold import fold, is_unspaced, words
 
-_FUNCTION = """
+_ENGLISH = """
     a about after again all also am among an and any are as at be because been before being between
     both but by can could did do does doing done during each either every few for from give given
     had has have having he her hers him his how i if in into is it its itself just let list many may
@@ -13,6 +15,8 @@ _FUNCTION = """
     then there these they this those though through to too under until up upon us very was we were
     what whatever when where whether which while who whom whose why will with within without would
     you your yours s t d ll re ve describe explain called known
+"""
+_OTHER = """
     der die das den dem des ein eine einer eines einem einen und oder in im von vom zu zur zum mit
     auf ist sind war waren wer was wann wo warum welche welcher welches wie
     le la les un une des du de et ou dans sur est sont qui que quoi quand quel quelle quels quelles
@@ -25,8 +29,26 @@ _FUNCTION = """
     ใคร อะไร ที่ไหน เมื่อไร คือ เป็น ของ
     من ما ماذا متى أين في هو هي على إلى
 """
-FUNCTION_WORDS = frozenset(fold(word) for word in _FUNCTION.split())
+_ENGLISH_WORDS = frozenset(fold(word) for word in _ENGLISH.split())
+_OTHER_WORDS = frozenset(fold(word) for word in _OTHER.split())
+FUNCTION_WORDS = _ENGLISH_WORDS | _OTHER_WORDS
 """Articles, pronouns, prepositions, auxiliaries and question words, folded; of several languages."""
+EMPTY_IN_ENGLISH = FUNCTION_WORDS - {"den", "die", "son", "war"}
+"""Those that mean nothing in English: some words of other languages do."""
+
+
+def function_words_in(said: Iterable[str], /) -> frozenset[str]:
+    """Returns the function words of the language that some folded words are of.
+
+    English is told by a function word that no other language here has.
+
+    >>> "die" in function_words_in(["where", "did", "x", "die"])
+    False
+    >>> "die" in function_words_in(["wer", "sind", "die", "eltern", "von", "x"])
+    True
+    """
+    is_english = not (_ENGLISH_WORDS - _OTHER_WORDS).isdisjoint(said)
+    return EMPTY_IN_ENGLISH if is_english else FUNCTION_WORDS
 
 
 def content_words(text: str, /) -> list[str] | None:
@@ -40,4 +62,5 @@ def content_words(text: str, /) -> list[str] | None:
     found = words(text)
     if any(map(is_unspaced, found)):
         return None
-    return [word for word in found if len(word) > 1 and word not in FUNCTION_WORDS]
+    empty = function_words_in(found)
+    return [word for word in found if len(word) > 1 and word not in empty]

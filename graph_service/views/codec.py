@@ -5,6 +5,10 @@ relations are not: one with labels and no statement moves the numbers and leaves
 fingerprint. So they are written by their place among those that have a statement, and the
 others by name. Layout, little-endian: a header (below), the removed edges, the replaced edges,
 their new relations and tails, the added statements, the names as JSON; CRC-32 of it all.
+Version 2 has the new heads after the new tails, and version 3 the new ranks after them too, where any
+changes; else it is version 1. Version 4 has heads, ranks and, before the names as JSON, the entities
+that are called otherwise: how many they are and how many names they have, their codes, the owner,
+language, kind and length of each name, the names themselves (zlib), and the languages as JSON.
 
 A set of edges is a bitmap of the base or LEB128 gaps, whichever is smaller: at 30 % of the
 edges under half a byte each. Codes take as many bytes as the largest needs, a column that does
@@ -21,17 +25,27 @@ import numpy as np
 import orjson
 
 from graph_service.errors import SchemaVersionError, StoreCorruptError, ViewStaleError
-from graph_service.model.graph import Int32, Int64, KnowledgeGraph, Uint8
+from graph_service.model.graph import RANKS, Int32, Int64, KnowledgeGraph, StringTable, Uint8
 from graph_service.model.values import EntityValue, decode_value, encode_value
-from graph_service.model.view_delta import ViewDelta
+from graph_service.model.view_delta import NameDelta, ViewDelta
 
 MAGIC = b"GSVD"
-VERSION = 1
+VERSION = 4
+HEADS_STAY = 1
+"""The version of a delta that changes no head and no rank."""
+RANKS_STAY = 2
+"""The version of a delta that changes a head and no rank."""
+NAMES_STAY = 3
+"""The version of a delta that changes a rank and no name."""
+
 _HEADER = struct.Struct("<4sBQ48sIII")
 """Magic, version, edges of the base, its ``edges`` fingerprint, counts removed, replaced, added."""
 _SECTION = struct.Struct("<BQ")
 """Kind or width of a section, and its length in bytes."""
 _GAPS, _BITMAP = 0, 1
+_TEXT = 2
+_COUNTS = struct.Struct("<II")
+"""Entities that are called otherwise, and the names that they have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,10 +73,16 @@ def encode_delta(graph: KnowledgeGraph, delta: ViewDelta, /) -> bytes:
     numbers = _Numbers.of(graph)
     names = _Names(graph, delta, numbers)
     replaced = delta.replaced
+    version = HEADS_STAY if delta.replaced_head is None else RANKS_STAY
+    if delta.replaced_rank is not None:
+        version = NAMES_STAY
+    if delta.names is not None:
+        version = VERSION
+    heads = delta.heads_of_replaced(graph.head)
     parts = [
         _HEADER.pack(
             MAGIC,
-            VERSION,
+            version,
             graph.edge_count,
             graph.fingerprints.edges.encode(),
             len(delta.removed),
@@ -73,9 +93,12 @@ def encode_delta(graph: KnowledgeGraph, delta: ViewDelta, /) -> bytes:
         _edge_set(replaced, graph.edge_count),
         _column(names.relations(delta.replaced_rel, kept=graph.rel[replaced])),
         _column(names.nodes(delta.replaced_tail, kept=graph.tail[replaced])),
+        *([_column(names.nodes(heads, kept=graph.head[replaced]))] if version > HEADS_STAY else []),
+        *([_column(_ranks(delta, graph))] if version > RANKS_STAY else []),
         _column(names.nodes(delta.added_head)),
         _column(names.relations(delta.added_rel)),
         _column(names.nodes(delta.added_tail)),
+        *_renamed(delta.names, names),
         orjson.dumps([names.node_names, names.relation_names]) if names.any else b"",
     ]
     body = b"".join(parts)
@@ -124,6 +147,32 @@ class _Names:
                 new = self._lone_relations[relation]
             codes[place] = 1 + len(known) + new
         return codes
+
+
+def _renamed(names: NameDelta | None, codes: _Names) -> list[bytes]:
+    """Returns the part of the entities that are called otherwise; nothing where none is."""
+    if names is None:
+        return []
+    return [
+        _text(_COUNTS.pack(len(names.nodes), len(names.texts))),
+        _column(codes.nodes(names.nodes)),
+        _column(names.owner.astype(np.int64)),
+        _column(names.language.astype(np.int64)),
+        _column(names.is_alias.astype(np.int64)),
+        _column(np.diff(names.texts.offsets)),
+        _text(zlib.compress(names.texts.data.tobytes())),
+        _text(orjson.dumps(names.languages)),
+    ]
+
+
+def _text(data: bytes) -> bytes:
+    return _SECTION.pack(_TEXT, len(data)) + data
+
+
+def _ranks(delta: ViewDelta, graph: KnowledgeGraph) -> Int64:
+    """Codes of the ranks of changed edges: 0 as it was, then those of ``RANK_CODES``."""
+    ranks = delta.ranks_of_replaced(graph.rank)
+    return np.where(ranks == graph.rank[delta.replaced], 0, ranks.astype(np.int64) + 1)
 
 
 def _places(numbers: Int32, known: Int32, kept: Int32 | None) -> tuple[Int64, Int64]:
@@ -208,6 +257,12 @@ class _Cursor:
     def rest(self) -> bytes:
         return self._data[self._at :]
 
+    def text(self) -> bytes:
+        kind, data = self.section()
+        if kind != _TEXT:
+            raise StoreCorruptError(f"a view's texts have kind {kind}")
+        return data.tobytes()
+
     def edge_set(self, count: int, edge_count: int) -> Int32:
         kind, data = self.section()
         if kind == _GAPS:
@@ -263,8 +318,12 @@ def decode_delta(graph: KnowledgeGraph, data: bytes, /) -> ViewDelta:
     cursor = _Cursor(body, _HEADER.size)
     removed_edges = cursor.edge_set(removed, edge_count)
     edges = cursor.edge_set(replaced, edge_count)
-    columns = [cursor.column(count) for count in (replaced, replaced, added, added, added)]
+    columns = [cursor.column(replaced), cursor.column(replaced)]
+    heads = cursor.column(replaced) if version > HEADS_STAY else None
+    ranks = cursor.column(replaced) if version > RANKS_STAY else None
+    columns += [cursor.column(added) for _ in range(3)]
     try:
+        called = _read_names(cursor) if version > NAMES_STAY else None
         node_names, relation_names = orjson.loads(cursor.rest() or b"[[],[]]")
         node_table, new_nodes = _node_table(graph, numbers, node_names)
         relation_table, new_relations = _relation_table(graph, numbers, relation_names)
@@ -278,9 +337,58 @@ def decode_delta(graph: KnowledgeGraph, data: bytes, /) -> ViewDelta:
             added_tail=_numbers(columns[4], node_table, None),
             new_nodes=new_nodes,
             new_relations=new_relations,
+            replaced_head=None if heads is None else _numbers(heads, node_table, graph.head[edges]),
+            replaced_rank=None if ranks is None else _known_ranks(ranks, graph.rank[edges]),
+            names=None if called is None else _named(called, node_table),
         )
-    except (ValueError, TypeError, IndexError) as error:
+    except (ValueError, TypeError, IndexError, struct.error, zlib.error) as error:
         raise StoreCorruptError(f"a view's delta is damaged: {error}") from error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Called:
+    """The part of the entities that are called otherwise, their nodes as codes."""
+
+    codes: Int64
+    owner: Int64
+    language: Int64
+    is_alias: Int64
+    texts: StringTable
+    languages: tuple[str, ...]
+
+
+def _read_names(cursor: _Cursor) -> _Called:
+    count, names = _COUNTS.unpack(cursor.text())
+    codes = cursor.column(count)
+    owner, language, is_alias, lengths = (cursor.column(names) for _ in range(4))
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
+    data = np.frombuffer(zlib.decompress(cursor.text()), dtype=np.uint8)
+    languages = tuple(map(str, orjson.loads(cursor.text())))
+    if (
+        len(data) != int(offsets[-1])
+        or bool((owner >= count).any())
+        or bool((language >= len(languages)).any())
+    ):
+        raise StoreCorruptError("a view's names are not as many or as long as it says")
+    return _Called(codes, owner, language, is_alias, StringTable(data, offsets), languages)
+
+
+def _named(called: _Called, node_table: Int32) -> NameDelta:
+    """Returns the names in the numbers of the base; its entities are in the order of their keys."""
+    return NameDelta(
+        nodes=_numbers(called.codes, node_table, None),
+        owner=called.owner.astype(np.int32),
+        language=called.language.astype(np.int32),
+        is_alias=called.is_alias.astype(np.bool_),
+        texts=called.texts,
+        languages=called.languages,
+    )
+
+
+def _known_ranks(codes: Int64, kept: Uint8) -> Uint8:
+    if len(codes) and int(codes.max()) > len(RANKS):
+        raise StoreCorruptError("a view's delta gives a statement a rank that there is not")
+    return np.where(codes == 0, kept, codes - 1).astype(np.uint8)
 
 
 def _node_table(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from graph_service.errors import KeyCollisionError
-from graph_service.model.graph import RANK_CODES, Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import RANK_CODES, Bool, Int32, Int64, KnowledgeGraph
 from graph_service.model.hashing import Uint64, mix
 from graph_service.model.identity import key64
 from graph_service.model.overlay import Overlay, ViewStatementIds
@@ -40,16 +40,21 @@ def lay(graph: KnowledgeGraph, delta: ViewDelta, /, *, view_id: str) -> Overlay:
     gone[delta.removed] = True
     gone[delta.replaced] = True
     added = len(delta.added_head)
-    head = np.concatenate([graph.head[delta.replaced], delta.added_head])
+    now = delta.heads_of_replaced(graph.head)
+    head = np.concatenate([now, delta.added_head])
     rel = np.concatenate([delta.replaced_rel, delta.added_rel])
     tail = np.concatenate([delta.replaced_tail, delta.added_tail])
     base_edge = np.concatenate([delta.replaced, np.full(added, -1, dtype=np.int32)])
     rank = np.full(len(head), RANK_CODES[Rank.NORMAL], dtype=np.uint8)
-    rank[: len(delta.replaced)] = graph.rank[delta.replaced]
+    rank[: len(delta.replaced)] = delta.ranks_of_replaced(graph.rank)
     kinds = np.full(len(head), ChangeCode.ADDED, dtype=np.uint8)
-    kinds[: len(delta.replaced)] = np.where(
-        delta.replaced_rel != graph.rel[delta.replaced],
-        ChangeCode.RELATION_CHANGED,
+    kinds[: len(delta.replaced)] = np.select(
+        [
+            now != graph.head[delta.replaced],
+            delta.replaced_rel != graph.rel[delta.replaced],
+            delta.ranks_of_replaced(graph.rank) != graph.rank[delta.replaced],
+        ],
+        [ChangeCode.HEAD_CHANGED, ChangeCode.RELATION_CHANGED, ChangeCode.RANK_CHANGED],
         ChangeCode.VALUE_CHANGED,
     )
     keys, checks = _identities(graph, delta, head, rel, tail, base_edge)
@@ -60,6 +65,7 @@ def lay(graph: KnowledgeGraph, delta: ViewDelta, /, *, view_id: str) -> Overlay:
             f"two statements of view {view_id} on {graph.name!r} share a 64-bit key",
             hint="Make the view with another random seed.",
         )
+    best, risen = _best(graph, delta, gone)
     return Overlay(
         view_id=view_id,
         base_edge_count=graph.edge_count,
@@ -71,10 +77,44 @@ def lay(graph: KnowledgeGraph, delta: ViewDelta, /, *, view_id: str) -> Overlay:
         keys=keys,
         statement_ids=ViewStatementIds(keys, checks[order]),
         base_edge=base_edge[order],
+        best=best[order],
         kinds=kinds[order],
         new_nodes=delta.new_nodes,
         new_relations=delta.new_relations,
+        risen=risen,
     )
+
+
+def _best(graph: KnowledgeGraph, delta: ViewDelta, gone: Bool) -> tuple[Bool, Int32]:
+    """Whether each extra edge has the best rank of its head and relation, and which edges now do.
+
+    A changed edge is what it was in the base, and an added one is taken for one of the best. Only
+    a delta that gives ranks changes that, for the heads and relations of all that it removes.
+
+    Returns:
+        One truth value an extra edge, and base edges that have the best rank here alone, int32.
+    """
+    added = len(delta.added_head)
+    best = np.concatenate([graph.best[delta.replaced], np.ones(added, dtype=np.bool_)])
+    if delta.replaced_rank is None:
+        return best, np.zeros(0, dtype=np.int32)
+    preferred, normal = RANK_CODES[Rank.PREFERRED], RANK_CODES[Rank.NORMAL]
+    touched = np.concatenate([delta.removed, delta.replaced])
+    beside = graph.out_edges.edges_of(np.unique(graph.head[touched]))
+    beside = beside[~gone[beside]]
+    held = beside[graph.rank[beside] == preferred]
+    now_preferred = delta.replaced[delta.replaced_rank == preferred]
+    beating = _groups(graph, np.concatenate([held, now_preferred]))
+    best[: len(delta.replaced)] = (delta.replaced_rank == preferred) | (
+        (delta.replaced_rank == normal) & ~np.isin(_groups(graph, delta.replaced), beating)
+    )
+    beaten = beside[(graph.rank[beside] == normal) & ~graph.best[beside]]
+    risen = beaten[~np.isin(_groups(graph, beaten), beating)]
+    return best, np.sort(risen).astype(np.int32)
+
+
+def _groups(graph: KnowledgeGraph, edges: Int32) -> Int64:
+    return graph.head[edges].astype(np.int64) * graph.relation_count + graph.rel[edges]
 
 
 def _identities(

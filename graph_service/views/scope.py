@@ -9,7 +9,6 @@ from graph_service.model.graph import RANK_CODES, Bool, Int32, KnowledgeGraph, r
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.model.view_spec import Scope
-from graph_service.views.pairs import PairIndex
 
 
 def scope_edges(
@@ -17,19 +16,18 @@ def scope_edges(
     scope: Scope,
     /,
     *,
-    index: PairIndex,
+    eligible: Bool,
     question_edges: Int32 | None = None,
     deadline: Deadline | None = None,
 ) -> tuple[Int32, tuple[str, ...]]:
     """Returns the edges in scope, int32, ascending, and notes on what was named and is not.
 
-    Where several restrictions are given, an edge must meet all of them. Edges whose value is no
-    entity and deprecated ones are never in scope.
+    Where several restrictions are given, an edge must meet all of them.
 
     Args:
         graph: The base.
         scope: The restrictions; none means every eligible edge.
-        index: The base's ``PairIndex``.
+        eligible: Edges that may be in scope at all, bool [M].
         question_edges: Base edges of the question's region, for ``scope.of_question``.
         deadline: When to give up.
 
@@ -38,34 +36,43 @@ def scope_edges(
     """
     deadline = deadline or Deadline.none()
     if scope == Scope(hops=scope.hops):
-        return np.flatnonzero(index.eligible).astype(np.int32), ()
-    mask = np.ones(graph.edge_count, dtype=np.bool_)
-    if scope.statement_ids:
-        mask &= _statements(graph, scope.statement_ids, deadline)
-    if scope.relation_ids:
-        mask &= _relations(graph, scope.relation_ids)
-    if scope.around_entity_ids:
-        mask &= _around(graph, scope.around_entity_ids, scope.hops, deadline)
+        return np.flatnonzero(eligible).astype(np.int32), ()
+    # What is narrowest comes first: a question's view costs what its region has, not the graph.
+    edges: Int32 | None = None
     if scope.of_question:
         if question_edges is None:
-            raise InputError(
-                "a view of the question's own region needs a question",
-                argument="scope",
-                hint="Give it as the inline view of a retrieval, or give around_entity_ids instead.",
-            )
-        chosen = np.zeros(graph.edge_count, dtype=np.bool_)
-        inside = question_edges[(question_edges >= 0) & (question_edges < graph.edge_count)]
-        chosen[inside] = True
-        mask &= chosen
-    left_out = int(np.count_nonzero(mask & ~index.eligible))
+            raise question_needed()
+        inside = (question_edges >= 0) & (question_edges < graph.edge_count)
+        edges = np.unique(question_edges[inside]).astype(np.int32)
+    if scope.statement_ids:
+        named = edges_of(
+            graph, scope.statement_ids, argument="scope.statement_ids", deadline=deadline
+        )
+        edges = _both(edges, np.unique(np.array(named, dtype=np.int32)))
+    if scope.around_entity_ids:
+        edges = _both(edges, _around(graph, scope.around_entity_ids, scope.hops, deadline))
+    if edges is None:
+        edges = np.arange(graph.edge_count, dtype=np.int32)
+    if scope.relation_ids:
+        edges = edges[_relations(graph, scope.relation_ids)[graph.rel[edges]]]
+    able = eligible[edges]
+    left_out = int(np.count_nonzero(~able))
     notes: tuple[str, ...] = ()
     if left_out and scope.statement_ids:
         notes = (
             f"{left_out} of the statements named have no entity as value or are deprecated, and "
             "stay as they are; withholding takes any statement",
         )
-    mask &= index.eligible
-    return np.flatnonzero(mask).astype(np.int32), notes
+    return edges[able], notes
+
+
+def question_needed() -> InputError:
+    """Returns the error of a view of a question's region where no question is asked."""
+    return InputError(
+        "a view of the question's own region needs a question",
+        argument="scope",
+        hint="Give it as the inline view of a retrieval, or give around_entity_ids instead.",
+    )
 
 
 def edges_of(
@@ -92,14 +99,8 @@ def edges_of(
     return [edge for edge in edges if edge is not None]
 
 
-def _statements(graph: KnowledgeGraph, statement_ids: tuple[str, ...], deadline: Deadline) -> Bool:
-    mask = np.zeros(graph.edge_count, dtype=np.bool_)
-    edges = edges_of(graph, statement_ids, argument="scope.statement_ids", deadline=deadline)
-    mask[edges] = True
-    return mask
-
-
 def _relations(graph: KnowledgeGraph, relation_ids: tuple[str, ...]) -> Bool:
+    """Whether each relation is among some, bool [R]."""
     chosen = np.zeros(graph.relation_count, dtype=np.bool_)
     for id_ in relation_ids:
         relation = graph.find_relation(id_)
@@ -108,25 +109,29 @@ def _relations(graph: KnowledgeGraph, relation_ids: tuple[str, ...]) -> Bool:
                 f"graph {graph.name!r} has no relation {id_!r}", argument="scope.relation_ids"
             )
         chosen[relation] = True
-    mask: Bool = chosen[graph.rel]
-    return mask
+    return chosen
+
+
+def _both(edges: Int32 | None, others: Int32) -> Int32:
+    return others if edges is None else np.intersect1d(edges, others)
 
 
 def _around(
     graph: KnowledgeGraph, around_entity_ids: tuple[str, ...], hops: int, deadline: Deadline
-) -> Bool:
+) -> Int32:
     """Edges walked in ``hops`` steps, both ways: those with an end at most ``hops - 1`` away."""
-    current = graph.rank != RANK_CODES[Rank.DEPRECATED]
-    near = np.zeros(graph.node_count, dtype=np.bool_)
-    near[[require_node(graph, id_) for id_ in around_entity_ids]] = True
-    mask = np.zeros(graph.edge_count, dtype=np.bool_)
+    seen = np.unique(np.array([require_node(graph, id_) for id_ in around_entity_ids], np.int32))
+    frontier, found = seen, [np.zeros(0, dtype=np.int32)]
     for _ in range(hops):
         deadline.check("walking the graph")
-        step = (near[graph.head] | near[graph.tail]) & current
-        if np.array_equal(step, mask):
+        step = np.concatenate(
+            [graph.out_edges.edges_of(frontier), graph.in_edges.edges_of(frontier)]
+        )
+        step = step[graph.rank[step] != RANK_CODES[Rank.DEPRECATED]]
+        found.append(step)
+        ends = np.unique(np.concatenate([graph.head[step], graph.tail[step]]))
+        frontier = np.setdiff1d(ends[graph.is_entity(ends)], seen, assume_unique=True)
+        seen = np.union1d(seen, frontier)
+        if not len(frontier):
             break
-        mask = step
-        near[graph.head[mask]] = True
-        near[graph.tail[mask]] = True
-        near[graph.entity_count :] = False
-    return mask
+    return np.unique(np.concatenate(found))

@@ -1,6 +1,6 @@
 """The mapping file: which nodes are entities, which relationships and properties statements.
 
-A TOML file; ``docs/loading.md`` has one with all it can say. Errors name the file and the line.
+A TOML file; ``docs/how-to/load-neo4j.md`` has one with all it can say. Errors name the file and the line.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def check(source: str, options: LoadOptions, /) -> Neo4jOptions:
         raise InputError(
             f"{source} is a Neo4j; a mapping says which nodes and relationships to read",
             argument="mapping",
-            hint="Write a mapping file and say --mapping FILE; docs/loading.md has an example.",
+            hint="Write a mapping file and say --mapping FILE; docs/how-to/load-neo4j.md has an example.",
         )
     if urlsplit(source).username is not None:
         raise InputError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from graph_service.http.host_client import Traffic
 from graph_service.model.statement import Entity, EntityKind, Rank, Statement
@@ -17,6 +18,7 @@ from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.rdf.values import ENTITY, WIKIDATA, entity_id
 from loaders.sparql.dialects import Dialect
+from loaders.sparql.earlier import NONE_KNOWN, Earlier
 from loaders.sparql.endpoint import Endpoint
 from loaders.sparql.options import EndpointOptions
 from loaders.sparql.terms import Row
@@ -37,6 +39,12 @@ HEADS_REASON = "entities outside whose statements that lead inside did not come"
 EDITED_REASON = "statements that the endpoint has and the entity's document has not (any more)"
 OTHER_KINDS_REASON = "statements of what is neither item nor property (lexemes, media)"
 DROPPED_REASON = "statements of relations that were to be left out"
+UNCHANGED_REASON = "documents taken from the edition before, since their revision is the same"
+DELETED_REASON = "entities of the edition before that were deleted since"
+REDIRECTED_REASON = "entities of the edition before that redirect to another since"
+OUT_OF_REACH_REASON = "entities of the edition before whose statements lie out of reach now"
+# Revisions are told for so many at a time, so that what changed among them comes together.
+REVISIONS_AT_ONCE = 250
 
 
 class DocumentWalk(Walk):
@@ -44,6 +52,7 @@ class DocumentWalk(Walk):
 
     Args:
         entities: Where documents come from; the rest is as ``Walk`` has it.
+        earlier: The edition that documents are taken from where they have not changed.
     """
 
     def __init__(
@@ -55,6 +64,7 @@ class DocumentWalk(Walk):
         endpoint: Endpoint,
         state: State,
         entities: EntityData,
+        earlier: Earlier | None = None,
     ) -> None:
         super().__init__(source, options, settings, dialect, endpoint, state)
         self._entities = entities
@@ -65,6 +75,11 @@ class DocumentWalk(Walk):
         self._reader = DocumentReader(source, languages, None, options.batch_size)
         self._piece_statements = options.batch_size
         self._wanted_statements = sum(map(len, state.wanted.values()))
+        self._earlier = earlier
+        revisions = earlier.revisions if earlier is not None else NONE_KNOWN
+        # What was left out of those documents is not in the edition.
+        self._known = revisions if revisions.dropped == state.dropped else NONE_KNOWN
+        self._told: dict[str, int] = {}
 
     def prune_cache(self) -> None:
         """Deletes answers on disk that are past their time; both caches are one folder."""
@@ -79,18 +94,28 @@ class DocumentWalk(Walk):
             one.bytes_read + other.bytes_read,
         )
 
+    def pieces(self) -> Iterator[Parsed]:
+        """Yields every piece from the state on; the last one counts what lies out of reach now."""
+        yield from super().pieces()
+        state = self._state
+        left = [one for one in self._known.whole if ENTITY + one not in self._taken]
+        if left and state.hop == self._settings.hops + 2:
+            state.hop += 1
+            self._begin()
+            self._parsed.skipped[OUT_OF_REACH_REASON] += len(left)
+            yield self._end("names")
+
     def _hop(self) -> Iterator[Parsed]:
         state = self._state
         while state.done < len(state.frontier):
-            batch = state.frontier[state.done : state.done + ENTITIES_PER_REQUEST]
             if self._is_full():
                 self._begin(terms_only=False)
                 self._leave_rest()
                 yield self._end(f"hop {state.hop}")
                 return
-            fetched = Fetched()
+            batch, fetched = state.frontier[state.done :][:ENTITIES_PER_REQUEST], Fetched()
             if self._settings.direction != "in":
-                fetched = self._entities.fetch([entity_id(one) for one in batch])
+                batch, fetched = self._fetch_next(state.frontier[state.done :], self._known.whole)
             pieces = {one: self._piece(entity_id(one), fetched) for one in batch}
             while batch:
                 # As many as go into one transaction.
@@ -104,6 +129,29 @@ class DocumentWalk(Walk):
                 self._begin(terms_only=False)
                 self._take_part(part, pieces, fetched)
                 yield self._end(f"hop {state.hop}")
+
+    def _fetch_next(self, left: list[str], known: Mapping[str, int]) -> tuple[list[str], Fetched]:
+        """Returns the next entities, and what came of those whose revision is not as known.
+
+        As many documents come as go into one request. The others are ``unchanged``.
+        """
+        batch = left[: REVISIONS_AT_ONCE if known else ENTITIES_PER_REQUEST]
+        ids = [entity_id(one) for one in batch]
+        untold = [one for one in ids if one in known and one not in self._told]
+        if untold:
+            # 0 is no revision: what is missing or redirects has none.
+            self._told.update(dict.fromkeys(untold, 0))
+            self._told.update(self._entities.revisions(untold))
+        changed: list[str] = []
+        for place, id_ in enumerate(ids):
+            if id_ not in known or self._told[id_] != known[id_]:
+                if len(changed) == ENTITIES_PER_REQUEST:
+                    ids = ids[:place]
+                    break
+                changed.append(id_)
+        fetched = self._entities.fetch(changed) if changed else Fetched()
+        fetched.unchanged = {id_: known[id_] for id_ in set(ids).difference(changed)}
+        return batch[: len(ids)], fetched
 
     def _take_part(
         self, part: Sequence[str], pieces: Mapping[str, Parsed], fetched: Fetched
@@ -134,6 +182,8 @@ class DocumentWalk(Walk):
 
     def _piece(self, id_: str, fetched: Fetched) -> Parsed:
         """Returns what an entity's document holds, nothing where it has none."""
+        if self._earlier is not None and id_ in fetched.unchanged:
+            return self._earlier.piece(id_)
         piece = Parsed()
         if id_ in fetched.documents:
             self._reader.read_piece(fetched.documents[id_], piece, 0, 0)
@@ -150,11 +200,12 @@ class DocumentWalk(Walk):
             return
         told = self._forget_wanted(iri)
         if id_ in fetched.missing:
-            parsed.skipped[MISSING_REASON] += 1
+            parsed.skipped[DELETED_REASON if id_ in self._known.whole else MISSING_REASON] += 1
             if told:
                 parsed.skipped[EDITED_REASON] += told
             return
         if id_ in fetched.redirects:
+            parsed.kept[REDIRECTED_REASON] += id_ in self._known.whole
             parsed.entities.extend(one for one in piece.entities if one.id == id_)
             self._follow(iri, ENTITY + fetched.redirects[id_])
             return
@@ -164,10 +215,23 @@ class DocumentWalk(Walk):
         else:
             # A document that lost statements is no whole one: it must not remove any.
             parsed.documents |= piece.documents
+        self._note_revision(id_, piece, fetched, self._state.whole)
         self._add_piece(piece, kept)
         for one in self._best(kept):
             if isinstance(one.value, EntityValue):
                 self._reach(ENTITY + one.value.id)
+
+    def _note_revision(
+        self, id_: str, piece: Parsed, fetched: Fetched, revisions: dict[str, int]
+    ) -> None:
+        """Keeps the revision of a document of which nothing was rejected."""
+        revision = fetched.unchanged.get(id_)
+        self._parsed.kept[UNCHANGED_REASON] += revision is not None
+        for entity in piece.entities:
+            if entity.id == id_ and revision is None:
+                revision = entity.revision
+        if revision is not None and not piece.rejects:
+            revisions[id_] = revision
 
     def _follow(self, iri: str, target: str) -> None:
         """A redirect is no hop: its target is walked in this one."""
@@ -250,10 +314,12 @@ class DocumentWalk(Walk):
         # What is queued and not in the frontier has its names from its document.
         asked = state.queued.union(state.frontier)
         while state.done < len(state.frontier):
-            batch = state.frontier[state.done : state.done + ENTITIES_PER_REQUEST]
-            heads = [one for one in batch if one in state.wanted]
-            batch = heads or batch
-            fetched = self._entities.fetch([entity_id(one) for one in batch], whole=bool(heads))
+            heads = list(takewhile(state.wanted.__contains__, state.frontier[state.done :]))
+            if heads:
+                heads, fetched = self._fetch_next(heads, self._known_heads(heads))
+            batch = heads or state.frontier[state.done :][:ENTITIES_PER_REQUEST]
+            if not heads:
+                fetched = self._entities.fetch([entity_id(one) for one in batch], whole=False)
             self._begin()
             for iri in batch:
                 self._take_outside(iri, fetched)
@@ -264,6 +330,20 @@ class DocumentWalk(Walk):
                 asked.update(new)
                 state.frontier.extend(new)
             yield self._end("names")
+
+    def _known_heads(self, heads: Sequence[str]) -> dict[str, int]:
+        """Returns the revisions of those of which the earlier edition has what leads inside."""
+        known: dict[str, int] = {}
+        if self._earlier is None:
+            return known
+        revisions = {**self._known.whole, **self._known.parts}
+        for iri in heads[:REVISIONS_AT_ONCE]:
+            id_ = entity_id(iri)
+            if id_ in revisions:
+                held = {(one.relation, _id_of(one.value)) for one in self._earlier.statements(id_)}
+                if self._state.wanted[iri] <= held:
+                    known[id_] = revisions[id_]
+        return known
 
     def _take_outside(self, iri: str, fetched: Fetched) -> None:
         """Takes the names of an entity outside, and those of its statements that lead inside."""
@@ -294,6 +374,8 @@ class DocumentWalk(Walk):
             if lost:
                 parsed.skipped[EDITED_REASON] += lost
             self._forget_wanted(iri)
+            if id_ not in fetched.redirects:
+                self._note_revision(id_, piece, fetched, self._state.parts)
         # Not its whole document: it must not pass for that revision.
         piece.entities = [replace(one, revision=None) for one in piece.entities]
         self._add_piece(piece, statements)

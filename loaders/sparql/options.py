@@ -32,7 +32,7 @@ def is_endpoint_source(source: str, /) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EndpointOptions:
-    """How a subgraph is taken from an endpoint. ``docs/options.md`` lists the options.
+    """How a subgraph is taken from an endpoint. ``docs/reference/options.md`` lists the options.
 
     Attributes:
         endpoint: None for the source's public one.

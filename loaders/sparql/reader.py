@@ -14,6 +14,7 @@ from loaders.items import Parsed
 from loaders.options import LoadOptions
 from loaders.sparql.dialects import Dialect, dialect_of
 from loaders.sparql.documents import DocumentWalk
+from loaders.sparql.earlier import Earlier
 from loaders.sparql.endpoint import Endpoint
 from loaders.sparql.options import FULL, TRUTHY, EndpointOptions
 from loaders.sparql.walk import State, Walk
@@ -35,6 +36,7 @@ def read(
     /,
     *,
     stop: threading.Event | None = None,
+    earlier: Earlier | None = None,
 ) -> Iterator[Parsed]:
     """Yields the statements and then the names of a subgraph.
 
@@ -43,12 +45,13 @@ def read(
         options: With ``endpoint``; its ``languages`` are English where there are none.
         start: The position of the last piece that was written, or nothing.
         stop: When set, reading ends soon; no piece is left half read.
+        earlier: An edition whose documents need not come again where they have not changed.
 
     Raises:
         InputError: The source, the contact or an option is wrong.
         EndpointError: The endpoint refuses or is away; reading can go on later.
     """
-    walk = _prepare(source, options, start, stop)
+    walk = _prepare(source, options, start, stop, earlier)
     walk.prune_cache()
     missing = {} if start else _not_held(walk)
     try:
@@ -66,13 +69,13 @@ def _not_held(walk: Walk) -> dict[str, int]:
     return {SPLIT_REASON: 1} if host == SPLIT_HOST and walk.goes_in else {}
 
 
-def check(source: str, options: LoadOptions, /) -> list[str]:
+def check(source: str, options: LoadOptions, /, *, earlier: Earlier | None = None) -> list[str]:
     """Returns the names of the formats that will be read; asks and begins nothing.
 
     Raises:
         InputError: What ``read`` would refuse.
     """
-    walk = _prepare(source, options, {}, None)
+    walk = _prepare(source, options, {}, None, earlier)
     documents = [Format.WIKIBASE_JSON.value] if isinstance(walk, DocumentWalk) else []
     return [SPARQL_FORMAT, *documents]
 
@@ -104,6 +107,7 @@ def _prepare(
     options: LoadOptions,
     start: Mapping[str, Any],
     stop: threading.Event | None,
+    earlier: Earlier | None = None,
 ) -> Walk:
     settings = options.endpoint or EndpointOptions()
     settings.check()
@@ -118,10 +122,20 @@ def _prepare(
         State.from_json(start)
         if start
         else State(
-            1, start_entities, queued=set(start_entities), start_entities=set(start_entities)
+            1,
+            start_entities,
+            queued=set(start_entities),
+            start_entities=set(start_entities),
+            dropped=(*dialect.drops.iris, *dialect.drops.beginnings),
         )
     )
     if statements_of(settings, dialect) == TRUTHY:
+        if earlier is not None:
+            raise InputError(
+                "truthy statements come from the SPARQL endpoint alone, which tells no revisions",
+                argument="refresh",
+                hint="Load it anew with --replace.",
+            )
         return Walk(source, options, settings, dialect, endpoint, state)
     entities = EntityData(
         settings.entity_data or WIKIDATA_API,
@@ -129,4 +143,11 @@ def _prepare(
         languages=dialect.languages,
         stop=stop,
     )
-    return DocumentWalk(source, options, settings, dialect, endpoint, state, entities)
+    if earlier is not None and not entities.is_api:
+        raise InputError(
+            f"{settings.entity_data} gives one whole document a request and tells no revisions; "
+            "the address of an api.php does",
+            argument="refresh",
+            hint="Load it anew with --replace.",
+        )
+    return DocumentWalk(source, options, settings, dialect, endpoint, state, entities, earlier)

@@ -62,6 +62,9 @@ class State:
         statements: How many are in.
         wanted: Where whole documents are read: relations and values of the statements that lead
             into the walked part, by their head, until its document is in.
+        whole, parts: Revisions of the documents that were read without a reject, by entity id:
+            of those taken whole, and of those of which a part was.
+        dropped: The relations that are left out.
     """
 
     hop: int
@@ -76,6 +79,9 @@ class State:
     lacks_incoming: set[str] = field(default_factory=set)
     statements: int = 0
     wanted: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    whole: dict[str, int] = field(default_factory=dict)
+    parts: dict[str, int] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Returns the state as a checkpoint keeps it."""
@@ -92,6 +98,9 @@ class State:
             "lacks_incoming": sorted(self.lacks_incoming),
             "statements": self.statements,
             "wanted": {head: sorted(map(list, pairs)) for head, pairs in self.wanted.items()},
+            "whole": dict(self.whole),
+            "parts": dict(self.parts),
+            "dropped": list(self.dropped),
         }
 
     @classmethod
@@ -110,6 +119,9 @@ class State:
             set(payload["lacks_incoming"]),
             int(payload["statements"]),
             {head: {(a, b) for a, b in pairs} for head, pairs in payload["wanted"].items()},
+            dict(payload.get("whole", {})),
+            dict(payload.get("parts", {})),
+            tuple(payload.get("dropped", ())),
         )
 
 

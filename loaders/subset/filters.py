@@ -36,7 +36,7 @@ _SITE = re.compile(r"[a-z0-9_-]+")
 class Filters:
     """Which part of a source is loaded; what is given by several of these must hold by all.
 
-    Ids are as users write them (``Q42``, ``wd:Q42``, an IRI). ``docs/options.md`` lists the options.
+    Ids are as users write them (``Q42``, ``wd:Q42``, an IRI). ``docs/reference/options.md`` lists the options.
 
     Attributes:
         classes: An instance is one by P31 or ``rdf:type``.
@@ -58,8 +58,8 @@ class Filters:
     )
     subclasses: Path | None = option(
         None,
-        help="and of its subclasses: a table of class and superclass, or a graph with P279 or "
-        "subClassOf",
+        help="with --class: also instances of its subclasses, by a table of class and superclass, "
+        "or a graph with P279 or subClassOf",
         group=_PART,
     )
     having: tuple[str, ...] = option(
@@ -134,7 +134,9 @@ class Filters:
                 hint="For instance --around-entity Q42 --hops 2.",
             )
         if self.subclasses is not None and not self.classes:
-            raise InputError("subclasses are given, but no class", argument="classes")
+            raise InputError(
+                "subclasses are given, but no class", argument="classes", hint="Add --class ID."
+            )
         for site in self.sitelinks:
             if not _SITE.fullmatch(site):
                 raise InputError(

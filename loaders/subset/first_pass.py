@@ -42,9 +42,9 @@ def check_filters(files: Sequence[SourceFile], options: LoadOptions, /) -> None:
 
 def _read_once() -> InputError:
     return InputError(
-        "what lies around an entity, the names of values, entities of a class in RDF or a table "
-        "and redirects to be resolved take two passes over the source, and standard input can be "
-        "read once",
+        "this load reads its source twice, and standard input can be read once; two passes are "
+        "needed for --around-entity, --value-names, --redirects resolve, and for entities chosen "
+        "in RDF or a table",
         argument="source",
         hint="Write it to a file and load that.",
     )

@@ -31,6 +31,7 @@ ENTITIES_PER_REQUEST = 50
 MAXLAG_S = 5
 _NAMES = ("labels", "descriptions", "aliases", "datatype")
 _WHOLE = ("info", *_NAMES, "claims")
+_REVISION = ("info",)
 # Faults of the server's state, which pass; those of one entity are told apart by halving.
 _BUSY = frozenset(("ratelimited", "readonly", "internal_api_error_DBQueryTimeoutError"))
 _REFUSED = frozenset(
@@ -48,12 +49,15 @@ class Fetched:
         redirects: Targets, by the id asked for.
         missing: Ids that there is no entity of.
         failed: Why an entity's document did not come, by the id asked for.
+        unchanged: Revisions, by id, of documents that were not asked for, since they are still
+            of the revision that is known.
     """
 
     documents: dict[str, bytes] = field(default_factory=dict)
     redirects: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
+    unchanged: dict[str, int] = field(default_factory=dict)
 
 
 class EntityData:
@@ -80,8 +84,8 @@ class EntityData:
     ) -> None:
         self._polite = HostClient(address, manners=manners, stop=stop)
         path = self._polite.parts.path
-        self._is_api = path.endswith("/api.php")
-        if not self._is_api and "Special:EntityData" not in path:
+        self.is_api = path.endswith("/api.php")
+        if not self.is_api and "Special:EntityData" not in path:
             raise InputError(
                 f"{address!r} gives no entities; expected the address of an API such as "
                 f"{WIKIDATA_API}, or one such as https://www.wikidata.org/wiki/Special:EntityData",
@@ -89,7 +93,7 @@ class EntityData:
             )
         self._base = address.rstrip("/")
         self._languages = tuple(languages)
-        self._batch = ENTITIES_PER_REQUEST if self._is_api else 1
+        self._batch = ENTITIES_PER_REQUEST if self.is_api else 1
 
     @property
     def traffic(self) -> Traffic:
@@ -107,13 +111,36 @@ class EntityData:
             EndpointError: The host refuses, is away or asks to come back much later.
             StoppedError: The load was stopped.
         """
+        return self._fetch(ids, _WHOLE if whole else _NAMES)
+
+    def revisions(self, ids: Sequence[str], /) -> dict[str, int]:
+        """Returns the revisions that entities' documents have now, without the documents.
+
+        What is missing, redirects to another or could not be told is absent.
+
+        Args:
+            ids: Distinct ids such as ``Q42``.
+
+        Raises:
+            EndpointError: The host refuses, is away or asks to come back much later.
+            StoppedError: The load was stopped.
+        """
+        told = self._fetch(ids, _REVISION)
+        found = {
+            one: _loaded(body).get("lastrevid")
+            for one, body in told.documents.items()
+            if one not in told.redirects
+        }
+        return {one: revision for one, revision in found.items() if isinstance(revision, int)}
+
+    def _fetch(self, ids: Sequence[str], props: tuple[str, ...]) -> Fetched:
         fetched = Fetched()
-        left = [one for one in ids if not self._from_cache(one, whole, fetched)]
+        left = [one for one in ids if not self._from_cache(one, props, fetched)]
         first = 0
         while first < len(left):
             batch = left[first : first + self._batch]
             first += len(batch)
-            self._fetch_batch(batch, whole, fetched)
+            self._fetch_batch(batch, props, fetched)
         return fetched
 
     def prune_cache(self) -> None:
@@ -121,10 +148,10 @@ class EntityData:
         if self._polite.cache is not None:
             self._polite.cache.prune()
 
-    def _fetch_batch(self, ids: Sequence[str], whole: bool, fetched: Fetched) -> None:
+    def _fetch_batch(self, ids: Sequence[str], props: tuple[str, ...], fetched: Fetched) -> None:
         self._polite.go_on()
         try:
-            documents = self._polite.run(lambda: self._attempt(ids, whole))
+            documents = self._polite.run(lambda: self._attempt(ids, props))
         except RequestFailedError as error:
             if len(ids) == 1:
                 fetched.failed[ids[0]] = error.reason
@@ -132,28 +159,28 @@ class EntityData:
             documents = {}
         found = [one for one in ids if one in documents]
         for one in found:
-            self._keep(one, documents[one], whole, fetched)
+            self._keep(one, documents[one], props, fetched)
         left = [one for one in ids if one not in documents]
         if not left:
             return
         if len(ids) == 1:
             fetched.failed[ids[0]] = "the answer does not hold it"
         elif found:
-            self._fetch_batch(left, whole, fetched)
+            self._fetch_batch(left, props, fetched)
         else:
             middle = len(left) // 2
-            self._fetch_batch(left[:middle], whole, fetched)
-            self._fetch_batch(left[middle:], whole, fetched)
+            self._fetch_batch(left[:middle], props, fetched)
+            self._fetch_batch(left[middle:], props, fetched)
 
-    def _attempt(self, ids: Sequence[str], whole: bool) -> Mapping[str, Any] | Fault:
+    def _attempt(self, ids: Sequence[str], props: tuple[str, ...]) -> Mapping[str, Any] | Fault:
         """Returns the documents by id asked for; None stands for a missing entity."""
-        if not self._is_api:
+        if not self.is_api:
             return self._attempt_one(ids[0])
         parameters = {
             "action": "wbgetentities",
             "format": "json",
             "ids": "|".join(ids),
-            "props": "|".join(_WHOLE if whole else _NAMES),
+            "props": "|".join(props),
             "redirects": "yes",
             "maxlag": str(MAXLAG_S),
         }
@@ -205,16 +232,16 @@ class EntityData:
             return Fault(reason, of_query=True, retry=False)
         return Fault(reason, of_query=code not in _REFUSED, retry=code not in _REFUSED)
 
-    def _keep(self, id_: str, document: Any, whole: bool, fetched: Fetched) -> None:
+    def _keep(self, id_: str, document: Any, props: tuple[str, ...], fetched: Fetched) -> None:
         body = _dumped(document)
         there = document is not None and "missing" not in document
         if self._polite.cache is not None and there:
-            self._polite.cache.put(self._base, self._cache_key(id_, whole), body)
+            self._polite.cache.put(self._base, self._cache_key(id_, props), body)
         _note(id_, document, body, fetched)
 
-    def _from_cache(self, id_: str, whole: bool, fetched: Fetched) -> bool:
+    def _from_cache(self, id_: str, props: tuple[str, ...], fetched: Fetched) -> bool:
         cache = self._polite.cache
-        body = cache.get(self._base, self._cache_key(id_, whole)) if cache is not None else None
+        body = cache.get(self._base, self._cache_key(id_, props)) if cache is not None else None
         if body is None:
             return False
         try:
@@ -226,9 +253,9 @@ class EntityData:
         _note(id_, document, body, fetched)
         return True
 
-    def _cache_key(self, id_: str, whole: bool) -> str:
+    def _cache_key(self, id_: str, props: tuple[str, ...]) -> str:
         # Special:EntityData has one answer to all questions.
-        asked = (",".join(self._languages), str(whole)) if self._is_api else ()
+        asked = (",".join(self._languages), "|".join(props)) if self.is_api else ()
         return "\n".join((id_, *asked))
 
 

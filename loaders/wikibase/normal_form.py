@@ -1,6 +1,6 @@
 """The form in which a statement from Wikibase's JSON and the same one from its RDF are equal.
 
-RDF lacks some of what JSON has; this is what the two agree in, see ``docs/loading.md``. A load
+RDF lacks some of what JSON has; this is what the two agree in, see ``docs/reference/loading.md``. A load
 keeps what its source has, so this is for comparing alone.
 """
 

@@ -1,4 +1,4 @@
-"""Files of answers that scores are taken of: ours, and what another system wrote; see ``docs/scores.md``.
+"""Files of answers that scores are taken of: ours, and what another system wrote; see ``docs/reference/scores.md``.
 
 Another system's are one JSON object a line: ``id``, ``text`` (its citations where they stand),
 ``knowledge`` and ``gold``, lists of triples. The citations are read against the knowledge, as those of

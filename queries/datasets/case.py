@@ -24,6 +24,10 @@ class Case:
         answers: The answers as text.
         lacking: Whether the file says that the graph cannot answer it.
         question_vector: Its vector, in place of the embedder's; None where the file has none.
+        alternatives: Other gold sets by id that are as good.
+        answer_ids: The entities that answer it.
+        gold_triples: A gold set as ``(head, relation, value)``, ids or labels as the file has
+            them; what a graph calls these statements is looked up there.
     """
 
     id: str
@@ -36,6 +40,9 @@ class Case:
     answers: tuple[str, ...] = ()
     lacking: bool = False
     question_vector: tuple[float, ...] | None = None
+    alternatives: tuple[tuple[str, ...], ...] = ()
+    answer_ids: tuple[str, ...] = ()
+    gold_triples: tuple[tuple[str, str, str], ...] = ()
 
 
 GENERAL, SPECIFIC = "general", "specific"

@@ -2,7 +2,8 @@
 
 A file of one's own is JSON lines, one object each: ``question`` must be there; ``id`` (else the
 line's number), ``kind``, ``entity_ids``, ``statement_ids`` (a gold set), ``knowledge`` (the gold
-set itself, triples as ``answer --out`` writes them), ``answers``, ``question_vector`` and
+set itself, triples as ``answer --out`` writes them), ``alternatives`` (other gold sets),
+``answers``, ``answer_ids``, ``gold_triples``, ``question_vector`` and
 ``history`` (what was said before, a list of ``{"role", "content"}``) may be. A conversation is ``{"id", "messages"}``:
 each turn of the user's is a question of its own, with what stands before it as its history (L7).
 Other fields are left to those who score.
@@ -10,7 +11,7 @@ Other fields are left to those who score.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -21,6 +22,14 @@ from graph_service.model.serialise import from_plain
 from queries.datasets.biokalma import read_biokalma
 from queries.datasets.case import Case, distinct
 from queries.datasets.okgqa import read_okgqa
+from queries.datasets.path_questions import (
+    is_metaqa,
+    is_path_question,
+    is_simple_question,
+    read_metaqa,
+    read_path_questions,
+    read_simple_questions,
+)
 from queries.datasets.records import Record, open_plain, read_records
 from queries.datasets.rubq import read_rubq
 from queries.llm import Message
@@ -33,6 +42,9 @@ class QuestionFormat(StrEnum):
     BIOKALMA = "biokalma"
     OKGQA = "okgqa"
     RUBQ = "rubq"
+    SIMPLE_QUESTIONS = "simple-questions"
+    PATH_QUESTION = "path-question"
+    METAQA = "metaqa"
 
 
 def read_question_file(
@@ -55,10 +67,19 @@ def read_question_file(
         return read_okgqa(path)
     if kind is QuestionFormat.RUBQ:
         return read_rubq(path, language=language)
+    if kind in _TABLES:
+        return _TABLES[kind](path)
     return distinct(
         (case for record in read_records(path) for case in _cases_of(record)),
         source=Path(path).name,
     )
+
+
+_TABLES: Mapping[QuestionFormat, Callable[[str | Path], tuple[Case, ...]]] = {
+    QuestionFormat.SIMPLE_QUESTIONS: read_simple_questions,
+    QuestionFormat.PATH_QUESTION: read_path_questions,
+    QuestionFormat.METAQA: read_metaqa,
+}
 
 
 def format_of(path: str | Path, named: QuestionFormat | str | None = None, /) -> QuestionFormat:
@@ -76,11 +97,19 @@ def recognise(path: str | Path, /) -> QuestionFormat:
     if file.name.lower().endswith((".csv", ".csv.gz", ".csv.xz", ".csv.bz2")):
         return QuestionFormat.OKGQA
     with open_plain(file) as opened:
-        begin = "".join(opened.read(4096).decode("utf-8", "replace").removeprefix("\ufeff").split())
+        text = opened.read(4096).decode("utf-8", "replace").removeprefix("\ufeff")
+    begin = "".join(text.split())
     if begin.startswith("[["):
         return QuestionFormat.BIOKALMA
     if begin.startswith("[{"):
         return QuestionFormat.RUBQ
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    if is_simple_question(first):
+        return QuestionFormat.SIMPLE_QUESTIONS
+    if is_path_question(first):
+        return QuestionFormat.PATH_QUESTION
+    if is_metaqa(first):
+        return QuestionFormat.METAQA
     return QuestionFormat.LINES
 
 
@@ -103,6 +132,9 @@ def _cases_of(record: Record) -> Iterator[Case]:
         answers=_answers(record),
         lacking=record.fields.get("lacking") is True,
         question_vector=_vector(record),
+        alternatives=_alternatives(record),
+        answer_ids=_answer_ids(record),
+        gold_triples=_gold_triples(record),
     )
 
 
@@ -142,6 +174,33 @@ def _answers(record: Record) -> tuple[str, ...]:
     if not isinstance(listed, list) or not all(isinstance(part, str) for part in listed):
         return ()
     return tuple(listed)
+
+
+def _answer_ids(record: Record) -> tuple[str, ...]:
+    """The entities that answer; lists of other files have other forms."""
+    listed = record.fields.get("answer_ids")
+    if not isinstance(listed, list) or not all(isinstance(part, str) for part in listed):
+        return ()
+    return tuple(listed)
+
+
+def _alternatives(record: Record) -> tuple[tuple[str, ...], ...]:
+    listed = record.fields.get("alternatives")
+    if not isinstance(listed, list) or not all(isinstance(row, list) for row in listed):
+        return ()
+    return tuple(
+        tuple(normalise_statement_guid(str(id_)) or str(id_) for id_ in row) for row in listed
+    )
+
+
+def _gold_triples(record: Record) -> tuple[tuple[str, str, str], ...]:
+    listed = record.fields.get("gold_triples", [])
+    if not isinstance(listed, list) or not all(
+        isinstance(row, list) and len(row) == 3 and all(isinstance(part, str) for part in row)
+        for row in listed
+    ):
+        raise record.error("gold_triples", "a list of [head, relation, value]")
+    return tuple((head, relation, value) for head, relation, value in listed)
 
 
 def _vector(record: Record) -> tuple[float, ...] | None:

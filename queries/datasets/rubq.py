@@ -68,6 +68,13 @@ def _case(entry: Any, where: str, text: str, language: str) -> Case:
             dict.fromkeys(uri.rsplit("/", 1)[-1] for uri in _texts(entry, "question_uris", where))
         ),
         answers=tuple(name for item in answers if (name := _name(item, language))),
+        answer_ids=tuple(
+            dict.fromkeys(
+                str(item["value"]).rsplit("/", 1)[-1]
+                for item in answers
+                if item.get("type") == "uri" and item.get("value")
+            )
+        ),
         lacking=lacking,
     )
 

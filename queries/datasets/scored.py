@@ -1,4 +1,4 @@
-"""Files of cases that scores are taken of, and which fields they have; see ``docs/scores.md``.
+"""Files of cases that scores are taken of, and which fields they have; see ``docs/reference/scores.md``.
 
 A file is JSON lines. Answers that ``graph-service answer --out`` wrote are cases too, wherever a
 text is scored: they are told by their ``sentences``. So are another system's (``answers.py``), told
@@ -16,6 +16,7 @@ from queries.datasets.factbench import factbench_cases, read_factbench
 from queries.datasets.records import Record, read_cases, read_records
 from queries.datasets.wice import is_wice, wice_case
 from queries.score.agreement import RatedCase
+from queries.score.answer_sets import AnswerSetCase
 from queries.score.case import TextCase, case_of_answer
 from queries.score.entailment import Pair, Relation
 from queries.score.entailment_score import EntailmentCase
@@ -148,25 +149,61 @@ def knowledge_case(record: Record, /) -> KnowledgeCase:
     text = None if failure else record.text(name, filled=False)
     if text is not None and is_foreign(record):
         text = case_of_answer(foreign_answer(record)).text
-    listed = record.fields.get("answers", [])
-    if not isinstance(listed, list):
-        raise record.error("answers", "a list of names, or of lists of names")
-    answers: list[tuple[str, ...]] = []
-    for entity in listed:
-        entry = [entity] if isinstance(entity, str) else entity
-        if not isinstance(entry, list) or not all(isinstance(part, str) for part in entry):
-            raise record.error("answers", "a list of names, or of lists of names")
-        answers.append(tuple(entry))
     return KnowledgeCase(
         id=record.text("id", default=str(record.number)),
         text=text,
-        answers=tuple(answers),
+        answers=_entities(record, "answers"),
         found=record.pairs("found") if record.has("found") else None,
         oracle=record.pairs("oracle") if record.has("oracle") else None,
         reference=record.pairs("reference"),
         groups=groups_of(record),
         failure=failure,
     )
+
+
+def _entities(record: Record, field: str) -> tuple[tuple[str, ...], ...]:
+    """Returns the names of each of some entities: a list of names, or of lists of names."""
+    listed = record.fields.get(field, [])
+    if not isinstance(listed, list):
+        raise record.error(field, "a list of names, or of lists of names")
+    found: list[tuple[str, ...]] = []
+    for entity in listed:
+        entry = [entity] if isinstance(entity, str) else entity
+        if not isinstance(entry, list) or not all(isinstance(part, str) for part in entry):
+            raise record.error(field, "a list of names, or of lists of names")
+        found.append(tuple(entry))
+    return tuple(found)
+
+
+def answer_set_case(record: Record, /) -> AnswerSetCase:
+    """Returns a record as an answer that is held against a set of answers (B3).
+
+    Fields: ``text``; ``named``, a list of texts; ``answers``, ``hard`` and ``targets``, lists of names or
+    of lists of names; ``answerable``, ``errors``, ``rejected`` and ``detected``, true or false;
+    ``failure`` and groups.
+    """
+    known = knowledge_case(record)
+    return AnswerSetCase(
+        id=known.id,
+        text=known.text,
+        named=record.texts("named") if record.has("named") else None,
+        answers=known.answers,
+        hard=_entities(record, "hard"),
+        targets=_entities(record, "targets"),
+        is_answerable=_truth(record, "answerable"),
+        has_errors=bool(_truth(record, "errors")),
+        rejects=_truth(record, "rejected"),
+        detects=_truth(record, "detected"),
+        groups=known.groups,
+        failure=known.failure,
+    )
+
+
+def _truth(record: Record, field: str) -> bool | None:
+    value = record.fields.get(field)
+    if value is not None and not isinstance(value, bool):
+        raise record.error(field, "true or false")
+    return value
 
 
 def rated_case(record: Record, /, *, groups: str = "") -> RatedCase:

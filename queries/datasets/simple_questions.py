@@ -3,7 +3,8 @@
 SimpleQuestions' files hold ``entity, relation, answer, question`` with tabs between; ``P19`` asks
 for the value of ``place of birth``, ``R19`` for whom it is the value. Lines of one's own are JSON
 objects ``{"question", "relation", "label", "entity"}``, relations signed as ``P19`` and ``-P19``;
-``entity`` is the text of the entity, and may be left out.
+``entity`` is the text of the entity, and may be left out. An ``id`` is the number of the line where
+there is none.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def ids_in(path: str | Path, /) -> set[str]:
     found: set[str] = set()
     if _is_json(Path(path)):
         return found
-    for where, cells in _rows(Path(path)):
+    for _, where, cells in _rows(Path(path)):
         found.update((cells[0], _signed(cells[1], where).removeprefix("-")))
     return found
 
@@ -92,14 +93,14 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, line
 
 
-def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
+def _rows(path: Path) -> Iterator[tuple[int, str, list[str]]]:
     for number, line in _lines(path):
         where = f"{path.name}, line {number}"
         if not _ROW.fullmatch(line):
             raise InputError(
                 f"{where}: {_EXPECTED} were expected; {line[:60]!r} came", argument="file"
             )
-        yield where, line.split("\t")
+        yield number, where, line.split("\t")
 
 
 def _signed(code: str, where: str) -> str:
@@ -111,9 +112,9 @@ def _signed(code: str, where: str) -> str:
 
 
 def _published(path: Path, labels: dict[str, str]) -> Iterator[Example]:
-    for where, cells in _rows(path):
+    for number, where, cells in _rows(path):
         relation = parse_signed(_signed(cells[1], where), labels)
-        yield Example(cells[3].strip(), relation, labels.get(cells[0], ""))
+        yield Example(cells[3].strip(), relation, labels.get(cells[0], ""), str(number))
 
 
 def _own(path: Path, labels: dict[str, str]) -> Iterator[Example]:
@@ -124,4 +125,5 @@ def _own(path: Path, labels: dict[str, str]) -> Iterator[Example]:
             record.text("question"),
             SignedRelation(relation.id, label, relation.reverse),
             record.text("entity", default="", filled=False),
+            record.text("id", default=str(record.number)),
         )

@@ -32,7 +32,13 @@ _SPACE_BEFORE_MARK = re.compile(r"\s+([.,;:!?])")
 _MOST_RANGE = 50
 
 
-def render_citations(triples: Sequence[Triple], knowledge: Sequence[Triple], /) -> str:
+def render_citations(
+    triples: Sequence[Triple],
+    knowledge: Sequence[Triple],
+    /,
+    *,
+    reader: CitationReader | None = None,
+) -> str:
     """Returns a citation text that is read back as these statements.
 
     Neighbouring triples of one entity share a bracket where that is unambiguous. Where
@@ -42,8 +48,9 @@ def render_citations(triples: Sequence[Triple], knowledge: Sequence[Triple], /) 
     Args:
         triples: What to cite, in order; each is one of ``knowledge``.
         knowledge: All triples that were given, in the order of their numbers.
+        reader: Of that knowledge, where there is one.
     """
-    reader = CitationReader(knowledge)
+    reader = reader or CitationReader(knowledge)
     numbers = {triple.statement_id: i for i, triple in enumerate(knowledge, 1)}
     groups: list[list[Triple]] = []
     for triple in triples:

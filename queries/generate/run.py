@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -24,6 +24,9 @@ from graph_service.model.serialise import to_plain
 from queries.datasets.case import Case
 from queries.generate.record import Answer, resume_answers
 from queries.llm import ReplyCache, Usage
+
+Asked = TypeVar("Asked")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +193,7 @@ def run_cases(
         )
     started = time.monotonic()
     failed, usage = 0, Usage()
-    for done, made in enumerate(_in_order(cases, make, concurrency), 1):
+    for done, made in enumerate(in_order(cases, make, concurrency), 1):
         item = made if cache is None else steady_timings(made, cache)
         if out is not None:
             out.append(item)
@@ -201,14 +204,15 @@ def run_cases(
         yield item
 
 
-def _in_order(
-    cases: Sequence[Case], make: Callable[[Case], Answer], concurrency: int
-) -> Iterator[Answer]:
+def in_order(
+    cases: Iterable[Asked], make: Callable[[Asked], Made], concurrency: int, /
+) -> Iterator[Made]:
+    """Yields what is made of some cases in their order, several under way at once in threads."""
     if concurrency == 1:
         yield from map(make, cases)
         return
     with ThreadPoolExecutor(concurrency, thread_name_prefix="answer") as pool:
-        under_way: deque[Future[Answer]] = deque()
+        under_way: deque[Future[Made]] = deque()
         left = iter(cases)
         try:
             for case in left:

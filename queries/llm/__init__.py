@@ -31,6 +31,7 @@ from queries.llm.chat import (
     label_of,
     set_aside,
 )
+from queries.llm.echo import EchoedPrompt
 from queries.llm.endpoint import OpenAIChat
 from queries.llm.pace import Pace
 from queries.llm.recorded import RecordedChat, open_recorded
@@ -40,6 +41,7 @@ __all__ = [
     "CachedChat",
     "ChatModel",
     "ChatRequest",
+    "EchoedPrompt",
     "JsonForm",
     "Message",
     "OpenAIChat",

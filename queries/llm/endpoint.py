@@ -19,7 +19,7 @@ from queries.llm.chat import (
     Usage,
     estimate_tokens,
 )
-from queries.llm.completion import Passing, read_completion, said
+from queries.llm.completion import Completion, Passing, read_completion, said
 from queries.llm.pace import Pace
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class OpenAIChat:
             try:
                 # Reserved before each try: another thread may have spent the rest meanwhile.
                 with self._pace.slot(wanted) as slot, self.meter.reserve(wanted):
-                    read = read_completion(*self._send(body, started))
+                    read = self._read(*self._send(body, started))
                     usage = read.usage
                     if usage is None:
                         usage = Usage(prompt_tokens, estimate_tokens(read.text), True)
@@ -230,7 +230,7 @@ class OpenAIChat:
             left_s = self._call_limit_s - (time.monotonic() - started)
             limit_s = max(min(limit_s, left_s), 0.001)
         try:
-            response = client.chat.completions.with_raw_response.create(**body, timeout=limit_s)
+            response = self._create(client, body, limit_s)
         except openai.APITimeoutError as error:
             raise Passing(ReplyFault.TIMEOUT, f"no answer in {limit_s:g} s") from error
         except openai.APIStatusError as error:
@@ -241,6 +241,12 @@ class OpenAIChat:
         self._reached = True
         reply = response.http_response
         return reply.status_code, reply.headers, reply.content
+
+    def _create(self, client: openai.OpenAI, body: dict[str, Any], limit_s: float) -> Any:
+        return client.chat.completions.with_raw_response.create(**body, timeout=limit_s)
+
+    def _read(self, status: int, headers: Mapping[str, str], content: bytes) -> Completion:
+        return read_completion(status, headers, content)
 
     def _unreachable(self, cause: BaseException) -> Passing:
         import httpx

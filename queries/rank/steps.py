@@ -260,7 +260,7 @@ class RelationRetriever:
         others = [name for name in given if name not in (*_OF_EACH_STEP, "limit")]
         if others:
             raise InputError(
-                f"{', '.join(others)}: not where ranker {self._name} ranks relations",
+                f"{', '.join(others)}: ranker {self._name}, which ranks outside the service, cannot take this",
                 argument=others[0],
                 hint="Give --ranker embedding or trained, by which the service ranks them.",
             )

@@ -17,10 +17,11 @@ from graph_service.model.ranking import (
     TextEncoder,
     encode_queries,
 )
+from graph_service.rank.parses import Parse, batch_of, label_vocabulary
 from graph_service.rank.prototypes import Prototypes
-from graph_service.rank.trained import RankerWeights, taken_over
+from graph_service.rank.trained import GraphReader, RankerWeights, taken_over
 from graph_service.rank.words import Vocabulary
-from queries.rank.network_training import train_network
+from queries.rank.network_training import begin_encoder, train_network
 
 SCATTER = 0.5
 """Share of the mean scatter that is added in every direction."""
@@ -28,17 +29,25 @@ SCATTER = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question, its relation, and the text of its entity where it is known."""
+    """A question, its relation, and the text of its entity where it is known.
+
+    Attributes:
+        id: Its own, or the number of its line; parses are given by it.
+        parse: Its AMR parse, where one is given.
+    """
 
     question: str
     relation: SignedRelation
     entity: str = ""
+    id: str = ""
+    parse: Parse | None = None
 
 
 def data_hash(examples: Sequence[Example], /) -> str:
     """Returns 32 hexadecimal digits of all examples, in any order."""
     rows = sorted(
         "\x1f".join((each.question, each.entity, each.relation.key, each.relation.words))
+        + ("" if each.parse is None else f"\x1f{each.parse.text}")
         for each in examples
     )
     return digest(tuple(rows), person=b"ranker").hex()
@@ -74,6 +83,8 @@ def train_ranker(
     texts = encoder.encode([relations[key].text for key in keys])
     prototypes = fit_prototypes(vectors, relation, texts, reverse)
     vocabulary = Vocabulary.of(asked)
+    parses = [each.parse for each in examples]
+    graphs = _begun(parses, vectors.shape[1], random_seed)
     network = train_network(
         vectors,
         vocabulary.numbers(asked),
@@ -82,7 +93,11 @@ def train_ranker(
         taken_over(prototypes, texts, reverse),
         term_count=len(vocabulary.terms),
         random=np.random.default_rng(random_seed),
+        graphs=None if graphs is None else (graphs.encoder, batch_of(parses, graphs.labels)),
     )
+    notes = {"examples": len(examples), "random_seed": random_seed}
+    if graphs is not None:
+        notes["parses"] = sum(parse is not None for parse in parses)
     return RankerWeights(
         prototypes,
         network,
@@ -90,8 +105,22 @@ def train_ranker(
         encoder.name,
         data_hash(examples),
         tuple(keys),
-        {"examples": len(examples), "random_seed": random_seed},
+        notes,
+        graphs,
     )
+
+
+def _begun(parses: Sequence[Parse | None], d: int, random_seed: int) -> GraphReader | None:
+    """What reads parses, before training; None where there is none.
+
+    It draws from a generator of its own, so that a ranker without parses stays what it was.
+    """
+    there = [parse for parse in parses if parse is not None]
+    if not there:
+        return None
+    labels = label_vocabulary(there)
+    random = np.random.default_rng([abs(random_seed), 1])
+    return GraphReader(labels, begin_encoder(d, len(labels), random))
 
 
 def fit_prototypes(

@@ -7,7 +7,7 @@ Ratings come in pairs, one a case; a pair with a missing side is unscored. Every
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
@@ -325,8 +325,8 @@ class AgreementReport:
     cases: int
     unscored: int
     pairs: tuple[RaterPair, ...]
-    clusters: int = 0
-    groups: Mapping[str, GroupAgreement] = field(default_factory=dict)
+    clusters: int
+    groups: Mapping[str, GroupAgreement]
 
     def lines(self) -> list[str]:
         """Returns the report for people."""

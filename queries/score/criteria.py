@@ -6,20 +6,19 @@ every error names the file, the line and what was expected there.
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from importlib import import_module, resources
+from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
 from graph_service.text.fold import index_tokens
 from graph_service.text.sentences import split_sentences
 from queries.datasets.records import unreadable
+from queries.yaml_file import Node, read_yaml
 
 CITED_ANSWERS = "cited-answers"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -187,23 +186,9 @@ def parse_criteria(text: str, /, *, source: str) -> Criteria:
         source: Name of the file, for errors.
 
     Raises:
-        InputError: It is no YAML, or not of the form that ``docs/scores.md`` gives.
+        InputError: It is no YAML, or not of the form that ``docs/reference/scores.md`` gives.
     """
-    # Its stubs would be one more package; the nodes are read through ``_Node`` alone.
-    yaml: Any = import_module("yaml")
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{source}, line {mark.line + 1}" if mark is not None else source
-        raise InputError(
-            f"{where}: YAML was expected; {getattr(error, 'problem', None) or error}"
-        ) from error
-    except RecursionError as error:
-        raise InputError(f"{source}: YAML nested too deeply") from error
-    if node is None:
-        raise InputError(f"{source}: criteria were expected; the file is empty")
-    root = _Node(node, source, "the file").fields(
+    root = read_yaml(text, source, expected="criteria").fields(
         required=("task", "labels"), optional=("name", "rules")
     )
     labels = tuple(_label(item) for item in root["labels"].items())
@@ -230,11 +215,18 @@ def parse_criteria(text: str, /, *, source: str) -> Criteria:
     return Criteria(name, root["task"].text(), labels, rules, version, source)
 
 
-def _label(node: _Node) -> Label:
+def _name(node: Node) -> str:
+    text = node.text()
+    if not _NAME.fullmatch(text) or text == "none":
+        raise node.error("a name of small letters, digits and hyphens, other than none")
+    return text
+
+
+def _label(node: Node) -> Label:
     parts = node.fields(required=("name", "title", "class", "description"), optional=("shots",))
     shots = tuple(_shot(item) for item in parts["shots"].items()) if "shots" in parts else ()
     return Label(
-        parts["name"].name(),
+        _name(parts["name"]),
         parts["title"].text(),
         parts["description"].text(),
         parts["class"].choice(("unacceptable", "acceptable")) == "unacceptable",
@@ -243,7 +235,7 @@ def _label(node: _Node) -> Label:
     )
 
 
-def _shot(node: _Node) -> Shot:
+def _shot(node: Node) -> Shot:
     parts = node.fields(required=("question", "text", "reason", "present"), optional=("knowledge",))
     knowledge: tuple[str, ...] = ()
     if "knowledge" in parts:
@@ -258,7 +250,7 @@ def _shot(node: _Node) -> Shot:
     )
 
 
-def _rule(node: _Node) -> Rule:
+def _rule(node: Node) -> Rule:
     parts = node.fields(
         required=("name", "title", "class", "measure"), optional=("least", "most", "pattern")
     )
@@ -269,7 +261,7 @@ def _rule(node: _Node) -> Rule:
         raise node.error(f"for a rule on {measure.value}: {' or '.join(sorted(wanted))}, and no "
                          "other limit")  # fmt: skip
     rule = Rule(
-        parts["name"].name(),
+        _name(parts["name"]),
         parts["title"].text(),
         parts["class"].choice(("unacceptable", "acceptable")) == "unacceptable",
         measure,
@@ -286,80 +278,6 @@ def _rule(node: _Node) -> Rule:
     if least is not None and most is not None and least > most:
         raise node.error("a least that is not above most")
     return replace(rule, least=least, most=most)
-
-
-class _Node:
-    """Typed access to a node of YAML; each error names file and line."""
-
-    def __init__(self, node: Any, source: str, where: str) -> None:
-        self.node = node
-        self.source = source
-        self.where = where
-        self.line: int = node.start_mark.line + 1
-
-    def error(self, expected: str) -> InputError:
-        came = {"mapping": "fields", "sequence": "a list", "scalar": f"{self.node.value!r}"}
-        return InputError(
-            f"{self.source}, line {self.line}, {self.where}: expected {expected}; "
-            f"{came[self.node.id]} came"
-        )
-
-    def fields(self, *, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, _Node]:
-        known = (*required, *optional)
-        if self.node.id != "mapping":
-            raise self.error(f"the fields {', '.join(known)}")
-        found: dict[str, _Node] = {}
-        for key, value in self.node.value:
-            name = str(key.value)
-            line = key.start_mark.line + 1
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                hint = f"; {near[0]!r} may be meant" if near else ""
-                raise InputError(
-                    f"{self.source}, line {line}, {self.where}: no such field {name!r}{hint}. "
-                    f"The fields are {', '.join(known)}"
-                )
-            if name in found:
-                raise InputError(f"{self.source}, line {line}: {name} stands twice; once is enough")
-            found[name] = _Node(value, self.source, f"field {name}")
-        missing = [name for name in required if name not in found]
-        if missing:
-            raise InputError(
-                f"{self.source}, line {self.line}, {self.where}: missing {', '.join(missing)}"
-            )
-        return found
-
-    def items(self) -> list[_Node]:
-        if self.node.id != "sequence":
-            raise self.error("a list")
-        singular = self.where.removeprefix("field ").rstrip("s")
-        return [
-            _Node(item, self.source, f"{singular} {number}")
-            for number, item in enumerate(self.node.value, 1)
-        ]
-
-    def text(self) -> str:
-        if self.node.id != "scalar" or not str(self.node.value).strip():
-            raise self.error("a text")
-        return str(self.node.value).strip()
-
-    def name(self) -> str:
-        text = self.text()
-        if not _NAME.fullmatch(text) or text == "none":
-            raise self.error("a name of small letters, digits and hyphens, other than none")
-        return text
-
-    def choice(self, choices: Sequence[str]) -> str:
-        text = self.text()
-        if text not in choices:
-            raise self.error(" or ".join(choices))
-        return text
-
-    def number(self) -> int:
-        text = self.text()
-        if not text.isascii() or not text.isdigit():
-            raise self.error("a whole number from 0 up")
-        return int(text)
 
 
 @dataclass(frozen=True, slots=True)

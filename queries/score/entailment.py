@@ -77,7 +77,7 @@ OVERLAP_WORTH = (
     ".705 on WiCE test and .700 on FactBench, where .5 is chance; at the threshold 0.6 it calls "
     "96 % of FactBench's facts entailed, and 12 % of them are true"
 )
-"""What the baseline is worth (``docs/scores.md``, Figures)."""
+"""What the baseline is worth (``docs/reference/scores.md``, Figures)."""
 
 
 @dataclass(frozen=True, slots=True)

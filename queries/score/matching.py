@@ -1,6 +1,6 @@
 """Whether a text names an answer: whole tokens, and renderings of dates and numbers (L8).
 
-The rule, with examples, stands in ``docs/scores.md``. A text is folded (NFKC, lower case, no
+The rule, with examples, stands in ``docs/reference/scores.md``. A text is folded (NFKC, lower case, no
 diacritics) and split into parts. A mark between two parts that no space sets apart (``Jean-Paul``,
 ``O'Brien``, ``U.S.``, ``AT&T``) joins them into one token. A name is present where its parts follow one another
 from the beginning of a token to the end of one. ``C#``, ``C++`` and ``.NET`` keep their marks; a

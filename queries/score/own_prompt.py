@@ -6,15 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from graph_service.errors import InputError
+from queries.builders.asking import DATASET, builder_prompt_names, load_builder_prompt
 from queries.generate.prompt import Prompt, line_of, load_prompt, parse_prompt, prompt_names
 from queries.score.prompts import JUDGE, load_score_prompt, score_prompt_names
 
 
 def all_prompts() -> dict[str, Prompt]:
-    """Returns every prompt by name, judges' as ``judge/NAME``; one's own where one is in use."""
+    """Returns every prompt by name; one's own where one is in use.
+
+    Judges' are ``judge/NAME``, and those that data sets are built with ``dataset/NAME``.
+    """
     answering = {name: load_prompt(name) for name in prompt_names()}
     judging = {f"{JUDGE}{name}": load_score_prompt(name) for name in score_prompt_names()}
-    return {**answering, **judging}
+    building = {f"{DATASET}{name}": load_builder_prompt(name) for name in builder_prompt_names()}
+    return {**answering, **judging, **building}
 
 
 def read_own_prompts(given: Sequence[str], /) -> dict[str, Prompt]:

@@ -62,7 +62,7 @@ class RowFile(Generic[RowType]):
                 ) from error
             if basis != self._basis:
                 raise InputError(
-                    f"{where}: this case was scored by {basis!r}, and now is the turn of "
+                    f"{where}: this case was scored by {basis!r}, and this run scores by "
                     f"{self._basis!r}",
                     argument="out",
                     hint="Write to another file.",

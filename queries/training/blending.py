@@ -25,7 +25,7 @@ WEIGHTS_OF_OWN = (0.25, 0.5, 0.75, 0.9)
 """What the graph's own networks may weigh where users' questions tell which is best."""
 WEIGHTS_OF_WALKS = (0.1, 0.25)
 """The same where there are walks alone. Their wordings are not people's: from .5 on, questions of
-published sets lose what walks gain (``docs/retrieval.md``)."""
+published sets lose what walks gain (``docs/reference/retrieval.md``)."""
 _NETWORKS = 2
 _LEAST_STEPS = 100
 """Steps of training at least, however few questions there are."""

@@ -2,7 +2,8 @@
 
 They show the scorer what people's questions seldom have: two and three steps, steps walked from
 value to subject, and every relation of the graph. The wordings are general and of no published
-set; relations go by their labels and by their other names.
+set; relations go by their labels, by their other names, and by what people say for them
+(``graph_service.retrieve.learned.relation_phrases``).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from graph_service.errors import InputError
 from graph_service.model.graph import Int64, KnowledgeGraph, NodeKind
 from graph_service.retrieve.labels import Labels
+from graph_service.retrieve.learned.relation_phrases import RelationPhrases, phrases_of
 from queries.training.examples import AnsweredQuestion
 
 Step = tuple[int, bool]
@@ -31,6 +33,10 @@ _LEAST_STATEMENTS = 4
 _TRIES = 200
 _TURNING = 0.2
 """Share of longer walks that go a step and the same back, where there is such a step."""
+_SAID = 0.7
+"""Share of steps that go by what people say for them, where that is known."""
+_AGAIN = 0.3
+"""Share of those of three steps that go the first step again: who acts with whom X acts with."""
 _FORWARD = (
     "what is the {r} of {x}?", "what is {x}'s {r}?", "who is {x}'s {r}", "name the {r} of {x}",
     "{x} {r}", "what {r} does {x} have?", "which {r} is of {x}?", "tell me the {r} for {x}",
@@ -100,7 +106,7 @@ def make_walk_questions(
     random = Random(f"walks {random_seed}")
     ids = graph.relation_ids.take(np.arange(graph.relation_count))
     relation_labels = labels.relations(np.arange(graph.relation_count))
-    wording = _Wordings(random, relation_labels, names(ids))
+    wording = _Wordings(random, ids, relation_labels, names(ids))
     starts = _starts(graph)
     if not len(starts):
         raise InputError(f"graph {name!r} has no labelled entity with statements to walk from")
@@ -168,15 +174,20 @@ def _walk(
         if not moves:
             return None
         step = random.choice(sorted(moves))
-        back_again = (steps[0][0], not steps[0][1]) if turning and len(steps) == 1 else None
-        if back_again in moves:
-            step = back_again
+        wanted = None
+        if turning and len(steps) == 1:
+            wanted = (steps[0][0], not steps[0][1])
+        elif turning and len(steps) == 2 and random.random() < _AGAIN:
+            wanted = steps[0]
+        if wanted in moves:
+            step = wanted
         steps.append(step)
         visited.append(random.choice(moves[step]))
     if len(set(visited)) < len(visited):
         return None
-    # There are words for others of the same kind at the start, and none for later turns.
-    return None if any(_turns(left, right) for left, right in pairwise(steps[1:])) else steps
+    # There are words for others of the same kind at the start, and none for turns after that.
+    turns = [_turns(left, right) for left, right in pairwise(steps)]
+    return None if any(turns[1:]) and not turns[0] else steps
 
 
 def _turns(one: Step, other: Step, /) -> bool:
@@ -189,14 +200,21 @@ class _Wordings:
 
     Args:
         random: Draws wordings and names.
+        ids: Of each relation.
         labels: Of each relation.
         others: Other names of each relation.
     """
 
     def __init__(
-        self, random: Random, labels: Sequence[str], others: Sequence[Sequence[str]], /
+        self,
+        random: Random,
+        ids: Sequence[str],
+        labels: Sequence[str],
+        others: Sequence[Sequence[str]],
+        /,
     ) -> None:
         self._random = random
+        self._phrases = list(map(phrases_of, ids, labels))
         self._labels = labels
         self._names = [
             list(dict.fromkeys((label, *(other for other in more if "(" not in other))))
@@ -206,15 +224,19 @@ class _Wordings:
     def question(self, start: str, steps: Sequence[Step], /) -> str:
         """Returns a question that asks for the ends of a walk."""
         *before, (rel, back) = steps
-        if len(steps) == 2 and _turns(steps[0], steps[1]):
-            return self._drawn(_TOGETHER if steps[0][1] else _SAME, start, self._noun(rel))
         said = start
-        if len(steps) > 2 and _turns(steps[0], steps[1]):
+        if len(steps) > 1 and _turns(steps[0], steps[1]) and not self._people_say(steps[0][0]):
+            noun = self._noun(steps[0][0])
+            if len(steps) == 2:
+                return self._drawn(_TOGETHER if steps[0][1] else _SAME, start, noun)
             others = _OTHERS_TOGETHER if steps[0][1] else _OTHERS_OF_SAME
-            said = self._drawn(others, start, self._noun(steps[0][0]))
+            said = self._drawn(others, start, noun)
             before = before[2:]
         for step in before:
             said = self._phrase(said, *step)
+        phrases = self._people_say(rel)
+        if phrases is not None:
+            return self._drawn(phrases.backward if back else phrases.forward, said)
         name = self._name(rel)
         if _PREDICATE.fullmatch(name):
             return self._drawn(_BACKWARD_PREDICATE if back else _FORWARD_PREDICATE, said, name)
@@ -222,12 +244,19 @@ class _Wordings:
 
     def _phrase(self, said: str, rel: int, back: bool) -> str:
         """Returns words for what a step leads to from what was said so far."""
+        phrases = self._people_say(rel)
+        if phrases is not None:
+            return self._drawn(phrases.noun_backward if back else phrases.noun, said)
         if not back:
             return self._drawn(_NOUN, said, self._noun(rel))
         predicates = [name for name in self._names[rel] if _PREDICATE.fullmatch(name)]
         if predicates:
             return self._drawn(_NOUN_PREDICATE, said, self._random.choice(predicates))
         return self._drawn(_NOUN_BACKWARD, said, self._noun(rel))
+
+    def _people_say(self, rel: int) -> RelationPhrases | None:
+        """Returns what people say for a relation, most times that anything is known of it."""
+        return self._phrases[rel] if self._random.random() < _SAID else None
 
     def _name(self, rel: int) -> str:
         names = self._names[rel]
@@ -237,5 +266,5 @@ class _Wordings:
         nouns = [name for name in self._names[rel] if not _PREDICATE.fullmatch(name)]
         return self._random.choice(nouns) if nouns else self._labels[rel]
 
-    def _drawn(self, wordings: Sequence[str], said: str, name: str) -> str:
+    def _drawn(self, wordings: Sequence[str], said: str, name: str = "") -> str:
         return self._random.choice(wordings).format(x=said, r=name)

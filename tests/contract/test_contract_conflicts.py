@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
 from graph_service.model.statement import Entity, Rank, Statement, make_statement
 from graph_service.model.values import EntityValue
+from graph_service.store.neo4j import batch as neo4j_batch
+from graph_service.store.neo4j import load as neo4j_load
 from graph_service.store.protocol import Batch, Conflict, LoadCounts, Store
+from graph_service.store.sqlite import finish as sqlite_finish
+from graph_service.store.sqlite import load as sqlite_load
 
 A, B = "a.jsonl", "b.jsonl"
 
@@ -194,3 +199,57 @@ def test_one_id_under_two_heads(store: Store, graph_name: str) -> None:
     assert conflicts == [Conflict("s", False, A, 2, A, 1)]
     assert (counts.conflicting, tails) == (1, {"s Q2"})
     assert "Q7" in store.entities(store.graph(graph_name).edition, ["Q7"]).missing
+
+
+@pytest.mark.parametrize("revision", [None, 4])
+def test_statements_beside_a_document_that_is_left_out_keep_their_entities(
+    store: Store, graph_name: str, revision: int | None
+) -> None:
+    """In one batch with another or an older document: what it alone names is no entity."""
+    first = document(
+        claim("s", "Q2"), line=1, revision=5 if revision else None, label="one" if revision else ""
+    )
+    second = document(claim("s", "Q3"), line=2, revision=revision, label="one" if revision else "")
+    beside = [claim("u", "Q8", head="Q7"), claim("v", "Q7", head="Q9"), claim("w", "Q2", head="Q2")]
+    batch = replace(
+        second, statements=(*second.statements, *beside), lines=[*second.lines, 3, 4, 5]
+    )
+    counts, conflicts, tails = load(store, graph_name, first, batch)
+    assert [one.id for one in conflicts] == ([] if revision else ["Q1"])
+    assert (counts.written, counts.outdated, counts.conflicting) == (
+        (4, 1, 0) if revision else (4, 0, 1)
+    )
+    assert tails == {"s Q2", "u Q8", "v Q7", "w Q2"}
+    edition = store.graph(graph_name).edition
+    found = store.entities(edition, [f"Q{n}" for n in range(10)]).found
+    assert sorted(found) == ["Q1", "Q2", "Q7", "Q8", "Q9"]
+
+
+def test_conflicts_are_told_and_left_out_in_steps(
+    store: Store, graph_names: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More statements than a step takes: each is told once, and nothing of them is counted."""
+    for module, limit in (
+        (sqlite_finish, "GONE_ROWS"),
+        (sqlite_load, "CONFLICT_ROWS"),
+        (neo4j_load, "WRITE_ROWS"),
+        (neo4j_batch, "WRITE_ROWS"),
+    ):
+        monkeypatch.setattr(module, limit, 2)
+    graph, plain = graph_names(), graph_names()
+    kept = [claim(f"s{n}", "Q2", head=f"Q1{n}") for n in range(5)]
+    others = [claim(f"s{n}", f"Q3{n}", head=f"Q1{n}") for n in range(5)]
+    numbers = list(range(1, 6))
+    counts, conflicts, tails = load(
+        store, graph, alone(*kept, lines=numbers), alone(*others, lines=numbers, source=B)
+    )
+    assert counts == LoadCounts(5, 0, 0, 0, 0, 5)
+    assert sorted(conflicts, key=lambda one: one.id) == [
+        Conflict(f"s{n}", False, B, n + 1, A, n + 1) for n in range(5)
+    ]
+    assert tails == {f"s{n} Q2" for n in range(5)}
+    load(store, plain, alone(*kept, lines=numbers))
+    assert store.graph(graph).fingerprints == store.graph(plain).fingerprints
+    assert store.graph(graph).counts == store.graph(plain).counts
+    entities = store.entities(store.graph(graph).edition, ["Q2", *(f"Q3{n}" for n in range(5))])
+    assert (sorted(entities.found), len(entities.missing)) == (["Q2"], 5)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from graphs import load_graph, statement
 
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue
+from graph_service.store.neo4j import batch as neo4j_batch
+from graph_service.store.neo4j import editions as neo4j_editions
+from graph_service.store.neo4j import load as neo4j_load
 from graph_service.store.protocol import Batch, Store
+from graph_service.store.sqlite import finish as sqlite_finish
+from graph_service.store.sqlite import load as sqlite_load
 
 NAMES = (
     Entity("Q1", labels={"en": "one"}),
@@ -18,6 +24,22 @@ NAMES = (
     Entity("P1", EntityKind.PROPERTY, labels={"en": "leads to"}),
     Entity("P9", EntityKind.PROPERTY, labels={"en": "of no use"}),
 )
+
+
+@pytest.fixture(params=["at once", "in steps"])
+def steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows that the stores write, copy and index at once: thousands, or two."""
+    if request.param == "in steps":
+        for module, limit in (
+            (neo4j_batch, "WRITE_ROWS"),
+            (neo4j_load, "WRITE_ROWS"),
+            (neo4j_editions, "PORTION"),
+            (neo4j_editions, "NODES_A_COPY"),
+            (sqlite_load, "COPY_ROWS"),
+            (sqlite_finish, "GONE_ROWS"),
+            (sqlite_finish, "NAME_ROWS"),
+        ):
+            monkeypatch.setattr(module, limit, 2)
 
 
 def load_names(
@@ -49,6 +71,7 @@ def test_names_without_a_statement_are_no_entities(store: Store, graph_name: str
     assert sorted(snapshot.node_ids) == ["P1", "Q1", "Q2"]
 
 
+@pytest.mark.usefixtures("steps")
 def test_they_are_found_once_a_later_load_brings_a_statement(
     store: Store, graph_names: Callable[[], str]
 ) -> None:
@@ -75,6 +98,7 @@ def test_they_are_found_once_a_later_load_brings_a_statement(
     assert store.graph(other).fingerprints == info.fingerprints
 
 
+@pytest.mark.usefixtures("steps")
 def test_they_are_set_aside_again_when_the_last_statement_goes(
     store: Store, graph_name: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""What loads must do in both stores (S1, S8; docs/architecture.md, Life of a graph)."""
+"""What loads must do in both stores (S1, S8; docs/explanation/architecture.md, Life of a graph)."""
 
 from __future__ import annotations
 

@@ -44,15 +44,15 @@ def test_a_query_reads_one_edition_while_the_graph_is_replaced(
     """S8: fields of one query agree on labels, statements, sizes and provenance; none fails."""
     name = graph_names()
     publish(store, name, 1)
-    document = """query($name: ID!) {
-      first: item(id: "Q1", graph: $name) { label statements { statement { value {
-        ... on ItemValue { item { id } } } } } }
+    document = """query($name: String!) {
+      first: item(itemId: "Q1", graph: $name) { label statements { nodes { value {
+        ... on ItemValue { item { itemId } } } } } }
       graph(name: $name) { edition statements }
-      around: neighbourhood(id: "Q1", graph: $name, limit: 1) { items { subject { label } }
+      around: neighbourhood(itemId: "Q1", graph: $name, limit: 1) { items { subject { label } }
         provenance { edition } }
-      graphs { name edition statements }
-      search: searchItems(query: "Q1", graph: $name) { item { id } }
-      again: itemsById(ids: ["Q1"], graph: $name) { label(languageCode: "en") }
+      graphs(first: 1000) { nodes { name edition statements } }
+      search: searchItems(query: "Q1", graph: $name) { nodes { id } }
+      again: items(itemIds: ["Q1"], graph: $name) { label(languageCode: "en") }
     }"""
     stop = threading.Event()
     answers: list[dict[str, Any]] = []
@@ -82,14 +82,14 @@ def test_a_query_reads_one_edition_while_the_graph_is_replaced(
         data = answer["data"]
         number = int(data["first"]["label"])
         numbers.add(number)
-        values = [row["statement"]["value"]["item"]["id"] for row in data["first"]["statements"]]
+        values = [row["value"]["item"]["itemId"] for row in data["first"]["statements"]["nodes"]]
         assert len(values) == STATEMENTS + number
         assert all(value.startswith(f"Q{number}") for value in values)
         assert data["graph"]["statements"] == STATEMENTS + number
         assert data["around"]["provenance"]["edition"] == data["graph"]["edition"]
         assert data["around"]["items"][0]["subject"]["label"] == str(number)
         assert data["again"] == [{"label": str(number)}]
-        listed = {one["name"]: one for one in data["graphs"]}
+        listed = {one["name"]: one for one in data["graphs"]["nodes"]}
         assert listed[name] == {"name": name, **data["graph"]}
     assert len(numbers) > 2
 
@@ -109,14 +109,14 @@ def test_a_query_whose_edition_goes_is_run_again(
         return real(*arguments, **options)
 
     monkeypatch.setattr(store, "search", slow)
-    document = """query($name: ID!) { graph(name: $name) { statements }
-      searchItems(query: "x", graph: $name) { score }
-      item(id: "Q1", graph: $name) { label } }"""
+    document = """query($name: String!) { graph(name: $name) { statements }
+      searchItems(query: "x", graph: $name) { nodes { id } }
+      item(itemId: "Q1", graph: $name) { label } }"""
     answer = execute(service, document, {"name": name})
     assert answer == {
         "data": {
             "graph": {"statements": STATEMENTS + 3},
-            "searchItems": [],
+            "searchItems": {"nodes": []},
             "item": {"label": "3"},
         }
     }
@@ -127,7 +127,9 @@ def test_a_missing_graph_beside_one_that_is_there_is_still_an_error(
 ) -> None:
     name = graph_names()
     publish(store, name, 1)
-    document = 'query($name: ID!) { a: graph(name: $name) { name } b: graph(name: "no") { name } }'
+    document = (
+        'query($name: String!) { a: graph(name: $name) { name } b: graph(name: "no") { name } }'
+    )
     (error,) = execute(service, document, {"name": name})["errors"]
     assert error["extensions"]["code"] == "GRAPH_NOT_FOUND"
 
@@ -138,8 +140,8 @@ def test_a_mutation_sees_what_the_one_before_it_did(
     """Only queries hold on to an edition."""
     name = graph_names()
     publish(store, name, 1)
-    document = """mutation($name: ID!) { a: deleteGraph(name: $name)
-      b: createView(input: {graph: $name, spec: {method: EDGE_DELETION, count: 1}}) { id } }"""
+    document = """mutation($name: String!) { a: deleteGraph(input: {name: $name}) { name }
+      b: createView(input: {graph: $name, spec: {method: EDGE_DELETION, count: 1}}) { view { id } } }"""
     answer = execute(service, document, {"name": name}, writable=True)
     (error,) = answer["errors"]
     assert error["path"] == ["b"]
@@ -184,9 +186,9 @@ def test_the_time_limit_is_the_whole_querys(
     monkeypatch.setattr(service._graphs, "settings", Settings(read_timeout_s=600.0))
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + ahead_s)
     monkeypatch.setattr("graph_service.model.limits.time", clock)
-    document = """query($name: ID!) { a: item(id: "Q1", graph: $name) { id }
-      b: item(id: "Q1", graph: $name) { id } }"""
+    document = """query($name: String!) { a: item(itemId: "Q1", graph: $name) { itemId }
+      b: item(itemId: "Q1", graph: $name) { itemId } }"""
     answer = execute(service, document, {"name": name})
-    assert answer["data"] == {"a": {"id": "Q1"}, "b": None}
+    assert answer["data"] == {"a": {"itemId": "Q1"}, "b": None}
     (error,) = answer["errors"]
     assert (error["path"], error["extensions"]["code"]) == (["b"], DeadlineError.code)

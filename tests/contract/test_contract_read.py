@@ -18,6 +18,7 @@ from graph_service.model.identity import key64
 from graph_service.model.limits import CutReason, Deadline
 from graph_service.model.statement import Entity, EntityKind, Rank, make_statement
 from graph_service.model.values import EntityValue, NoValue, SomeValue, StringValue, encode_value
+from graph_service.store.neo4j import store as neo4j_store
 from graph_service.store.protocol import Record, Store
 from graph_service.store.snapshot.build import build_arrays, chunks_of_rows
 from graph_service.text.fold import normalise_name
@@ -436,6 +437,59 @@ def test_search(store: Store, graph_name: str, query: str, expected: list[str]) 
     assert [hit.entity.id for hit in store.search(edition, query, limit=1)] == expected[:1]
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("beij", ["Q956"]),
+        ("PEK", ["Q956"]),
+        ("beijing", ["Q956"]),
+        ("zwö", ["Q1"]),
+        ("моск", ["Q2"]),
+        ("北", ["Q956"]),
+        ("กรุ", ["Q3"]),
+        ("new yo", ["Q5", "Q4"]),
+        ("new y", ["Q5", "Q4"]),
+        ("yo new", []),
+        ("new new", ["Q10", "Q5", "Q4"]),
+        ("yor", ["Q6", "Q7", "Q5", "Q4", "Q10"]),
+        ("ne", ["Q10", "Q5", "Q4", "Q8"]),
+        ("n", []),
+        ("x", []),
+        ("xn", ["Q11"]),
+        ("xname", []),
+        ("ol", []),
+        ("OR", ["Q8"]),
+        ('new* OR "yo', []),
+        ("nothing li", []),
+        ("", []),
+    ],
+)
+def test_search_by_the_beginning_of_the_last_word(
+    store: Store, graph_name: str, query: str, expected: list[str]
+) -> None:
+    entities = [*NAMED, Entity("Q11", labels={"en": "XN"})]
+    edition = load_graph(store, graph_name, [], entities).edition
+    hits = store.search(edition, query, prefix=True)
+    assert [hit.entity.id for hit in hits] == expected
+    assert all(a.score >= b.score for a, b in zip(hits, hits[1:], strict=False))
+    whole = {hit.entity.id for hit in store.search(edition, query)}
+    assert whole <= {*expected}, "what whole words find, their beginning finds too"
+
+
+def test_names_that_begin_alike_hide_no_entity_that_has_the_whole_word(
+    store: Store, graph_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("sqlite", "neo4j"):
+        monkeypatch.setattr(f"graph_service.store.{module}.store.CANDIDATE_LIMIT", 20)
+    crowd = [Entity(f"Q{i}", labels={"en": f"Johnson {i}"}) for i in range(40)]
+    whole = [Entity("whole", labels={"en": "Elton John"}), Entity("exact", labels={"en": "John"})]
+    edition = load_graph(store, graph_name, [], [*crowd, *whole]).edition
+    hits = store.search(edition, "john", prefix=True, limit=50)
+    assert [hit.entity.id for hit in hits[:1]] == ["exact"]
+    assert "whole" in {hit.entity.id for hit in hits}
+    assert 20 < len(hits) <= 22 + 20
+
+
 def test_search_says_which_name_matched(store: Store, graph_name: str) -> None:
     edition = load_graph(store, graph_name, [], NAMED).edition
     (hit,) = store.search(edition, "nyc")
@@ -505,10 +559,29 @@ def test_records(store: Store, graph_names: Callable[[], str]) -> None:
     assert again is not None
     assert (again.json, again.data) == ({"x": 2}, b"")
     assert store.get_record(kind, "nope") is None
-    assert store.delete_record(kind, "a0")
-    assert not store.delete_record(kind, "a0")
+    assert store.delete_record(kind, "a0") is True
+    assert store.delete_record(kind, "a0") is False
     store.delete_graph(graph)
     assert store.get_record(kind, first.key) is None
+
+
+@pytest.mark.parametrize("size", [0, 99, 100, 101, 200, 201])
+def test_records_of_any_size_come_back_whole(
+    store: Store, graph_name: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neo4j keeps a large record in parts: the sizes are around one and two of them."""
+    monkeypatch.setattr(neo4j_store, "PART_BYTES", 100)
+    load_graph(store, graph_name, [("Q1", "P1", "Q2")])
+    kind = f"view-{graph_name}"
+    written = (bytes(range(size)), bytes(250), bytes(range(size))[::-1], b"small")
+    for data in written:
+        store.save_record(Record(kind, "a", graph_name, {"n": 1}, data))
+        read = store.get_record(kind, "a")
+        assert read is not None
+        assert read.data == data
+    store.save_record(Record(kind, "b", graph_name, {"n": 2}, bytes(250)))
+    assert store.delete_record(kind, "b") is True
+    assert store.get_record(kind, "b") is None
 
 
 def test_property_names_are_searched_too(store: Store, graph_name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -160,10 +161,12 @@ def test_above_the_snapshot_limit_a_question_has_the_same_result(
         ("Which award was given for Thing Number 5?", ()),
         ("What does it weigh in kilograms?", ("Q30", "Q2")),
     ]
+    by_each = asked[5:9]
     expected = {}
     for preset in ("okgqa", "default"):
         for strategy in Strategy:
-            for question, ids in asked:
+            # Linking and what is read for it do not depend on the strategy.
+            for question, ids in asked if strategy is Strategy.PATHS else by_each:
                 request = RetrieveRequest(
                     question,
                     strategy,
@@ -198,12 +201,16 @@ def test_above_the_snapshot_limit_a_question_has_the_same_result(
         assert found.linked == result.linked
         assert found.region == result.region
         assert found.id == result.id
-    # A misspelt name is in no index of the store: nothing is linked in its place (docs/retrieval.md).
+    # A misspelt name is in no index of the store: nothing is linked in its place (docs/reference/retrieval.md).
     slip = RetrieveRequest("Who is the mother of Pariz?", Strategy.PATHS, graph=graph_name)
     assert [item.mention for item in whole.retrieve(slip).linked] == ["Pariz"]
     assert part.retrieve(slip).linked == ()
     # What kinds there are is read for questions that name one, and once for each.
-    assert len(read_for) == len(Strategy) * len(set(read_for))
+    often = {question for question, _ in by_each}
+    times = Counter(question for question, _ in read_for)
+    assert times == {
+        question: len(Strategy) if question in often else 1 for question, _ in set(read_for)
+    }
     assert {preset for _, preset in read_for} == {"default"}
     questions = {question for question, _ in read_for}
     assert "Which award was given for Thing Number 5?" in questions

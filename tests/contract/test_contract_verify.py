@@ -18,7 +18,13 @@ from graph_service.model.passage import make_passage
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.service import open_service
 from graph_service.settings import Settings
+from graph_service.store.neo4j import inspect as neo4j_inspect
+from graph_service.store.neo4j import passages as neo4j_passages
+from graph_service.store.neo4j import scan as neo4j_scan
 from graph_service.store.protocol import Batch, Store
+from graph_service.store.sqlite import inspect as sqlite_inspect
+from graph_service.store.sqlite import passages as sqlite_passages
+from graph_service.store.sqlite import store as sqlite_store
 from graph_service.views.codec import encode_delta
 
 Damage = Callable[..., None]
@@ -123,6 +129,69 @@ def test_what_was_changed_is_named(
     assert expected <= set(faults(store, graph_name))
 
 
+@pytest.fixture
+def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reads two rows at a time, where the stores read thousands."""
+    for module, limit in (
+        (sqlite_inspect, "_ROWS"),
+        (sqlite_store, "SCAN_ROWS"),
+        (sqlite_passages, "_SCAN_ROWS"),
+        (neo4j_inspect, "SCAN_ROWS"),
+        (neo4j_scan, "SCAN_ROWS"),
+        (neo4j_passages, "_SCAN_ROWS"),
+    ):
+        monkeypatch.setattr(module, limit, 2)
+
+
+@pytest.mark.usefixtures("in_steps")
+def test_all_steps_of_a_store_are_read(store: Store, graph_name: str) -> None:
+    info = load_graph(store, graph_name, sample_statements(), sample_entities())
+    assert info.counts.statements > 4
+    passages = [make_passage(f"Text {n}.", title="Rome", source="s") for n in range(7)]
+    with store.passages.begin(graph_name, source="s", options={}, owner="test") as load:
+        load.write(passages, checkpoint={})
+        number = load.publish().number
+    read = [one.id for chunk in store.passages.scan(number) for one in chunk]
+    assert sorted(read) == sorted(one.id for one in passages)
+    for in_order in (True, False):
+        chunks = store.scan_statements(info.edition, in_order=in_order)
+        found = [one for chunk in chunks for one in chunk]
+        assert len(found) == info.counts.statements
+        assert {one.id for one in found} == {one.id for one in sample_statements()}
+    with store.begin_load(f"{graph_name}-b", owner="test", source="s") as load_under_way:
+        load_under_way.write(Batch(statements=sample_statements()))
+        assert [
+            item for item in verify_store(store) if graph_name in item.part and item.fault
+        ] == []
+        load_under_way.abort()
+    assert faults(store, graph_name) == []
+
+
+@pytest.mark.usefixtures("in_steps")
+@pytest.mark.parametrize("end", ["min", "max"])
+def test_damage_in_the_first_and_the_last_step_is_named(
+    store: Store, graph_name: str, damage: Damage, end: str
+) -> None:
+    info = load_graph(store, graph_name, sample_statements(), sample_entities())
+    number = info.edition.rpartition("@")[2]
+    damage(
+        f"UPDATE statements_{number} SET id = id || 'x' "
+        f"WHERE row = (SELECT {end}(row) FROM statements_{number})",
+        "MATCH (:Entity {graph: $edition})-[r]->() "
+        f"WITH r ORDER BY r.key {'DESC' if end == 'max' else ''} LIMIT 1 SET r.id = r.id + 'x'",
+        edition=info.edition,
+    )
+    assert "keys" in faults(store, graph_name)
+    damage(
+        f"UPDATE entities_{number} SET terms = replace(terms, '\":\"', '\":\"new ') WHERE row = "
+        f"(SELECT {end}(row) FROM entities_{number} WHERE terms LIKE '%labels%')",
+        "MATCH (n:Entity {graph: $edition}) WHERE n.search IS NOT NULL "
+        f"WITH n ORDER BY n.key {'DESC' if end == 'max' else ''} LIMIT 1 SET n.search = 'other'",
+        edition=info.edition,
+    )
+    assert "name index" in faults(store, graph_name)
+
+
 def test_a_region_of_damaged_rows_is_told_as_damage(
     store: Store, graph_name: str, damage: Damage
 ) -> None:
@@ -208,6 +277,39 @@ def test_the_journal_of_a_load_under_way_is_verified(
         edition=f"{edition}:",
     )
     assert [bool(item.fault) for item in journals()] == [True]
+
+
+@pytest.mark.parametrize("at", ["statements and entities", "indexes", "snapshot", "views"])
+def test_a_graph_replaced_meanwhile_is_verified_as_it_is_then(
+    store: Store, graph_name: str, at: str
+) -> None:
+    first = load_graph(store, graph_name, sample_statements(), sample_entities())
+    store.snapshot(first)
+    told: list[str] = []
+
+    def replace(text: str) -> None:
+        told.append(text)
+        if text == f"{graph_name}: {at}" and told.count(text) == 1:
+            load_graph(store, graph_name, sample_statements()[:1], replace=True)
+
+    found = list(verify_store(store, graph=graph_name, progress=replace))
+    assert [item for item in found if item.fault] == []
+    assert {item.part for item in found} >= {"content fingerprint", "counts"}
+    assert store.graph(graph_name).edition != first.edition
+
+
+@pytest.mark.parametrize("at", ["statements and entities", "indexes", "snapshot"])
+def test_a_graph_deleted_meanwhile_is_no_fault(store: Store, graph_name: str, at: str) -> None:
+    load_graph(store, graph_name, sample_statements(), sample_entities())
+    told: list[str] = []
+
+    def delete(text: str) -> None:
+        told.append(text)
+        if text == f"{graph_name}: {at}":
+            store.delete_graph(graph_name)
+
+    found = list(verify_store(store, graph=graph_name, progress=delete))
+    assert [item for item in found if item.fault] == []
 
 
 def test_an_export_of_a_damaged_graph_is_refused_and_leaves_no_file(

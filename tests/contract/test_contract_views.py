@@ -21,8 +21,8 @@ from graph_service.model.statement import (
     Statement,
     make_statement,
 )
-from graph_service.model.values import EntityValue, StringValue
-from graph_service.model.view_spec import Change, Method, ViewSpec
+from graph_service.model.values import EntityValue, StringValue, Time
+from graph_service.model.view_spec import Change, Method, Naming, ViewSpec
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 
@@ -130,6 +130,177 @@ def test_a_rewired_edge_is_found_from_its_new_end_by_every_read_s3(
     )
     assert compared[1].changed
     assert compared[1].gained
+
+
+AIMED = [
+    ViewSpec(Method.PATH_DELETION, count=1, entity_ids=("Q1",), answer_ids=("Q4",)),
+    ViewSpec(Method.CONTRADICTION, count=1),
+    ViewSpec(Method.INSERTION, count=1),
+    ViewSpec(Method.TYPE_PRESERVING, count=1),
+    ViewSpec(Method.INVERSION, level=1.0),
+    ViewSpec(Method.STALE, level=1.0),
+]
+
+
+@pytest.mark.parametrize("spec", AIMED, ids=lambda spec: spec.method.value)
+def test_what_a_method_changes_is_what_reads_on_the_view_show_b3(
+    service: Service, graph_name: str, spec: ViewSpec
+) -> None:
+    """Stored, listed and read back, inline too; the same on either store."""
+    stored = service.views.create(spec, graph=graph_name, name="aimed")
+    assert sum(stored.report.counts.values()) > 0
+    changes, total = service.views.diff(ViewRef(name="aimed"), graph=graph_name)
+    inline, _ = service.views.diff(ViewRef(spec=spec), graph=graph_name)
+    assert total == len(changes) == sum(stored.report.counts.values())
+    assert [one.words for one in changes] == [one.words for one in inline]
+    for entity in ("Q1", "Q2", "Q3", "Q4"):
+        shown = service.statements_of(entity, graph=graph_name, view=ViewRef(name="aimed"))
+        ids = {one.statement.id for one in shown}
+        for change in changes:
+            for edge, is_there in ((change.before, False), (change.after, True)):
+                if edge is not None and edge.triple.head.id == entity:
+                    assert (edge.triple.statement_id in ids) is is_there
+
+
+def since(year: int) -> tuple[Snak, ...]:
+    return (Snak("P580", Time(f"{year}-01-01T00:00:00Z")),)
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_stale_view_is_the_graph_before_its_last_updates_b3(
+    service: Service, store: Store, graph_names: Callable[[], str], stored: bool
+) -> None:
+    graph = graph_names()
+    dated = [
+        make_statement("Q1", "P1", EntityValue("Q2"), id="D1", qualifiers=since(1990)),
+        make_statement("Q1", "P1", EntityValue("Q3"), id="D2", qualifiers=since(2001)),
+        make_statement("Q1", "P1", EntityValue("Q4"), id="D3", rank=Rank.PREFERRED),
+        make_statement("Q2", "P1", EntityValue("Q3"), id="D4", qualifiers=since(1980)),
+        make_statement("Q2", "P1", EntityValue("Q4"), id="D5", qualifiers=since(1985)),
+        make_statement("Q4", "P2", EntityValue("Q2"), id="D6", rank=Rank.DEPRECATED),
+        make_statement("Q4", "P2", EntityValue("Q3"), id="D7"),
+    ]
+    load_graph(store, graph, dated, ENTITIES)
+    spec = ViewSpec(Method.STALE, level=1.0)
+    view = ViewRef(spec=spec)
+    if stored:
+        made = service.views.create(spec, graph=graph, name="before")
+        assert made.report.counts == {
+            "removed": 2, "relation-changed": 0, "value-changed": 0, "added": 0, "rank-changed": 1
+        }  # fmt: skip
+        assert (made.report.level_reached, made.report.scope_edges) == (1.0, 3)
+        view = ViewRef(name="before")
+    changes, _ = service.views.diff(view, graph=graph)
+    assert {change.words for change in changes} == {
+        "Ada Moor: spouse -> Drum Hill, gone",
+        "Bela Fen: spouse -> Drum Hill, gone",
+        "Drum Hill: birthplace -> Bela Fen, was deprecated, now normal",
+    }
+    shown = {
+        (one.statement.value, one.statement.rank, one.statement.qualifiers)
+        for one in service.statements_of("Q1", graph=graph, view=view)
+    }
+    assert shown == {
+        (EntityValue("Q2"), Rank.NORMAL, since(1990)),
+        (EntityValue("Q3"), Rank.NORMAL, since(2001)),
+    }
+    returned = ("Q4", "P2", "Bela Fen")
+    assert returned in ask(service, graph, Strategy.TRIPLETS, "Q4", view)
+    assert returned not in ask(service, graph, Strategy.TRIPLETS, "Q4", None)
+    assert ("Q1", "P1", "Drum Hill") not in ask(service, graph, Strategy.TRIPLETS, "Q1", view)
+    if stored:
+        info = materialise(service, view, graph=graph, name=graph_names())
+        ranks = {
+            (one.head, one.value): one.rank
+            for chunk in service.store.scan_statements(info.edition)
+            for one in chunk
+        }
+        assert ranks["Q4", EntityValue("Q2")] is Rank.NORMAL
+        assert len(ranks) == 5
+        service.delete_graph(info.name)
+
+
+NAMED = [
+    Entity("Q1", labels={"en": "Ada Moor"}, aliases={"en": ("The Countess",)}),
+    Entity("Q2", labels={"en": "Bela Fen", "de": "Bela vom Fenn"}, descriptions={"en": "poet"}),
+    Entity("Q3", labels={"en": "Cara Dale"}),
+    Entity("Q4", labels={"en": "Drum Hill"}),
+    Entity("P1", labels={"en": "spouse"}),
+    Entity("P2", labels={"en": "birthplace"}),
+]
+QUESTION = "Who is the spouse of Ada Moor?"
+
+
+def linked(service: Service, graph: str, view: ViewRef | None, question: str) -> list[str]:
+    """The ids of what a question is linked to."""
+    request = RetrieveRequest(
+        question, strategy=Strategy.TRIPLETS, graph=graph, view=view, preset="okgqa"
+    )
+    return [one.entity.id for one in service.retrieve(request).linked]
+
+
+@pytest.mark.parametrize("stored", [True, False])
+@pytest.mark.parametrize("naming", Naming)
+def test_linking_search_and_texts_follow_the_names_of_a_view_b3(
+    service: Service, store: Store, graph_names: Callable[[], str], naming: Naming, stored: bool
+) -> None:
+    graph = graph_names()
+    namesake = Entity("Q3", labels={"en": "Cara Dale"}, aliases={"en": ("Ada Moor",)})
+    people = [make_statement(f"Q{n}", "P31", EntityValue("Q5")) for n in range(1, 5)]
+    load_graph(store, graph, [*statements(), *people], [*NAMED[:2], namesake, *NAMED[3:]])
+    spec = ViewSpec(Method.NAMES, level=1.0, naming=naming)
+    view = ViewRef(spec=spec)
+    if stored:
+        made = service.views.create(spec, graph=graph, name="called")
+        assert made.deviation is not None
+        assert made.deviation.sc2d == made.deviation.sd2 == 1.0
+        view = ViewRef(name="called")
+    changes, total = service.views.diff(view, graph=graph, first=2)
+    rest, _ = service.views.diff(view, graph=graph, first=2, offset=2)
+    called = {one.entity.id: one.entity.label for one in (*changes, *rest) if one.entity}
+    assert total == len(called) == (2 if naming is Naming.NAMESAKES else 4)
+    assert linked(service, graph, None, QUESTION) == ["Q1"]
+    label = called["Q1"]
+    # Texts: of statements, of retrieved triples, of the region around an entity.
+    shown = service.statements_of("Q1", graph=graph, view=view)
+    assert "S1" in {one.statement.id for one in shown}
+    assert {one.edge.triple.head.label for one in shown} == {label}
+    around = service.neighbourhood("Q1", graph=graph, view=view, hops=1)
+    assert around.linked[0].entity.label == label
+    assert {one.triple.head.label for one in around.items if one.triple.head.id == "Q1"} == {label}
+    # Linking and search: by the new name, and not by the old one.
+    now = linked(service, graph, view, QUESTION)
+    hits = [one.entity.id for one in service.search("Ada Moor", graph=graph, view=view)]
+    assert [one.entity.id for one in service.search("Ada Moor", graph=graph)] == ["Q1", "Q3"]
+    if naming is Naming.GONE:
+        assert (label, now, hits) == ("Q1", [], [])
+    elif naming is Naming.SLIPS:
+        assert hits == []
+        (hit,) = service.search(label, graph=graph, view=view, prefix=True)
+        assert (hit.entity.id, hit.entity.labels["en"]) == ("Q1", label)
+        assert service.search(called["Q2"], graph=graph, view=view)[0].entity.descriptions
+        assert not service.search(label, graph=graph)
+    elif naming is Naming.NAMESAKES:
+        assert label == "Cara Dale"
+        assert hits == ["Q3", "Q1"]
+    else:
+        (other,) = [id_ for id_, text in called.items() if text == "Ada Moor"]
+        assert now == [other] != ["Q1"]
+        assert other in hits
+    asked = RetrieveRequest(QUESTION, strategy=Strategy.TRIPLETS, graph=graph, preset="okgqa")
+    base, compared = service.compare(asked, [view])
+    assert [one.entity.id for one in base.result.linked] == ["Q1"]
+    assert [one.entity.id for one in compared.result.linked] == now
+    assert base.result.provenance.fingerprints == compared.result.provenance.fingerprints
+    assert base.result.id != compared.result.id
+    if stored:
+        info = materialise(service, view, graph=graph, name=graph_names())
+        assert info.fingerprints.edges == service.graph(graph).fingerprints.edges
+        assert info.fingerprints.content != service.graph(graph).fingerprints.content
+        assert linked(service, info.name, None, QUESTION) == now
+        found = [one.entity.id for one in service.search("Ada Moor", graph=info.name)]
+        assert found == hits
+        service.delete_graph(info.name)
 
 
 def test_a_view_is_written_out_as_a_graph_and_removed_s4(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +12,7 @@ from neo4j_server import Neo4jServer, start_server
 
 from graph_service.errors import (
     InputError,
+    LoadInProgressError,
     SchemaVersionError,
     SetupError,
     StoreFullError,
@@ -18,6 +20,7 @@ from graph_service.errors import (
 )
 from graph_service.model.statement import make_statement
 from graph_service.model.values import EntityValue, StringValue
+from graph_service.store.neo4j.schema import PASSAGE_INDEX, SCHEMA_VERSION
 from graph_service.store.neo4j.store import Neo4jStore, open_neo4j
 from graph_service.store.protocol import Batch
 
@@ -82,6 +85,36 @@ def test_the_routing_scheme_reads_and_writes(server: Neo4jServer, tmp_path: Path
         store.delete_graph("routed")
 
 
+def test_a_routed_store_outlives_its_server_and_its_data(
+    server: Neo4jServer, tmp_path: Path
+) -> None:
+    """Bookmarks hold over a restart; a database made anew at the address is read as it is now."""
+    assert server.home is not None
+    batch = Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"))])
+    fields = {"username": "neo4j", "password": server.password, "snapshot_folder": tmp_path}
+    url = server.url.replace("bolt://", "neo4j://")
+    with open_neo4j(url, retry_s=120.0, **fields) as store:  # type: ignore[arg-type]
+        with store.begin_load("routed", owner="o", source="s") as load:
+            load.write(batch)
+            server.kill()
+            server.restart()
+            load.write(Batch(statements=[make_statement("Q2", "P1", EntityValue("Q3"))]))
+            load.finish()
+            info = load.publish()
+        assert store.graph("routed") == info
+        server.kill()
+        shutil.rmtree(Path(server.home) / "data")
+        server.restart(set_password=True)
+        assert store.graphs() == []
+        with open_neo4j(url, **fields) as again:  # type: ignore[arg-type]
+            with again.begin_load("routed", owner="o", source="s") as load:
+                load.write(batch)
+                load.finish()
+                load.publish()
+            assert store.graph("routed").counts.statements == 1
+            again.delete_graph("routed")
+
+
 def test_a_newer_schema_is_refused(server: Neo4jServer, tmp_path: Path) -> None:
     set_version = "MATCH (m:GraphServiceMeta) SET m.version = $version"
     with _open(server, tmp_path) as store:
@@ -90,7 +123,30 @@ def test_a_newer_schema_is_refused(server: Neo4jServer, tmp_path: Path) -> None:
             with pytest.raises(SchemaVersionError, match="newer"):
                 _open(server, tmp_path)
         finally:
-            store._connection.write(set_version, version=1)
+            store._connection.write(set_version, version=SCHEMA_VERSION)
+
+
+def test_a_database_of_the_first_schema_is_brought_up_to_date(
+    server: Neo4jServer, tmp_path: Path
+) -> None:
+    """L6: it gains the index of passages, and the loads that it had under way begin anew.
+
+    On a server of its own: on a shared one it would end the loads of other tests.
+    """
+    with _open(server, tmp_path) as store:
+        load = store.begin_load("unfinished", owner="o", source="s")
+        load.write(Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"))]))
+        store._connection.write(f"DROP INDEX {PASSAGE_INDEX}")
+        store._connection.write("MATCH (m:GraphServiceMeta {id: 'schema'}) SET m.version = 1")
+        with _open(server, tmp_path):
+            pass
+        assert store._connection.read("MATCH (m:GraphServiceMeta) RETURN m.version") == [
+            [SCHEMA_VERSION]
+        ]
+        indexes = store._connection.read("SHOW INDEXES YIELD name RETURN name")
+        assert [PASSAGE_INDEX] in indexes
+        with pytest.raises(LoadInProgressError, match="ended elsewhere"):
+            load.finish()
 
 
 def test_out_of_memory_writes_nothing_of_the_batch(server: Neo4jServer, tmp_path: Path) -> None:

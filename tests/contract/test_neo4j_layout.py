@@ -23,10 +23,11 @@ from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.store.neo4j import editions as neo4j_editions
 from graph_service.store.neo4j import load as neo4j_load
+from graph_service.store.neo4j import store as neo4j_store
 from graph_service.store.neo4j.driver import Connection
 from graph_service.store.neo4j.schema import STATEMENT_TYPE, type_name
 from graph_service.store.neo4j.store import Neo4jStore, open_neo4j
-from graph_service.store.protocol import Batch
+from graph_service.store.protocol import Batch, Record
 
 pytestmark = pytest.mark.neo4j
 
@@ -110,6 +111,42 @@ def test_types_are_injective_and_limited(
     assert [item.relation for item in own_store.statements_of(info.edition, "Q1")] == [
         item.relation for item in sorted(statements, key=lambda item: item.key)
     ]
+
+
+def test_relations_without_a_type_are_counted_over_all_portions(
+    neo4j_server: Neo4jServer, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neo4j_load, "WRITE_ROWS", 2)
+    statements = [
+        make_statement("Q1", f"http://a.{name}/x#born{n}", EntityValue("Q2")) for n in range(7)
+    ]
+    with _open(neo4j_server, tmp_path, max_new_types=0) as store:
+        info = _load(store, name, Batch(statements=statements))
+    assert info.report["relations_without_own_type"] == 7
+
+
+def test_no_part_of_a_record_outlives_it(
+    own_store: Neo4jStore, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neo4j_store, "PART_BYTES", 100)
+
+    kind = f"kind-{name}"
+    ids = [neo4j_store._record_id(kind, key) for key in "ab"]
+
+    def parts() -> int:
+        query = "MATCH (p:GraphRecordPart) WHERE p.record IN $ids RETURN count(p)"
+        return int(_rows(own_store, query, ids=ids)[0][0])
+
+    _load(own_store, name, Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"))]))
+    for size, wanted in ((250, 3), (101, 2), (100, 0), (300, 3)):
+        own_store.save_record(Record(kind, "a", name, {}, bytes(size)))
+        assert parts() == wanted
+    own_store.save_record(Record(kind, "b", name, {}, bytes(150)))
+    assert own_store.delete_record(kind, "a")
+    assert parts() == 2
+    own_store.delete_graph(name)
+    assert parts() == 0
+    assert own_store.get_record(kind, "b") is None
 
 
 @pytest.mark.parametrize(
@@ -294,7 +331,8 @@ def test_a_batch_given_again_after_a_failure_is_written_once(
     batch = Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"))])
     other = Batch(statements=[make_statement("Q1", "P1", EntityValue("Q3"))])
     with own_store.begin_load(name, owner="o", source="s") as load:
-        plain = own_store._connection.transaction
+        connection = load._connection
+        plain = connection.transaction
 
         def lose(work: Callable[..., object], /, **options: object) -> object:
             result = plain(work, **options)  # type: ignore[arg-type]
@@ -303,10 +341,10 @@ def test_a_batch_given_again_after_a_failure_is_written_once(
             return result
 
         for again in (batch, other):
-            monkeypatch.setattr(own_store._connection, "transaction", lose)
+            monkeypatch.setattr(connection, "transaction", lose)
             with pytest.raises(StoreUnavailableError):
                 load.write(batch)
-            monkeypatch.setattr(own_store._connection, "transaction", plain)
+            monkeypatch.setattr(connection, "transaction", plain)
             load.write(again)
         assert load.sequence == 3
         counts = load.finish()
@@ -352,18 +390,18 @@ def test_two_entity_ids_of_one_key_are_an_error(
 
 def test_a_forked_child_reads_and_leaves_the_parent_alone(own_store: Neo4jStore) -> None:
     """One driver a process, none across fork."""
-    before = own_store._connection._open()[0]
+    before = own_store._connection._of_process.open()[0]
     child = os.fork()
     if child == 0:
         code = 1
         try:
             own_store.ping()
-            code = 0 if own_store._connection._open()[0] is not before else 2
+            code = 0 if own_store._connection._of_process.open()[0] is not before else 2
         finally:
             os._exit(code)
     assert os.waitpid(child, 0)[1] == 0
     own_store.ping()
-    assert own_store._connection._open()[0] is before
+    assert own_store._connection._of_process.open()[0] is before
 
 
 def test_known_ids_are_bounded(

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from graphs import load_graph, sample_entities, sample_statements, statement
 
+from graph_service.doctor.verification import verify_store
 from graph_service.errors import (
     DeadlineError,
     GraphNotFoundError,
@@ -154,7 +155,7 @@ def test_a_newer_schema(path: Path) -> None:
 def test_an_older_schema_is_brought_forward(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(path)
     monkeypatch.setattr(sqlite_database, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
-    with pytest.raises(SchemaVersionError, match="no way forward"):
+    with pytest.raises(SchemaVersionError, match="cannot upgrade schema"):
         open_sqlite(path)
     monkeypatch.setitem(
         MIGRATIONS,
@@ -508,3 +509,15 @@ def test_a_name_index_dropped_under_a_search_is_an_edition_that_is_gone(path: Pa
         pool.submit(publish).result(timeout=300)
         assert sum(one.result(timeout=300) for one in searching)
     database.close()
+
+
+def test_verify_names_the_file_whose_name_index_it_cannot_read(path: Path) -> None:
+    filled(path)
+    with sqlite3.connect(path) as connection:
+        connection.execute(of_edition("DROP TABLE names_$n", 1))
+    connection.close()
+    with open_sqlite(path) as store:
+        found = [item for item in verify_store(store, graph="g") if item.fault]
+    assert [item.part for item in found] == ["indexes"]
+    assert found[0].fault.startswith(f"{path} failed: ")
+    assert found[0].fix

@@ -1,7 +1,8 @@
-"""The queries in docs/api.md are run, and what it shows is what they give."""
+"""The queries in docs/reference/api.md are run, and what it shows is what they give."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -20,7 +21,7 @@ from graph_service.settings import Settings
 OPTIONS = options_of(request.RetrieveRequest)
 __all__ = ["demo_file", "demo_service", "demo_settings"]
 
-PAGE = Path(__file__).parents[2] / "docs" / "api.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
 EXAMPLE = re.compile(r"```graphql\n(?P<query>.*?)```\n\n```json\n(?P<answer>.*?)\n```", re.DOTALL)
 
 
@@ -64,7 +65,7 @@ def test_every_code_is_explained() -> None:
         ("fields of one name in one place of the response", documents.MAX_COMPARISONS),
         ("the lists of an answer", execution.MAX_OBJECTS),
         ("a question", request.MAX_QUESTION_CHARACTERS),
-        ("ids of `itemsById`", schema.MAX_IDS),
+        ("ids of `items` and of `nodes`", schema.MAX_IDS),
         ("`itemIds` of a question", OPTIONS["entity_ids"].facts.most),
         ("`languageCodes`", request.MAX_LANGUAGES),
         ("`typeIds`", OPTIONS["type_ids"].facts.most),
@@ -96,3 +97,19 @@ def test_limits_are_those_of_the_code(of: str, limit: int) -> None:
 def test_limits_of_connections_are_the_defaults(name: str) -> None:
     shown = rf"{name.upper()}` (?:\w+ )?\({getattr(Settings(), name):g}\)"
     assert re.search(shown, PAGE.read_text())
+
+
+def test_the_clients_that_are_tested_are_those_that_are_installed() -> None:
+    clients = Path(__file__).parents[1] / "clients"
+    text = PAGE.read_text(encoding="utf-8").split("### Clients that are tested", 1)[1]
+    packages = json.loads((clients / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    names = {
+        "@apollo/client": "Apollo Client", "@graphql-codegen/cli": "graphql-codegen",
+        "@urql/core": "urql", "graphql": "graphql-js", "graphql-http": "graphql-http",
+        "graphql-request": "graphql-request", "relay-compiler": "Relay", "relay-runtime": "Relay",
+    }  # fmt: skip
+    for package, name in names.items():
+        assert re.search(rf"^\| {name} \| {re.escape(packages[package])}\b", text, re.MULTILINE)
+    installed = "".join(path.read_text() for path in (clients / "requirements").glob("*.in"))
+    for name, version in re.findall(r"^([\w-]+)(?:\[\w+\])?==(\S+)$", installed, re.MULTILINE):
+        assert re.search(rf"^\| {name} \| {re.escape(version)} \|", text, re.MULTILINE), name

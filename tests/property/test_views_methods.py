@@ -15,11 +15,11 @@ import pytest
 from graph_builder import Triple, build_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from multigraphs import LEVELS, SEEDS, graphs, triples
 
 from graph_service.model.graph import RANK_CODES, Bool, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
-from graph_service.model.values import StringValue
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import Method, Sampling, Scope, ViewSpec
 from graph_service.views.delta import make_delta
@@ -36,36 +36,6 @@ DRAWN = [
     Method.EDGE_REWIRING,
     Method.EDGE_DELETION,
 ]
-LEVELS = st.one_of(st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0]), st.floats(0.0, 1.0))
-SEEDS = st.integers(0, 2**63 - 1)
-
-
-@st.composite
-def triples(draw: st.DrawFn, max_edges: int = 40) -> list[Triple]:
-    """Multigraphs: few entities and relations, so that parallel edges and loops are common."""
-    nodes = draw(st.integers(1, 9))
-    relations = draw(st.integers(1, 4))
-    edge = st.tuples(
-        st.integers(0, nodes - 1), st.integers(0, relations - 1), st.integers(0, nodes - 1)
-    )
-    drawn = draw(st.lists(edge, min_size=1, max_size=max_edges))
-    rows: list[Triple] = [(f"e{h}", f"r{r}", f"e{t}") for h, r, t in drawn]
-    if draw(st.booleans()):
-        rows += [("e0", "note", StringValue("a")), ("e0", "r0", StringValue("b"))]
-    return rows
-
-
-@st.composite
-def graphs(draw: st.DrawFn) -> KnowledgeGraph:
-    rows = draw(triples())
-    ranks = draw(
-        st.dictionaries(
-            st.integers(0, len(rows) - 1),
-            st.sampled_from([Rank.PREFERRED, Rank.DEPRECATED]),
-            max_size=3,
-        )
-    )
-    return build_graph(rows, ranks=ranks)
 
 
 def content(graph: KnowledgeGraph, delta: ViewDelta) -> str:
@@ -313,6 +283,27 @@ def test_replacement_takes_the_least_likely_relation(
         assert sorted(taken) == sorted(turns)
         repeats += len(taken) - len(set(taken))
     assert report.unavoidable == repeats
+
+
+@settings(max_examples=30)
+@given(graph=graphs(25), seed=SEEDS, nth=st.integers(1, 5))
+def test_the_nth_replacement_is_the_nth_least_likely_relation(
+    graph: KnowledgeGraph, seed: int, nth: int
+) -> None:
+    """O10: of edges that no other runs beside; the last where there are fewer."""
+    spec = ViewSpec(Method.RELATION_REPLACEMENT, level=1.0, random_seed=seed, nth=nth)
+    delta, _ = make_delta(graph, spec)
+    scorer, parallel = CountScorer.build(graph), PairIndex.build(graph).parallel
+    relations = sorted(set(graph.rel[eligible(graph)].tolist()))
+    for edge, rel in zip(delta.replaced.tolist(), delta.replaced_rel.tolist(), strict=True):
+        ends = int(graph.head[edge]), int(graph.tail[edge])
+        scored = sorted(
+            (float(scorer.score(*(np.array([x], np.int32) for x in (ends[0], r, ends[1])))[0]), r)
+            for r in relations
+            if r != graph.rel[edge]
+        )
+        if not parallel[edge]:
+            assert rel == scored[min(nth, len(scored)) - 1][1]
 
 
 @settings(max_examples=60)

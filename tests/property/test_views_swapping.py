@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from graph_builder import build_graph
 
-from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.graph import Bool, Int64, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.views.delta import make_delta
 from graph_service.views.draw import Stream, ascending, smallest
 from graph_service.views.pairs import PairIndex, Sieve, contains, pack_triples
+from graph_service.views.swapping import chains, method
 from graph_service.views.swapping.method import PairSequence, pair_edges
 from graph_service.views.swapping.pairing import Pairing
 
@@ -90,6 +93,66 @@ def test_chains_of_pairs_are_found(rows: int) -> None:
     for seed in range(30):
         sequence = paired(graph, seed)
         assert sequence.clean == len(sequence.first) == graph.edge_count // 2
+
+
+def test_chains_in_vain_are_tried_so_often_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """O10: four from one place that is left, 256 in a row."""
+    rng = random.Random(11)
+    tried: list[Counter[int]] = []
+    meeting = False
+    meet = chains._meet
+
+    def met(*given: Any) -> bool:
+        nonlocal meeting
+        meeting = True
+        tried.append(Counter())
+        try:
+            return meet(*given)
+        finally:
+            meeting = False
+
+    def refused(_: Pairing, left: Sequence[int], joined: Sequence[tuple[int, int]], /) -> bool:
+        if meeting:
+            tried[-1][joined[-1][0]] += 1
+        return False
+
+    monkeypatch.setattr(chains, "_meet", met)
+    monkeypatch.setattr(Pairing, "replace", refused)
+    for seed in range(6):
+        paired(drawn(rng, edges=160, nodes=9, relations=5), seed)
+    assert max(most for counts in tried for most in counts.values()) == 4
+    tried.clear()
+    paired(drawn(rng, edges=700, nodes=16, relations=8), 1)
+    assert sum(counts.total() for counts in tried) == 256
+
+
+class Unfit:
+    """Pairs of which no two edges fit, but in one block (numbered from 1; 0 for none)."""
+
+    def __init__(self, fruitful: int) -> None:
+        self.blocks, self.fruitful = 0, fruitful
+        self.rel = np.tile(np.array([1, 2], dtype=np.int32), 30_000)
+
+    def pairs(self) -> Int64:
+        return np.arange(20_000, 60_000).reshape(2, -1)
+
+    def fits(self, first: Int64, *_: Int64) -> Bool:
+        return np.zeros(len(first), dtype=np.bool_)
+
+    def join_new(self, fine: Bool, *_: object, freed: Int64) -> Bool:
+        self.blocks += 1
+        joined = np.zeros(len(fine), dtype=np.bool_)
+        joined[0] = self.blocks == self.fruitful
+        return joined
+
+
+@pytest.mark.parametrize(("fruitful", "blocks"), [(0, 4), (1, 5), (4, 8), (5, 4)])
+def test_exchanges_in_vain_come_to_an_end(fruitful: int, blocks: int) -> None:
+    """O10: so many blocks in a row; one that makes a pair begins the count anew."""
+    work = Unfit(fruitful)
+    left = np.arange(0, 400, 2)
+    method._exchange(cast(Pairing, work), left, left + 400, Deadline.none())
+    assert work.blocks == blocks
 
 
 def test_shared_cells_never_let_a_taken_triple_pass(monkeypatch: pytest.MonkeyPatch) -> None:

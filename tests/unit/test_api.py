@@ -83,9 +83,10 @@ def test_columns_and_text_say_what_the_objects_say(
     demo_service: Service, strategy: Strategy
 ) -> None:
     scored = (
-        "statement { id property { id label } value { ... on ItemValue { item { id label } } } "
+        "statement { statementId property { propertyId label } value { ... on ItemValue { "
+        "item { itemId label } } } "
     )
-    scored += "valueText } subject { id label }"
+    scored += "valueText } subject { itemId label }"
     items = (
         f"steps {{ {scored} reversed }} score" if strategy is Strategy.PATHS else f"{scored} score"
     )
@@ -94,7 +95,7 @@ def test_columns_and_text_say_what_the_objects_say(
         demo_service,
         ask(
             strategy.value,
-            f"""items {{ {items} }} id text numbered: text(format: NUMBERED)
+            f"""items {{ {items} }} resultId text numbered: text(format: NUMBERED)
             columns {{ nodeIds nodeLabels propertyIds propertyLabels statementIds subject property
                        value score reversed pathOffsets }}""",
         ),
@@ -106,7 +107,7 @@ def test_columns_and_text_say_what_the_objects_say(
         },
     )["r"]
     result = demo_service.retrieve(request(strategy=strategy, view=ViewRef(spec=spec)))
-    assert data["id"] == result.id
+    assert data["resultId"] == result.id
     assert data["text"] == result_text(result)
     assert data["numbered"] == result_text(result, text_format=TextFormat.NUMBERED)
     columns = data["columns"]
@@ -121,13 +122,13 @@ def test_columns_and_text_say_what_the_objects_say(
     for i, row in enumerate(rows):
         statement = row["statement"]
         head, value = columns["subject"][i], columns["value"][i]
-        assert columns["nodeIds"][head] == row["subject"]["id"]
+        assert columns["nodeIds"][head] == row["subject"]["itemId"]
         assert columns["nodeLabels"][head] == row["subject"]["label"]
-        assert columns["nodeIds"][value] == statement["value"].get("item", {"id": ""})["id"]
+        assert columns["nodeIds"][value] == statement["value"].get("item", {"itemId": ""})["itemId"]
         assert columns["nodeLabels"][value] == statement["valueText"]
-        assert columns["propertyIds"][columns["property"][i]] == statement["property"]["id"]
+        assert columns["propertyIds"][columns["property"][i]] == statement["property"]["propertyId"]
         assert columns["propertyLabels"][columns["property"][i]] == statement["property"]["label"]
-        assert columns["statementIds"][i] == statement["id"]
+        assert columns["statementIds"][i] == statement["statementId"]
         assert columns["score"][i] == row["score"]
         assert columns["reversed"][i] == row["reversed"]
     ends = [0]
@@ -167,31 +168,31 @@ def test_items_terms_and_statements_s2(kinds_service: Service) -> None:
     data = run(
         kinds_service,
         """{
-          item(id: "Q4242") {
-            id label ru: label(languageCode: "ru") xx: label(languageCode: "xx")
+          item(itemId: "Q4242") {
+            itemId label ru: label(languageCode: "ru") xx: label(languageCode: "xx")
             description aliases de: aliases(languageCode: "de") labelLanguages
-            statements(propertyId: "P69") {
-              change { kind baseStatement { id } }
-              statement {
+            statements(propertyIds: ["P69"]) { edges {
+              change { kind baseStatement { statementId } }
+              node {
                 rank valueText
-                qualifiers { property { id } valueText value { __typename } }
+                qualifiers { property { propertyId } valueText value { __typename } }
                 year: qualifiers(propertyId: "P580") { valueText }
               }
-            }
-            p31: statements(propertyId: "P31") {
-              statement { rank references { parts { property { id label } valueText } } }
+            } }
+            p31: statements(propertyIds: ["P31"]) {
+              nodes { rank references { parts { property { propertyId label } valueText } } }
             }
           }
-          itemsById(ids: ["dbr:Rome", "Q1", "Q5"]) { label(languageCode: "it") id }
-          none: item(id: "Q1") { id }
+          items(itemIds: ["dbr:Rome", "Q1", "Q5"]) { label(languageCode: "it") itemId }
+          none: item(itemId: "Q1") { id }
         }""",
     )
     item = data["item"]
-    assert (item["id"], item["label"], item["ru"], item["xx"]) == (
+    assert (item["itemId"], item["label"], item["ru"], item["xx"]) == (
         "Q42",
         "Douglas Adams",
         "Дуглас Адамс",
-        None,
+        "Douglas Adams",
     )
     assert (item["description"], item["aliases"], item["de"]) == (
         "English writer",
@@ -199,26 +200,26 @@ def test_items_terms_and_statements_s2(kinds_service: Service) -> None:
         ["Adams"],
     )
     assert item["labelLanguages"] == ["en", "ru", "zh"]
-    (education,) = item["statements"]
+    (education,) = item["statements"]["edges"]
     assert education["change"] == {"kind": "UNCHANGED", "baseStatement": None}
-    qualifiers = education["statement"]["qualifiers"]
-    assert [(one["property"]["id"], one["value"]["__typename"]) for one in qualifiers] == [
+    qualifiers = education["node"]["qualifiers"]
+    assert [(one["property"]["propertyId"], one["value"]["__typename"]) for one in qualifiers] == [
         ("P580", "TimeValue"),
         ("P812", "SomeValue"),
     ]
-    assert education["statement"]["year"] == [{"valueText": qualifiers[0]["valueText"]}]
-    ranks = {row["statement"]["rank"] for row in item["p31"]}
+    assert education["node"]["year"] == [{"valueText": qualifiers[0]["valueText"]}]
+    ranks = {row["rank"] for row in item["p31"]["nodes"]}
     assert ranks == {"PREFERRED", "NORMAL", "DEPRECATED"}
-    (preferred,) = [row for row in item["p31"] if row["statement"]["rank"] == "PREFERRED"]
-    groups = preferred["statement"]["references"]
-    assert [[part["property"]["id"] for part in group["parts"]] for group in groups] == [
+    (preferred,) = [row for row in item["p31"]["nodes"] if row["rank"] == "PREFERRED"]
+    groups = preferred["references"]
+    assert [[part["property"]["propertyId"] for part in group["parts"]] for group in groups] == [
         ["P248", "P813"],
         ["P854"],
     ]
-    assert data["itemsById"] == [
-        {"label": "Roma", "id": "http://dbpedia.org/resource/Rome"},
+    assert data["items"] == [
+        {"label": "Roma", "itemId": "http://dbpedia.org/resource/Rome"},
         None,
-        {"label": None, "id": "Q5"},
+        {"label": "human", "itemId": "Q5"},
     ]
     assert data["none"] is None
 
@@ -227,16 +228,18 @@ def test_search_and_graphs_s2(demo_service: Service) -> None:
     data = run(
         demo_service,
         """{
-          searchItems(query: "arnie", limit: 3) { item { id label } matched isAlias languageCode score }
-          graphs { name items statements }
-          graph { name edition edgesFingerprint source report options unfinishedLoad }
+          searchItems(query: "arnie", first: 3) {
+            edges { node { itemId label } matched isAlias languageCode score } }
+          graphs { nodes { name items statements } }
+          graph { name edition edgesFingerprint source report { name text } options { name type number }
+            unfinishedLoad { owner } }
         }""",
     )
-    (hit,) = data["searchItems"]
-    assert hit["item"] == {"id": ARNOLD, "label": "Arnold Schwarzenegger"}
+    (hit,) = data["searchItems"]["edges"]
+    assert hit["node"] == {"itemId": ARNOLD, "label": "Arnold Schwarzenegger"}
     assert (hit["matched"], hit["isAlias"], hit["languageCode"]) == ("Arnie", True, "en")
     info = demo_service.graph()
-    assert data["graphs"] == [
+    assert data["graphs"]["nodes"] == [
         {
             "name": "demo",
             "items": info.counts.entities,
@@ -244,7 +247,7 @@ def test_search_and_graphs_s2(demo_service: Service) -> None:
         }
     ]
     assert data["graph"]["edgesFingerprint"] == info.fingerprints.edges
-    assert data["graph"]["report"]["status"] == "published"
+    assert {"name": "status", "text": "published"} in data["graph"]["report"]
     assert data["graph"]["unfinishedLoad"] is None
 
 
@@ -282,9 +285,9 @@ def test_page_views_of_many_items_are_read_at_once_l1(
         return real(ids, **options)
 
     monkeypatch.setattr(own_service.long_tail, "page_views", counted)
-    fields = "items { subject { id pageViews { mean level } } }"
+    fields = "items { subject { itemId pageViews { mean level } } }"
     data = run(own_service, ask("triplets", fields), {"input": {"question": QUESTION}})["r"]
-    found = {row["subject"]["id"]: row["subject"]["pageViews"] for row in data["items"]}
+    found = {row["subject"]["itemId"]: row["subject"]["pageViews"] for row in data["items"]}
     assert found[MARIA] == {"mean": 1200.0, "level": "II"}
     assert found[ARNOLD] == {"mean": 250_000.0, "level": None}
     assert None in found.values()
@@ -293,50 +296,53 @@ def test_page_views_of_many_items_are_read_at_once_l1(
 
 def test_views_from_making_to_deleting_s4(own_service: Service) -> None:
     create = """mutation($input: CreateViewInput!) {
-      createView(input: $input) { id name method levelReached counts stale state progress note
-      deviation error } }"""
+      createView(input: $input) { view { id viewId name method stale state progress note error
+      report { levelReached counts { removed } } deviation { ats atsBase sd2 } } } }"""
     made = []
     for number in range(3):
         spec = {"method": "EDGE_DELETION", "level": 0.1, "randomSeed": number}
         fields = {"graph": "demo", "spec": spec, "name": f"v{number}", "note": "n"}
-        made.append(run(own_service, create, {"input": fields}, writable=True)["createView"])
+        payload = run(own_service, create, {"input": fields}, writable=True)["createView"]
+        made.append(payload["view"])
     assert made[0]["method"] == "EDGE_DELETION"
-    assert made[0]["levelReached"] == pytest.approx(0.1, abs=0.001)
-    assert made[0]["counts"]["removed"] > 100
+    assert made[0]["report"]["levelReached"] == pytest.approx(0.1, abs=0.001)
+    assert made[0]["report"]["counts"]["removed"] > 100
     assert (made[0]["stale"], made[0]["state"], made[0]["note"]) == (False, "DONE", "n")
-    assert made[0]["deviation"]["ats"] == pytest.approx(made[0]["deviation"]["ats_base"], abs=0.05)
+    assert made[0]["deviation"]["ats"] == pytest.approx(made[0]["deviation"]["atsBase"], abs=0.05)
     assert 0 < made[0]["deviation"]["sd2"] < 1
     assert made[0]["error"] == ""
-    cancel = 'mutation { cancelJob(id: "v1") { id state } }'
-    assert run(own_service, cancel, writable=True)["cancelJob"]["state"] == "DONE"
-    page = (
-        "query($after: String) { views(first: 2, after: $after) { total endCursor items { id } } }"
-    )
+    cancel = 'mutation { cancelJob(input: {reference: "v1"}) { view { state } } }'
+    cancelled = run(own_service, cancel, writable=True)["cancelJob"]
+    assert cancelled == {"view": {"state": "DONE"}}
+    page = """query($after: String) { views(first: 2, after: $after) {
+      totalCount pageInfo { hasNextPage endCursor } nodes { viewId } } }"""
     first = run(own_service, page)["views"]
-    second = run(own_service, page, {"after": first["endCursor"]})["views"]
-    assert (first["total"], len(first["items"]), second["endCursor"]) == (3, 2, None)
-    listed = [view["id"] for view in (*first["items"], *second["items"])]
-    assert sorted(listed) == sorted(view["id"] for view in made)
-    diff = """query($after: String) { view(id: "v1") { id diff(first: 70, after: $after) {
-      total endCursor items { kind words subject { label } before { id } after { id } } } } }"""
+    second = run(own_service, page, {"after": first["pageInfo"]["endCursor"]})["views"]
+    assert (first["totalCount"], len(first["nodes"])) == (3, 2)
+    assert (first["pageInfo"]["hasNextPage"], second["pageInfo"]["hasNextPage"]) == (True, False)
+    listed = [view["viewId"] for view in (*first["nodes"], *second["nodes"])]
+    assert listed == [view["viewId"] for view in made]
+    diff = """query($after: String) { view(reference: "v1") { diff(first: 70, after: $after) {
+      totalCount pageInfo { hasNextPage endCursor }
+      nodes { kind words subject { label } before { statementId } after { statementId } } } } }"""
     changes: list[dict[str, Any]] = []
     cursor = None
     while True:
-        view = run(own_service, diff, {"after": cursor})["view"]
-        changes.extend(view["diff"]["items"])
-        cursor = view["diff"]["endCursor"]
-        if cursor is None:
+        shown = run(own_service, diff, {"after": cursor})["view"]["diff"]
+        changes.extend(shown["nodes"])
+        cursor = shown["pageInfo"]["endCursor"]
+        if not shown["pageInfo"]["hasNextPage"]:
             break
-    assert len(changes) == view["diff"]["total"] == made[1]["counts"]["removed"]
-    assert len({change["before"]["id"] for change in changes}) == len(changes)
-    assert {(change["kind"], change["after"]) for change in changes} == {("removed", None)}
-    remove = 'mutation { deleteView(id: "v1") }'
-    assert run(own_service, remove, writable=True)["deleteView"] == made[1]["id"]
-    assert run(own_service, '{ view(id: "v1") { id } }')["view"] is None
-    assert run(own_service, 'mutation { deleteGraph(name: "demo") }', writable=True) == {
-        "deleteGraph": "demo"
-    }
-    assert run(own_service, "{ graphs { name } }")["graphs"] == []
+    assert len(changes) == shown["totalCount"] == made[1]["report"]["counts"]["removed"]
+    assert len({change["before"]["statementId"] for change in changes}) == len(changes)
+    assert {(change["kind"], change["after"]) for change in changes} == {("REMOVED", None)}
+    remove = 'mutation { deleteView(input: {reference: "v1"}) { viewId deletedId } }'
+    deleted = run(own_service, remove, writable=True)["deleteView"]
+    assert deleted == {"viewId": made[1]["viewId"], "deletedId": made[1]["id"]}
+    assert run(own_service, '{ view(reference: "v1") { id } }')["view"] is None
+    remove = 'mutation { deleteGraph(input: {name: "demo"}) { name } }'
+    assert run(own_service, remove, writable=True) == {"deleteGraph": {"name": "demo"}}
+    assert run(own_service, "{ graphs { nodes { name } } }")["graphs"] == {"nodes": []}
 
 
 def test_own_changes_of_every_literal_type(kinds_service: Service) -> None:
@@ -352,14 +358,14 @@ def test_own_changes_of_every_literal_type(kinds_service: Service) -> None:
         for number, literal in enumerate(literals)
     ]
     changes.append({"subjectId": "Q42", "propertyId": "P9009", "value": {"itemId": "dbr:Rome"}})
-    query = """query($view: ViewRefInput!) { item(id: "Q42") { statements(view: $view) {
-      change { kind } statement { property { id } valueText value { __typename
-        ... on MonolingualTextValue { language } ... on QuantityValue { unit { id } amount }
-        ... on TimeValue { precision } ... on ItemValue { item { id label } } } } } } }"""
+    query = """query($view: ViewRefInput!) { item(itemId: "Q42") { statements(view: $view) { edges {
+      change { kind } node { property { propertyId } valueText value { __typename
+        ... on MonolingualTextValue { language } ... on QuantityValue { unit { itemId } amount }
+        ... on TimeValue { precision } ... on ItemValue { item { itemId label } } } } } } } }"""
     view = {"spec": {"method": "CUSTOM", "changes": changes}}
-    rows = run(kinds_service, query, {"view": view})["item"]["statements"]
+    rows = run(kinds_service, query, {"view": view})["item"]["statements"]["edges"]
     added = {
-        row["statement"]["property"]["id"]: row["statement"]["value"]
+        row["node"]["property"]["propertyId"]: row["node"]["value"]
         for row in rows
         if row["change"]["kind"] == "ADDED"
     }
@@ -373,11 +379,11 @@ def test_own_changes_of_every_literal_type(kinds_service: Service) -> None:
     assert added["P9001"]["language"] == "en"
     assert added["P9002"] == {
         "__typename": "QuantityValue",
-        "unit": {"id": "Q11573"},
+        "unit": {"itemId": "Q11573"},
         "amount": "3.5",
     }
     assert added["P9003"]["precision"] == 9
-    assert added["P9009"]["item"] == {"id": "http://dbpedia.org/resource/Rome", "label": "Rome"}
+    assert added["P9009"]["item"] == {"itemId": "http://dbpedia.org/resource/Rome", "label": "Rome"}
 
 
 # Errors
@@ -388,9 +394,9 @@ def test_own_changes_of_every_literal_type(kinds_service: Service) -> None:
     [
         ({"question": " "}, "BAD_INPUT", "question"),
         ({"graph": "nope"}, "GRAPH_NOT_FOUND", "graph"),
-        ({"view": {"id": "nope"}}, "VIEW_NOT_FOUND", "view"),
+        ({"view": {"viewId": "nope"}}, "VIEW_NOT_FOUND", "view"),
         ({"view": {"name": "nope"}}, "VIEW_NOT_FOUND", "view"),
-        ({"view": {"id": ""}}, "BAD_INPUT", "view"),
+        ({"view": {"viewId": ""}}, "BAD_INPUT", "view"),
         ({"itemIds": ["Q999999"]}, "BAD_INPUT", "itemIds"),
         ({"itemIds": [""]}, "BAD_INPUT", "itemIds"),
         ({"propertyIds": [""]}, "BAD_INPUT", "propertyIds"),
@@ -408,7 +414,7 @@ def test_own_changes_of_every_literal_type(kinds_service: Service) -> None:
         # What GraphQL itself refuses has no argument of ours.
         ({"limit": "many"}, "BAD_INPUT", None),
         ({"unknownField": 1}, "BAD_INPUT", None),
-        ({"view": {"id": "a", "name": "b"}}, "BAD_INPUT", None),
+        ({"view": {"viewId": "a", "name": "b"}}, "BAD_INPUT", None),
         ({"view": {}}, "BAD_INPUT", None),
         ({"view": {"spec": {"method": "SHUFFLING", "level": 0.1}}}, "BAD_INPUT", None),
         ({"question": None}, "BAD_INPUT", None),
@@ -423,7 +429,7 @@ def test_errors_carry_code_and_argument(
     assert error["message"]
 
 
-@pytest.mark.parametrize("given", [{"preset": "x" * 90_000}, {"view": {"id": "x" * 90_000}}])
+@pytest.mark.parametrize("given", [{"preset": "x" * 90_000}, {"view": {"viewId": "x" * 90_000}}])
 def test_an_error_does_not_send_all_back(demo_service: Service, given: dict[str, Any]) -> None:
     error = fail(demo_service, ask("triplets", "id"), {"input": {"question": QUESTION, **given}})
     assert 50 < len(error["message"]) <= 1000
@@ -431,8 +437,8 @@ def test_an_error_does_not_send_all_back(demo_service: Service, given: dict[str,
 
 
 def test_errors_carry_the_hint(demo_service: Service) -> None:
-    error = fail(demo_service, '{ neighbourhood(id: "Q999999") { id } }')
-    assert error["extensions"]["argument"] == "id"
+    error = fail(demo_service, '{ neighbourhood(itemId: "Q999999") { id } }')
+    assert error["extensions"]["argument"] == "itemId"
     assert "graph-service search" in error["extensions"]["hint"]
     assert error["path"] == ["neighbourhood"]
 
@@ -480,7 +486,7 @@ def test_every_error_of_ours_has_its_code(
         raise raised
 
     monkeypatch.setattr(demo_service.store, "graphs", failing)
-    error = fail(demo_service, "{ graphs { name } }")
+    error = fail(demo_service, "{ graphs { nodes { name } } }")
     assert error["message"] == "m"
     assert error["extensions"]["code"] == code
     assert error["extensions"].get("retryable", False) is retryable
@@ -494,7 +500,7 @@ def test_an_internal_error_is_masked_and_logged(
 
     monkeypatch.setattr(demo_service.store, "graphs", failing)
     with caplog.at_level(logging.ERROR):
-        error = fail(demo_service, "{ graphs { name } }")
+        error = fail(demo_service, "{ graphs { nodes { name } } }")
     assert error["extensions"]["code"] == "INTERNAL"
     assert "secret" not in str(error)
     request_id = error["extensions"]["requestId"]
@@ -522,7 +528,7 @@ def test_our_own_errors_are_not_logged_as_faults(
         "{ nonsense }",
         "{ graphs }",
         "fragment F on Graph { name }",
-        "subscription { graphs { name } }",
+        "subscription { graphs { nodes { name } } }",
         "{ graph(name: {}) { name } }",
         "\x00",
         '{ graph(name: "\\ud800") { name } }',
@@ -533,7 +539,7 @@ def test_a_bad_document_is_bad_input(demo_service: Service, document: str) -> No
 
 
 def test_an_operation_is_chosen_by_name(demo_service: Service) -> None:
-    document = "query A { graphs { name } } query B { graph { name } }"
+    document = "query A { graphs { nodes { name } } } query B { graph { name } }"
     assert run(demo_service, document, operation_name="B") == {"graph": {"name": "demo"}}
     unknown = fail(demo_service, document, operation_name="C")
     assert unknown["extensions"]["code"] == "BAD_INPUT"
@@ -542,11 +548,13 @@ def test_an_operation_is_chosen_by_name(demo_service: Service) -> None:
 
 
 def test_several_operations_and_none_chosen_is_bad_input(own_service: Service) -> None:
-    document = 'query A { graphs { name } } mutation B { deleteGraph(name: "demo") }'
+    document = 'query A { graphs { nodes { name } } } mutation B { deleteGraph(input: {name: "demo"}) { name } }'
     error = fail(own_service, document, writable=True)
     assert error["extensions"]["code"] == "BAD_INPUT"
     assert error["message"] == "the document has 2 operations: say which by operationName"
-    assert run(own_service, document, operation_name="A") == {"graphs": [{"name": "demo"}]}
+    assert run(own_service, document, operation_name="A") == {
+        "graphs": {"nodes": [{"name": "demo"}]}
+    }
 
 
 @pytest.mark.parametrize(
@@ -592,24 +600,28 @@ def test_arguments_in_a_scope_have_graphqls_names(demo_service: Service) -> None
 
 @pytest.mark.parametrize("name", ["", " ", "\x00", "a\nb", "a\u202eb", "x" * 201])
 def test_a_views_name_can_be_seen(own_service: Service, name: str) -> None:
-    create = "mutation($input: CreateViewInput!) { createView(input: $input) { id } }"
+    create = "mutation($input: CreateViewInput!) { createView(input: $input) { view { viewId } } }"
     spec = {"method": "EDGE_DELETION", "count": 1}
     given = {"graph": "demo", "name": name, "spec": spec}
     error = fail(own_service, create, {"input": given}, writable=True)
     assert (error["extensions"]["code"], error["extensions"]["argument"]) == ("BAD_INPUT", "name")
-    assert run(own_service, "{ views { total } }") == {"views": {"total": 0}}
+    assert run(own_service, "{ views { totalCount } }") == {"views": {"totalCount": 0}}
 
 
 def test_views_made_within_a_second_are_listed_oldest_first(own_service: Service) -> None:
-    create = "mutation($input: CreateViewInput!) { createView(input: $input) { id } }"
+    create = "mutation($input: CreateViewInput!) { createView(input: $input) { view { viewId } } }"
     made = []
     for seed in range(5):
         spec = {"method": "EDGE_DELETION", "count": 1, "randomSeed": seed}
         given = {"graph": "demo", "spec": spec}
-        made.append(run(own_service, create, {"input": given}, writable=True)["createView"]["id"])
+        made.append(
+            run(own_service, create, {"input": given}, writable=True)["createView"]["view"][
+                "viewId"
+            ]
+        )
         time.sleep(0.002)
-    listed = run(own_service, "{ views { items { id } } }")["views"]["items"]
-    assert [view["id"] for view in listed] == made
+    listed = run(own_service, "{ views { nodes { viewId } } }")["views"]["nodes"]
+    assert [view["viewId"] for view in listed] == made
 
 
 # Limits
@@ -619,13 +631,15 @@ def nested(depth: int) -> str:
     """A query whose innermost field lies ``depth`` levels under its first."""
     inner = "id"
     for _ in range((depth - 1) // 3):
-        inner = f"statements {{ statement {{ value {{ ... on ItemValue {{ item {{ {inner} }} }} }} }} }}"
-    return f'{{ item(id: "{MARIA}") {{ {inner} }} }}'
+        inner = (
+            f"statements {{ nodes {{ value {{ ... on ItemValue {{ item {{ {inner} }} }} }} }} }}"
+        )
+    return f'{{ item(itemId: "{MARIA}") {{ {inner} }} }}'
 
 
 def test_deep_queries_are_refused(demo_service: Service) -> None:
     run(
-        demo_service, '{ item(id: "Q1") { statements { statement { qualifiers { valueText } } } } }'
+        demo_service, '{ item(itemId: "Q1") { statements { nodes { qualifiers { valueText } } } } }'
     )
     error = fail(demo_service, nested(MAX_DEPTH * 2))
     assert "depth" in error["message"]
@@ -634,7 +648,7 @@ def test_deep_queries_are_refused(demo_service: Service) -> None:
 
 def test_a_field_asked_for_many_times_is_refused(demo_service: Service) -> None:
     def aliased(count: int) -> str:
-        return "{" + " ".join(f"a{i}: graphs {{ name }}" for i in range(count)) + "}"
+        return "{" + " ".join(f"a{i}: graphs {{ nodes {{ name }} }}" for i in range(count)) + "}"
 
     run(demo_service, aliased(MAX_ALIASES))
     assert "alias" in fail(demo_service, aliased(MAX_ALIASES + 1))["message"].lower()
@@ -659,41 +673,40 @@ def test_nesting_cannot_break_the_parser(
 @pytest.mark.parametrize(
     ("document", "argument"),
     [
-        ('{ searchItems(query: "a", limit: 0) { score } }', "limit"),
-        ('{ searchItems(query: " ") { score } }', "query"),
-        (f'{{ neighbourhood(id: "{MARIA}", hops: 9) {{ id }} }}', "hops"),
-        (f'{{ neighbourhood(id: "{MARIA}", limit: 5000) {{ id }} }}', "limit"),
-        (f'{{ item(id: "{MARIA}") {{ statements(limit: 0) {{ change {{ kind }} }} }} }}', "limit"),
-        ("{ views(first: 0) { total } }", "first"),
-        ("{ views(first: 1001) { total } }", "first"),
-        ('{ views(after: "x") { total } }', "after"),
-        ('{ views(after: "-1") { total } }', "after"),
-        ('{ views(after: "²") { total } }', "after"),
-        ('{ item(id: "") { id } }', "id"),
-        ('{ item(id: "a\\u0000b") { id } }', "id"),
-        ('{ itemsById(ids: ["Q1", ""]) { id } }', "ids"),
-        ('{ neighbourhood(id: "") { id } }', "id"),
+        ('{ searchItems(query: "a", first: 0) { nodes { id } } }', "first"),
+        ('{ searchItems(query: " ") { nodes { id } } }', "query"),
+        (f'{{ neighbourhood(itemId: "{MARIA}", hops: 9) {{ id }} }}', "hops"),
+        (f'{{ neighbourhood(itemId: "{MARIA}", limit: 5000) {{ id }} }}', "limit"),
+        (f'{{ item(itemId: "{MARIA}") {{ statements(first: 0) {{ totalCount }} }} }}', "first"),
+        ("{ views(first: 0) { totalCount } }", "first"),
+        ("{ views(first: 1001) { totalCount } }", "first"),
+        ('{ views(after: "x") { totalCount } }', "after"),
+        ('{ views(after: "-1") { totalCount } }', "after"),
+        ('{ views(after: "²") { totalCount } }', "after"),
+        ('{ item(itemId: "") { id } }', "itemId"),
+        ('{ item(itemId: "a\\u0000b") { id } }', "itemId"),
+        ('{ items(itemIds: ["Q1", ""]) { id } }', "itemIds"),
+        ('{ neighbourhood(itemId: "") { id } }', "itemId"),
         ('{ graph(name: "") { name } }', "graph"),
         (
-            f'{{ item(id: "{MARIA}") {{ statements(propertyId: "") {{ change {{ kind }} }} }} }}',
-            "propertyId",
+            f'{{ item(itemId: "{MARIA}") {{ statements(propertyIds: [""]) {{ totalCount }} }} }}',
+            "propertyIds",
         ),
-        ('{ views(after: "' + "9" * 5000 + '") { total } }', "after"),
+        ('{ views(after: "' + "9" * 5000 + '") { totalCount } }', "after"),
         (
-            f'{{ searchItems(query: "a", languageCodes: {MANY_LANGUAGES}) {{ score }} }}',
+            f'{{ searchItems(query: "a", languageCodes: {MANY_LANGUAGES}) {{ nodes {{ id }} }} }}',
             "languageCodes",
         ),
         (f'{{ passages(query: "a", languageCodes: {MANY_LANGUAGES}) {{ id }} }}', "languageCodes"),
         (
-            f'{{ neighbourhood(id: "{MARIA}", languageCodes: {MANY_LANGUAGES}) {{ id }} }}',
+            f'{{ neighbourhood(itemId: "{MARIA}", languageCodes: {MANY_LANGUAGES}) {{ id }} }}',
             "languageCodes",
         ),
         (
-            f'{{ item(id: "{MARIA}") {{ statements(languageCodes: {MANY_LANGUAGES}) '
-            "{ change { kind } } } }",
+            f'{{ item(itemId: "{MARIA}", languageCodes: {MANY_LANGUAGES}) {{ id }} }}',
             "languageCodes",
         ),
-        ("{ itemsById(ids: [" + '"Q1",' * (MAX_IDS + 1) + "]) { id } }", "ids"),
+        ("{ items(itemIds: [" + '"Q1",' * (MAX_IDS + 1) + "]) { id } }", "itemIds"),
     ],
 )
 def test_every_argument_has_its_limit(demo_service: Service, document: str, argument: str) -> None:
@@ -702,21 +715,27 @@ def test_every_argument_has_its_limit(demo_service: Service, document: str, argu
     assert error["extensions"]["argument"] == argument
 
 
-@pytest.mark.parametrize("field", ['deleteView(id: "no")', 'cancelJob(id: "no") { id }'])
+@pytest.mark.parametrize(
+    "field",
+    [
+        'deleteView(input: {reference: "no"}) { viewId }',
+        'cancelJob(input: {reference: "no"}) { view { viewId } }',
+    ],
+)
 def test_a_view_that_is_missing_is_named_by_its_argument(own_service: Service, field: str) -> None:
     error = fail(own_service, f"mutation {{ {field} }}", writable=True)
     assert error["extensions"]["code"] == "VIEW_NOT_FOUND"
-    assert error["extensions"]["argument"] == "id"
+    assert error["extensions"]["argument"] == "reference"
 
 
 @pytest.mark.parametrize(
     "mutation",
     [
         'mutation { createView(input: {graph: "demo", spec: {method: EDGE_DELETION, level: 0.1}})'
-        " { id } }",
-        'mutation { deleteView(id: "x") }',
-        'mutation { cancelJob(id: "x") { id } }',
-        'mutation { deleteGraph(name: "demo") }',
+        " { view { viewId } } }",
+        'mutation { deleteView(input: {reference: "x"}) { viewId } }',
+        'mutation { cancelJob(input: {reference: "x"}) { view { viewId } } }',
+        'mutation { deleteGraph(input: {name: "demo"}) { name } }',
     ],
 )
 def test_writes_are_refused_unless_allowed(demo_service: Service, mutation: str) -> None:
@@ -734,5 +753,7 @@ def test_a_custom_change_reads_like_the_models(demo_service: Service) -> None:
     fields = {"subjectId": MARIA, "propertyId": "P26", "value": {"itemId": "Q42"}}
     view = {"spec": {"method": "CUSTOM", "changes": [fields]}}
     input_ = {"question": QUESTION, "view": view}
-    data = run(demo_service, ask("triplets", "id provenance { viewId } "), {"input": input_})["r"]
-    assert data["id"] == demo_service.retrieve(request(view=ViewRef(spec=expected))).id
+    data = run(demo_service, ask("triplets", "resultId provenance { viewId } "), {"input": input_})[
+        "r"
+    ]
+    assert data["resultId"] == demo_service.retrieve(request(view=ViewRef(spec=expected))).id

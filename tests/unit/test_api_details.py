@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,19 @@ from graph_service.api.schema import execute
 from graph_service.errors import StoreUnavailableError
 from graph_service.model.passage import make_passage
 from graph_service.model.statement import Entity, EntityKind, Reference, Snak, make_statement
-from graph_service.model.values import EntityValue, Iri, Quantity
-from graph_service.model.view_spec import Method, ViewSpec
+from graph_service.model.values import (
+    Coordinates,
+    EntityValue,
+    Iri,
+    MonolingualText,
+    NoValue,
+    Quantity,
+    SomeValue,
+    StringValue,
+    Time,
+    UnknownValue,
+    Value,
+)
 from graph_service.settings import Settings
 
 DETAILS = (
@@ -65,6 +75,69 @@ def test_a_statement_that_a_view_changes_keeps_its_qualifiers(
     assert row["change"]["kind"] == "VALUE_CHANGED"
     # Q7 has no label, and is called by its id.
     assert row["statement"] == {"qualifiers": [{"valueText": "Q7"}], "references": []}
+
+
+VALUES = """__typename
+    ... on ItemValue { item { itemId label } } ... on StringValue { content datatype }
+    ... on MonolingualTextValue { language text } ... on UrlValue { url }
+    ... on QuantityValue { amount unit { itemId } lowerBound upperBound }
+    ... on TimeValue { time precision calendarModel before after timezone }
+    ... on GlobeCoordinateValue { latitude longitude altitude offBy: precision globe }
+    ... on SomeValue { note } ... on NoValue { note } ... on OtherValue { datatype json }"""
+KINDS_OF_VALUE: list[tuple[Value, dict[str, Any]]] = [
+    (EntityValue("Q2"), {"__typename": "ItemValue", "item": {"itemId": "Q2", "label": "Italy"}}),
+    (
+        StringValue("0-330", "external-id"),
+        {"__typename": "StringValue", "content": "0-330", "datatype": "external-id"},
+    ),
+    (
+        MonolingualText("Roma", "it"),
+        {"__typename": "MonolingualTextValue", "language": "it", "text": "Roma"},
+    ),
+    (
+        Quantity("1.50", "Q2", "1.4", "1.6"),
+        {"__typename": "QuantityValue", "amount": "1.50", "unit": {"itemId": "Q2"},
+         "lowerBound": "1.4", "upperBound": "1.6"},
+    ),
+    (
+        Quantity("3"),
+        {"__typename": "QuantityValue", "amount": "3", "unit": None,
+         "lowerBound": None, "upperBound": None},
+    ),
+    (
+        Time("1952-03-11T00:00:00Z", 9, "Q1985786", 1, 2, 60),
+        {"__typename": "TimeValue", "time": "1952-03-11T00:00:00Z", "precision": 9,
+         "calendarModel": "Q1985786", "before": 1, "after": 2, "timezone": 60},
+    ),
+    (
+        Coordinates(41.5, 12.25, 30.0, 0.5, "Q405"),
+        {"__typename": "GlobeCoordinateValue", "latitude": 41.5, "longitude": 12.25,
+         "altitude": 30.0, "offBy": 0.5, "globe": "Q405"},
+    ),
+    (Iri("http://a.b/c"), {"__typename": "UrlValue", "url": "http://a.b/c"}),
+    (SomeValue(), {"__typename": "SomeValue", "note": "unknown value"}),
+    (NoValue(), {"__typename": "NoValue", "note": "no value"}),
+    (
+        UnknownValue("new-kind", '{"a":1}'),
+        {"__typename": "OtherValue", "datatype": "new-kind", "json": '{"a":1}'},
+    ),
+]  # fmt: skip
+
+
+def test_a_value_of_each_kind_has_all_its_fields(tmp_path: Path) -> None:
+    qualifiers = [Snak(f"P{place}", value) for place, (value, _) in enumerate(KINDS_OF_VALUE, 10)]
+    statement = make_statement("Q1", "P1", EntityValue("Q2"), qualifiers=qualifiers)
+    names = [Entity("Q1", labels={"en": "Rome"}), Entity("Q2", labels={"en": "Italy"})]
+    settings = Settings(vectors=str(tmp_path / "vectors.db"))
+    document = f"""{{ item(itemId: "Q1") {{ statements {{ nodes {{
+        qualifiers {{ property {{ propertyId }} value {{ {VALUES} }} }} }} }} }} }}"""
+    with open_service(f"sqlite:///{tmp_path / 'graph.db'}", settings=settings) as service:
+        load_graph(service.store, "small", [statement], names)
+        response = execute(service, document)
+    assert "errors" not in response, response["errors"]
+    (node,) = response["data"]["item"]["statements"]["nodes"]
+    found = {one["property"]["propertyId"]: one["value"] for one in node["qualifiers"]}
+    assert found == {f"P{place}": fields for place, (_, fields) in enumerate(KINDS_OF_VALUE, 10)}
 
 
 def test_the_error_of_one_question_of_many_carries_its_hint(demo_service: Service) -> None:
@@ -134,10 +207,10 @@ def test_who_may_try_again_is_told_so_for_each_question(
     assert "bolt" not in masked["message"]
 
 
-QUALIFIED = """{ item(id: "Q1") { statements { statement {
-    qualifiers { valueText property { id label } value { __typename
-        ... on QuantityValue { amount unit { id label } lowerBound upperBound }
-        ... on ItemValue { item { id label description } } } }
+QUALIFIED = """{ item(itemId: "Q1") { statements { nodes {
+    qualifiers { valueText property { propertyId label } value { __typename
+        ... on QuantityValue { amount unit { itemId label } lowerBound upperBound }
+        ... on ItemValue { item { itemId label description } } } }
     ofTwo: qualifiers(propertyId: "P2") { valueText }
     references { parts { valueText value { __typename ... on UrlValue { url } } } } } } } }"""
 
@@ -173,25 +246,23 @@ def test_qualifiers_name_their_units_and_items_in_one_look_up(
 
         monkeypatch.setattr(service.store, "entities", entities_of)
         response = execute(service, QUALIFIED)
-    (row,) = response["data"]["item"]["statements"]
-    found = row["statement"]["qualifiers"]
+    (row,) = response["data"]["item"]["statements"]["nodes"]
+    found = row["qualifiers"]
     assert [one["valueText"] for one in found] == ["3 metre", "Seven", "5", "Q404"]
     assert [one["property"] for one in found] == [
-        {"id": "P2", "label": "length"}, {"id": "P2", "label": "length"},
-        {"id": "P3", "label": "P3"}, {"id": "P3", "label": "P3"},
+        {"propertyId": "P2", "label": "length"}, {"propertyId": "P2", "label": "length"},
+        {"propertyId": "P3", "label": "P3"}, {"propertyId": "P3", "label": "P3"},
     ]  # fmt: skip
     assert found[0]["value"] == {
-        "__typename": "QuantityValue", "amount": "3", "unit": {"id": "Q11573", "label": "metre"},
+        "__typename": "QuantityValue", "amount": "3", "unit": {"itemId": "Q11573", "label": "metre"},
         "lowerBound": "2", "upperBound": "4",
     }  # fmt: skip
-    assert found[1]["value"]["item"] == {"id": "Q7", "label": "Seven", "description": "Zahl"}
+    assert found[1]["value"]["item"] == {"itemId": "Q7", "label": "Seven", "description": "Zahl"}
     assert found[2]["value"]["unit"] is None
-    assert found[3]["value"]["item"] == {"id": "Q404", "label": "Q404", "description": None}
-    assert row["statement"]["ofTwo"] == [{"valueText": "3 metre"}, {"valueText": "Seven"}]
+    assert found[3]["value"]["item"] == {"itemId": "Q404", "label": "Q404", "description": None}
+    assert row["ofTwo"] == [{"valueText": "3 metre"}, {"valueText": "Seven"}]
     url = {"__typename": "UrlValue", "url": "http://example.org/a"}
-    assert row["statement"]["references"] == [
-        {"parts": [{"valueText": "http://example.org/a", "value": url}]}
-    ]
+    assert row["references"] == [{"parts": [{"valueText": "http://example.org/a", "value": url}]}]
     # All that the qualifiers name is read at once.
     assert {"P2", "P3", "Q7", "Q404", "Q11573"} <= set(reads[-1])
 
@@ -212,7 +283,7 @@ def test_a_passage_has_the_item_that_its_document_is_about(tmp_path: Path) -> No
             )
             load.publish()
         document = """query($l: [String!]) { passages(query: "old Rome", by: WORDS, languageCodes: $l)
-            { items { score wordScore vectorScore passage { title item { id label } } } } }"""
+            { items { score wordScore vectorScore passage { title item { itemId label } } } } }"""
         found = {
             languages: execute(service, document, {"l": languages and [languages]})["data"][
                 "passages"
@@ -220,77 +291,29 @@ def test_a_passage_has_the_item_that_its_document_is_about(tmp_path: Path) -> No
             for languages in (None, "de")
         }
     first, second = found[None]
-    assert first["passage"] == {"title": "Rome", "item": {"id": "Q1", "label": "Rome"}}
+    assert first["passage"] == {"title": "Rome", "item": {"itemId": "Q1", "label": "Rome"}}
     assert second["passage"] == {"title": "Names", "item": None}
     assert first["score"] == first["wordScore"] > second["score"] > 0
     assert first["vectorScore"] is None
-    assert found["de"][0]["passage"]["item"] == {"id": "Q1", "label": "Rom"}
-
-
-def test_views_come_in_pages_whose_ends_lead_on(
-    own_service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = own_service.views.create(
-        ViewSpec(Method.EDGE_DELETION, count=3, random_seed=1), graph="demo", name="thin"
-    )
-    stored = [replace(made, id=f"v{number}", name=None) for number in range(5)]
-    monkeypatch.setattr(own_service.views, "list", lambda graph: stored)
-
-    def page(**given: Any) -> tuple[list[str], int, str | None]:
-        document = """query($first: Int, $after: String) { views(first: $first, after: $after) {
-            items { id } total endCursor } }"""
-        if not given:
-            document = "{ views { items { id } total endCursor } }"
-        found = execute(own_service, document, {"first": 50, **given})["data"]["views"]
-        return [item["id"] for item in found["items"]], found["total"], found["endCursor"]
-
-    every = [f"v{number}" for number in range(5)]
-    assert page() == (every, 5, None)
-    assert page(first=2) == (every[:2], 5, "2")
-    assert page(first=2, after="2") == (every[2:4], 5, "4")
-    assert page(first=2, after="4") == (every[4:], 5, None)
-    assert page(first=1, after="4") == (every[4:], 5, None)
-    assert page(after="5") == ([], 5, None)
-    monkeypatch.undo()
-
-    def changes(given: str) -> tuple[list[str], int, str | None]:
-        document = (
-            f'{{ view(id: "thin") {{ diff{given} {{ items {{ words }} total endCursor }} }} }}'
-        )
-        found = execute(own_service, document)["data"]["view"]["diff"]
-        return [item["words"] for item in found["items"]], found["total"], found["endCursor"]
-
-    words, total, end = changes("")
-    assert (len(words), total, end) == (3, 3, None)
-    assert changes("(first: 2)") == (words[:2], 3, "2")
-    assert changes('(first: 2, after: "2")') == (words[2:], 3, None)
-    assert changes('(first: 1, after: "1")') == (words[1:2], 3, "2")
-
-
-@pytest.mark.parametrize("cursor", ["-1", "x", "", " 1", "1.0", "٣", "9" * 19, "x" * 41])
-def test_a_cursor_is_one_that_a_page_gave(demo_service: Service, cursor: str) -> None:
-    document = "query($after: String!) { views(after: $after) { total } }"
-    (error,) = execute(demo_service, document, {"after": cursor})["errors"]
-    assert error["message"] == f"not a cursor of ours: {cursor[:40]!r}"
-    assert (error["extensions"]["code"], error["extensions"]["argument"]) == ("BAD_INPUT", "after")
-    accepted = execute(demo_service, document, {"after": "9" * 18})
-    assert accepted == {"data": {"views": {"total": 0}}}
+    assert found["de"][0]["passage"]["item"] == {"itemId": "Q1", "label": "Rom"}
 
 
 @pytest.mark.parametrize("first", [0, 1001])
 def test_a_page_of_views_has_its_bounds(demo_service: Service, first: int) -> None:
-    document = "query($first: Int!) { views(first: $first) { total } }"
+    document = "query($first: Int!) { views(first: $first) { totalCount } }"
     (error,) = execute(demo_service, document, {"first": first})["errors"]
     assert error["message"] == f"first must be 1 to 1000, got {first}"
     assert error["extensions"]["argument"] == "first"
     for within in (1, 1000):
-        assert execute(demo_service, document, {"first": within})["data"]["views"]["total"] == 0
+        assert (
+            execute(demo_service, document, {"first": within})["data"]["views"]["totalCount"] == 0
+        )
 
 
 def test_two_hundred_items_are_read_at_once_and_no_more(demo_service: Service) -> None:
-    document = "query($ids: [ID!]!) { itemsById(ids: $ids) { id } }"
-    found = execute(demo_service, document, {"ids": [MARIA] * 200})["data"]["itemsById"]
-    assert found == [{"id": MARIA}] * 200
+    document = "query($ids: [ID!]!) { items(itemIds: $ids) { itemId } }"
+    found = execute(demo_service, document, {"ids": [MARIA] * 200})["data"]["items"]
+    assert found == [{"itemId": MARIA}] * 200
     (error,) = execute(demo_service, document, {"ids": [MARIA] * 201})["errors"]
     assert error["message"] == "at most 200 ids, got 201"
-    assert error["extensions"]["argument"] == "ids"
+    assert error["extensions"]["argument"] == "itemIds"

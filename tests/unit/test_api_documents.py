@@ -30,12 +30,12 @@ from graph_service.model.limits import Deadline, Stop
 def doubling(count: int, spread: str = "...F{next} ...F{next}") -> str:
     """Fragments of which each stands twice in the one before."""
     chain = [f"fragment F{i} on Query{{{spread.format(next=i + 1)}}}" for i in range(count)]
-    return "{...F0} " + " ".join(chain) + f" fragment F{count} on Query{{graphs{{name}}}}"
+    return "{...F0} " + " ".join(chain) + f" fragment F{count} on Query{{graphs{{nodes{{name}}}}}}"
 
 
 def refused(service: Service, document: str) -> dict[str, Any]:
     response = execute(service, document)
-    assert response["data"] is None
+    assert "data" not in response
     error: dict[str, Any]
     (error,) = response["errors"]
     assert error["extensions"]["code"] == "LIMIT_EXCEEDED", error
@@ -86,26 +86,26 @@ def test_fragments_are_measured_once_each(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(LimitError, match=r"more than 10\^9"):
         check_document(parse(doubling(300)))
     # The operation, the fragments, and the fields that have fields.
-    assert seen == 1 + 301 + 1
+    assert seen == 1 + 301 + 2
 
 
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        ("{" + "graphs{name} " * 160 + "}", "same fields"),
+        ("{" + "graphs{nodes{name}} " * 160 + "}", "same fields"),
         ("{graphs{" + "name " * 160 + "}}", "same fields"),
-        ("{" + "...on Query{graphs{name}} " * 160 + "}", "same fields"),
-        ("{" + "graphs{name edition} " * 90 + "}", "same fields"),
+        ("{" + "...on Query{graphs{nodes{name}}} " * 160 + "}", "same fields"),
+        ("{" + "graphs{nodes{name edition}} " * 90 + "}", "same fields"),
         (
             "{" + "".join(f"...F{i} " for i in range(150)) + "}"
-            + "".join(f"fragment F{i} on Query{{graphs{{name}}}}" for i in range(150)),
+            + "".join(f"fragment F{i} on Query{{graphs{{nodes{{name}}}}}}" for i in range(150)),
             "of fragments",
         ),
-        ("#\n" * (MAX_LINES + 1) + "{graphs{name}}", f"{MAX_LINES} lines"),
-        ('{item(id:"' + "a" * MAX_CHARACTERS + '"){id}}', f"{MAX_CHARACTERS} characters"),
+        ("#\n" * (MAX_LINES + 1) + "{graphs{nodes{name}}}", f"{MAX_LINES} lines"),
+        ('{item(itemId:"' + "a" * MAX_CHARACTERS + '"){id}}', f"{MAX_CHARACTERS} characters"),
         ("{" + "a" * MAX_CHARACTERS + "}", f"{MAX_CHARACTERS} characters"),
-        ("{" + " ".join(f"a{i}:graphs{{name}}" for i in range(31)) + "}", "30 aliases"),
-        ("{...A ...A} fragment A on Query{" + " ".join(f"a{i}:graphs{{name}}" for i in range(16))
+        ("{" + " ".join(f"a{i}:graphs{{nodes{{name}}}}" for i in range(31)) + "}", "30 aliases"),
+        ("{...A ...A} fragment A on Query{" + " ".join(f"a{i}:graphs{{nodes{{name}}}}" for i in range(16))
          + "}", "30 aliases, got 32"),
     ],
 )  # fmt: skip
@@ -116,7 +116,7 @@ def test_documents_that_cost_too_much_are_refused(
 
 
 def test_documents_of_clients_that_reuse_fragments_are_served(demo_service: Service) -> None:
-    used = "".join(f"a{i}: graphs {{ ...G }} " for i in range(10))
+    used = "".join(f"a{i}: graph {{ ...G }} " for i in range(10))
     document = f"{{ {used} }} fragment G on Graph {{ ...H source }} fragment H on Graph {{ name }}"
     assert len(execute(demo_service, document)["data"]) == 10
 
@@ -149,7 +149,7 @@ def test_of_very_many_faults_of_a_document_the_first_are_listed(demo_service: Se
 
 def test_of_very_many_failed_fields_the_first_are_listed(demo_service: Service) -> None:
     ids = f'["{MARIA}"' + f', "{MARIA}"' * (MAX_ERRORS + 4) + "]"
-    document = f"{{ itemsById(ids: {ids}) {{ statements(limit: 0) {{ change {{ kind }} }} }} }}"
+    document = f"{{ items(itemIds: {ids}) {{ statements(first: 0) {{ totalCount }} }} }}"
     errors = execute(demo_service, document)["errors"]
     assert len(errors) == MAX_ERRORS + 1
     assert errors[-1]["extensions"]["code"] == "LIMIT_EXCEEDED"
@@ -169,7 +169,7 @@ def ended(response: dict[str, Any]) -> dict[str, Any]:
     return error
 
 
-@pytest.mark.parametrize("document", ["{ graphs { name } }", INTROSPECTION])
+@pytest.mark.parametrize("document", ["{ graphs { nodes { name } } }", INTROSPECTION])
 def test_a_query_ends_whatever_is_left_of_it(demo_service: Service, document: str) -> None:
     """Introspection reads no store, and so met no deadline at all."""
     late = Deadline(time.monotonic() - 2 * GRACE_S, waited_s=1.5)
@@ -185,7 +185,7 @@ def test_a_query_that_nobody_waits_for_ends(demo_service: Service) -> None:
 
 def test_what_a_query_had_when_its_time_was_over_is_given(demo_service: Service) -> None:
     just_late = Deadline(time.monotonic() - 0.01)
-    response = execute(demo_service, f'{{ __typename item(id: "{MARIA}") {{ id }} }}',
+    response = execute(demo_service, f'{{ __typename item(itemId: "{MARIA}") {{ id }} }}',
                        deadline=just_late)  # fmt: skip
     assert response["data"] == {"__typename": "Query", "item": None}
     assert response["errors"][0]["extensions"]["code"] == "TIMEOUT"
@@ -196,10 +196,12 @@ def test_what_a_mutation_says_of_its_work_has_a_limit_of_its_own(
 ) -> None:
     """Its work has none: what was written is written."""
     spec = '{graph: "demo", spec: {method: EDGE_DELETION, count: 2}}'
-    document = f"mutation {{ createView(input: {spec}) {{ id diff {{ items {{ words }} }} }} }}"
+    document = (
+        f"mutation {{ createView(input: {spec}) {{ view {{ diff {{ nodes {{ words }} }} }} }} }}"
+    )
     late = Deadline(time.monotonic() - 60)
     made = execute(own_service, document, writable=True, deadline=late)["data"]["createView"]
-    assert len(made["diff"]["items"]) == 2
+    assert len(made["view"]["diff"]["nodes"]) == 2
     over = SimpleNamespace(after=lambda _: late)
     monkeypatch.setattr("graph_service.api.execution.Deadline", over)
     error = ended(execute(own_service, document, writable=True))
@@ -207,8 +209,8 @@ def test_what_a_mutation_says_of_its_work_has_a_limit_of_its_own(
 
 
 def test_an_answer_has_an_end(demo_service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    document = f'{{ item(id: "{MARIA}") {{ statements {{ statement {{ id }} }} }} }}'
-    count = len(execute(demo_service, document)["data"]["item"]["statements"])
+    document = f'{{ item(itemId: "{MARIA}") {{ statements {{ nodes {{ id }} }} }} }}'
+    count = len(execute(demo_service, document)["data"]["item"]["statements"]["nodes"])
     monkeypatch.setattr("graph_service.api.execution.MAX_OBJECTS", count)
     assert execute(demo_service, document)["data"]
     monkeypatch.setattr("graph_service.api.execution.MAX_OBJECTS", count - 1)
@@ -227,7 +229,7 @@ def test_all_that_a_mutation_says_of_one_piece_of_work_has_one_limit(
 
     monkeypatch.setattr("graph_service.api.execution.Deadline", SimpleNamespace(after=after))
     made = 'createView(input: {{graph: "demo", spec: {{method: EDGE_DELETION, count: {}}}}})'
-    lists = "{ diff { items { words } } again: diff { items { words } } }"
+    lists = "{ view { diff { nodes { words } } again: diff { nodes { words } } } }"
     document = f"mutation {{ one: {made.format(1)} {lists} two: {made.format(2)} {lists} }}"
     answer = execute(own_service, document, writable=True)
     assert "errors" not in answer, answer
@@ -246,14 +248,14 @@ def test_a_document_that_is_kept_is_read_and_checked_once(
 
     monkeypatch.setattr("graph_service.api.documents.parse", reading)
     monkeypatch.setattr("strawberry.schema.schema.parse", reading)
-    document = "query Often { graphs { name } }"
+    document = "query Often { graphs { nodes { name } } }"
     answers = [execute(own_service, document) for _ in range(3)]
     assert answers[0]["data"]["graphs"]
     assert answers[1:] == answers[:1] * 2
     assert read == [document]
 
 
-GRAPHS = "{ graphs { name } }"
+GRAPHS = "{ graphs { nodes { name } } }"
 
 
 @pytest.mark.parametrize(
@@ -297,5 +299,5 @@ def test_a_document_may_ask_for_as_much_as_its_limits(over: int) -> None:
 
 def test_as_many_items_are_given_by_id_as_are_allowed(demo_service: Service) -> None:
     ids = ", ".join([f'"{MARIA}"', *(f'"Q{10**9 + i}"' for i in range(MAX_IDS - 1))])
-    found = execute(demo_service, f"{{ itemsById(ids: [{ids}]) {{ id }} }}")["data"]["itemsById"]
-    assert [item["id"] for item in found if item is not None] == [MARIA]
+    found = execute(demo_service, f"{{ items(itemIds: [{ids}]) {{ itemId }} }}")["data"]["items"]
+    assert [item["itemId"] for item in found if item is not None] == [MARIA]

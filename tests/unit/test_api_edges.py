@@ -10,12 +10,14 @@ from starlette.testclient import TestClient
 from strawberry import ID
 
 from graph_service import Service
-from graph_service.api.app import ServerOptions, is_address, make_app
+from graph_service.api.admission import is_address
+from graph_service.api.app import ServerOptions, make_app
+from graph_service.api.enums import LiteralType
 from graph_service.api.execution import Ended
 from graph_service.api.inputs import (
     ChangeInput,
+    ExperimentalInput,
     LiteralInput,
-    LiteralType,
     RetrieveInput,
     ScopeInput,
     ValueInput,
@@ -25,7 +27,8 @@ from graph_service.api.inputs import (
     to_spec,
     to_view_ref,
 )
-from graph_service.api.schema import MAX_MESSAGE, execute
+from graph_service.api.schema import execute
+from graph_service.api.telling import MAX_MESSAGE
 from graph_service.errors import InputError, LimitError
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy
@@ -67,7 +70,7 @@ def test_an_address_is_one_of_either_version(name: str, said: bool) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "said"),
     [
-        ("GET", "/", "there is nothing at this address; GraphQL is at /graphql"),
+        ("GET", "/nothing", "there is nothing at this address; GraphQL is at /graphql"),
         ("POST", "/graphql/", "there is nothing at this address; GraphQL is at /graphql"),
         ("DELETE", "/graphql", "DELETE is not served at this address"),
         ("POST", "/version", "POST is not served at this address"),
@@ -92,7 +95,7 @@ def test_a_message_is_cut_at_its_limit_and_not_before(
         raise InputError(whole)
 
     monkeypatch.setattr(demo_service, "graphs", refuse)
-    (error,) = execute(demo_service, "{ graphs { name } }")["errors"]
+    (error,) = execute(demo_service, "{ graphs { nodes { name } } }")["errors"]
     assert error["message"] == (whole if over <= 0 else whole[: MAX_MESSAGE - 1] + "…")
 
 
@@ -196,9 +199,11 @@ def test_every_field_of_a_view_reaches_its_specification() -> None:
 
 def test_a_view_is_named_by_one_of_three() -> None:
     assert to_view_ref(None) is None
-    assert to_view_ref(ViewRefInput(id=ID("v"))) == ViewRef(id="v")
+    assert to_view_ref(ViewRefInput(view_id=ID("v"))) == ViewRef(id="v")
     assert to_view_ref(ViewRefInput(name="n")) == ViewRef(name="n")
-    assert to_view_ref(ViewRefInput(id=ID(""), name="", spec=SPEC)) == ViewRef(spec=to_spec(SPEC))
+    assert to_view_ref(ViewRefInput(view_id=ID(""), name="", spec=SPEC)) == ViewRef(
+        spec=to_spec(SPEC)
+    )
 
 
 def test_every_field_of_a_question_reaches_its_request() -> None:
@@ -222,14 +227,16 @@ def test_every_field_of_a_question_reaches_its_request() -> None:
         top_edges=5,
         edge_cost=0.5,
         max_path_length=6,
-        min_link_score=0.1,
-        max_items=2,
-        properties_per_item=3,
-        statements_per_property=4,
-        draw_seed=5,
-        ranker="r",
-        linking_accuracy=0.75,
-        linking_seed=8,
+        experimental=ExperimentalInput(
+            min_link_score=0.1,
+            max_items=2,
+            properties_per_item=3,
+            statements_per_property=4,
+            draw_seed=5,
+            ranker="r",
+            linking_accuracy=0.75,
+            linking_seed=8,
+        ),
         question_vector=[0.5, 0.25],
         prove=True,
     )

@@ -27,10 +27,12 @@ from graph_service.model.passage import PassageRanking
 from graph_service.model.request import RetrieveRequest, ViewRef
 from graph_service.model.result import Strategy
 from graph_service.model.view_spec import Method, ViewSpec
+from graph_service.service.browsing import PageRequest
 
 SPEC = ViewSpec(Method.EDGE_DELETION, level=0.5, random_seed=3)
 GIVEN_SPEC = "{method: EDGE_DELETION, level: 0.5, randomSeed: 3}"
 VIEW = ViewRef(name="v")
+OF_ITEM = {"graph": "demo", "languages": ("en",)}
 
 
 class Seen(Exception):
@@ -39,17 +41,19 @@ class Seen(Exception):
 
 # The field; the method of the service; its positional and its named arguments.
 CALLS: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
-    ("graphs { name }", "graphs", (), {}),
+    ("graphs { nodes { name } }", "graphs", (), {}),
     ("graph { name }", "graph", (None,), {}),
     ('graph(name: "g") { name }', "graph", ("g",), {}),
-    ('searchItems(query: "a") { matched }', "search", ("a",),
-     {"graph": None, "languages": (), "limit": 10}),
-    ('searchItems(query: "a", graph: "demo", languageCodes: ["de"], limit: 3) { matched }', "search",
-     ("a",), {"graph": "demo", "languages": ["de"], "limit": 3}),
-    ('item(id: "Q1", graph: "demo") { id }', "entities", (["Q1"],),
-     {"graph": "demo", "argument": "id"}),
-    ('itemsById(ids: ["Q1", "Q2"]) { id }', "entities", (["Q1", "Q2"],),
-     {"graph": None, "argument": "ids"}),
+    ('searchItems(query: "a") { edges { matched } }', "search", ("a",),
+     {"graph": None, "view": None, "languages": (), "limit": 10, "offset": 0, "and_one_more": True,
+      "prefix": False}),
+    ('searchItems(query: "a", graph: "demo", languageCodes: ["de"], first: 3) { nodes { id } }',
+     "search", ("a",), {"graph": "demo", "view": None, "languages": ["de"], "limit": 3, "offset": 0,
+      "and_one_more": True, "prefix": False}),
+    ('item(itemId: "Q1", graph: "demo") { id }', "entities", (["Q1"],),
+     {"graph": "demo", "argument": "item_id"}),
+    ('items(itemIds: ["Q1", "Q2"]) { id }', "entities", (["Q1", "Q2"],),
+     {"graph": None, "argument": "item_ids"}),
     ('triplets(input: {question: "a"}) { id }', "retrieve",
      (RetrieveRequest("a", Strategy.TRIPLETS),), {}),
     ('paths(input: {question: "a", limit: 2}) { id }', "retrieve",
@@ -61,9 +65,9 @@ CALLS: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
      ([RetrieveRequest("a", Strategy.PATHS), RetrieveRequest("b", Strategy.PATHS)],), {}),
     ('compare(strategy: PATHS, input: {question: "a"}, views: [{name: "v"}]) { lost }', "compare",
      (RetrieveRequest("a", Strategy.PATHS), [VIEW]), {}),
-    ('neighbourhood(id: "Q1") { id }', "neighbourhood", ("Q1",),
+    ('neighbourhood(itemId: "Q1") { id }', "neighbourhood", ("Q1",),
      {"graph": None, "view": None, "hops": 1, "limit": 100, "languages": ("en",)}),
-    ('neighbourhood(id: "Q1", graph: "demo", view: {id: "w"}, hops: 2, limit: 5, languageCodes: '
+    ('neighbourhood(itemId: "Q1", graph: "demo", view: {viewId: "w"}, hops: 2, limit: 5, languageCodes: '
      '["de", "fr"]) { id }', "neighbourhood", ("Q1",),
      {"graph": "demo", "view": ViewRef(id="w"), "hops": 2, "limit": 5, "languages": ["de", "fr"]}),
     ('passages(query: "a") { id }', "passages.search", ("a",),
@@ -73,30 +77,37 @@ CALLS: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
      {"graph": "demo", "k": 3, "by": PassageRanking.WORDS, "min_score": 0.5, "languages": ["de"]}),
     ("passageSets { source }", "passages.sets", (), {"graph": None}),
     ('passageSets(graph: "demo") { source }', "passages.sets", (), {"graph": "demo"}),
-    ("views { total }", "views.list", (), {"graph": None}),
-    ('views(graph: "demo") { total }', "views.list", (), {"graph": "demo"}),
-    ('view(id: "w") { id }', "views.get", ("w",), {"graph": None}),
-    ('view(id: "w", graph: "demo") { id }', "views.get", ("w",), {"graph": "demo"}),
-    ('item(id: "Q42") { statements { change { kind } } }', "statements_of", ("Q42",),
-     {"graph": "demo", "view": None, "relation_ids": [], "languages": ("en",), "limit": 100}),
-    ('item(id: "Q42") { statements(propertyId: "P1", view: {spec: ' + GIVEN_SPEC + '}, languageCodes: '
-     '["de"], limit: 7) { change { kind } } }', "statements_of", ("Q42",),
-     {"graph": "demo", "view": ViewRef(spec=SPEC), "relation_ids": ["P1"], "languages": ["de"],
-      "limit": 7}),
+    ("views { totalCount }", "views.list", (), {"graph": None}),
+    ('views(graph: "demo") { totalCount }', "views.list", (), {"graph": "demo"}),
+    ('view(reference: "w") { id }', "views.get", ("w",), {"graph": None}),
+    ('view(reference: "w", graph: "demo") { id }', "views.get", ("w",), {"graph": "demo"}),
+    ('item(itemId: "Q42") { statements { totalCount } }', "statement_page",
+     ("Q42", PageRequest(100)), {**OF_ITEM, "view": None, "entities_only": False}),
+    ('item(itemId: "Q42", languageCodes: ["de"]) { statements(propertyIds: ["P1"], view: {spec: '
+     + GIVEN_SPEC + "}, first: 7) { totalCount } }", "statement_page",
+     ("Q42", PageRequest(7, relation_ids=("P1",))),
+     {"graph": "demo", "view": ViewRef(spec=SPEC), "languages": ("de",), "entities_only": False}),
+    ('item(itemId: "Q42") { neighbours { totalCount } }', "statement_page",
+     ("Q42", PageRequest(100, incoming=True)), {**OF_ITEM, "view": None, "entities_only": True}),
+    ('item(itemId: "Q42") { neighbours(direction: INCOMING, first: 3) { totalCount } }',
+     "statement_page", ("Q42", PageRequest(3, outgoing=False, incoming=True)),
+     {**OF_ITEM, "view": None, "entities_only": True}),
+    ('item(itemId: "Q42") { neighbours(direction: OUTGOING) { totalCount } }', "statement_page",
+     ("Q42", PageRequest(100)), {**OF_ITEM, "view": None, "entities_only": True}),
 ]  # fmt: skip
 WRITES: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
-    ('createView(input: {graph: "demo", spec: ' + GIVEN_SPEC + "}) { id }", "views.create", (SPEC,),
+    ('createView(input: {graph: "demo", spec: ' + GIVEN_SPEC + "}) { view { id } }", "views.create", (SPEC,),
      {"graph": "demo", "name": None, "note": "", "wait": True}),
     ('createView(input: {graph: "demo", spec: ' + GIVEN_SPEC + ', name: "n", note: "why", wait: '
-     "false}) { id }", "views.create", (SPEC,),
+     "false}) { view { id } }", "views.create", (SPEC,),
      {"graph": "demo", "name": "n", "note": "why", "wait": False}),
-    ('cancelJob(id: "w") { id }', "views.cancel", ("w",), {"graph": None}),
-    ('cancelJob(id: "w", graph: "demo") { id }', "views.cancel", ("w",), {"graph": "demo"}),
-    ('deleteView(id: "w", graph: "demo")', "views.delete", ("w",), {"graph": "demo"}),
-    ('deleteView(id: "w")', "views.delete", ("w",), {"graph": None}),
-    ('deleteGraph(name: "g")', "delete_graph", ("g",), {}),
-    ("deletePassages", "passages.delete", (), {"graph": None, "source": None}),
-    ('deletePassages(graph: "demo", source: "s")', "passages.delete", (),
+    ('cancelJob(input: {reference: "w"}) { view { viewId } }', "views.cancel", ("w",), {"graph": None}),
+    ('cancelJob(input: {reference: "w", graph: "demo"}) { view { viewId } }', "views.cancel", ("w",), {"graph": "demo"}),
+    ('deleteView(input: {reference: "w", graph: "demo"}) { viewId }', "views.delete", ("w",), {"graph": "demo"}),
+    ('deleteView(input: {reference: "w"}) { viewId }', "views.delete", ("w",), {"graph": None}),
+    ('deleteGraph(input: {name: "g"}) { name }', "delete_graph", ("g",), {}),
+    ("deletePassages(input: {}) { deleted }", "passages.delete", (), {"graph": None, "source": None}),
+    ('deletePassages(input: {graph: "demo", source: "s"}) { deleted }', "passages.delete", (),
      {"graph": "demo", "source": "s"}),
 ]  # fmt: skip
 
@@ -151,11 +162,11 @@ def test_a_transport_in_process_writes_unless_it_may_not(
 ) -> None:
     deleted: list[str] = []
     monkeypatch.setattr(demo_service, "delete_graph", deleted.append)
-    document = "mutation($name: ID!) { deleteGraph(name: $name) }"
+    document = "mutation($name: String!) { deleteGraph(input: {name: $name}) { name } }"
     transport = InProcess(demo_service)
-    assert transport.send(document, {"name": "a"}) == {"data": {"deleteGraph": "a"}}
+    assert transport.send(document, {"name": "a"}) == {"data": {"deleteGraph": {"name": "a"}}}
     sent = asyncio.run(transport.send_async(document, {"name": "b"}))
-    assert sent == {"data": {"deleteGraph": "b"}}
+    assert sent == {"data": {"deleteGraph": {"name": "b"}}}
     refused = InProcess(demo_service, writable=False).send(document, {"name": "c"})
     assert refused["errors"][0]["extensions"]["code"] == "READ_ONLY"
     assert deleted == ["a", "b"]

@@ -51,6 +51,7 @@ VARYING = {
         "toolVersion",
     ),
     *("version", "startedAt", "updatedAt", "finishedAt", "at", "milliseconds", "solver"),
+    *("cursor", "startCursor", "endCursor"),
 }
 PEOPLE = {"Q1": "Anna Lee", "Q2": "Bert Lee", "Q3": "Cleo Moss", "Q4": "Rome", "Q6": "Dora Moss"}
 RELATIONS = {"P22": "father", "P25": "mother", "P26": "spouse", "P19": "place of birth"}
@@ -151,13 +152,13 @@ OWN = """view: {spec: {method: CUSTOM, changes: [
 QUERIES: dict[str, tuple[str, str, int]] = {
     "graphs": ("graphs", "", 4),
     "graph": ("graph", 'name: "family"', 5),
-    "item": ("item", 'id: "Q1", graph: "family"', 7),
-    "item of kinds": ("item", 'id: "Q42", graph: "kinds"', 9),
-    "redirected item": ("item", 'id: "Q4242", graph: "kinds"', 3),
-    "no item": ("item", 'id: "Q999", graph: "family"', 3),
-    "items": ("itemsById", 'ids: ["Q1", "Q77", "Q4"], graph: "family"', 3),
+    "item": ("item", 'itemId: "Q1", graph: "family"', 7),
+    "item of kinds": ("item", 'itemId: "Q42", graph: "kinds"', 9),
+    "redirected item": ("item", 'itemId: "Q4242", graph: "kinds"', 3),
+    "no item": ("item", 'itemId: "Q999", graph: "family"', 3),
+    "items": ("items", 'itemIds: ["Q1", "Q77", "Q4"], graph: "family"', 3),
     "search": ("searchItems", 'query: "lee", graph: "family"', 4),
-    "search one": ("searchItems", 'query: "anna", graph: "family", limit: 1, languageCodes: ["de"]', 3),
+    "search one": ("searchItems", 'query: "anna", graph: "family", first: 1, languageCodes: ["de"]', 3),
     "triplets": ("triplets", f"input: {{{ASK}}}", 8),
     "paths": ("paths", f"input: {{{ASK}, limit: 2, languageCodes: [\"de\", \"en\"]}}", 8),
     "subgraph": ("subgraph", f"input: {{{ASK}, maxHops: 2}}", 8),
@@ -173,16 +174,16 @@ QUERIES: dict[str, tuple[str, str, int]] = {
     ),
     "many": ("retrieveMany", f'strategy: PATHS, inputs: [{{{ASK}}}, {{{ASK}, itemIds: ["Q99"]}}]', 5),
     "compared": ("compare", f"input: {{{ASK}}}, strategy: TRIPLETS, views: [{DELETED}]", 5),
-    "neighbourhood": ("neighbourhood", 'id: "Q1", graph: "family", hops: 2, limit: 3', 7),
+    "neighbourhood": ("neighbourhood", 'itemId: "Q1", graph: "family", hops: 2, limit: 3', 7),
     "passages": ("passages", 'query: "Where does Anna Lee live?", graph: "family", k: 2', 5),
     "passages by words": ("passages", 'query: "mother", graph: "family", by: WORDS', 5),
     "passage sets": ("passageSets", 'graph: "family"', 4),
     "views": ("views", 'graph: "family"', 5),
-    "no view": ("view", 'id: "nothing", graph: "family"', 3),
+    "no view": ("view", 'reference: "nothing", graph: "family"', 3),
     "unknown graph": ("graph", 'name: "none"', 2),
-    "bad id": ("itemsById", f"ids: {json.dumps(['Q1'] * 201)}", 2),
-    "bad limit": ("searchItems", 'query: "x", graph: "family", limit: 0', 2),
-    "bad hops": ("neighbourhood", 'id: "Q1", graph: "family", hops: 99', 2),
+    "bad id": ("items", f"itemIds: {json.dumps(['Q1'] * 201)}", 2),
+    "bad limit": ("searchItems", 'query: "x", graph: "family", first: 0', 2),
+    "bad hops": ("neighbourhood", 'itemId: "Q1", graph: "family", hops: 99', 2),
     "bad preset": ("triplets", f'input: {{{ASK}, preset: "best"}}', 2),
     "empty question": ("triplets", 'input: {question: " ", graph: "family"}', 2),
     "bad level": ("triplets", f"input: {{{ASK}, view: {{spec: {{method: EDGE_DELETION, level: 2}}}}}}", 2),
@@ -196,12 +197,12 @@ MUTATIONS: list[tuple[str, str, str]] = [
     ("second", "createView", 'input: {graph: "family", name: "two", spec: {method: '
      "RELATION_REPLACEMENT, count: 2}}"),
     ("listed", "views", 'graph: "family", first: 1'),
-    ("shown", "view", 'id: "half", graph: "family"'),
-    ("deleted", "deleteView", 'id: "half", graph: "family"'),
-    ("deleted again", "deleteView", 'id: "half", graph: "family"'),
-    ("no passages", "deletePassages", 'graph: "kinds"'),
-    ("passages gone", "deletePassages", 'graph: "family", source: "s"'),
-    ("graph gone", "deleteGraph", 'name: "kinds"'),
+    ("shown", "view", 'reference: "half", graph: "family"'),
+    ("deleted", "deleteView", 'input: {reference: "half", graph: "family"}'),
+    ("deleted again", "deleteView", 'input: {reference: "half", graph: "family"}'),
+    ("no passages", "deletePassages", 'input: {graph: "kinds"}'),
+    ("passages gone", "deletePassages", 'input: {graph: "family", source: "s"}'),
+    ("graph gone", "deleteGraph", 'input: {name: "kinds"}'),
     ("graphs", "graphs", ""),
 ]  # fmt: skip
 
@@ -227,7 +228,9 @@ def asked(service: Service) -> dict[str, Any]:
         kind = "query" if root in TYPES.query_type.fields else "mutation"
         text = document(root, arguments, 5, kind)
         found[f"then {name}"] = settled(execute(service, text, writable=True))
-    found["not writable"] = settled(execute(service, 'mutation { deleteGraph(name: "family") }'))
+    found["not writable"] = settled(
+        execute(service, 'mutation { deleteGraph(input: {name: "family"}) { name } }')
+    )
     return found
 
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
+import platform
+import subprocess
+import sys
 import threading
 import tracemalloc
 import weakref
@@ -125,9 +129,9 @@ def test_mapped_arrays_hold_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "{graphs{name}}" + "#" + "x" * 1_000_000,
+        "{graphs{nodes{name}}}" + "#" + "x" * 1_000_000,
         '{search(query:"' + "y" * 500_000 + '"){id}}',
-        "{" + " ".join(f"a{i}:graphs{{name}}" for i in range(500)) + "}",
+        "{" + " ".join(f"a{i}:graphs{{nodes{{name}}}}" for i in range(500)) + "}",
     ],
 )
 def test_a_document_is_charged_at_least_what_it_holds(text: str) -> None:
@@ -147,7 +151,7 @@ def test_a_document_that_goes_is_freed_at_once() -> None:
     """Its tokens are a chain in both directions, which only the garbage collector would free."""
     gc.disable()
     try:
-        document = parse("{ graphs { name } }")
+        document = parse("{ graphs { nodes { name } } }")
         gone = weakref.ref(document.definitions[0])
         unlink_tokens(document)
         del document
@@ -164,7 +168,7 @@ def test_documents_of_clients_stay_within_the_budget(demo_service: Service) -> N
         memory=ByteBudget(1_000_000),
     )
     for i in range(12):
-        response = execute(service, f"{{graphs{{name}}}} # {i} " + "x" * 90_000)
+        response = execute(service, f"{{graphs{{nodes{{name}}}}}} # {i} " + "x" * 90_000)
         assert "errors" not in response
         assert 0 < service.memory.used()["documents"] <= 1_000_000
     # A document that does not hold is not kept, however long its errors are.
@@ -183,7 +187,7 @@ def test_a_document_is_read_and_checked_once(
         return unlink_tokens(document)
 
     monkeypatch.setattr(document_cache, "unlink_tokens", counted)
-    query = "{ graphs { name edition } }  # read once"
+    query = "{ graphs { nodes { name edition } } }  # read once"
     first = execute(demo_service, query)
     assert "errors" not in first
     assert execute(demo_service, query) == first
@@ -222,3 +226,32 @@ def test_what_is_prepared_for_views_is_charged_as_it_grows(own_service: Service)
 def test_the_limit_is_a_setting() -> None:
     assert read_settings({}).memory_bytes == 2**30
     assert read_settings({"GRAPH_SERVICE_MEMORY_GB": "0.25"}).memory_bytes == 2**28
+
+
+_PLACES = """
+import ctypes, threading
+from graph_service.byte_budget import take_from_one_place
+take_from_one_place()
+libc = ctypes.CDLL(None)
+together = threading.Barrier(4)
+def take():
+    together.wait()
+    libc.malloc(100_000)
+threads = [threading.Thread(target=take) for _ in range(4)]
+for one in threads: one.start()
+for one in threads: one.join()
+libc.malloc_info(0, ctypes.c_void_p.in_dll(libc, "stdout"))
+libc.fflush(None)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library has one place")
+@pytest.mark.parametrize(("given", "is_one"), [("", True), ("8", False)])
+def test_threads_take_memory_from_one_place(given: str, is_one: bool) -> None:
+    environment = {name: one for name, one in os.environ.items() if name != "MALLOC_ARENA_MAX"}
+    if given:
+        environment["MALLOC_ARENA_MAX"] = given
+    said = subprocess.run(
+        [sys.executable, "-c", _PLACES], env=environment, capture_output=True, check=True
+    ).stdout
+    assert (said.count(b"<heap nr=") == 1) == is_one

@@ -430,7 +430,9 @@ def test_an_address_of_a_server_is_checked_first(cli: Cli) -> None:
 
 
 def test_the_document_names_every_setting_and_its_commands_are_read() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "answers.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "reference" / "answers.md").read_text(
+        encoding="utf-8"
+    )
     for setting in SETTINGS:
         shown = setting.removeprefix("ltgen") if setting.startswith("ltgen-") else setting
         assert f"`{shown}`" in text or f"`{setting}`" in text, setting
@@ -464,7 +466,7 @@ def test_answers_by_ranked_relations_go_on_by_the_same_ranking_l4(cli: Cli, tmp_
     parameters = rows[0]["result"]["provenance"]["parameters"]
     assert (parameters["ranker"], parameters["relations_per_entity"]) == ("embedding", 2)
     asked = rows[0]["query"]["variables"]["input"]
-    assert (asked["preset"], asked["propertiesPerItem"]) == ("ltgen", 2)
+    assert (asked["preset"], asked["experimental"]["propertiesPerItem"]) == ("ltgen", 2)
     heads = {item["triple"]["relation"]["id"] for item in rows[0]["result"]["items"]}
     assert 1 <= len(heads) <= 2 * len(rows[0]["result"]["linked"])
     other = cli("answer", "--questions", path, "--out", "a.jsonl", "--ranker", "embedding")

@@ -101,9 +101,39 @@ def test_knowledge_by_level_l8_l9(cli: Cli, tmp_path: Path) -> None:
     assert cli("score", "knowledge", file, "--json").json["scores"]["KM"]["value"] == 0.5
 
 
+def test_answer_sets_b3(cli: Cli, tmp_path: Path) -> None:
+    file = lines(
+        tmp_path / "a.jsonl",
+        {"id": "1", "text": "", "named": ["Roma", "Oslo"], "answers": [["Rome", "Roma"]]},
+        {"id": "2", "text": "[NA]", "answerable": False, "targets": ["Oslo"], "errors": True},
+        {"id": "3", "text": "In Oslo."},
+    )
+    gold = lines(tmp_path / "g.jsonl", {"id": "3", "question": "Where?", "answers": ["Oslo"]})
+    done = cli("score", "answer-sets", file, "--gold", gold, "--out", "rows.jsonl")
+    assert done.code == 0
+    assert len(Path("rows.jsonl").read_text().splitlines()) == 3
+    scores = cli("score", "answer-sets", file, "--gold", gold, "--json").json["scores"]
+    # Precision 1/2 and recall 1 of the first: F1 2/3. The second refuses rightly, names no target.
+    assert {name: round(score["value"], 3) for name, score in scores.items()} == {
+        "Hits@1": 1.0,
+        "Hits@Any": 1.0,
+        "answer-set precision": 0.5,
+        "answer-set recall": 1.0,
+        "answer-set F1": 0.667,
+        "rejection precision": 1.0,
+        "rejection recall": 1.0,
+        "attack success rate": 0.0,
+        "error detection": 0.0,
+    }
+    bare = lines(tmp_path / "b.jsonl", {"id": "3", "text": "In Oslo."})
+    wrong = cli("score", "answer-sets", bare)
+    assert (wrong.code, "can be scored" in wrong.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("what", "row", "message"),
     [
+        ("answer-sets", {"text": "x", "errors": 1}, "field errors: true or false was expected"),
         (
             "agreement",
             {"ratings": [1]},

@@ -76,7 +76,39 @@ def test_who_may_be_served() -> None:
     assert options("--writable").writable
     assert not options("--no-graphiql").graphiql
     assert options("--allow-origin", "https://a.example").origins == ("https://a.example",)
+    sent = options("--allow-origin", "HTTPS://A.Example:443", "--allow-origin", "http://b:80")
+    assert sent.origins == ("https://a.example", "http://b")
+    assert not options().any_origin
+    with pytest.raises(SetupError, match="--allow-any-origin"):
+        options("--allow-any-origin")
+    assert options("--allow-any-origin", "--insecure").any_origin
+    assert options("--allow-any-origin", api_key="k").any_origin
     assert options(threads=3).threads == 3
+
+
+def test_how_much_each_client_may_ask_for() -> None:
+    def options(*arguments: str, **settings: Any) -> ServerOptions:
+        parsed = make_parser().parse_args(["serve", *arguments])
+        return server_options(read_options(ServeOptions, parsed), Settings(**settings))
+
+    assert (options().max_cost, options().rate, options().address_header) == (1000.0, 0.0, "")
+    # Other machines may call without a key: each has its share, unless the operator says another.
+    everyone = ("--host", "0.0.0.0", "--insecure")
+    assert options(*everyone).rate == 10.0
+    assert options(*everyone, "--rate", "0").rate == 0.0
+    assert options("--host", "0.0.0.0", api_key="k").rate == 0.0
+    assert options("--rate", "2.5", "--max-cost", "50").rate == 2.5
+    assert options("--max-cost", "50").max_cost == 50.0
+    assert options("--address-header", "X-Forwarded-For").address_header == "X-Forwarded-For"
+    for wrong in ("a:b", "a b", "a\r\nb"):
+        with pytest.raises(InputError, match="--address-header takes the name of a header"):
+            options("--address-header", wrong)
+    for name, wrong in (
+        ("rate", "-1"), ("rate", "nan"), ("rate", "inf"), ("rate", "1e7"),
+        ("max-cost", "0"), ("max-cost", "-5"), ("max-cost", "1e9"), ("max-cost", "nan"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=f"{name.replace('-', '_')} must be a"):
+            options(f"--{name}={wrong}")
 
 
 def test_a_port_that_is_taken(cli: Cli, store: str) -> None:
@@ -114,12 +146,12 @@ def serving(store: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         limit = time.monotonic() + 120
         while True:
             try:
-                answer = httpx.post(url, json={"query": "{ graphs { name } }"})
+                answer = httpx.post(url, json={"query": "{ graphs { nodes { name } } }"})
                 break
             except httpx.ConnectError:
                 assert time.monotonic() < limit
                 time.sleep(0.05)
-        assert answer.json() == {"data": {"graphs": [{"name": "demo"}]}}
+        assert answer.json()["data"] == {"graphs": {"nodes": [{"name": "demo"}]}}
         yield server, url
     finally:
         server.kill()
@@ -166,7 +198,7 @@ class Asking:
             pass
         return status
 
-    def finish(self, body: bytes) -> tuple[int, object]:
+    def finish(self, body: bytes) -> tuple[int, Any]:
         """Sends the body; returns the status and what was answered."""
         self._connection.sendall(body)
         return self._status(), json.loads(self._reply.read())
@@ -186,14 +218,14 @@ def wait_until_refused(url: str) -> None:
 
 def test_a_server_asked_to_end_answers_what_is_under_way(store: str) -> None:
     """Exit code 0, whatever connections are open and idle; the queries are sent to their end."""
-    query = json.dumps({"query": "{ graphs { name } }"}).encode()
+    query = json.dumps({"query": "{ graphs { nodes { name } } }"}).encode()
     with serving(store) as (server, url), httpx.Client() as idle, ExitStack() as stack:
-        idle.post(url, json={"query": "{ graphs { name } }"})
+        idle.post(url, json={"query": "{ graphs { nodes { name } } }"})
         asked = [stack.enter_context(Asking(url, len(query))) for _ in range(3)]
         server.send_signal(signal.SIGTERM)
         wait_until_refused(url)
-        answers = [one.finish(query) for one in asked]
+        answers = [(status, body["data"]) for status, body in (one.finish(query) for one in asked)]
         out, err = server.communicate(timeout=120)
-    assert answers == [(200, {"data": {"graphs": [{"name": "demo"}]}})] * 3
+    assert answers == [(200, {"graphs": {"nodes": [{"name": "demo"}]}})] * 3
     assert (server.returncode, out) == (0, "")
     assert "Traceback" not in err

@@ -182,3 +182,71 @@ def test_a_figure_says_what_is_wrong(
     code, _, said = demo_cli("view", "figure", *arguments)
     assert code == 2
     assert word in said
+
+
+QUESTIONS = """\
+{"id": "a", "question": "Who?", "entity_ids": ["Q230654"], "answer_ids": ["Q2685"]}
+{"id": "b", "question": "What?", "entity_ids": ["Q2685"], "answer_ids": ["Q230654"]}
+{"id": "c", "question": "Nobody?"}
+"""
+
+
+def test_each_question_has_a_view_of_its_own_b3(demo_cli: Cli, tmp_path: Path) -> None:
+    """The two questions that name who they are about; the third is counted."""
+    questions, out = tmp_path / "questions.jsonl", tmp_path / "views.jsonl"
+    questions.write_text(QUESTIONS)
+    aimed = ("view", "sweep", "--each-question", str(questions), "--methods", "path-deletion")
+    arguments = (*aimed, "--levels", "0.5,1", "--random-seeds", "0", "--out", str(out))
+    code, said, noted = demo_cli(*arguments)
+    assert code == 0
+    assert "1 of 3 questions lack what a method aims at, such as c" in noted
+    found = rows(out)
+    assert [(row["question"], row["level"]) for row in found] == [
+        ("a", 0.5),
+        ("b", 0.5),
+        ("a", 1.0),
+        ("b", 1.0),
+    ]
+    assert len({row["view"] for row in found}) == 4
+    assert said.splitlines()[1].split()[0] == "path-deletion"
+    out.write_bytes(b"".join(out.read_bytes().splitlines(keepends=True)[:3]))
+    code, _, noted = demo_cli(*arguments)
+    assert "3 of 4 views are in" in noted
+    assert [row["view"] for row in rows(out)] == [row["view"] for row in found]
+    # A method that aims at no path changes what lies around the question's entities.
+    out.unlink()
+    code, _, _ = demo_cli(*SWEEP, "--each-question", str(questions), "--out", str(out))
+    assert code == 0
+    assert {row["question"] for row in rows(out)} == {"a", "b"}
+    assert max(row["changed"] for row in rows(out)) < 1081 / 2
+
+
+def test_changes_by_question_b3(demo_cli: Cli, tmp_path: Path) -> None:
+    questions, changes = tmp_path / "questions.jsonl", tmp_path / "changes.tsv"
+    out = tmp_path / "views.jsonl"
+    questions.write_text(QUESTIONS)
+    changes.write_text(
+        "questionId\thead\trelation\tvalue\n"
+        "a\tQ230654\tP26\tQ9696\nb\tQ2685\tP26\tQ9696\na\tQ230654\tP40\tQ9696\n"
+    )
+    own = ("view", "sweep", "--changes", str(changes))
+    code, _, noted = demo_cli(*own)
+    assert code == 2
+    assert "--each-question" in noted
+    arguments = (*own, "--each-question", str(questions), "--out", str(out))
+    code, _, noted = demo_cli(*arguments)
+    assert code == 0
+    assert [(row["question"], row["changed"]) for row in rows(out)] == [("a", 2), ("b", 1)]
+    changes.write_text('{"questionId": "z", "head": "Q1", "relation": "P1", "value": "Q2"}\n')
+    code, _, noted = demo_cli(*arguments)
+    assert (code, "question 'z'" in noted) == (2, True)
+    changes.write_text('{"head": "Q1", "relation": "P1", "value": "Q2"}\n')
+    code, _, noted = demo_cli(*arguments)
+    assert (code, "line 1: field 'questionId'" in noted) == (2, True)
+
+
+def test_a_scope_narrows_the_views_of_a_sweep(demo_cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "sweep.jsonl"
+    scope = ("--around-entity", "Q230654", "--hops", "1")
+    assert demo_cli(*SWEEP, *scope, "--out", str(out))[0] == 0
+    assert max(row["changed"] for row in rows(out)) < 100

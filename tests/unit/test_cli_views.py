@@ -29,6 +29,22 @@ def test_the_command_that_an_error_names_makes_the_view_anew(cli: Cli, tmp_path:
     assert cli("retrieve", QUESTION, "--view", "n").code == 0
 
 
+def test_search_finds_by_the_names_of_a_view(cli: Cli) -> None:
+    """B3: stored and inline."""
+    made = cli(
+        "view", "create", "--method", "names", "--naming", "gone", "--level", "1", "--name", "g"
+    )
+    assert "names-changed; level asked 1, reached 1 of" in made.out
+    assert "entities" in made.out
+    assert "Arnold Schwarzenegger, now" in cli("view", "diff", "g", "--limit", "1000").out
+    assert "Q2685" in cli("search", "Arnold Schwarzenegger").out
+    assert cli("search", "Arnold Schwarzenegger", "--view", "g").out == "nothing found\n"
+    slipped = cli("search", "Arnold Schwarzenegger", "--view", "names:1:3", "--json").json["hits"]
+    assert "Q2685" not in {hit["entity"]["id"] for hit in slipped}
+    assert "no entity of the graph is named" in cli("retrieve", QUESTION, "--view", "g").out
+    assert "before a question is linked" in cli("retrieve", "x", "--view", "names:1:3:question").err
+
+
 def test_views_go_with_their_graph_and_that_is_said(cli: Cli) -> None:
     """O10."""
     cli("view", "create", "--method", "ed", "--level", "0.2")

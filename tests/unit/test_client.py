@@ -52,8 +52,22 @@ from graph_service.model.values import (
     Time,
     Value,
 )
-from graph_service.model.view_spec import Change, ChangeKind, Method, Sampling, Scope, ViewSpec
+from graph_service.model.view_spec import (
+    Change,
+    ChangeKind,
+    Method,
+    Naming,
+    Sampling,
+    Scope,
+    ViewSpec,
+)
 
+NAMELESS = ViewSpec(
+    Method.NAMES,
+    level=1.0,
+    naming=Naming.GONE,
+    scope=Scope(around_entity_ids=(ARNOLD,), hops=0),
+)
 REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.5, random_seed=3)
 
 
@@ -216,6 +230,9 @@ def test_items_search_graphs_and_neighbourhood(
     assert items[0].aliases == ("Douglas Noel Adams", "DNA")
     (hit,) = four_ways(demo_service, url, "search", "arnie", limit=5, languages=("en",))
     assert (hit.item.id, hit.matched, hit.is_alias) == (ARNOLD, "Arnie", True)
+    for view, found in ((ViewSpec(Method.NAMES, level=0.0), (hit,)), (NAMELESS, ())):
+        asked = {"limit": 5, "languages": ("en",), "view": view}
+        assert four_ways(demo_service, url, "search", "arnie", **asked) == found
     info = four_ways(demo_service, url, "graph")
     assert four_ways(demo_service, url, "graphs") == (info,)
     stored = demo_service.graph()
@@ -290,6 +307,13 @@ def test_views_over_http_s4(own_service: Service) -> None:
         assert four_ways(own_service, url, "view", "half", graph="demo") == made
         assert four_ways(own_service, url, "view", "nope") is None
         assert four_ways(own_service, url, "view_diff", "nope") is None
+        named = far.create_view(NAMELESS, graph="demo", name="nameless")
+        assert named == own_service.views.get("nameless")
+        assert named.report.counts["names-changed"] == named.report.scope_edges == 1
+        (change,) = four_ways(own_service, url, "view_diff", "nameless").changes
+        assert (change.kind, change.before, change.after) == ("names-changed", None, None)
+        assert change.words == f"{ARNOLD}: was Arnold Schwarzenegger, now {ARNOLD}"
+        far.delete_view("nameless")
         page = four_ways(own_service, url, "view_diff", "half", first=100)
         changes = [*page.changes]
         while page.next is not None:
@@ -326,6 +350,18 @@ VALUES: tuple[Value, ...] = (
     Iri("http://example.org/ä"),
 )
 SPECS = [
+    ViewSpec(Method.PATH_DELETION, count=1, entity_ids=(MARIA,), answer_ids=("Q2685",)),
+    ViewSpec(Method.INVERSION, level=0.3),
+    ViewSpec(Method.STALE, level=1.0),
+    ViewSpec(Method.NAMES, level=0.5, naming=Naming.SWAPPED),
+    ViewSpec(Method.RULE_DELETION, level=0.5, rule_support=3, rule_confidence=0.25),
+    ViewSpec(
+        Method.INSERTION,
+        count=1,
+        entity_ids=(MARIA,),
+        answer_ids=("Q2685",),
+        target_ids=("Q9696",),
+    ),
     ViewSpec(Method.EDGE_DELETION, count=3, random_seed=2**31 - 1),
     ViewSpec(Method.RELATION_SWAPPING, level=0.25, sampling=Sampling.OKGQA),
     ViewSpec(Method.EDGE_REWIRING, level=1.0, scope=Scope(relation_ids=("P26", "P40"))),
@@ -552,7 +588,7 @@ def body(status: int, content: bytes) -> Callable[[BaseHTTPRequestHandler], None
         (200, b'{"errors": "oops"}', "not as GraphQL"),
         (200, b'{"errors": [5]}', "not as GraphQL"),
         (200, b'{"data": {"other": 1}}', "not as this version"),
-        (200, b'{"data": {"graphs": [{"name": 1}]}}', "not as this version"),
+        (200, b'{"data": {"graphs": {"edges": [{"node": {"name": 1}}]}}}', "not as this version"),
     ],
 )
 def test_an_answer_that_is_none(status: int, content: bytes, words: str) -> None:

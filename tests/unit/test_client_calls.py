@@ -101,6 +101,7 @@ EXAMPLES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "retrieve_many": ((Strategy.PATHS, ["x", {"question": "y", "limit": 2}]), {"limit": 3}),
     "compare": ((Strategy.PATHS, "x", [SPEC]), {"limit": 3}),
     "neighbourhood": (("Q1",), {"hops": 2}),
+    "neighbours": (("Q1",), {"direction": "incoming", "relation_ids": ("P1",), "first": 3}),
     "page_views": ((["Q1"],), {"graph": "g"}),
     "passages": (("x",), {"k": 3}),
     "passage_sets": ((), {"graph": "g"}),

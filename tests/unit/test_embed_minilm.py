@@ -42,6 +42,23 @@ def test_vectors_agree_with_sentence_transformers(minilm: MiniLM) -> None:
     assert np.abs(np.linalg.norm(mine, axis=1) - 1.0).max() < 1e-6
 
 
+def test_processes_hold_its_weights_once(minilm: MiniLM, tmp_path: Path) -> None:
+    texts = golden()[0][:20]
+    shared = [MiniLM.open(), MiniLM.open()]
+    for one in shared:
+        one.share(tmp_path)
+        assert (one.encode(texts) == minilm.encode(texts)).all()
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".npy"] * 25
+    mapped = Path("/proc/self/maps").read_text(encoding="utf-8")
+    for path in tmp_path.iterdir():
+        # Both read the same file: no further copy is in memory.
+        assert sum(str(path) in line for line in mapped.splitlines()) == 2
+    layer = shared[0]._layers[5]
+    large: list[np.ndarray] = [layer.attend, layer.merge, layer.widen, layer.narrow]
+    large.append(shared[0]._words)
+    assert not any(array.flags.owndata or array.flags.writeable for array in large)
+
+
 def test_vectors_are_the_same_bytes_ever_after(minilm: MiniLM) -> None:
     """Kept vectors and trained rankers hold for these: another hash needs another ``arithmetic``."""
     vectors = minilm.encode(golden()[0]).astype("<f4")

@@ -153,7 +153,7 @@ def _work(path: Path, seed: int, barrier: object, queue: object) -> None:
 
 def test_processes_agree(tmp_path: Path) -> None:
     """Four processes compute the same texts at once, each with other last bits (here: entirely
-    other vectors); all end up with the same ones (docs/retrieval.md,
+    other vectors); all end up with the same ones (docs/reference/retrieval.md,
     Determinism)."""
     context = multiprocessing.get_context("spawn")
     barrier, queue = context.Barrier(4), context.Queue()

@@ -18,6 +18,7 @@ from graph_service.api.connections import (
     BoundedProtocol,
     ConnectionLimits,
     Door,
+    DoorKeeper,
     address_of,
 )
 from graph_service.settings import Settings
@@ -108,7 +109,7 @@ async def answer(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"ok"})
 
 
-def connect(wire: Wire, door: Door) -> BoundedProtocol:
+def connect(wire: Wire, door: DoorKeeper) -> BoundedProtocol:
     config = uvicorn.Config(answer, lifespan="off", timeout_keep_alive=7, log_level="critical")
     protocol = BoundedProtocol(
         door, config=config, server_state=ServerState(), app_state={}, _loop=wire

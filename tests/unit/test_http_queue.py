@@ -18,7 +18,7 @@ from graph_service.api.app import ServerOptions, make_app
 from graph_service.api.workers import Place, Workers
 from graph_service.model.limits import Deadline
 
-GRAPHS = {"query": "{ graphs { name } }"}
+GRAPHS = {"query": "{ graphs { nodes { name } } }"}
 WAITING = 3
 
 

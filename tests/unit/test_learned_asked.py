@@ -84,3 +84,19 @@ def test_question_words_are_found_as_words() -> None:
         "how": 1.0, "whose": 0.0, "none": 0.0,
     }  # fmt: skip
     assert asked_by("name his films").tolist() == [*np.zeros(8), 1.0]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("where did Ann die?", ("die",)),
+        ("which war was Ann in", ("war",)),
+        ("who is the son of Ann?", ("son",)),
+        ("wer sind die Eltern von Ann", ("eltern",)),
+        ("wer war die Mutter von Ann", ("mutter",)),
+    ],
+)
+def test_words_of_english_are_said_though_another_language_has_them(
+    question: str, said: tuple[str, ...]
+) -> None:
+    assert read(question, "Ann").words == said

@@ -437,6 +437,7 @@ def test_view_decides_by_its_own_edges(homonyms: KnowledgeGraph) -> None:
         keys=np.zeros(1, dtype=np.int64),
         statement_ids=("x",),
         base_edge=np.flatnonzero(gone).astype(np.int32),
+        best=np.ones(int(gone.sum()), dtype=np.bool_),
         kinds=np.full(1, 2, dtype=np.uint8),
     )
     question = "Which John Green was in the Royal Navy?"

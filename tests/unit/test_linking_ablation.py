@@ -144,7 +144,7 @@ def test_what_is_no_share_is_refused_k7(demo_service: Service) -> None:
         assert error.value.argument == "linking_accuracy"
     with Client.over(demo_service) as client, pytest.raises(InputError) as shown:
         client.paths(QUESTION, linking_accuracy=2.0)
-    assert shown.value.argument == "linkingAccuracy"
+    assert shown.value.argument == "experimental.linkingAccuracy"
 
 
 def test_a_graph_that_is_not_read_whole_says_so_k7(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from neo4j.exceptions import (
@@ -23,8 +26,15 @@ from graph_service.errors import (
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
 from graph_service.store.neo4j import editions
-from graph_service.store.neo4j.driver import _root, map_error
-from graph_service.store.neo4j.schema import hex_key, key_of_hex, relation_iri, type_name
+from graph_service.store.neo4j.driver import Connection, _root, map_error
+from graph_service.store.neo4j.inspect import inspect_server
+from graph_service.store.neo4j.schema import (
+    STATEMENTS,
+    hex_key,
+    key_of_hex,
+    relation_iri,
+    type_name,
+)
 
 URL = "bolt://h:7687"
 
@@ -232,3 +242,28 @@ def test_a_key_is_read_from_the_end_of_a_text(key: int) -> None:
 def test_keys_as_text_are_ordered_as_keys() -> None:
     keys = [-(2**63), -(2**40), -1, 0, 1, 255, 256, 2**63 - 1]
     assert sorted(map(hex_key, keys)) == list(map(hex_key, keys))
+
+
+@pytest.mark.parametrize(
+    ("states", "fault"),
+    [
+        ({}, ""),
+        ({"graph_service_same_as": None}, "graph_service_same_as is missing"),
+        ({"graph_service_entity": "POPULATING"}, "graph_service_entity is POPULATING"),
+        (
+            {"graph_service_page": "FAILED", "graph_service_graph": None},
+            "graph_service_graph is missing; graph_service_page is FAILED",
+        ),
+    ],
+)
+def test_an_index_that_is_not_online_is_named(states: dict[str, str | None], fault: str) -> None:
+    """Each once, in the order in which they are made; those of others are none of ours."""
+    names = re.findall(r"graph_service_\w+", " ".join(STATEMENTS))
+    held = dict.fromkeys(names, "ONLINE") | states | {"of_another": "FAILED"}
+
+    class Server:
+        def read(self, query: str, **_: object) -> list[list[Any]]:
+            return [[*one] for one in held.items() if one[1]] if "SHOW INDEXES" in query else []
+
+    (found,) = inspect_server(cast(Connection, Server()))
+    assert (found.part, found.fault) == ("database", fault)

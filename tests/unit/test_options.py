@@ -17,9 +17,11 @@ from graph_service.api.schema import schema
 from graph_service.cli import main
 from graph_service.cli.answer.options import AnswerOptions
 from graph_service.cli.arguments import Parser
+from graph_service.cli.dataset.options import DATASETS
 from graph_service.cli.examples import EXAMPLES
 from graph_service.cli.graph.load_request import load_request
 from graph_service.cli.graph.options import LoadVerbOptions
+from graph_service.cli.graph.snapshot_options import SNAPSHOT_VERBS
 from graph_service.cli.options import VerbOptions, add_options, read_options
 from graph_service.cli.parser import make_parser
 from graph_service.cli.rank.options import RANK_VERBS
@@ -37,7 +39,7 @@ from graph_service.options import options_of
 from loaders.sparql.options import EndpointOptions
 from loaders.subset.filters import Filters
 
-PAGE = Path(__file__).parents[2] / "docs" / "options.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "options.md"
 
 
 def test_each_option_has_one_name_in_three_spellings() -> None:
@@ -54,7 +56,10 @@ def test_the_schema_the_client_and_the_command_line_have_the_same_options() -> N
     definition = get_object_definition(RetrieveInput, strict=True)
     assert {field.python_name for field in definition.fields}
     of_schema = set(re.findall(r"^  (\w+):", _block(str(schema), "input RetrieveInput"), re.M))
-    assert of_schema == {each.graphql for each in options.values() if each.facts.of_api}
+    inner = set(re.findall(r"^  (\w+):", _block(str(schema), "input ExperimentalInput"), re.M))
+    assert (of_schema - {"experimental"}) | {f"experimental.{name}" for name in inner} == {
+        each.graphql_path for each in options.values() if each.facts.of_api
+    }
     assert get_type_hints(RetrieveOptions).keys() == options.keys() - {"question", "strategy"}
     verb = make_parser()._subparsers._group_actions[0].choices["retrieve"]  # type: ignore[union-attr,index]
     flags = {flag for action in verb._actions for flag in action.option_strings}
@@ -70,9 +75,14 @@ def test_a_view_is_spelt_alike_by_schema_client_and_command_line(
     options = options_of(request_type)
     known = {each.graphql for each in options.values()}
     assert set(re.findall(r"^  (\w+):", _block(str(schema), f"input {name}"), re.M)) == known
-    spec = ViewSpec(Method.EDGE_DELETION, level=0.1, count=1)
+    # A value that is no default is sent, and an earlier server need not know the option else.
+    other: dict[str, Any] = dict.fromkeys(options, "another")
+    scope = Scope(**other) if request_type is Scope else Scope()
+    spec = ViewSpec(**other) if request_type is ViewSpec else ViewSpec(Method.CUSTOM, scope=scope)
     sent = spec_input(spec) if request_type is ViewSpec else spec_input(spec)["scope"]
     assert sent.keys() == known
+    plain = ViewSpec(Method.EDGE_DELETION, level=0.1)
+    assert spec_input(plain) == {"method": "EDGE_DELETION", "level": 0.1}
     verb = make_parser()._subparsers._group_actions[0].choices["view"]  # type: ignore[union-attr,index]
     flags = {flag for action in verb._actions for flag in action.option_strings}
     assert flags >= {each.flag for each in options.values() if each.facts.of_command_line}
@@ -105,7 +115,7 @@ def test_bounds_are_told_by_name() -> None:
 
 def test_the_options_of_verbs_come_from_their_dataclasses() -> None:
     parsers = dict(_verb_parsers())
-    assert len(parsers) == 23 + 15 + 6 + 4
+    assert len(parsers) == 25 + 16 + 6 + 4 + 4 + 3 + 9 + 2
     for name, parser in parsers.items():
         bare = Parser()
         add_options(bare, parser.get_default("options"))
@@ -118,7 +128,8 @@ def test_the_options_of_verbs_come_from_their_dataclasses() -> None:
         line
         for lines in (
             *EXAMPLES.values(),
-            *(each.examples for each in (*SCORES, *RANK_VERBS, *RETRIEVER_VERBS)),
+            *(each.examples for each in (*SCORES, *RANK_VERBS, *RETRIEVER_VERBS, *SNAPSHOT_VERBS)),
+            *(each.examples for builder in DATASETS for each in builder.words),
         )
         for line in lines
     ],
@@ -198,13 +209,16 @@ def test_the_page_of_options_is_up_to_date() -> None:
 
 
 def _verb_parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """The parsers of all verbs, or of the words after them."""
-    for name, verb in _words(make_parser()).items():
-        words = _words(verb)
-        if not words:
-            yield name, verb
-        for word, parser in words.items():
-            yield f"{name} {word}", parser
+    """The parsers of all verbs, or of the last words after them."""
+
+    def walk(parser: argparse.ArgumentParser, name: str) -> Iterator[tuple[str, Any]]:
+        for word, verb in _words(parser).items():
+            if _words(verb):
+                yield from walk(verb, f"{name}{word} ")
+            else:
+                yield f"{name}{word}", verb
+
+    yield from walk(make_parser(), "")
 
 
 def _words(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

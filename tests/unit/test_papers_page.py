@@ -1,4 +1,4 @@
-"""docs/papers.md explains every row id that code, tests and documents name."""
+"""docs/reference/papers.md explains every row id that code, tests and documents name."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ import graphql
 import pytest
 
 from graph_service.cli.parser import make_parser
+from queries.experiment.cells import cells_of
+from queries.experiment.plan_file import read_plan
+from queries.experiment.scoring import SCORES
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "reference" / "papers.md").read_text(encoding="utf-8")
 ROWS = {
     found[1]: found[2]
     for found in re.finditer(
         r"^### ([SKOLTB]\d+): .+?\n(.*?)(?=^##|\Z)", TEXT, re.MULTILINE | re.DOTALL
     )
 }
-COMMANDS = re.findall(r"^    graph-service (.+)$", TEXT, re.MULTILINE)
+COMMANDS = re.findall(r"^    graph-service (.+)$", re.sub(r"\\\n +", "", TEXT), re.MULTILINE)
 QUERIES = re.findall(r"```graphql\n(.*?)```", TEXT, re.DOTALL)
 ROW_ID = re.compile(r"(?<![\w$./-])[SKOLTB][1-9]\d?(?![\w-])")
 PACKAGES = ("graph_service", "loaders", "queries", "tests", "tools")
@@ -52,9 +55,11 @@ def test_every_row_id_that_code_and_tests_name_stands_on_the_page() -> None:
     assert named > 300
 
 
-@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("*.md")))
+@pytest.mark.parametrize(
+    "page", sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))
+)
 def test_every_row_id_that_documents_name_stands_on_the_page(page: str) -> None:
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    text = (ROOT / page).read_text(encoding="utf-8")
     prose = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
     assert {*ROW_ID.findall(prose)} <= ROWS.keys()
 
@@ -93,3 +98,14 @@ def test_nothing_refers_to_what_the_repository_lacks() -> None:
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     texts = MODULES | {path: path.read_text(encoding="utf-8") for path in pages}
     assert {path: found[0] for path, text in texts.items() if (found := private.search(text))} == {}
+
+
+@pytest.mark.parametrize("name", ["okgqa", "ltgen"])
+def test_the_plans_that_rerun_tables_are_read(name: str, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "plans" / f"{name}.yaml").read_text(encoding="utf-8")
+    (tmp_path / "plan.yaml").write_text(text)
+    for file in ("questions.jsonl", "turns.jsonl"):
+        (tmp_path / file).write_text('{"id": "1", "question": "Who?"}\n')
+    plan = read_plan(tmp_path / "plan.yaml", scores=SCORES)
+    assert plan.name.lower() == name
+    assert cells_of(plan)

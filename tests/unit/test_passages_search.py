@@ -262,10 +262,10 @@ def test_the_client_gives_what_the_service_gives(service: Service, tmp_path: Pat
 def test_graphql_limits_and_items(service: Service) -> None:
     """L6, S2: the item of a passage is an item of the graph; bad arguments are named."""
     document = """{ passages(query: "capital of Italy", k: 1, by: WORDS) {
-        items { passage { title item { id label aliases statements { statement { id } } } } } } }"""
+        items { passage { title item { itemId label aliases statements { nodes { id } } } } } } }"""
     data = execute(service, document)["data"]
     item = data["passages"]["items"][0]["passage"]["item"]
-    assert (item["id"], item["label"], len(item["statements"])) == ("Q220", "Rome", 1)
+    assert (item["itemId"], item["label"], len(item["statements"]["nodes"])) == ("Q220", "Rome", 1)
     for arguments, name in (("k: 0", "k"), ("minScore: 3", "minScore")):
         document = f'{{ passages(query: "a", {arguments}) {{ id }} }}'
         (error,) = execute(service, document)["errors"]
@@ -326,7 +326,7 @@ def test_the_command_line(cli: Any, tmp_path: Path) -> None:
     assert cli("passages", "delete")[0] == 2
     code, _, err = cli("passages", "delete", "nothing")
     assert code == 2
-    assert "there are those of Rome.txt, bad.jsonl" in err
+    assert "the sources are: Rome.txt, bad.jsonl" in err
     assert cli("passages", "delete", "Rome.txt")[1] == "deleted 1 passages of Rome.txt\n"
     assert cli("passages", "delete", "--all")[1] == "deleted 1 passages of all sources\n"
     assert cli("passages", "load")[0] == 2

@@ -297,3 +297,64 @@ def test_what_cannot_be_swapped_is_told_k7() -> None:
         swap_graphs(sets(2), right_share=1.5)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no other question's entity is left"):
         swap_graphs(sets(1), right_share=0.0)  # type: ignore[arg-type]
+
+
+def test_questions_over_a_path_are_read_as_published(tmp_path: Path) -> None:
+    simple = written(
+        tmp_path, "simple.txt", "Q1\tP19\tQ2\twhere was Ada born\nQ3\tR57\tQ4\ta film by Bea?\n"
+    )
+    one, other = read_question_file(simple)
+    assert recognise(simple) is QuestionFormat.SIMPLE_QUESTIONS
+    assert (one.entity_ids, one.answer_ids, one.kind) == (("Q1",), ("Q2",), "forward")
+    assert one.gold_triples == (("Q1", "P19", "Q2"),)
+    assert other.gold_triples == (("Q4", "P57", "Q3"),), "R57 asks whose value the entity is"
+    paths = written(
+        tmp_path,
+        "paths.txt",
+        "who is a 's son 's wife ?\tc(c/d/)\ta#child#b#spouse#c#<end>#c\n"
+        "and a 's son ?\tb(b/)\ta#child#b\n",
+    )
+    one, other = read_question_file(paths)
+    assert recognise(paths) is QuestionFormat.PATH_QUESTION
+    assert (one.kind, one.answer_ids, one.answers) == ("2-hop", ("c", "d"), ("c", "d"))
+    assert one.gold_triples == (("a", "child", "b"), ("b", "spouse", "c"))
+    assert (other.kind, other.gold_triples) == ("1-hop", (("a", "child", "b"),))
+    bare = written(tmp_path, "bare.txt", "who directed [Kismet]\tWilliam Dieterle|Ada\n")
+    assert read_question_file(bare)[0] == Case(
+        "1",
+        "who directed Kismet",
+        entity_ids=("Kismet",),
+        answers=("William Dieterle", "Ada"),
+        answer_ids=("William Dieterle", "Ada"),
+    )
+    table = written(
+        tmp_path,
+        "table.tsv",
+        "question\ttopic_entity\tqtype\tanswers\n"
+        "films by the director of [Kismet]\tKismet\tmovie_to_director_to_movie\tZaza\n",
+    )
+    assert read_question_file(table)[0].kind == "2-hop"
+    simple.write_text("Q1\tP19\tQ2\twhere?\nQ1\tborn\tQ2\twhere?\n")
+    with pytest.raises(InputError, match=r"simple\.txt, line 2: entity, P… or R…"):
+        read_question_file(simple)
+    paths.write_text("who ?\tb(b/)\ta#child#b\nwho ?\tb(b/)\ta#child\n")
+    with pytest.raises(InputError, match=r"paths\.txt, line 2"):
+        read_question_file(paths)
+    bare.write_text("who [A]\tB\nwho\tB\n")
+    with pytest.raises(InputError, match=r"bare\.txt, line 2"):
+        read_question_file(bare)
+
+
+def test_lines_name_further_sets_and_answers(tmp_path: Path) -> None:
+    row = {
+        "question": "Who?",
+        "alternatives": [["q42$f078e5b3-f9a8-480e-b7ac-d97778cbbef9"]],
+        "answer_ids": ["Q2"],
+        "gold_triples": [["Q1", "mother", "Q2"]],
+    }
+    (found,) = read_question_file(written(tmp_path, "q.jsonl", json.dumps(row)))
+    assert found.alternatives == (("Q42$F078E5B3-F9A8-480E-B7AC-D97778CBBEF9",),)
+    assert (found.answer_ids, found.gold_triples) == (("Q2",), (("Q1", "mother", "Q2"),))
+    wrong = written(tmp_path, "w.jsonl", json.dumps({"question": "Who?", "gold_triples": [["Q1"]]}))
+    with pytest.raises(InputError, match="gold_triples"):
+        read_question_file(wrong)

@@ -153,7 +153,7 @@ def test_the_networks_gradient_is_the_slope_of_its_loss(monkeypatch: pytest.Monk
         return float(-np.log(chances[np.arange(5), relation]).mean())
 
     gradients = network_training._gradients(
-        network, inputs, terms, relation, offsets, shared, np.random.default_rng(0)
+        network, inputs, terms, relation, offsets, shared, np.random.default_rng(0), None
     )
     for each in fields(Network):
         weight = getattr(network, each.name)
@@ -343,14 +343,14 @@ def test_simple_questions_are_read_with_their_labels_l5(tmp_path: Path) -> None:
     assert named == {"P19": "place of birth", "Q1": "Ann"}
     first, second = read_relation_questions(path, labels=named)
     assert (first.relation, first.entity) == (PLACE, "Ann")
-    assert second == Example("what did bo write", SignedRelation("P50", "", reverse=True))
+    assert second == Example("what did bo write", SignedRelation("P50", "", reverse=True), id="2")
     assert second.relation.words == "P50"
 
 
 def test_own_lines_are_read_and_bad_ones_named(tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
     path.write_text('{"question": "who wrote it", "relation": "-P50", "label": "author"}\n')
-    assert read_relation_questions(path) == (Example("who wrote it", AUTHOR_OF),)
+    assert read_relation_questions(path) == (Example("who wrote it", AUTHOR_OF, id="1"),)
     for text, wanted in (
         ('{"question": "x", "relation": "-"}\n', "signed relation"),
         ('{"question": "x"}\n', "own.jsonl, line 1, field relation"),

@@ -156,7 +156,7 @@ def test_filters_mean_the_same_both_ways_and_what_would_cut_is_refused_l4(client
     assert {each.relation.id for each in made.knowledge} == {"P1"}
     assert made.query is not None
     assert made.query["variables"]["input"]["excludePropertyIds"] == ["P2"]
-    with pytest.raises(InputError, match="linking_accuracy: not where ranker") as raised:
+    with pytest.raises(InputError, match="linking_accuracy: ranker .*cannot take this") as raised:
         own_steps.retrieve(Strategy.TRIPLETS, ASKED, linking_accuracy=0.5)
     assert raised.value.argument == "linking_accuracy"
 
@@ -255,7 +255,7 @@ def test_an_answer_keeps_the_queries_of_all_steps_l4(client: Client) -> None:
     asked = one.query["variables"]["input"]
     assert "around" not in one.query
     assert (asked["preset"], asked["limit"]) == ("ltgen", 4)
-    assert (asked["propertiesPerItem"], asked["ranker"]) == (2, "embedding")
+    assert asked["experimental"] == {"propertiesPerItem": 2, "ranker": "embedding"}
 
 
 def test_a_model_ranks_what_the_api_returned_l5(client: Client) -> None:

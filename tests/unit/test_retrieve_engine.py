@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from retrieve_samples import toy_encode
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from graph_service.errors import DeadlineError, InputError
 from graph_service.model.graph import KnowledgeGraph
@@ -250,6 +251,19 @@ def test_the_last_bits_of_a_vector_change_nothing(family: KnowledgeGraph, preset
         assert [path.edges for path in one.paths] == [path.edges for path in two.paths]
 
 
+def test_matrix_products_are_made_in_one_thread(family: KnowledgeGraph) -> None:
+    seen: set[int] = set()
+
+    def encode(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        libraries = (each for each in threadpool_info() if each["user_api"] == "blas")
+        seen.update(each["num_threads"] for each in libraries)
+        return toy_encode(texts)
+
+    with threadpool_limits(2, user_api="blas"):
+        ask(family, Strategy.PATHS, QUESTION, "Q1", encode=encode)
+    assert seen == {1}
+
+
 def test_no_text_is_embedded_twice_and_only_so_many(family: KnowledgeGraph) -> None:
     asked: list[str] = []
 
@@ -464,6 +478,7 @@ def test_a_view_is_what_is_retrieved(family: KnowledgeGraph) -> None:
         keys=np.array([key64(ids[row]) for row in order], dtype=np.int64),
         statement_ids=tuple(ids[row] for row in order),
         base_edge=np.array([spouse if ids[row] == "changed" else -1 for row in order], np.int32),
+        best=np.ones(len(order), dtype=np.bool_),
         kinds=np.array([2, 3], dtype=np.uint8)[order],
         new_nodes=(encode_value(StringValue("trumpet")),),
         new_relations=("http://example.org/favouriteInstrument",),

@@ -241,7 +241,7 @@ def subgraph_of(
 
 @pytest.mark.data
 def test_o7_the_subgraph_is_like_the_released_one(data_dir: Path, tmp_path: Path) -> None:
-    """O7: the first question whose raw graph is given; ``docs/retrieval.md`` shows the figures.
+    """O7: the first question whose raw graph is given; ``docs/reference/retrieval.md`` shows the figures.
 
     Ties within a relation fell by an order that is not known, so edges are compared by number
     and relation, and nodes by their prizes.

@@ -1,4 +1,4 @@
-"""The presets are what docs/retrieval.md says, and every parameter's bounds hold to the last."""
+"""The presets are what docs/reference/retrieval.md says, and every parameter's bounds hold to the last."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from graph_service.retrieve.preset import (
     resolve_preset,
 )
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "retrieval.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "retrieval.md"
 FAMILIES: tuple[AnyPreset, ...] = (OKGQA, DEFAULT, LEARNED, LTGEN)
 
 

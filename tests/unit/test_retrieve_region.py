@@ -44,6 +44,7 @@ def overlay_of(
         keys=np.array([key64(ids[row]) for row in order], dtype=np.int64),
         statement_ids=tuple(ids[row] for row in order),
         base_edge=np.full(len(extra), -1, dtype=np.int32),
+        best=np.ones(len(extra), dtype=np.bool_),
         kinds=np.full(len(extra), 3, dtype=np.uint8),
         new_nodes=new_nodes,
     )

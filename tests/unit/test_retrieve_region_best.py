@@ -12,7 +12,10 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import key64
 from graph_service.model.overlay import Overlay
 from graph_service.model.statement import Rank
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.retrieve.region.cut import extract_region
+from graph_service.views.delta import make_delta
+from graph_service.views.overlay import lay
 
 IDS = ("one", "two", "three", "four")
 
@@ -32,6 +35,7 @@ def view_of(graph: KnowledgeGraph, extra: dict[str, tuple[str, str, str, int]]) 
         keys=np.array([key64(id_) for id_ in ids], dtype=np.int64),
         statement_ids=tuple(ids),
         base_edge=np.array([row[3] for row in rows], dtype=np.int32),
+        best=np.array([row[3] < 0 or graph.best[row[3]] for row in rows], dtype=np.bool_),
         kinds=np.full(len(ids), 3, dtype=np.uint8),
     )
 
@@ -79,3 +83,23 @@ def test_best_only_keeps_what_a_view_adds_to_a_graph_without_edges() -> None:
         empty, [node_of(empty, "a")], hops=1, max_edges=9, overlay=bare, best_only=True
     )
     assert region.edge_count == 1
+
+
+def test_best_only_keeps_what_is_best_once_a_view_has_made_the_graph_stale() -> None:
+    graph = build_graph(
+        [("a", "p", "b"), ("a", "p", "c"), ("a", "p", "d"), ("a", "q", "e"), ("a", "q", "f")],
+        ranks={0: Rank.PREFERRED, 2: Rank.DEPRECATED, 3: Rank.PREFERRED, 4: Rank.DEPRECATED},
+    )
+
+    def ends(level: float) -> set[str]:
+        delta, _ = make_delta(graph, ViewSpec(Method.STALE, level=level))
+        view = lay(graph, delta, view_id="v")
+        region = extract_region(
+            graph, [node_of(graph, "a")], hops=1, max_edges=9, overlay=view, best_only=True
+        )
+        return {graph.node_ids[node] for node in region.nodes[region.tail].tolist()}
+
+    assert ends(0.0) == {"b", "e"}
+    # b was preferred and goes: c is best then, and d, which was deprecated, beside it. f returns
+    # beside e, which is preferred still.
+    assert ends(1.0) == {"c", "d", "e"}

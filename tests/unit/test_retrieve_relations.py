@@ -262,6 +262,7 @@ def test_views_are_honoured_new_relations_too_l4(small_graph: GraphMaker) -> Non
         statement_ids=("new", "own"),
         keys=np.array([-5, 5], dtype=np.int64),
         base_edge=np.array([changed, -1], dtype=np.int32),
+        best=np.ones(2, dtype=np.bool_),
         kinds=np.array([2, 3], dtype=np.uint8),
         head=np.array([graph.find_node("Q1")] * 2, dtype=np.int32),
         rel=np.array([graph.find_relation("P3"), graph.relation_count], dtype=np.int32),

@@ -188,8 +188,8 @@ def test_items_show_their_page_views(service: Service) -> None:
     views = service.long_tail.page_views(["Q7", "wd:Q7", "Q77", "Q1000", "Q4040"])
     assert set(views) == {"Q7", "wd:Q7", "Q77"}
     assert {found.mean for found in views.values()} == {500.0}
-    document = """{ a: item(id: "Q7") { pageViews { mean total months first last level source } }
-        b: item(id: "Q1000") { pageViews { mean } } }"""
+    document = """{ a: item(itemId: "Q7") { pageViews { mean total months first last level source } }
+        b: item(itemId: "Q1000") { pageViews { mean } } }"""
     assert execute(service, document)["data"] == {
         "a": {
             "pageViews": {

@@ -96,6 +96,15 @@ def test_a_correlation_is_never_past_one(factor: float) -> None:
         assert tau == pytest.approx(math.copysign(1.0, factor))
 
 
+def test_what_is_not_drawn_makes_no_side_vary() -> None:
+    """Cases of weight 0 and of 1: the deviations of 0.1 from its rounded mean are no variation."""
+    weights = np.array([[0.0, *[1.0] * 7], [0.0, *[2.0] * 7]])
+    values, other = np.array([7.3, *[0.1] * 7]), np.arange(8.0)
+    assert np.isnan(correlation_rows(values, other, weights)).all()
+    assert np.isnan(correlation_rows(other, values, weights)).all()
+    assert correlation_rows(other, other, weights) == pytest.approx([1.0, 1.0])
+
+
 @pytest.mark.parametrize("sample", ["scale", "reals"])
 def test_correlations_agree_with_scipy(sample: str) -> None:
     rng = np.random.default_rng(5)

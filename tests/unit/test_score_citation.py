@@ -290,7 +290,12 @@ def test_rows_and_kinds() -> None:
             [answered("a", ["k1"]), answered("b", ["k1"]), answered("z", ["k1"])], gold
         ).to_json()
     )
-    assert citation_row(answered("z", ["k1"]), None).counts == count_citations(cited("k1"), [])
+    counts = count_citations(cited("k1"), [])
+    assert citation_row(answered("z", ["k1"]), None) == CitationRow(
+        "z", "", counts, None, 1, 0, 0, None, None, None
+    )
+    gold_row = citation_row(answered("a", ["k1"], ["?"]), gold[0])
+    assert (gold_row.kind, gold_row.sentences, gold_row.entities) == ("one-hop", 2, 0)
 
 
 def test_the_same_id_twice_is_an_error() -> None:
@@ -341,3 +346,24 @@ def test_every_interval_is_drawn_by_the_random_seed_k4() -> None:
         scores = [getattr(one, name) for one in drawn]
         assert len({score.value for score in scores}) == 1, name
         assert len({(score.low, score.high) for score in scores}) > 1, name
+
+
+def test_a_report_is_drawn_by_its_random_seed_k4() -> None:
+    draw = random.Random(6)
+    gold = [
+        GoldQuestion(f"{number}", "Who?", kind=f"kind {number % 2}", statement_ids=("k1", "k2"))
+        for number in range(60)
+    ]
+    answers = [
+        answered(f"{number}", draw.sample(["k1", "k2", "k3", "?"], draw.randrange(1, 5)))
+        for number in range(60)
+    ]
+    for seed in (0, 3):
+        report = score_answers(answers, gold, random_seed=seed)
+        assert report.scores == citation_scores(report.rows, random_seed=seed)
+        for kind, scores in report.by_kind.items():
+            rows = [row for row in report.rows if row.kind == kind]
+            assert scores == citation_scores(rows, random_seed=seed)
+    other = score_answers(answers, gold)
+    assert other.score("f1_micro").low != report.score("f1_micro").low
+    assert other.by_kind["kind 0"].f1_micro.low != report.by_kind["kind 0"].f1_micro.low

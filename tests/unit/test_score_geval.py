@@ -237,6 +237,9 @@ def test_qualities_of_ones_own(tmp_path: Path) -> None:
     file.write_text("Wit\nHow witty it is.\n- Read it.\n", encoding="utf-8")
     rubric = load_rubric(str(file))
     assert (rubric.title, rubric.steps) == ("Wit", "- Read it.")
+    # It stands in the names of runs: another version for the same text would part them.
+    assert rubric.version == "53da8c6ae2c3c506"
+    assert parse_rubric("wit", "Wit\r\nHow witty it is.\r\n- Read it.\r\n") == rubric
     with pytest.raises(InputError, match="there is no quality 'wit'; there are coherence"):
         load_rubric("wit")
     with pytest.raises(InputError, match="quality wit: a line with its title"):

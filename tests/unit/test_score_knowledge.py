@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from graph_service.errors import InputError
 from queries.score.knowledge import (
     KnowledgeCase,
+    knowledge_row,
     match_knowledge,
     relation_recall,
     score_knowledge,
@@ -391,6 +392,19 @@ def test_micro_and_macro_recall_and_unscored_cases_l8() -> None:
     assert report.failures == {"timeout": 1}
     with pytest.raises(InputError, match="unknown score 'f1'; there are KM"):
         report.score("f1")
+
+
+def test_a_case_without_a_ranking_has_no_recall_l8() -> None:
+    """A ranking that found nothing has a recall of 0."""
+    wanted = (("Q1", "p"),)
+    none = knowledge_row(KnowledgeCase("1", "Rome", reference=wanted))
+    assert (none.recall, none.oracle) == (None, {})
+    empty = knowledge_row(
+        KnowledgeCase("1", "Rome", found=(), oracle=(), reference=wanted), ks=(1,)
+    )
+    assert empty.recall == relation_recall((), wanted)
+    assert empty.recall.recall == 0.0
+    assert empty.oracle == {1: relation_recall((), wanted, k=1)}
 
 
 def test_reports_by_level_and_number_of_references_l9() -> None:

@@ -63,7 +63,7 @@ def test_resamples_are_the_same_everywhere() -> None:
     assert not np.array_equal(bootstrap_rows(5, resamples=3, random_seed=1), rows)
     with pytest.raises(InputError, match="at least one"):
         bootstrap_rows(0)
-    # As docs/scores.md says of every interval.
+    # As docs/reference/scores.md says of every interval.
     assert len(bootstrap_rows(5)) == 1000
 
 

@@ -75,7 +75,7 @@ def test_rows_of_another_judge_are_never_mixed_in(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         RowFile(path, GEvalRow, "another")
     assert caught.value.message == (
-        "rows.jsonl, line 1: this case was scored by 'one judge', and now is the turn of 'another'"
+        "rows.jsonl, line 1: this case was scored by 'one judge', and this run scores by 'another'"
     )
     assert (caught.value.argument, caught.value.hint) == ("out", "Write to another file.")
 

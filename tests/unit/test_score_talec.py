@@ -318,7 +318,16 @@ def test_two_runs_side_by_side_show_what_changed_t6() -> None:
     ]
     assert compared.first["wrong: accuracy"].value == 0.0
     assert compared.second["wrong: accuracy"].value == 0.5
-    assert any("4 verdicts changed" in line for line in compared.lines())
+    lines = compared.lines()
+    assert any("4 verdicts changed" in line for line in lines)
+    # What moved stands behind two values; where there is none, nothing does.
+    ends = [line.rpartition(")")[2] for line in lines if " -> " in line and " (" in line]
+    values = [(score.value, compared.second[name].value) for name, score in compared.first.items()]
+    assert ends[: len(values)] == [
+        "" if before is None or after is None else f"  {after - before:+.3f}"
+        for before, after in values
+    ]
+    assert "" in ends
     with pytest.raises(InputError, match="no case in common"):
         compare_runs(ROWS, [after[-1]], CRITERIA.classes)
 

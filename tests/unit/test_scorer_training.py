@@ -15,7 +15,7 @@ from graph_service.errors import DeadlineError, InputError, StoreCorruptError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.views.pairs import PairIndex
-from graph_service.views.scorer import trained
+from graph_service.views.scorer import factorisation, trained
 from graph_service.views.scorer import training as scorer_training
 from graph_service.views.scorer.counting import CountScorer, least_likely
 from graph_service.views.scorer.factorisation import (
@@ -417,3 +417,19 @@ def test_the_least_likely_relation_of_each_pair(
         least_likely(
             scorer, graph.head, graph.tail, relations, own=graph.rel, deadline=Deadline.after(0)
         )
+
+
+def test_rows_of_one_place_are_added_in_the_order_in_which_they_come() -> None:
+    """A sum of floats depends on its order: another one would train another scorer."""
+    random = np.random.Generator(np.random.PCG64(4))
+    places = random.integers(0, 5, 4_000)
+    rows = (random.standard_normal((4_000, 3)) * 10.0 ** random.integers(-6, 7, (4_000, 1))).astype(
+        np.float32
+    )
+    into = np.ones((6, 3), dtype=np.float32)
+    factorisation._add_rows(into, places, rows)
+    expected = np.ones((6, 3), dtype=np.float32)
+    for place in range(5):
+        own = rows[places == place]
+        expected[place] += np.add.reduceat(own, [0], axis=0)[0]
+    assert np.array_equal(into, expected)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from demo_graph import request
@@ -107,6 +109,29 @@ def test_walk_questions_are_walks_of_the_graph(demo_service: Service) -> None:
             ends = set().union(*(steps.get((end, relation, back), set()) for end in ends))
         assert ends
         assert len(chain) == int(question.family[-1])
+
+
+def test_walks_turn_at_their_first_steps_alone(demo_service: Service) -> None:
+    info = demo_service.graph()
+    graph = demo_service.arrays(info)
+    questions = make_walk_questions(
+        graph,
+        Labels(graph, None, ("en",), Deadline.none()),
+        demo_service.relation_aliases(info, ("en",)),
+        name="demo",
+        family="walks",
+        counts={3: 150},
+    )
+    first = again = 0
+    for question in questions:
+        ((_, chain),) = question.chains
+        turns = [left[0] == right[0] and left[1] != right[1] for left, right in pairwise(chain)]
+        assert turns[0] or not any(turns)
+        first += turns[0]
+        # Who acts with whom X acts with: the same step once more.
+        again += all(turns)
+    assert first >= 15
+    assert again
 
 
 def test_a_question_becomes_an_example_with_its_right_candidate(demo_service: Service) -> None:

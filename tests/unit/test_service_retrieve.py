@@ -519,7 +519,7 @@ def test_a_neighbourhood_is_nearest_first(demo_service: Service) -> None:
         (MARIA, {"hops": 5}, "hops"),
         (MARIA, {"limit": 0}, "limit"),
         (MARIA, {"limit": 1001}, "limit"),
-        ("Q999999", {}, "id"),
+        ("Q999999", {}, "entity_id"),
     ],
 )
 def test_a_neighbourhood_has_limits(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -20,34 +22,85 @@ def expanded(text: str) -> str:
     return text
 
 
-def pip_installs(name: str) -> list[str]:
-    """Returns the commands of a makefile or Dockerfile by which pip installs."""
-    text = expanded((ROOT / name).read_text(encoding="utf-8"))
-    lines = re.findall(r"^(?:\t|RUN )(.*\bpip\b.* install .*)$", text, re.MULTILINE)
-    return [line for line in lines if "install --quiet uv" not in line]
+def installs(name: str) -> list[str]:
+    """Returns the commands of a file by which pip or uv installs, or that which they share."""
+    text = expanded((ROOT / name).read_text(encoding="utf-8")).replace('"$python" -m pip', "pip")
+    found: list[str] = re.findall(r"^\W*(?:RUN )?(.*\bpip\b.* install .*)$", text, re.MULTILINE)
+    return [line for line in found if ":=" not in line]
 
 
-@pytest.mark.parametrize(("name", "count"), [("Makefile", 15), ("Dockerfile", 3)])
-def test_pip_installs_and_builds_with_locked_packages_alone(name: str, count: int) -> None:
-    commands = pip_installs(name)
+@pytest.mark.parametrize(
+    ("name", "count"), [("Makefile", 8), ("Dockerfile", 3), ("tools/install_locked.sh", 2)]
+)
+def test_what_installs_and_builds_is_locked(name: str, count: int) -> None:
+    commands = installs(name)
     assert len(commands) == count
     for command in commands:
         assert "--no-deps" in command, command
         if command.endswith("requirements/build.txt"):
             assert "--require-hashes" in command, command
             continue
-        # Otherwise pip fetches the build requirements of a source package, of any version.
+        # Otherwise the build requirements of a source package are fetched, of any version.
         assert "--no-build-isolation" in command, command
-        assert ("--require-hashes" in command) == (" -r " in command), command
+        assert ("--require-hashes" in command) == (not command.endswith(" .")), command
 
 
-@pytest.mark.parametrize("name", ["build", "demo", "test", "models", "attack", "mutants"])
+def script(tmp_path: Path, *, uv: int) -> list[str]:
+    """Returns what ``tools/install_locked.sh`` calls where uv ends with a status."""
+    calls, bin_ = tmp_path / "calls", tmp_path / "bin"
+    bin_.mkdir()
+    for name, status in (("uv", uv), ("python", 0)):
+        (bin_ / name).write_text(f'#!/bin/sh\necho "{name} $*" >> {calls}\nexit {status}\n')
+        (bin_ / name).chmod(0o755)
+    command = [
+        str(ROOT / "tools/install_locked.sh"),
+        str(tmp_path),
+        "some.txt",
+        "--only-binary",
+        ":all:",
+    ]
+    subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    return calls.read_text().splitlines()
+
+
+def test_uv_installs_and_pip_where_uv_can_not(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    built, last = script(tmp_path / "a", uv=0)
+    assert built.startswith("python -m pip ")
+    assert built.endswith("-r requirements/build.txt")
+    assert last.startswith("uv pip install ")
+    assert last.endswith("--only-binary :all: -r some.txt")
+    (tmp_path / "b").mkdir()
+    *_, tried, last = script(tmp_path / "b", uv=2)
+    assert tried.startswith("uv pip ")
+    assert last.startswith("python -m pip ")
+    assert last.endswith("--only-binary :all: -r some.txt")
+
+
+@pytest.mark.parametrize(
+    "name", ["build", "demo", "test", "models", "attack", "adapters", "mutants"]
+)
 def test_every_locked_package_has_a_hash(name: str) -> None:
     text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
     packages = re.split(r"^(?=\S)", text.replace("\\\n", ""), flags=re.MULTILINE)[1:]
     assert packages
     for package in packages:
         assert re.match(r"[\w.\[\]-]+==\S+.*--hash=sha256:[0-9a-f]{64}", package), package[:80]
+
+
+def test_the_clients_of_the_tests_are_locked_too() -> None:
+    folder = ROOT / "tests" / "clients"
+    lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
+    wanted = json.loads((folder / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    assert lock["packages"].pop("")["dependencies"] == wanted
+    for name, package in lock["packages"].items():
+        assert re.match(r"sha512-", package["integrity"]), name
+    for version in wanted.values():
+        assert re.fullmatch(r"(npm:\w+@)?\d+\.\d+\.\d+", version), version
+    for path in (folder / "requirements").glob("*.txt"):
+        text = path.read_text(encoding="utf-8").replace("\\\n", "")
+        for package in re.split(r"^(?=\S)", text, flags=re.MULTILINE)[1:]:
+            assert re.match(r"[\w.\[\]-]+==\S+.*--hash=sha256:[0-9a-f]{64}", package), package[:80]
 
 
 def test_what_builds_is_locked_and_one_with_what_runs() -> None:

@@ -94,11 +94,13 @@ def test_a_job_is_cancelled_and_can_be_begun_anew_s4(own_service: Service) -> No
     held = Held(own_service)
     jobs, view = begun(own_service, held, name="slow")
     assert held.asked.wait(120)
+    assert jobs.count() == 1
     edges = own_service.graph().fingerprints.edges
     cancelled = jobs.cancel("demo", "slow", edges=edges)
     assert cancelled.state is ViewState.CANCELLED
     held.go.set()
     jobs.close()
+    assert jobs.count() == 0
     assert own_service.views.get("slow").state is ViewState.CANCELLED
     with pytest.raises(InputError, match=f"cancelled.*--from-view {view.id}"):
         own_service.retrieve(request(view=ViewRef(name="slow")))

@@ -28,7 +28,7 @@ from graph_service.errors import InputError
 from graph_service.settings import Settings
 from queries.datasets.case import Case
 from queries.datasets.cases import has_gold
-from queries.generate.answer import Answer, Request
+from queries.generate.answer import Answer, Request, search_text
 from queries.generate.passages import GraphPassages, PassageFinder, read_passages
 from queries.generate.plan import Plan, Source, answer_case, estimate, gold_sets
 from queries.generate.run import AnswerFile, Progress, run_cases
@@ -73,7 +73,7 @@ def _answer(options: AnswerOptions, output: Output) -> int:
         _client(options, output) as client,
         _replies(options, settings_of(options)) as replies,
     ):
-        retriever, ranking = stack.enter_context(_retriever(options, client, replies))
+        retriever, ranking = stack.enter_context(_retriever(options, client, replies, cases))
         plan = replace(_plan(options, cases, client), ranking=ranking)
         if out is not None:
             out.require(plan.to_parameters(replies.model.name if replies.model else VERBALISER))
@@ -209,9 +209,13 @@ def _replies(options: AnswerOptions, settings: Settings) -> Iterator[_Replies]:
 
 @contextlib.contextmanager
 def _retriever(
-    options: AnswerOptions, client: Client, replies: _Replies
+    options: AnswerOptions, client: Client, replies: _Replies, cases: Sequence[Case]
 ) -> Iterator[tuple[Retriever, Mapping[str, Any]]]:
     """Opens what fetches knowledge, and returns it with what is written down of it."""
+    if options.amr is not None and is_of_api(options.ranker or EMBEDDING):
+        raise InputError(
+            "--amr needs a ranker's file, trained with parses: --ranker FILE", argument="amr"
+        )
     if not ranks_relations(options.request):
         yield client, {}
         return
@@ -232,7 +236,13 @@ def _retriever(
             raise InputError("--ranker model needs --model NAME", argument="model")
         return replies.model
 
-    with open_ranker(name, settings_of(options), model) as ranker:
+    parses = None
+    if options.amr is not None:
+        from queries.datasets.amr import by_question, read_parses
+
+        asked = {case.id: search_text(case.history, case.question) for case in cases}
+        parses, _ = by_question(read_parses(options.amr), asked)
+    with open_ranker(name, settings_of(options), model, parses=parses) as ranker:
         steps = RelationRetriever(client, ranker, limits=limits)
         yield steps, steps.parameters()
 

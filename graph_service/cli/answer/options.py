@@ -188,6 +188,12 @@ class AnswerOptions(
         "it, model, or a file that rank train wrote (embedding)",
         metavar="R",
     )
+    amr: str | None = option(
+        None,
+        help="AMR parses in Penman notation, by `# ::id` of the question, for a ranker's file that "
+        "was trained with some",
+        metavar="FILE",
+    )
     request: RetrieveRequest = request(RetrieveRequest, only=OF_RETRIEVAL, question="")
 
 

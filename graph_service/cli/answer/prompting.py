@@ -5,6 +5,7 @@ from __future__ import annotations
 from graph_service.cli.answer.options import PromptOptions
 from graph_service.cli.output import Output
 from graph_service.errors import InputError
+from queries.builders.asking import DATASET
 from queries.generate.prompt import Prompt
 from queries.generate.setting import RECIPES
 from queries.score.own_prompt import all_prompts
@@ -29,7 +30,8 @@ def prompt(options: PromptOptions, output: Output, /) -> int:
         used = ", ".join(
             setting.value for setting, recipe in RECIPES.items() if recipe.prompt == name
         )
-        used = used or _WITHIN.get(name, "score")
+        of_builder = "dataset" if name.startswith(DATASET) else "score"
+        used = used or _WITHIN.get(name, of_builder)
         rows.append([name, found.version, used, ", ".join(found.placeholders) or "-"])
     output.table(rows)
     output.object(

@@ -34,7 +34,7 @@ def questions(options: QuestionsOptions, output: Output, /) -> int:
             cases = _known(cases, client, graph=options.known_to, base_iri=options.base_iri)
         if not cases:
             raise InputError(
-                f"graph {options.known_to} holds all entities of none of the {read} questions",
+                f"each of the {read} questions names an entity that graph {options.known_to} lacks",
                 argument="known_to",
             )
     if options.out:
@@ -102,6 +102,9 @@ def _record(case: Case) -> dict[str, Any]:
         "answers": case.answers,
         "lacking": case.lacking,
         "question_vector": case.question_vector,
+        "alternatives": case.alternatives,
+        "answer_ids": case.answer_ids,
+        "gold_triples": case.gold_triples,
     }
     return {name: to_plain(value) for name, value in fields.items() if value}
 

@@ -9,7 +9,15 @@ from graph_service.cli.options import EmbedderOptions, GraphOptions, request
 from graph_service.model.request import MAX_LANGUAGES, RetrieveRequest, ViewRef
 from graph_service.options import option
 
-QUESTION_FORMATS = ("lines", "biokalma", "okgqa", "rubq")
+QUESTION_FORMATS = (
+    "lines",
+    "biokalma",
+    "okgqa",
+    "rubq",
+    "simple-questions",
+    "path-question",
+    "metaqa",
+)
 """Names of ``queries.datasets.cases.QuestionFormat``; a test holds the two together."""
 
 
@@ -20,7 +28,7 @@ class QuestionFileOptions:
     GROUP: ClassVar[str] = "question file"
 
     question_format: str | None = option(
-        None, help="when it is not recognised", choices=QUESTION_FORMATS
+        None, help="format of the file, if it is not recognised", choices=QUESTION_FORMATS
     )
     question_language: str = option("en", help="of RuBQ's: en or ru", metavar="CODE")
     first: int | None = option(None, help="only the first N questions", least=1)
@@ -74,6 +82,12 @@ class SearchOptions(GraphOptions):
         (), help="only names in this language", most=MAX_LANGUAGES, metavar="CODE"
     )
     limit: int = option(10, help="entities at most")
+    prefix: bool = option(False, help="the last word may be the beginning of one")
+    view: ViewRef | None = option(
+        None,
+        help="a view, by whose names to search: its name or id, or METHOD:LEVEL:SEED",
+        metavar="V",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

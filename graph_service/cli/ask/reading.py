@@ -29,7 +29,12 @@ def search(options: SearchOptions, output: Output, /) -> int:
     """Finds entities by name."""
     with open_from(options, output) as service, service.one_reading():
         hits = service.search(
-            options.query, graph=options.graph, languages=options.languages, limit=options.limit
+            options.query,
+            graph=options.graph,
+            view=options.view,
+            languages=options.languages,
+            limit=options.limit,
+            prefix=options.prefix,
         )
         output.object({"hits": hits})
         for hit in hits:
@@ -180,4 +185,8 @@ def _changed(change: TripleChange) -> str:
         return "  <- added by the view"
     if change.kind is ChangeKind.RELATION_CHANGED:
         return f"  <- relation was {change.base.relation.label}"
+    if change.kind is ChangeKind.RANK_CHANGED:
+        return f"  <- rank was {change.base.rank.value}"
+    if change.kind is ChangeKind.HEAD_CHANGED:
+        return f"  <- was said of {change.base.head.label}"
     return f"  <- value was {change.base.value_label}"

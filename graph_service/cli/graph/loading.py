@@ -37,6 +37,7 @@ def load(options: LoadVerbOptions, output: Output, /) -> int:
                 store=store,
                 graph=options.graph,
                 replace=options.replace,
+                refresh=options.refresh,
                 options=load_options,
                 progress=bar.show_load,
                 stop=stop,

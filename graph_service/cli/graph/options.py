@@ -65,6 +65,10 @@ class LoadVerbOptions(StoreOptions, Neo4jSourceOptions):
     )
     graph: str = option(help="name of the graph", metavar="NAME")
     replace: bool = option(False, help="replace the graph, at once at the end")
+    refresh: bool = option(
+        False,
+        help="read again what has changed since the graph was loaded, from wikidata:Q42 alone",
+    )
     reading: LoadOptions = request(LoadOptions)
     quiet: bool = option(False, help="no progress bar")
     filters: Filters = request(Filters)

@@ -154,7 +154,8 @@ def _delete(service: Service, options: PassagesOptions, output: Output) -> int:
     known = sorted({one.source for one in service.passages.sets(graph=options.graph)})
     if options.what and options.what not in known:
         raise InputError(
-            f"no passages of {options.what!r}; there are those of {', '.join(known) or 'no source'}",
+            f"there are no passages of source {options.what!r}; the sources are: "
+            f"{', '.join(known) or 'none'}",
             argument="source",
         )
     gone = service.passages.delete(graph=options.graph, source=options.what)

@@ -22,7 +22,16 @@ class LabelOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainOptions(EmbedderOptions, LabelOptions):
+class ParseOptions:
+    """Where AMR parses come from."""
+
+    amr: str | None = option(
+        None, help="AMR parses in Penman notation, by `# ::id` of the question", metavar="FILE"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions(EmbedderOptions, LabelOptions, ParseOptions):
     """What ``rank train`` takes."""
 
     file: str = option(help=_FILE, metavar="FILE", is_word=True)
@@ -31,7 +40,7 @@ class TrainOptions(EmbedderOptions, LabelOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasureOptions(EmbedderOptions, LabelOptions):
+class MeasureOptions(EmbedderOptions, LabelOptions, ParseOptions):
     """What ``rank measure`` takes."""
 
     file: str = option(help=_FILE, metavar="FILE", is_word=True)

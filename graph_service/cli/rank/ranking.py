@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,9 +26,11 @@ from graph_service.errors import InputError
 from graph_service.model.ranking import Encoding, RelationRanker, TextEncoder, encode_queries
 from graph_service.rank.embedding import EmbeddingRanker
 from graph_service.rank.file import read_ranker, write_ranker
+from graph_service.rank.parses import Parse
 from graph_service.rank.trained import TrainedRanker
 from graph_service.service import Service
 from graph_service.settings import Settings
+from queries.datasets.amr import by_question, read_parses
 from queries.datasets.simple_questions import ids_in, read_labels, read_relation_questions
 from queries.llm import ChatModel
 from queries.rank.measure import (
@@ -60,19 +62,40 @@ def open_encoder(settings: Settings, /) -> Iterator[TextEncoder]:
 
 @contextlib.contextmanager
 def open_ranker(
-    name: str, settings: Settings, model: Callable[[], ChatModel], /
+    name: str,
+    settings: Settings,
+    model: Callable[[], ChatModel],
+    /,
+    *,
+    parses: Mapping[str, Parse] | None = None,
 ) -> Iterator[RelationRanker]:
     """Opens the ranker that is named: ``embedding``, ``model``, or a trained one's file.
 
+    Args:
+        name: The ranker.
+        settings: Name the embedder.
+        model: Opens the chat model.
+        parses: AMR parses by question, for a ranker that was trained with some.
+
     Raises:
-        InputError: The file is no ranker's, or was trained with another embedder.
+        InputError: The file is no ranker's, was trained with another embedder, or without parses
+            where some are given.
     """
     if name == "model":
         yield PromptedRanker(model())
         return
     weights = None if name == "embedding" else read_ranker(name)
+    if parses is not None and (weights is None or weights.graphs is None):
+        raise InputError(
+            f"ranker {name} reads no AMR parses",
+            argument="amr",
+            hint="Train one that does: graph-service rank train FILE --amr FILE --out ranker.npz",
+        )
     with open_encoder(settings) as encoder:
-        yield EmbeddingRanker(encoder) if weights is None else TrainedRanker(weights, encoder)
+        if weights is None:
+            yield EmbeddingRanker(encoder)
+        else:
+            yield TrainedRanker(weights, encoder, parses=parses)
 
 
 def train(options: TrainOptions, output: Output, /) -> int:
@@ -80,6 +103,8 @@ def train(options: TrainOptions, output: Output, /) -> int:
     started = time.monotonic()
     _require_folder(options.out)
     (examples,) = _read([options.file], options.label_files, output)
+    if options.amr is not None:
+        examples = _parsed(examples, options.amr, output)
     with open_encoder(settings_of(options)) as encoder:
         _embed(examples, encoder, output)
         weights = train_ranker(examples, encoder, random_seed=options.random_seed)
@@ -113,7 +138,11 @@ def measure(options: MeasureOptions, output: Output, /) -> int:
     if options.ranker == "model":
         raise InputError("measure takes embedding or a ranker's file", argument="ranker")
     candidates = candidates_of([*examples, *(each for other in others for each in other)])
-    with open_ranker(options.ranker, settings_of(options), _no_model) as ranker:
+    parses = None
+    if options.amr is not None:
+        examples = _parsed(examples, options.amr, output)
+        parses = {each.question: each.parse for each in examples if each.parse is not None}
+    with open_ranker(options.ranker, settings_of(options), _no_model, parses=parses) as ranker:
         report = measure_ranking(ranker, examples, candidates, ks=ks)
     output.object(_plain(report))
     for line in report.lines():
@@ -124,9 +153,9 @@ def measure(options: MeasureOptions, output: Output, /) -> int:
 def _measure_kept_out(
     options: MeasureOptions, train_file: str, output: Output, ks: tuple[int, ...]
 ) -> int:
-    if options.ranker != "embedding" or options.also:
+    if options.ranker != "embedding" or options.also or options.amr:
         raise InputError(
-            "--train trains the rankers that are measured: give neither --ranker nor --also",
+            "--train trains the rankers that are measured: give neither --ranker, --also nor --amr",
             argument="train",
         )
     valid, trained = _read([options.file, train_file], options.label_files, output)
@@ -278,8 +307,17 @@ def _read(paths: Sequence[str], labels: Sequence[str], output: Output) -> list[t
     return found
 
 
+def _parsed(examples: Sequence[Example], path: str, output: Output) -> tuple[Example, ...]:
+    """The examples with their parses, by id; how many have none is told."""
+    parses = read_parses(path)
+    _, without = by_question(parses, {each.id: each.question for each in examples})
+    if without:
+        output.note(f"{without:,} of {len(examples):,} questions have no parse")
+    return tuple(replace(each, parse=parses.get(each.id)) for each in examples)
+
+
 def _no_model() -> ChatModel:
-    raise InputError("no model ranks here", argument="ranker")
+    raise InputError("rank measure takes no ranker that asks a model", argument="ranker")
 
 
 def _plain(report: RankingReport) -> dict[str, object]:

@@ -21,7 +21,7 @@ class TrainOptions(GraphOptions, EmbedderOptions, ChatModelOptions, EndpointOpti
         metavar="FILE",
     )
     question_format: str | None = option(
-        None, help="when it is not recognised", choices=QUESTION_FORMATS
+        None, help="format of the file, if it is not recognised", choices=QUESTION_FORMATS
     )
     question_language: str = option("en", help="of RuBQ's: en or ru", metavar="CODE")
     walks: int = option(600, help="questions made of the graph's walks", least=1, metavar="N")

@@ -170,6 +170,23 @@ class KnowledgeScoreOptions(VerbOptions, GoldOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AnswerSetOptions(VerbOptions, GoldOptions):
+    """What ``score answer-sets`` takes."""
+
+    file: str = option(
+        help="JSON lines with id, text, named, answers; hard, targets, answerable, errors",
+        metavar="FILE",
+        is_word=True,
+    )
+    out: str | None = option(None, help="write the cases as JSON lines", metavar="FILE")
+    gold: str | None = option(
+        None,
+        help="questions with answers, for cases that have none of their own",
+        metavar="FILE",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class EntailmentOptions(
     VerbOptions, RunOptions, JudgeModelOptions, EntailmentJudgeOptions, GoldOptions
 ):
@@ -368,6 +385,12 @@ SCORES = (
         "score.scoring:knowledge",
         "answer entities named, relations found (LTGen)",
         KnowledgeScoreOptions,
+    ),
+    Subverb(
+        "answer-sets",
+        "score.scoring:answer_sets",
+        "Hits@1, Any and Hard, answer-set F1, refusals, attacks and errors told",
+        AnswerSetOptions,
     ),
     Subverb(
         "entailment",

@@ -1,4 +1,4 @@
-"""score: citations, na, withheld, knowledge, entailment, factscore, safe, agreement."""
+"""score: citations, na, withheld, knowledge, answer-sets, entailment, factscore, safe, agreement."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from graph_service.cli.output import Output
 from graph_service.cli.score.judge_model import Judges, judges
 from graph_service.cli.score.options import (
     AgreementOptions,
+    AnswerSetOptions,
     CitationsOptions,
     CrossEncoderOptions,
     EntailmentOptions,
@@ -48,6 +49,7 @@ from queries.datasets.gold import NA, read_gold_questions
 from queries.datasets.judged_runs import is_run, ratings_of_runs, read_judged_facts
 from queries.datasets.records import read_cases, read_records
 from queries.datasets.scored import (
+    answer_set_case,
     knowledge_case,
     rated_case,
     read_absent,
@@ -56,6 +58,7 @@ from queries.datasets.scored import (
 )
 from queries.generate.answer import Answer, Setting
 from queries.score.agreement import agreement as make_agreement
+from queries.score.answer_sets import AnswerSetCase, score_answer_sets
 from queries.score.calibration import calibrate_overlap
 from queries.score.case import TextCase
 from queries.score.cross_encoder import CrossEncoder
@@ -315,6 +318,42 @@ def knowledge(options: KnowledgeScoreOptions, output: Output, /) -> int:
     return show(report, output, rows)
 
 
+def answer_sets(options: AnswerSetOptions, output: Output, /) -> int:
+    """Scores sets of answers, refusals, attacks and errors told (B3)."""
+    cases: Sequence[AnswerSetCase] = read_cases(file_of(options.file), answer_set_case)
+    named = _gold_answers(options)
+    cases = [
+        case
+        if case.answers or case.is_answerable is False
+        else replace(case, answers=named.get(case.id, ()))
+        for case in cases
+    ]
+    if not any(
+        case.answers or case.targets or case.has_errors or case.is_answerable is not None
+        for case in cases
+    ):
+        raise InputError(
+            f"none of the {len(cases)} cases of {options.file} can be scored",
+            argument="file",
+            hint="Give each its field answers, targets, answerable or errors, or --gold FILE.",
+        )
+    rows, report = score_answer_sets(cases)
+    write_rows(options.out, rows)
+    return show(report, output, rows)
+
+
+def _gold_answers(
+    options: KnowledgeScoreOptions | AnswerSetOptions,
+) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """The names of the answers of ``--gold``, by the question's id."""
+    if not options.gold:
+        return {}
+    return {
+        question.id: tuple((name,) for name in question.answers if name != NA)
+        for question in read_gold_questions(options.gold)
+    }
+
+
 def _with_answers(
     cases: Sequence[KnowledgeCase], options: KnowledgeScoreOptions
 ) -> Sequence[KnowledgeCase]:
@@ -323,15 +362,10 @@ def _with_answers(
     Raises:
         InputError: None of the cases then has anything that could be scored.
     """
-    if options.gold:
-        named = {
-            question.id: tuple((name,) for name in question.answers if name != NA)
-            for question in read_gold_questions(options.gold)
-        }
-        cases = [
-            case if case.answers else replace(case, answers=named.get(case.id, ()))
-            for case in cases
-        ]
+    named = _gold_answers(options)
+    cases = [
+        case if case.answers else replace(case, answers=named.get(case.id, ())) for case in cases
+    ]
     if not any(case.answers or case.reference for case in cases):
         raise InputError(
             f"none of the {len(cases)} cases of {options.file} has answers or reference relations",

@@ -17,6 +17,14 @@ _COLOURS = {
     "relation-replacement": "#d55e00",
     "edge-rewiring": "#009e73",
     "edge-deletion": "#7b3294",
+    "path-deletion": "#000000",
+    "contradiction": "#e69f00",
+    "insertion": "#cc79a7",
+    "type-preserving": "#56b4e9",
+    "inversion": "#8c6d1f",
+    "rule-deletion": "#7f7f7f",
+    "stale": "#a6761d",
+    "names": "#b2182b",
 }
 """Told apart by people who see red and green alike."""
 

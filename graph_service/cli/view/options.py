@@ -69,6 +69,11 @@ class ViewOptions(GraphOptions):
     random_seeds: str = option(
         "0-4", help="by which random seeds, such as 0,7 or 0-4", metavar="S,S", group=_SWEEP
     )
+    each_question: Path | None = option(
+        None,
+        help="gold questions: a view of its own for each, or with --changes its own changes",
+        group=_SWEEP,
+    )
     out: Path | None = option(
         None,
         help="JSON lines; a run that stopped goes on. For figure: the .svg file",

@@ -21,8 +21,10 @@ from graph_service.model.serialise import to_plain
 from graph_service.model.stored_view import StoredView
 from graph_service.model.view_spec import ViewSpec
 from graph_service.service import Service
+from graph_service.service.lookup import read_id
 from graph_service.service.triples import TripleRenderer
 from graph_service.views.measure.impact import CaseImpact, GoldCase, Share, impact
+from graph_service.views.methods.changes_file import read_question_changes
 
 MAX_RANDOM_SEEDS = 1_000
 NOTED_EVERY_S = 2.0
@@ -60,7 +62,10 @@ def sweep(service: Service, options: ViewOptions, output: Output, /) -> None:
     A run that was stopped goes on where it was: lines that are there, of the graph as it is, are
     kept, and half a line at the end is written anew.
     """
-    specs = [service.views.resolve(spec, graph=options.graph) for spec in _grid(options)]
+    asked = [
+        (question, service.views.resolve(spec, graph=options.graph))
+        for question, spec in _asked(options, output)
+    ]
     path = options.out
     info = service.graph(options.graph)
     edges = info.fingerprints.edges
@@ -73,14 +78,15 @@ def sweep(service: Service, options: ViewOptions, output: Output, /) -> None:
             argument="out",
             hint="Name another file, so that one sweep has one scorer.",
         )
-    left = [spec for spec in specs if spec.identity(edges) not in done]
-    if len(left) < len(specs):
-        output.note(f"{len(specs) - len(left)} of {len(specs)} views are in {path} already")
+    keys = [(question, spec.identity(edges)) for question, spec in asked]
+    left = [one for one, key in zip(asked, keys, strict=True) if key not in done]
+    if len(left) < len(asked):
+        output.note(f"{len(asked) - len(left)} of {len(asked)} views are in {path} already")
     began = noted = time.monotonic()
-    lines = [done[spec.identity(edges)] for spec in specs if spec.identity(edges) in done]
-    for number, spec in enumerate(left, 1):
+    lines = [done[key] for key in keys if key in done]
+    for number, (question, spec) in enumerate(left, 1):
         stored = service.views.create(spec, graph=info.name)
-        row = _row(stored)
+        row = _row(stored, question)
         lines.append(row)
         if path:
             with path.open("ab") as file:
@@ -96,15 +102,69 @@ def sweep(service: Service, options: ViewOptions, output: Output, /) -> None:
     output.line(_summary(lines)) if path else None
 
 
+def _asked(options: ViewOptions, output: Output) -> list[tuple[str | None, ViewSpec]]:
+    """The views of the sweep, each with the id of its question where it has one."""
+    if options.each_question is None:
+        if options.changes is not None:
+            raise InputError(
+                "a sweep with --changes needs the questions that the changes belong to",
+                argument="changes",
+                hint="Add --each-question FILE, or make one view: view create --changes FILE.",
+            )
+        plain: list[tuple[str | None, ViewSpec]] = [(None, spec) for spec in _grid(options)]
+        for _, spec in plain:
+            spec.validate()
+        return plain
+    from queries.datasets.gold import read_gold_questions
+    from queries.question_views import changes_of_questions, views_of_questions
+
+    questions = read_gold_questions(options.each_question)
+    if options.changes is not None:
+        views = [changes_of_questions(read_question_changes(options.changes), questions)]
+    else:
+        views = [views_of_questions(spec, questions) for spec in _grid(options)]
+    left_out = {id_ for one in views for id_ in one.left_out}
+    if left_out:
+        output.note(
+            f"{len(left_out)} of {len(questions)} questions lack what a method aims at, such as "
+            f"{min(left_out)}"
+        )
+    found = [(id_, spec) for one in views for id_, spec in one.specs.items()]
+    if not found:
+        raise InputError(
+            f"no question of {options.each_question} has what the methods aim at",
+            argument="each-question",
+            hint="Give each question entity_ids and answer_ids.",
+        )
+    return [*found]
+
+
+def read_spec(options: ViewOptions, /) -> ViewSpec:
+    """Returns the specification of the command line, its ids in their normal form."""
+    scope = options.scope
+    return replace(
+        options.spec,
+        entity_ids=tuple(read_id(id_) for id_ in options.spec.entity_ids),
+        answer_ids=tuple(read_id(id_) for id_ in options.spec.answer_ids),
+        target_ids=tuple(read_id(id_) for id_ in options.spec.target_ids),
+        scope=replace(
+            scope,
+            relation_ids=tuple(read_id(id_) for id_ in scope.relation_ids),
+            around_entity_ids=tuple(read_id(id_) for id_ in scope.around_entity_ids),
+        ),
+    )
+
+
 def _grid(options: ViewOptions) -> list[ViewSpec]:
+    """All methods at all levels, or with the one count, and all random seeds."""
+    spec = read_spec(options)
+    levels = options.levels if spec.count is None else (None,)
     found = [
-        replace(options.spec, method=method, level=level, count=None, random_seed=seed)
+        replace(spec, method=method, level=level, random_seed=seed)
         for method in options.methods
-        for level in options.levels
+        for level in levels
         for seed in _seeds(options.random_seeds)
     ]
-    for spec in found:
-        spec.validate()
     if not found:
         raise InputError("the sweep names no view", argument="methods")
     return found
@@ -139,9 +199,10 @@ def _seeds(text: str) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _row(stored: StoredView) -> dict[str, Any]:
+def _row(stored: StoredView, question: str | None) -> dict[str, Any]:
     report, found = stored.report, stored.deviation
     return {
+        **({} if question is None else {"question": question}),
         "view": stored.id,
         "graph": stored.graph,
         "edges": stored.edges,
@@ -155,15 +216,17 @@ def _row(stored: StoredView) -> dict[str, Any]:
     }
 
 
-def _done(path: Path, edges: str) -> dict[str, dict[str, Any]]:
-    """Rows of an earlier run by view; half a line at the end is cut off."""
+def _done(path: Path, edges: str) -> dict[tuple[str | None, str], dict[str, Any]]:
+    """Rows of an earlier run by question and view; half a line at the end is cut off."""
     if not path.exists():
         return {}
     data = path.read_bytes()
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) < len(data):
         path.write_bytes(whole)
-    return {row["view"]: row for row in read_rows(path) if row["edges"] == edges}
+    return {
+        (row.get("question"), row["view"]): row for row in read_rows(path) if row["edges"] == edges
+    }
 
 
 def read_rows(path: Path, /) -> list[dict[str, Any]]:
@@ -185,7 +248,7 @@ def read_rows(path: Path, /) -> list[dict[str, Any]]:
 
 def _summary(rows: list[dict[str, Any]]) -> str:
     """Mean deviation by method and level, one line each."""
-    groups: dict[tuple[str, float], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, float | None], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["method"], row["level"]), []).append(row)
     lines = [f"{'method':<21} {'level':>6} {'reached':>8} {'ats':>7} {'sc2d':>7} {'sd2':>7}"]
@@ -195,7 +258,7 @@ def _summary(rows: list[dict[str, Any]]) -> str:
             for name in ("level_reached", "ats", "sc2d", "sd2")
         ]
         lines.append(
-            f"{method:<21} {level:>6.3g} {means[0]:>8.4f} "
+            f"{method:<21} {'-' if level is None else f'{level:.3g}':>6} {means[0]:>8.4f} "
             + " ".join(f"{mean:>7.4f}" for mean in means[1:])
         )
     return "\n".join(lines)

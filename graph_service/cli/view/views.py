@@ -6,19 +6,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.cli.readers import view_ref
 from graph_service.cli.view.options import ViewOptions
-from graph_service.cli.view.sweeping import draw, show_impact, sweep
+from graph_service.cli.view.sweeping import draw, read_spec, show_impact, sweep
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
 from graph_service.model.stored_view import StoredView, ViewState
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.service import Service
-from graph_service.service.lookup import read_id
 from graph_service.views.measure.describe import describe_deviation, describe_report
 from graph_service.views.methods.changes_file import read_changes
 
@@ -98,15 +96,7 @@ def _spec(service: Service, options: ViewOptions) -> ViewSpec:
         return service.views.get(options.from_view, graph=options.graph).spec
     if options.changes is not None:
         return ViewSpec(method=Method.CUSTOM, changes=read_changes(options.changes))
-    scope = options.scope
-    return replace(
-        options.spec,
-        scope=replace(
-            scope,
-            relation_ids=tuple(read_id(id_) for id_ in scope.relation_ids),
-            around_entity_ids=tuple(read_id(id_) for id_ in scope.around_entity_ids),
-        ),
-    )
+    return read_spec(options)
 
 
 def _list(service: Service, options: ViewOptions, output: Output) -> None:

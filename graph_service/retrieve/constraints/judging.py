@@ -44,7 +44,7 @@ from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.relation_texts import stem
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.text.fold import word_spans
-from graph_service.text.function_words import FUNCTION_WORDS
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
 _RULES = CONSTRAINT_RULES
 
@@ -162,7 +162,7 @@ class CandidateJudge:
                 word
                 for word, start, end in word_spans(self.question)
                 if end <= constraint.start
-                and word not in FUNCTION_WORDS
+                and word not in EMPTY_IN_ENGLISH
                 and not any(left <= start < right for left, right in self.names)
             ][-_RULES.phrase_words :]
             relations = sorted(self.texts)
@@ -279,7 +279,7 @@ class CandidateJudge:
         left = [
             word
             for word, start, end in word_spans(self.question)
-            if word not in FUNCTION_WORDS
+            if word not in EMPTY_IN_ENGLISH
             and len(word) > 1
             and stem(singular(word)) not in said
             and stem(kin_of(singular(word))) not in said

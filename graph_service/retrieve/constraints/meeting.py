@@ -20,7 +20,7 @@ from graph_service.retrieve.constraints.reading import DateConstraint, kin_of, s
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.relation_texts import stem
 from graph_service.text.fold import words
-from graph_service.text.function_words import FUNCTION_WORDS
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
 Constraint = DateConstraint | NamedNodes
 MOST_DATED = 20_000
@@ -243,7 +243,7 @@ def applies(
 @lru_cache(maxsize=1 << 14)
 def noun_stems(text: str, /) -> frozenset[str]:
     """Returns the stems of a text's words, nouns in the singular, function words left out."""
-    return frozenset(stem(singular(word)) for word in words(text) if word not in FUNCTION_WORDS)
+    return frozenset(stem(singular(word)) for word in words(text) if word not in EMPTY_IN_ENGLISH)
 
 
 def relation_stems(relations: Iterable[int], texts: Mapping[int, str], /) -> frozenset[str]:

@@ -11,9 +11,8 @@ from graph_service.model.graph import Int64, KnowledgeGraph
 from graph_service.model.region import Region
 from graph_service.retrieve.constraints.reading import sex_of, singular
 from graph_service.text.fold import word_spans
-from graph_service.text.function_words import FUNCTION_WORDS
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
-_EMPTY = FUNCTION_WORDS - {"den", "die", "son", "war"}
 """Words that no name begins or ends with; some of other languages are English nouns."""
 MOST_WORDS = 6
 """Words of a name that is looked up."""
@@ -74,7 +73,7 @@ def find_named(
     for first in range(len(spans)):
         for after in range(first + 1, min(first + MOST_WORDS, len(spans)) + 1):
             run = [word for word, _, _ in spans[first:after]]
-            if run[0] in _EMPTY or run[-1] in _EMPTY:
+            if run[0] in EMPTY_IN_ENGLISH or run[-1] in EMPTY_IN_ENGLISH:
                 continue
             nodes = {
                 int(node) for name in _names(run) for node in graph.names.find(name)[0].tolist()

@@ -11,7 +11,7 @@ from graph_service.model.graph import Float64, Int64
 from graph_service.retrieve.context import Encoder
 from graph_service.retrieve.sequences.strategy import without_mentions
 from graph_service.text.fold import word_spans
-from graph_service.text.function_words import FUNCTION_WORDS
+from graph_service.text.function_words import function_words_in
 
 QUESTION_WORDS = ("who", "where", "when", "which", "what", "how many", "how", "whose")
 _NESTING = frozenset({"of", "s", "that", "whose", "by"})
@@ -93,10 +93,9 @@ def read_asked(question: str, mention: tuple[int, int] | None, encode: Encoder, 
         for place, (word, _, _) in enumerate(spans)
         if not inside or place < first or place > last
     ]
+    empty = function_words_in(word for word, _, _ in spans)
     content = [
-        (word, distance)
-        for word, distance in outside
-        if len(word) > 1 and word not in FUNCTION_WORDS
+        (word, distance) for word, distance in outside if len(word) > 1 and word not in empty
     ]
     words = tuple(word for word, _ in content)
     vectors = encode(list(words)).astype(np.float64) if words else np.zeros((0, 1))

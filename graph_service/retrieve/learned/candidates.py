@@ -17,7 +17,7 @@ from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.retrieve.preset import LearnedPreset
-from graph_service.sorting import ranked, stable_order
+from graph_service.sorting import distinct, ranked, stable_order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,7 +177,7 @@ def _ends(
     owner = place[sequence]
     held = owner >= 0
     walks = np.bincount(owner[held], minlength=len(chosen))
-    pairs = np.unique(owner[held] * np.int64(node_count) + node[held])
+    pairs = distinct(owner[held] * np.int64(node_count) + node[held])
     end_owner, end_node = np.divmod(pairs, np.int64(max(node_count, 1)))
     return walks, end_owner, end_node
 
@@ -195,7 +195,7 @@ class _StepTable:
         self.relation_count = max(len(relation_numbers), 1)
         self.target = target[order].astype(np.int64)
         self.edge, backward = np.divmod(order, 2)
-        relation = np.searchsorted(relation_numbers, region.rel)
+        relation = ranked(region.rel.astype(np.int64))[1]
         self.step = relation[self.edge] * 2 + backward
         count = np.bincount(source[steps], minlength=region.node_count)
         self.begin = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(count)))

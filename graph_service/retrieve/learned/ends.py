@@ -11,6 +11,7 @@ from graph_service.model.graph import Float64, Int64
 from graph_service.model.region import Region
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.learned.candidates import Candidates
+from graph_service.sorting import ranked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +53,9 @@ def find_ends(
     kind_of_node = np.full(region.node_count, -1)
     number = {kind: i for i, kind in enumerate(KINDS)}
     of_relation = {rel: number[kind] for rel, kind in kinds.items()}
-    relations, place = np.unique(region.rel, return_inverse=True)
+    relations, place = ranked(region.rel.astype(np.int64))
     of_edge = np.array([of_relation.get(rel, -1) for rel in relations.tolist()], dtype=np.int64)
-    heads = of_edge[place] if len(place) else place
+    heads = of_edge[place]
     # Of several, that of the statement of the smallest key: later assignments win.
     known_edges = np.flatnonzero(heads >= 0)[::-1]
     kind_of_node[region.head[known_edges]] = heads[known_edges]
@@ -68,9 +69,9 @@ def find_ends(
     person = (kind == number["person"]) & ~literal
     shares[:, 3] = np.bincount(owner[person], minlength=count) / total
     shares[:, 4] = 1.0 - part
-    commonest = np.zeros((count, len(KINDS)), dtype=np.int64)
     known = (kind >= 0) & ~literal
-    np.add.at(commonest, (owner[known], kind[known]), 1)
+    cell = owner[known] * len(KINDS) + kind[known]
+    commonest = np.bincount(cell, minlength=count * len(KINDS)).reshape(count, len(KINDS))
     best = np.where(commonest.any(axis=1), commonest.argmax(axis=1), -1)
     is_start = np.zeros(region.node_count, dtype=bool)
     is_start[region.start_entities] = True

@@ -11,7 +11,7 @@ import numpy as np
 from graph_service.model.graph import Float64, Int64
 from graph_service.retrieve.learned.asked import Asked
 from graph_service.text.fold import words
-from graph_service.text.function_words import FUNCTION_WORDS
+from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,4 +98,4 @@ def stem(word: str, /) -> str:
 @lru_cache(maxsize=1 << 16)
 def stems_of(name: str, /) -> frozenset[str]:
     """Returns the stems of a name's words, function words left out."""
-    return frozenset(stem(word) for word in words(name) if word not in FUNCTION_WORDS)
+    return frozenset(stem(word) for word in words(name) if word not in EMPTY_IN_ENGLISH)

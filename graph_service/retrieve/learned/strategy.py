@@ -25,9 +25,10 @@ from graph_service.retrieve.constraints.choosing import Chosen, choose
 from graph_service.retrieve.constraints.judging import RankedCandidate
 from graph_service.retrieve.constraints.naming import Mention
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.context import RetrievalContext, Selection
-from graph_service.retrieve.kinds import KINDS, head_kinds, spoken_kinds
+from graph_service.retrieve.context import Encode, RetrievalContext, Selection
+from graph_service.retrieve.kinds import KINDS, KindReader, head_kinds
 from graph_service.retrieve.learned.asked import Asked, asked_by, read_asked
+from graph_service.retrieve.learned.breadth import asks_openly, spread
 from graph_service.retrieve.learned.candidates import find_candidates
 from graph_service.retrieve.learned.ends import Ends, find_ends
 from graph_service.retrieve.learned.features import TEXT_NAMES, compare, describe
@@ -37,10 +38,11 @@ from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.strategy import TripleTexts, most_walks, pick_walks
 from graph_service.retrieve.sequences.walks import Walk
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
+from graph_service.sorting import distinct
 from graph_service.text.function_words import content_words
 
-RelationAliases = Callable[[Sequence[str]], Sequence[Sequence[str]]]
-"""Gives the other names of some relations, by id."""
+RelationNames = Callable[[Sequence[str], Sequence[str], Encode], Sequence[Sequence[str]]]
+"""Gives the other names of some relations, by id and label."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +67,7 @@ class QuestionReader:
         call: The retrieval.
         question: As asked.
         starts: What is known of the region's start entities, in their order.
-        aliases: Gives the other names of relations.
+        other_names: Gives the other names of relations.
         given: Whether the caller gave the start entities.
     """
 
@@ -74,7 +76,7 @@ class QuestionReader:
         call: RetrievalContext[LearnedPreset],
         question: str,
         starts: Sequence[StartCandidate],
-        aliases: RelationAliases,
+        other_names: RelationNames,
         /,
         *,
         given: bool,
@@ -84,10 +86,10 @@ class QuestionReader:
         self._question = question
         self._starts = starts
         self._given = given
-        numbers = np.unique(region.rel).astype(np.int64)
+        numbers = distinct(region.rel)
         labels = call.labels.relations(numbers)
         self.texts = dict(zip(numbers.tolist(), labels, strict=True))
-        others = aliases(call.labels.relation_ids(numbers))
+        others = other_names(call.labels.relation_ids(numbers), labels, call.encode)
         names = [
             list(dict.fromkeys((label, *other)))
             for label, other in zip(labels, others, strict=True)
@@ -169,12 +171,11 @@ class QuestionReader:
         candidates, preset = self.candidates, self._call.preset
         text = np.zeros((len(numbers), len(TEXT_NAMES)))
         owner = candidates.start[numbers]
+        reader = KindReader(self.texts.values(), preset, encode=self._call.encode)
         for start in np.unique(owner).tolist():
             rows = np.flatnonzero(owner == start)
             asked = self.asked[start]
-            spoken = spoken_kinds(
-                asked.text, list(self.texts.values()), preset, encode=self._call.encode
-            )
+            spoken = reader.spoken(asked.text)
             kinds = {rel: kind for rel, kind in self._kinds.items() if kind in spoken}
             said = content_words(asked.text)
             sequences = [candidates.sequence(number) for number in numbers[rows].tolist()]
@@ -195,9 +196,9 @@ class QuestionReader:
                 scorer = SequenceScorer(
                     asked.vector.astype(np.float32), self._call.encode, wording, preset.max_embedded
                 )
-                score = scorer.final(sequences)
+                score, lacking = scorer.final(sequences)
                 text[rows, column] = [scorer.similarity[scorer.text(each)] for each in sequences]
-                text[rows, column + 1] = scorer.lacking(sequences)
+                text[rows, column + 1] = lacking
                 text[rows, column + 2] = score
                 if not column:
                     text[rows, 3] = float(bool(kinds))
@@ -291,13 +292,13 @@ class Asking:
         starts: What is known of the start entities; by global node.
         given: Whether the caller gave them.
         ranker: Orders the candidates.
-        aliases: Gives the other names of relations.
+        other_names: Gives the other names of relations.
     """
 
     starts: Sequence[StartCandidate]
     given: bool
     ranker: CandidateRanker
-    aliases: RelationAliases
+    other_names: RelationNames
 
     def of_region(self, nodes: Sequence[int], /) -> list[StartCandidate]:
         """Returns what is known of a region's start entities.
@@ -316,7 +317,7 @@ def by_learning(
     """Returns the walks of the candidates that the ranker puts first."""
     region, preset = call.region, call.preset
     starts = asking.of_region(region.nodes[region.start_entities].tolist())
-    reader = QuestionReader(call, question, starts, asking.aliases, given=asking.given)
+    reader = QuestionReader(call, question, starts, asking.other_names, given=asking.given)
     candidates = reader.candidates
     if not len(candidates):
         return replace(pick_walks(call, (), reader.cuts, more=False), confident=False)
@@ -341,7 +342,7 @@ def by_learning(
         confident=confident,
     )
     call.clock.stage("constraints")
-    walks, more = _walks(call, reader, chosen, relevance)
+    walks, more = _walks(call, reader, chosen, relevance, openly=asks_openly(question))
     used = dict.fromkeys(int(region.nodes[walk.nodes[0]]) for walk in walks)
     return replace(
         _with_met(pick_walks(call, walks, cuts, more=more), region, walks),
@@ -359,16 +360,23 @@ def _mention(start: StartCandidate) -> Mention:
 
 
 def _walks(
-    call: RetrievalContext[LearnedPreset], reader: QuestionReader, chosen: Chosen, relevance: float
+    call: RetrievalContext[LearnedPreset],
+    reader: QuestionReader,
+    chosen: Chosen,
+    relevance: float,
+    *,
+    openly: bool,
 ) -> tuple[tuple[Walk, ...], bool]:
     """Returns the walks of the best candidates, at most as many as may be asked for, and whether
     there are more.
 
     A walk's score falls from the relevance of the best by the scorer's difference, and by a share
-    for each constraint that it does not meet and others do.
+    for each constraint that it does not meet and others do. Of a question that asks ``openly``
+    a few walks of each sequence are read, and given in turns.
     """
     region, preset, candidates = call.region, call.preset, reader.candidates
     most = most_walks(preset)
+    of_one = preset.walks_per_item if openly else most
     top = max(relevance, preset.least_score)
     found: list[Walk] = []
     seen: set[tuple[int, ...]] = set()
@@ -393,7 +401,7 @@ def _walks(
             home = _ends_of(region, edges, backward) == region.start_entities[start]
             order = np.lexsort((*edges.T[::-1], -mean, home, missed))
             edges, met, missed = edges[order], met[order], missed[order]
-        rows = zip(edges[:most].tolist(), met[:most], missed[:most].tolist(), strict=True)
+        rows = zip(edges[:of_one].tolist(), met[:of_one], missed[:of_one].tolist(), strict=True)
         for walk, meets, lacks in rows:
             unread -= 1
             key = min(tuple(walk), tuple(walk[::-1]))
@@ -415,9 +423,11 @@ def _walks(
             found.append(
                 Walk(tuple(nodes), tuple(walk), tuple(backward), number, total, parts, places)
             )
-        if len(found) >= most:
+        if len(found) >= most and not openly:
             break
     ordered = sorted(found, key=lambda walk: -walk.score)
+    if openly:
+        ordered = spread(ordered, region)
     return tuple(ordered[:most]), unread > 0 or len(found) > most
 
 

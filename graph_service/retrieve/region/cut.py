@@ -286,7 +286,10 @@ def _incident(
     )
     keep = _passes(edges, graph.rank[found], graph.rel[found])
     if edges.best_only:
-        keep &= graph.best[found]
+        best = graph.best[found]
+        if overlay is not None and len(overlay.risen):
+            best |= np.isin(found, overlay.risen)
+        keep &= best
     if overlay is not None:
         keep &= ~overlay.gone[found]
     found = found[keep]
@@ -297,9 +300,7 @@ def _incident(
     )
     keep = _passes(edges, overlay.rank[extra], overlay.rel[extra])
     if edges.best_only:
-        base_edge = overlay.base_edge[extra]
-        changed = base_edge >= 0
-        keep[changed] &= graph.best[base_edge[changed]]
+        keep &= overlay.best[extra]
     return np.concatenate((found, extra[keep] + graph.edge_count))
 
 

@@ -1,4 +1,4 @@
-"""Preset ``default``: relation sequences from the question's entities (``docs/retrieval.md``)."""
+"""Preset ``default``: relation sequences from the question's entities (``docs/reference/retrieval.md``)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from graph_service.retrieve.context import (
     pick_edges,
     pick_subgraph,
 )
-from graph_service.retrieve.kinds import head_kinds, question_words, spoken_kinds
+from graph_service.retrieve.kinds import KindReader, head_kinds, question_words
 from graph_service.retrieve.preset import SequencePreset, WordedPreset
 from graph_service.retrieve.sequences.nearest import nearest_walks
 from graph_service.retrieve.sequences.walks import Walk, Walks, best_walks
@@ -48,7 +48,7 @@ def without_mentions(question: str, mentions: Sequence[tuple[int, int]], /) -> s
 def by_sequences(
     call: RetrievalContext[SequencePreset], question: str, mentions: Sequence[tuple[int, int]]
 ) -> Selection:
-    """Our own way: relation sequences from the question's entities (``docs/retrieval.md``)."""
+    """Our own way: relation sequences from the question's entities (``docs/reference/retrieval.md``)."""
     region, preset = call.region, call.preset
     relations = np.unique(region.rel)
     texts = dict(zip(relations.tolist(), call.labels.relations(relations), strict=True))
@@ -285,7 +285,7 @@ def _nearest(
     # Above 0 it is under ``min_relevance``, or it would have been held to bear on the question.
     said = relevance / preset.min_relevance if relevance > 0 else 0.0
     weight = (1.0 - min(said, 1.0)) ** preset.statement_power
-    spoken = scorer.final([_steps(call, walk) for walk in walks]).tolist()
+    spoken = scorer.final([_steps(call, walk) for walk in walks])[0].tolist()
     edges = np.unique(np.concatenate([np.array(walk.edges) for walk in walks])).astype(np.int64)
     like = dict(zip(edges.tolist(), triples.likeness(edges).tolist(), strict=True))
     judged = []
@@ -307,7 +307,7 @@ def _spoken_kinds(
     """Returns the kind of the heads of each relation, where the question names that kind."""
     if not texts:
         return {}
-    spoken = spoken_kinds(asked, list(texts.values()), call.preset, encode=call.encode)
+    spoken = KindReader(texts.values(), call.preset, encode=call.encode).spoken(asked)
     if not spoken:
         return {}
     kinds = head_kinds(

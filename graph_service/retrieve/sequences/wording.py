@@ -240,21 +240,23 @@ class SequenceScorer:
         better: ``spouse's blood type`` against ``blood type``, where the question asks for one's
         own. ``unsupported_step_cost`` is taken off for that, beyond a margin.
         """
+        return self._refined(sequences, self.lacking(sequences))
+
+    def _refined(self, sequences: list[Steps], lacking: Float64) -> Float64:
         wording = self.wording
-        parts = [wording.parts(steps) for steps in sequences]
-        fits = np.array([self.similarity[from_start(words)] for words in parts])
+        fits = np.array([self.similarity[self.text(steps)] for steps in sequences])
         costs = np.array([wording.cost(steps) for steps in sequences])
-        lacking = self.lacking(sequences)
         score: Float64 = np.round(
             np.round(fits - costs, SIMILARITY_DIGITS) - wording.unsupported_step_cost * lacking,
             SIMILARITY_DIGITS,
         )
         return score
 
-    def final(self, sequences: list[Steps], /) -> Float64:
-        """Returns the final score of any few sequences."""
+    def final(self, sequences: list[Steps], /) -> tuple[Float64, Float64]:
+        """Returns the final score of any few sequences, and what each is lacking."""
         self._embed(sorted({self.text(steps) for steps in sequences} - self.similarity.keys()))
-        return self.refine(sequences)
+        lacking = self.lacking(sequences)
+        return self._refined(sequences, lacking), lacking
 
     def lacking(self, sequences: list[Steps]) -> Float64:
         """Returns by how much some part of each sequence is more like the question than it is,

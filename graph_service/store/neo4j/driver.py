@@ -2,16 +2,23 @@
 
 A transaction may run twice: when the reply to its commit is lost it is run again, so each one is
 written so that its second run finds the work done and does nothing.
+
+At an address ``neo4j://`` the driver asks for the members of the cluster: reads go to any, writes
+to the leader. A member that fails is left out, and the transaction is run again on another.
 """
 
 from __future__ import annotations
 
+import copy
+import logging
 import os
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
 import neo4j
@@ -19,9 +26,14 @@ from neo4j.exceptions import (
     AuthError,
     ConfigurationError,
     DriverError,
+    ForbiddenOnReadOnlyDatabase,
     IncompleteCommit,
     Neo4jError,
+    NotALeader,
     ResultFailedError,
+    SessionExpired,
+    TransientError,
+    WriteServiceUnavailable,
 )
 
 from graph_service import __version__
@@ -35,12 +47,19 @@ from graph_service.errors import (
     StoreUnavailableError,
 )
 from graph_service.model.limits import Deadline
+from graph_service.store.neo4j.bookmarks import KeptBookmarks
+from graph_service.store.neo4j.watchdog import Watchdog
 
 T = TypeVar("T")
 Row = list[Any]
+Access = Literal["READ", "WRITE"]
+_DriverFault = Neo4jError | DriverError | OSError
 SCHEMES = frozenset(("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"))
+ROUTED_SCHEMES = frozenset(scheme for scheme in SCHEMES if scheme.startswith("neo4j"))
 CONNECT_TIMEOUT_S = 10.0
 RETRY_S = 5.0
+LOAD_RETRY_S = 60.0
+"""A cluster notices after some 25 s that its leader is gone, and elects another."""
 _MADE_MEANWHILE = frozenset(
     (
         "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
@@ -49,8 +68,22 @@ _MADE_MEANWHILE = frozenset(
     )
 )
 """``IF NOT EXISTS`` looks before it takes its lock: of two that make an index at once, one fails."""
+_OF_OTHER_HISTORY = frozenset(
+    (
+        "Neo.ClientError.Transaction.InvalidBookmark",
+        "Neo.ClientError.Transaction.InvalidBookmarkMixture",
+    )
+)
+_BEHIND = "Neo.TransientError.Transaction.BookmarkTimeout"
 _FULL = ("OutOfMemory", "MemoryPool", "TransactionMemoryLimit", "StackOverFlow")
 _FULL_WORDS = ("No space left", "disk is full", "Java heap space", "MemoryPoolOutOfMemory")
+
+
+_log = logging.getLogger(__name__)
+
+
+class _OfThread(threading.local):
+    shared: neo4j.Session | None = None
 
 
 class Connection:
@@ -77,11 +110,28 @@ class Connection:
         self._database = database
         self._retry_s = retry_s
         self._connect_timeout_s = connect_timeout_s
-        self._lock = threading.Lock()
-        self._driver: neo4j.Driver | None = None
-        self._bookmarks: neo4j.api.BookmarkManager | None = None
-        self._pid = 0
-        self._closed = False
+        self._of_process = _DriverOfProcess(self._make_driver)
+        self._of_thread = _OfThread()
+
+    @property
+    def is_routed(self) -> bool:
+        """Whether the address is that of a cluster, whose members may differ for a moment."""
+        return urlsplit(self.url).scheme.lower() in ROUTED_SCHEMES
+
+    def share_bookmarks(self, file: Path, /) -> None:
+        """Reads what other processes have written, and they what this one writes.
+
+        They hand on through ``file`` what they have reached. One server alone needs none.
+        """
+        if self.is_routed:
+            self._of_process.bookmark_file = file
+
+    def patient(self, retry_s: float, /) -> Connection:
+        """Returns the same connection, where a cluster's failed transactions are retried longer."""
+        other = copy.copy(self)
+        if self.is_routed:
+            other._retry_s = max(self._retry_s, retry_s)
+        return other
 
     def read(
         self,
@@ -106,7 +156,7 @@ class Connection:
         work: Callable[[neo4j.Transaction], T],
         /,
         *,
-        access: Literal["READ", "WRITE"] = "WRITE",
+        access: Access = "WRITE",
         deadline: Deadline | None = None,
         what: str = "writing",
     ) -> T:
@@ -116,7 +166,16 @@ class Connection:
             DeadlineError: The deadline came; the server has stopped the query.
             StoreError: Any failure of the server or of the way there.
         """
-        began = time.monotonic()
+        if self._of_thread.shared is not None and access == "READ":
+            try:
+                # A query is run alike by either.
+                return work(cast("neo4j.Transaction", self._of_thread.shared))
+            except (Neo4jError, DriverError, OSError) as error:
+                if not _is_passing(_root(error)):
+                    raise
+                # This read and those after it in the block run by themselves, elsewhere.
+                self._of_thread.shared = None
+        failed: float | None = None
         pause = 0.05
         while True:
             if deadline is not None:
@@ -126,53 +185,96 @@ class Connection:
             except (Neo4jError, DriverError, OSError) as error:
                 cause = _root(error)
                 mapped = map_error(cause, self.url, what, deadline)
-                # A lost reply to a commit is tried again too: every work here may run twice.
-                passing = (
-                    isinstance(cause, (IncompleteCommit, OSError))
-                    or cause.is_retryable()
-                    or (isinstance(cause, Neo4jError) and cause.code in _MADE_MEANWHILE)
-                )
-                left = self._retry_s - (time.monotonic() - began)
+                if self._is_of_another_history(cause, access):
+                    continue
+                if _code(cause) == _BEHIND:
+                    # The leader is behind nobody.
+                    access = "WRITE"
+                failed = failed or time.monotonic()
+                left = self._retry_s - (time.monotonic() - failed)
                 if deadline is not None:
                     left = min(left, deadline.left())
                 full = isinstance(mapped, (StoreFullError, DeadlineError))
-                if not passing or full or left <= pause:
+                if not _is_passing(cause) or full or left <= pause:
                     raise mapped from error
                 time.sleep(pause)
                 pause = min(pause * 2, 1.0)
 
+    def _is_of_another_history(self, cause: _DriverFault, access: Access) -> bool:
+        """Returns whether bookmarks were dropped that no member can ever reach.
+
+        After a database was restored or made anew the states before it are of no use: what they
+        stood for is gone. The leader lacks no state of its own history.
+        """
+        behind = _code(cause) == _BEHIND and (access == "WRITE" or not self.is_routed)
+        if not behind and _code(cause) not in _OF_OTHER_HISTORY:
+            return False
+        if not self._of_process.open()[1].forget():
+            return False
+        _log.warning(
+            "Neo4j at %s does not know the state that was last seen of it (%s): it was restored "
+            "or made anew, and is read as it is now",
+            self.url,
+            _code(cause),
+        )
+        return True
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Lets this thread's reads in the block share one session, each query by itself.
+
+        That takes half the messages and the processor time of a transaction for each read. They
+        are short, and have no time limits of their own. If one fails for a passing reason, it and
+        the rest run in transactions.
+
+        Raises:
+            StoreError: Any failure of the server or of the way there.
+        """
+        driver, bookmarks = self._of_process.open()
+        try:
+            with (
+                driver.session(
+                    database=self._database, default_access_mode="READ", bookmark_manager=bookmarks
+                ) as session,
+                self._of_process.watchdog.limit(session, self._connect_timeout_s),
+            ):
+                self._of_thread.shared = session
+                try:
+                    yield
+                finally:
+                    self._of_thread.shared = None
+        except (Neo4jError, DriverError, OSError) as error:
+            raise map_error(_root(error), self.url, "reading") from error
+
     def _attempt(
         self,
         work: Callable[[neo4j.Transaction], T],
-        access: Literal["READ", "WRITE"],
+        access: Access,
         deadline: Deadline | None,
     ) -> T:
-        driver, bookmarks = self._open()
+        driver, bookmarks = self._of_process.open()
         timeout = None
+        wait_s = self._connect_timeout_s * 2
         if deadline is not None and deadline.at is not None:
             # Zero would mean no limit to the server.
             timeout = max(0.001, deadline.left())
-        with (
-            driver.session(
-                database=self._database, default_access_mode=access, bookmark_manager=bookmarks
-            ) as session,
-            session.begin_transaction(timeout=timeout) as tx,
-        ):
-            result = work(tx)
-            tx.commit()
-            return result
-
-    def _open(self) -> tuple[neo4j.Driver, neo4j.api.BookmarkManager]:
-        with self._lock:
-            if self._closed:
-                raise StoreError("the store is closed; open it again")
-            if self._driver is None or self._bookmarks is None or self._pid != os.getpid():
-                # A forked child must leave the parent's sockets alone: closing them would speak
-                # on them, so the inherited driver is let go without a word.
-                self._driver = self._make_driver()
-                self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
-                self._pid = os.getpid()
-            return self._driver, self._bookmarks
+            wait_s = min(wait_s, timeout)
+        with driver.session(
+            database=self._database,
+            default_access_mode=access,
+            bookmark_manager=bookmarks,
+            connection_acquisition_timeout=wait_s,
+        ) as session:
+            watch = self._of_process.watchdog
+            with (
+                nullcontext() if timeout is None else watch.limit(session, timeout),
+                session.begin_transaction(timeout=timeout) as tx,
+            ):
+                result = work(tx)
+                tx.commit()
+        if access == "WRITE":
+            bookmarks.save()
+        return result
 
     def _make_driver(self) -> neo4j.Driver:
         try:
@@ -199,6 +301,47 @@ class Connection:
 
     def close(self) -> None:
         """Closes the driver of this process."""
+        self._of_process.close()
+
+
+class _DriverOfProcess:
+    """The driver of this process, made when first needed, and what belongs to it.
+
+    Args:
+        make: Makes a driver.
+    """
+
+    def __init__(self, make: Callable[[], neo4j.Driver], /) -> None:
+        self.watchdog = Watchdog()
+        self.bookmark_file: Path | None = None
+        self._make = make
+        self._lock = threading.Lock()
+        self._driver: neo4j.Driver | None = None
+        self._bookmarks = KeptBookmarks()
+        self._pid = 0
+        self._closed = False
+
+    def open(self) -> tuple[neo4j.Driver, KeptBookmarks]:
+        """Returns the driver and the bookmarks that its sessions share.
+
+        Raises:
+            StoreError: It was closed.
+        """
+        with self._lock:
+            if self._closed:
+                raise StoreError("the store is closed; open it again")
+            if self._driver is None or self._pid != os.getpid():
+                # A forked child must leave the parent's sockets alone: closing them would speak
+                # on them, so the inherited driver is let go without a word.
+                self._driver = self._make()
+                self._bookmarks = KeptBookmarks(self._bookmarks.held())
+                self.watchdog = Watchdog()
+                self._pid = os.getpid()
+            self._bookmarks.file = self.bookmark_file
+            return self._driver, self._bookmarks
+
+    def close(self) -> None:
+        """Closes the driver, if it is this process's."""
         with self._lock:
             self._closed = True
             if self._driver is not None and self._pid == os.getpid():
@@ -223,9 +366,23 @@ def in_chunks(rows: Sequence[T], size: int, /) -> list[Sequence[T]]:
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
-def _root(error: Neo4jError | DriverError | OSError) -> Neo4jError | DriverError | OSError:
-    if isinstance(error, ResultFailedError) and isinstance(error.__cause__, (Neo4jError, OSError)):
-        return error.__cause__
+def _code(error: _DriverFault) -> str:
+    return (error.code or "") if isinstance(error, Neo4jError) else ""
+
+
+def _is_passing(cause: _DriverFault) -> bool:
+    """Returns whether to try again: a lost reply to a commit too, as all work may run twice."""
+    if isinstance(cause, (IncompleteCommit, OSError)):
+        return True
+    return cause.is_retryable() or _code(cause) in _MADE_MEANWHILE
+
+
+def _root(error: _DriverFault) -> _DriverFault:
+    cause = error.__cause__
+    if isinstance(error, ResultFailedError) and isinstance(cause, (Neo4jError, OSError)):
+        return cause
+    if isinstance(error, SessionExpired) and isinstance(cause, WriteServiceUnavailable):
+        return cause
     return error
 
 
@@ -244,14 +401,14 @@ def _reason(text: str) -> str:
 
 
 def map_error(
-    error: Neo4jError | DriverError | OSError,
+    error: _DriverFault,
     url: str,
     what: str,
     deadline: Deadline | None = None,
     /,
 ) -> GraphServiceError:
     """Returns an error of the driver as one of ours."""
-    code = (error.code or "") if isinstance(error, Neo4jError) else ""
+    code = _code(error)
     text = str(error)
     if "TransactionTimedOut" in code or (deadline is not None and deadline.passed()):
         return DeadlineError(
@@ -276,7 +433,12 @@ def map_error(
             f"Neo4j at {url} ran out of memory or disk while {what} ({code})",
             hint="Raise server.memory.heap.max_size or free disk space, then run it again.",
         )
-    if isinstance(error, (DriverError, OSError)) or code.startswith("Neo.TransientError"):
+    if isinstance(error, (NotALeader, ForbiddenOnReadOnlyDatabase, WriteServiceUnavailable)):
+        return StoreUnavailableError(
+            f"Neo4j at {url} has no member that takes writes while {what} ({code or _reason(text)})",
+            hint="Wait until its cluster has elected a leader, then run it again.",
+        )
+    if isinstance(error, (DriverError, OSError, TransientError)):
         return StoreUnavailableError(
             f"Neo4j at {url} does not answer while {what} ({_reason(text) or code})",
             hint="Start it (docker compose up -d neo4j) or check the address, then try again.",

@@ -265,6 +265,24 @@ class Neo4jLoadSession:
                 for id_, is_document, batch, line, kept, kept_line in orjson.loads(rows[0][1])
             ]
 
+    def fingerprints(self) -> Fingerprints:
+        """Returns those of the finished edition; see ``LoadSession.fingerprints``."""
+        with self._lock:
+            self._require_open()
+
+            def read(tx: neo4j.Transaction) -> list[Any] | None:
+                return one_row(
+                    tx,
+                    """MATCH (e:GraphEdition {id: $edition, state: 'finished'})
+                    RETURN e.edges, e.content""",
+                    {"edition": self._plan.edition},
+                )
+
+            row = self._connection.transaction(read, what="reading fingerprints")
+        if row is None:
+            raise InputError("fingerprints are those of a finished load: call finish() first")
+        return Fingerprints(*row)
+
     def publish(self) -> GraphInfo:
         """Makes the edition the graph's current one; see ``LoadSession.publish``.
 
@@ -362,9 +380,11 @@ class Neo4jLoadSession:
 
     def _settle_doubt(self, batch: Batch) -> bool:
         """Returns whether this batch went in at an attempt whose outcome could not be read."""
-        rows = self._connection.read(
+        # Of the leader: no bookmark came of a commit without a reply, so another may lag behind it.
+        rows = self._connection.write(
             "MATCH (e:GraphEdition {id: $id}) RETURN e.sequence, e.last_write, e.checkpoint",
             id=self._plan.edition,
+            what="writing a batch",
         )
         # Only now: while the store cannot be asked, the batch stays in doubt.
         doubtful, self._in_doubt = self._in_doubt, None
@@ -704,6 +724,7 @@ def begin(
 
 INFO_COLUMNS = """e.graph, e.id, e.counts, e.edges, e.content, e.source, e.published_at, e.options,
     e.tool_version, e.report"""
+INFO_WIDTH = INFO_COLUMNS.count(",") + 1
 
 
 @decodes("the record of an edition")

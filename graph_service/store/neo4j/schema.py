@@ -108,6 +108,9 @@ def ensure_schema(connection: Connection, /) -> str:
             f"up to {SCHEMA_VERSION}",
             hint="Install a newer graph-service.",
         )
+    if version < SCHEMA_VERSION:
+        # Of the leader: another member may not know yet that it was done, and loads end with it.
+        version = connection.write(query, what="opening the store")[0][0]
     for old in range(version, SCHEMA_VERSION):
         for statement in _MIGRATIONS[old]:
             connection.write(statement, what="making the indexes")

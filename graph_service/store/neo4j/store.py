@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -41,6 +42,7 @@ from graph_service.store.names import (
 )
 from graph_service.store.neo4j.driver import (
     CONNECT_TIMEOUT_S,
+    LOAD_RETRY_S,
     RETRY_S,
     Connection,
     in_chunks,
@@ -52,6 +54,7 @@ from graph_service.store.neo4j.inspect import inspect_edition, inspect_server
 from graph_service.store.neo4j.journal import PLACE_ROW, key_page, unpack
 from graph_service.store.neo4j.load import (
     INFO_COLUMNS,
+    INFO_WIDTH,
     Neo4jLoadSession,
     begin,
     info_of_row,
@@ -83,7 +86,7 @@ from graph_service.store.neo4j.schema import (
 )
 from graph_service.store.protocol import EdgeRow, EntityLookup, Inspected, Neighbourhood, Record
 from graph_service.store.records import decode_record, encode_fields
-from graph_service.store.search import CANDIDATE_LIMIT, exact_term, query_terms, rank_hits
+from graph_service.store.search import CANDIDATE_LIMIT, rank_hits, wanted_of
 from graph_service.store.snapshot.cache import DEFAULT_CACHE_BYTES, SnapshotCache
 
 T = TypeVar("T")
@@ -93,20 +96,28 @@ PART_BYTES = 4 * 2**20
 
 _SEARCH = f"""CALL db.index.fulltext.queryNodes('{SEARCH_INDEX}', $query) YIELD node
     WITH node AS n ORDER BY n.key LIMIT $limit RETURN {ENTITY_COLUMNS}"""
-_UNFINISHED = """MATCH (e:GraphEdition) WHERE e.state IN ['loading', 'finished']
-    RETURN e.graph, e.id, e.owner, e.source, e.started_at, e.statements, e.lease_until
-    ORDER BY e.number"""
+_IS_UNFINISHED = "u.state IN ['loading', 'finished']"
+_UNFINISHED_COLUMNS = "u.graph, u.id, u.owner, u.source, u.started_at, u.statements, u.lease_until"
+_UNFINISHED = f"""MATCH (u:GraphEdition) WHERE {_IS_UNFINISHED}
+    RETURN {_UNFINISHED_COLUMNS} ORDER BY u.number"""
 
 
 class Neo4jStore(CachedStore[Neo4jPassages]):
     """A store in Neo4j. ``open_neo4j`` makes it; see ``Store`` for what it does."""
 
     def __init__(
-        self, connection: Connection, cache: SnapshotCache, /, *, max_new_types: int
+        self,
+        connection: Connection,
+        cache: SnapshotCache,
+        /,
+        *,
+        max_new_types: int,
+        load_retry_s: float = LOAD_RETRY_S,
     ) -> None:
         super().__init__(cache, Neo4jPassages(connection))
         self._connection = connection
         self._max_new_types = max_new_types
+        self._load_retry_s = load_retry_s
 
     @property
     def url(self) -> str:
@@ -135,17 +146,24 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
         """Returns one graph; see ``GraphReader.graph``."""
 
         def read(tx: neo4j.Transaction) -> GraphInfo:
-            row = one_row(
+            rows = rows_of(
                 tx,
                 f"""MATCH (g:Graph {{name: $name}}) MATCH (e:GraphEdition {{id: g.current}})
-                RETURN {INFO_COLUMNS}""",
+                OPTIONAL MATCH (u:GraphEdition {{graph: $name}}) WHERE {_IS_UNFINISHED}
+                RETURN {INFO_COLUMNS}, {_UNFINISHED_COLUMNS} ORDER BY u.number""",
                 {"name": name},
             )
-            if row is None:
+            if not rows:
                 raise graph_not_found(name, _names(tx))
-            return replace(info_of_row(row), unfinished=_unfinished(tx).get(name))
+            info, load = rows[-1][:INFO_WIDTH], rows[-1][INFO_WIDTH:]
+            unfinished = None if load[0] is None else _unfinished_of_row(load)
+            return replace(info_of_row(info), unfinished=unfinished)
 
         return self._connection.transaction(read, access="READ", what="reading a graph")
+
+    def at_once(self) -> AbstractContextManager[None]:
+        """Lets this thread's reads in the block share one session."""
+        return self._connection.at_once()
 
     def unfinished_loads(self) -> list[UnfinishedLoad]:
         """Returns loads not published, in order of their editions' numbers."""
@@ -335,22 +353,28 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
         *,
         languages: Sequence[str] = (),
         limit: int = 10,
+        prefix: bool = False,
         deadline: Deadline | None = None,
     ) -> list[SearchHit]:
         """Returns entities by name; see ``GraphReader.search`` and ``store.search``."""
-        terms = query_terms(query)
+        sought = wanted_of(query, prefix=prefix)
 
         def read(tx: neo4j.Transaction) -> list[Entity]:
             candidates: dict[str, list[Any]] = {}
-            for tokens in ([exact_term(query)], terms) if terms else ():
-                # Quoted, and of letters, digits and marks alone: nothing of Lucene's syntax.
-                wanted = " ".join(f'+"{token}"' for token in (search_token(edition), *tokens))
-                for row in rows_of(tx, _SEARCH, {"query": wanted, "limit": CANDIDATE_LIMIT}):
+            for wanted in sought:
+                # Quoted, or lower case of letters, digits and marks: nothing of Lucene's syntax.
+                parts = [f'+"{token}"' for token in (search_token(edition), *wanted.tokens)]
+                if wanted.begins:
+                    parts.append(f"+{wanted.begins}*")
+                given = {"query": " ".join(parts), "limit": CANDIDATE_LIMIT}
+                for row in rows_of(tx, _SEARCH, given):
                     candidates[row[0]] = row
             return [entity_of_row(row) for row in candidates.values()]
 
         found = self._read(edition, read, deadline=deadline, what="searching")
-        return rank_hits(found, query, languages=languages, limit=limit) if terms else []
+        if not sought:
+            return []
+        return rank_hits(found, query, languages=languages, limit=limit, prefix=prefix)
 
     def save_record(self, record: Record, /) -> None:
         """Saves a record; see ``Records.save_record``."""
@@ -421,19 +445,22 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
 
         return self._connection.transaction(flip, what="saving a record")
 
-    def get_record(self, kind: str, key: str, /) -> Record | None:
-        """Returns a record, or None."""
+    def get_record(self, kind: str, key: str, /, *, with_data: bool = True) -> Record | None:
+        """Returns a record, or None; see ``Records.get_record``."""
         id_ = _record_id(kind, key)
 
         def read(tx: neo4j.Transaction) -> Record | None:
             row = one_row(
                 tx,
                 """MATCH (r:GraphRecord {id: $id})
-                RETURN r.kind, r.key, r.graph, r.json, r.updated_at, r.data, r.version""",
-                {"id": id_},
+                RETURN r.kind, r.key, r.graph, r.json, r.updated_at,
+                    CASE WHEN $data THEN r.data END, r.version""",
+                {"id": id_, "data": with_data},
             )
             if row is None:
                 return None
+            if not with_data:
+                return decode_record(row[0], row[1], row[2], row[3], None, row[4])
             data = bytes(row[5] or b"")
             if row[5] is None:
                 parts = rows_of(
@@ -484,8 +511,9 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
     ) -> Neo4jLoadSession:
         """Begins or resumes a load; see ``Store.begin_load``."""
         require_graph_name(graph)
+        connection = self._connection.patient(self._load_retry_s)
         plan = begin(
-            self._connection,
+            connection,
             graph,
             replace=replace,
             owner=owner,
@@ -494,8 +522,8 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
             lease_s=lease_s,
             max_new_types=self._max_new_types,
         )
-        drop_editions(self._connection)
-        session = Neo4jLoadSession(self._connection, plan)
+        drop_editions(connection)
+        session = Neo4jLoadSession(connection, plan)
         try:
             session.copy_base()
         except BaseException as error:
@@ -585,6 +613,7 @@ def open_neo4j(
     trust_snapshots: bool = False,
     max_new_types: int = MAX_NEW_TYPES,
     retry_s: float = RETRY_S,
+    load_retry_s: float = LOAD_RETRY_S,
     connect_timeout_s: float = CONNECT_TIMEOUT_S,
 ) -> Neo4jStore:
     """Opens the store in a Neo4j server; makes its indexes where there are none.
@@ -599,6 +628,7 @@ def open_neo4j(
         trust_snapshots: Whether to open snapshots without checking their content.
         max_new_types: Most new relationship types a load may make.
         retry_s: How long a failed transaction is tried again, seconds.
+        load_retry_s: The same of a load into a cluster (``neo4j://``), if that is longer.
         connect_timeout_s: How long to wait for a connection, seconds.
 
     Raises:
@@ -625,10 +655,12 @@ def open_neo4j(
         connection.close()
         raise
     folder = snapshot_folder or user_cache_path("graph-service") / "snapshots" / store_id
+    connection.share_bookmarks(folder / f"{store_id}.bookmarks")
     return Neo4jStore(
         connection,
         SnapshotCache(folder, snapshot_cache_bytes, trust=trust_snapshots),
         max_new_types=max_new_types,
+        load_retry_s=load_retry_s,
     )
 
 

@@ -25,9 +25,11 @@ from graph_service.model.graph import (
     NameIndex,
     NodeKind,
     SameAs,
+    StatementIds,
     StringTable,
     Uint8,
 )
+from graph_service.model.graph_arrays import join_texts, reorder_texts
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
 from graph_service.model.statement import Entity, EntityKind, Rank
@@ -132,24 +134,6 @@ class _Texts:
         np.cumsum(np.frombuffer(self._lengths, dtype=np.int64), out=offsets[1:])
         table = StringTable(np.frombuffer(self._data, dtype=np.uint8), offsets)
         return table if order is None else reorder_texts(table, order)
-
-
-def reorder_texts(table: StringTable, order: Int64, /) -> StringTable:
-    """Returns the texts of some places, in that order (any number of them, repeats allowed)."""
-    starts = table.offsets[order]
-    lengths = table.offsets[order + 1] - starts
-    offsets = np.zeros(len(order) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    data = np.empty(int(offsets[-1]), dtype=np.uint8)
-    step = 20_000
-    for begin in range(0, len(order), step):
-        end = min(begin + step, len(order))
-        low, high = int(offsets[begin]), int(offsets[end])
-        shift = starts[begin:end] - offsets[begin:end]
-        places = np.repeat(shift, lengths[begin:end])
-        places += np.arange(low, high)
-        data[low:high] = table.data[places]
-    return StringTable(data, offsets)
 
 
 def chunks_of_rows(
@@ -273,13 +257,14 @@ def build_from_columns(
     tail[edges.is_literal] = np.arange(len(edges.values), dtype=np.int32) + entity_count
     node_count = entity_count + len(edges.values)
     relation_labels = nodes.labels_of(relation_keys)
+    node_ids = join_texts(nodes.ids, edges.values)
     return KnowledgeGraph(
         name=info.name,
         edition=info.edition,
         fingerprints=info.fingerprints,
         entity_count=entity_count,
         node_keys=nodes.keys,
-        node_ids=_joined(nodes.ids, edges.values),
+        node_ids=node_ids,
         node_kinds=np.concatenate((nodes.kinds, _literal_kinds(edges.values))),
         relation_keys=relation_keys,
         relation_ids=StringTable.build(relations[int(key)] for key in relation_keys),
@@ -287,7 +272,7 @@ def build_from_columns(
         rel=rel,
         tail=tail,
         statement_keys=edges.statement_keys,
-        statement_ids=edges.statement_ids,
+        statement_ids=StatementIds.pack(edges.statement_ids, head, node_ids),
         rank=edges.ranks,
         best=best_ranked(head, rel, edges.ranks, len(relation_keys)),
         out_edges=Adjacency.build(head, node_count),
@@ -526,13 +511,6 @@ def _places(keys: Int64, wanted: Int64, info: GraphInfo) -> Int32:
             hint="Load the graph again with --replace.",
         )
     return places.astype(np.int32)
-
-
-def _joined(first: StringTable, second: StringTable) -> StringTable:
-    return StringTable(
-        np.concatenate((first.data, second.data)),
-        np.concatenate((first.offsets, second.offsets[1:] + first.offsets[-1])),
-    )
 
 
 def _literal_kinds(values: StringTable) -> Uint8:

@@ -58,6 +58,7 @@ class SnapshotCache:
         graph = self._open(place, info, verify=not self.trust)
         if graph is not None:
             return graph
+        self._tell_of_earlier(place)
         built = build()
         try:
             self._save(built, place)
@@ -113,6 +114,24 @@ class SnapshotCache:
         """Returns the file of an edition's arrays."""
         prints = info.fingerprints
         return self.folder / f"{FORMAT}-{prints.edges}-{prints.content}{_SUFFIX}"
+
+    def adopt(self, info: GraphInfo, path: Path, /) -> None:
+        """Takes a file of the same folder, checked already, as the arrays of an edition."""
+        place = self.place(info)
+        path.chmod(0o444)
+        path.replace(place)
+        self._evict(place)
+
+    def _tell_of_earlier(self, place: Path) -> None:
+        """Says that the arrays are there as another version of this package keeps them."""
+        _, _, prints = place.name.partition("-")
+        for earlier in sorted(self.folder.glob(f"*-{prints}")):
+            _log.warning(
+                "the snapshot %s is of another version of this package; it is built again from "
+                "the store, in format %s",
+                earlier.name,
+                FORMAT,
+            )
 
     def _open(self, place: Path, info: GraphInfo, *, verify: bool) -> KnowledgeGraph | None:
         try:

@@ -14,10 +14,12 @@ import mmap
 import os
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -31,11 +33,12 @@ from graph_service.model.graph import (
     LabelColumn,
     NameIndex,
     SameAs,
+    StatementIds,
     StringTable,
 )
 from graph_service.model.graph_info import GraphInfo
 
-FORMAT = 3
+FORMAT = 4
 """Version of the layout; part of the file's name."""
 
 BLOCK_BYTES = 4 * 2**20
@@ -45,8 +48,9 @@ _HEAD = struct.Struct("<8sIIQ")
 _ALIGNMENT = 64
 _MAX_HEADER_BYTES = 2**30
 _CHECKING_THREADS = 2
+_PIECE_BYTES = 64 * 2**10
 _LABEL_SETS = ("node_labels", "relation_labels")
-_TABLES = ("node_ids", "relation_ids", "statement_ids")
+_TABLES = ("node_ids", "relation_ids")
 _ADJACENCIES = ("out_edges", "in_edges")
 _COLUMNS = (
     *("node_keys", "node_kinds", "relation_keys", "head", "rel", "tail"),
@@ -96,6 +100,12 @@ def arrays_of(graph: KnowledgeGraph, /) -> dict[str, Array]:
     for name in _TABLES:
         table: StringTable = getattr(graph, name)
         arrays[f"{name}.data"], arrays[f"{name}.offsets"] = table.data, table.offsets
+    ids = graph.statement_ids
+    if isinstance(ids, StringTable):
+        ids = StatementIds.pack(ids, graph.head, graph.node_ids)
+    arrays["statement_ids.numbers"], arrays["statement_ids.forms"] = ids.numbers, ids.forms
+    arrays["statement_ids.others.data"] = ids.others.data
+    arrays["statement_ids.others.offsets"] = ids.others.offsets
     for name in _ADJACENCIES:
         adjacency: Adjacency = getattr(graph, name)
         arrays[f"{name}.indptr"], arrays[f"{name}.edges"] = adjacency.indptr, adjacency.edges
@@ -235,15 +245,35 @@ def _read_header(file: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
     return described, start
 
 
+def _reader(file: BinaryIO) -> Callable[[int, int], bytes]:
+    """Returns what reads so many bytes at a place of a file, in several threads."""
+    if hasattr(os, "pread"):
+        return partial(os.pread, file.fileno())
+    # Windows has none.
+    lock = Lock()
+
+    def read(length: int, place: int) -> bytes:
+        with lock:
+            file.seek(place)
+            return file.read(length)
+
+    return read
+
+
 def _verify(file: BinaryIO, header: dict[str, Any], start: int) -> None:
     """Raises ``ValueError`` naming the first block that is not as it was written."""
-    descriptor = file.fileno()
+    read = _reader(file)
 
     def check(work: tuple[str, int, int, int]) -> str | None:
         name, place, length, wanted = work
-        # Not through a mapping: a file that is cut meanwhile would end the process.
-        found = os.pread(descriptor, length, place)
-        if len(found) == length and zlib.crc32(found) == wanted:
+        # Not through a mapping: a file that is cut meanwhile would end the process. And in small
+        # pieces: what is freed of large ones stays with each process that has opened the file.
+        found, end = 0, place + length
+        for start in range(place, end, _PIECE_BYTES):
+            piece = read(min(_PIECE_BYTES, end - start), start)
+            length -= len(piece)
+            found = zlib.crc32(piece, found)
+        if not length and found == wanted:
             return None
         return f"{name} does not match its checksum at byte {place}"
 
@@ -296,6 +326,13 @@ def _graph(arrays: dict[str, Any], header: dict[str, Any], info: GraphInfo) -> K
     parts: dict[str, Any] = {name: arrays[name] for name in _COLUMNS}
     parts |= {name: table(name) for name in _TABLES}
     parts |= {name: labels(name) for name in _LABEL_SETS}
+    parts["statement_ids"] = StatementIds(
+        arrays["statement_ids.numbers"],
+        arrays["statement_ids.forms"],
+        table("statement_ids.others"),
+        arrays["head"],
+        parts["node_ids"],
+    )
     for name in _ADJACENCIES:
         parts[name] = Adjacency(arrays[f"{name}.indptr"], arrays[f"{name}.edges"])
     return KnowledgeGraph(

@@ -266,7 +266,7 @@ def migrate(connection: sqlite3.Connection, /) -> None:
                 return
             if version not in MIGRATIONS:
                 raise SchemaVersionError(
-                    f"there is no way forward from schema {version} to {SCHEMA_VERSION}",
+                    f"this version cannot upgrade schema {version} to {SCHEMA_VERSION}",
                     hint="Load the graph again into a new file.",
                 )
             MIGRATIONS[version](connection)

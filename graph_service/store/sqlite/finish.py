@@ -31,6 +31,7 @@ from graph_service.store.sqlite.schema import (
 from graph_service.worker_pool import WorkerDiedError, WorkerPool, default_worker_count
 
 NAME_ROWS = 10_000
+GONE_ROWS = 10_000
 # Starting processes takes half a second.
 WORTHWHILE_ENTITIES = 50_000
 # Of the rows of one id that of this load stays which came first and which no newer document of
@@ -51,7 +52,7 @@ _GONE = """INSERT INTO temp.gone SELECT row, kept, rival FROM (
 _ROW_OF_HASH = """SELECT s.id, h.id, r.id, s.tail, t.id, s.value, s.rank, s.qualifiers, s.sources,
     s.context FROM statements_$n s CROSS JOIN entities_$n h ON h.key = s.head
     CROSS JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail
-    WHERE s.row IN (SELECT row FROM temp.gone WHERE row > ? ORDER BY row LIMIT 10000)"""
+    WHERE s.row IN (SELECT row FROM temp.gone WHERE row > ? ORDER BY row LIMIT ?)"""
 
 
 class Finish:
@@ -175,8 +176,8 @@ class Finish:
         while True:
             rows = self._execute(
                 """SELECT g.row, g.kept, s.id FROM temp.gone g JOIN statements_$n s
-                    ON s.row = g.row WHERE g.rival = 2 AND g.row > ? ORDER BY g.row LIMIT 10000""",
-                (last,),
+                    ON s.row = g.row WHERE g.rival = 2 AND g.row > ? ORDER BY g.row LIMIT ?""",
+                (last, GONE_ROWS),
             ).fetchall()
             if not rows:
                 return
@@ -213,14 +214,14 @@ class Finish:
         sums = np.frombuffer(stored, dtype=np.uint64).copy()
         last = 0
         while True:
-            rows = execute(_ROW_OF_HASH, (last,)).fetchall()
+            rows = execute(_ROW_OF_HASH, (last, GONE_ROWS)).fetchall()
             if not rows:
                 break
             sums = sums - sums_of_rows(rows)
             (last,) = execute(
                 """SELECT max(row) FROM
-                    (SELECT row FROM temp.gone WHERE row > ? ORDER BY row LIMIT 10000)""",
-                (last,),
+                    (SELECT row FROM temp.gone WHERE row > ? ORDER BY row LIMIT ?)""",
+                (last, GONE_ROWS),
             ).fetchone()
         execute("UPDATE editions SET sums = ? WHERE number = ?", (sums.tobytes(), self._number))
         execute("DROP TABLE IF EXISTS temp.loose")

@@ -52,10 +52,11 @@ from graph_service.store.sqlite.schema import (
 )
 
 COPY_ROWS = 200_000
+CONFLICT_ROWS = 10_000
 _SELECT_CONFLICTS = """SELECT c.number, c.id, c.is_document, a.source, c.line, b.source, c.kept_line
     FROM conflicts_$n c JOIN batches_$n a ON a.number = c.batch
     JOIN batches_$n b ON b.number = c.kept_batch
-    WHERE c.number > ? ORDER BY c.number LIMIT 10000"""
+    WHERE c.number > ? ORDER BY c.number LIMIT ?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,12 +178,24 @@ class SqliteLoadSession:
             with self._lock, mapping_errors(self._database.path):
                 self._require_open()
                 rows = self._connection.execute(
-                    of_edition(_SELECT_CONFLICTS, self._number), (last,)
+                    of_edition(_SELECT_CONFLICTS, self._number), (last, CONFLICT_ROWS)
                 ).fetchall()
             if not rows:
                 return
             last = rows[-1][0]
             yield [Conflict(id_, bool(document), *places) for _, id_, document, *places in rows]
+
+    def fingerprints(self) -> Fingerprints:
+        """Returns those of the finished edition; see ``LoadSession.fingerprints``."""
+        with self._lock, mapping_errors(self._database.path):
+            self._require_open()
+            row = self._connection.execute(
+                "SELECT edges, content FROM editions WHERE number = ? AND state = 'finished'",
+                (self._number,),
+            ).fetchone()
+        if row is None:
+            raise InputError("fingerprints are those of a finished load: call finish() first")
+        return Fingerprints(*row)
 
     def publish(self) -> GraphInfo:
         """Makes the edition the graph's current one; see ``LoadSession.publish``.

@@ -49,7 +49,7 @@ from graph_service.store.names import (
 )
 from graph_service.store.protocol import EdgeRow, EntityLookup, Inspected, Neighbourhood, Record
 from graph_service.store.records import decode_record, encode_fields
-from graph_service.store.search import CANDIDATE_LIMIT, exact_term, query_terms, rank_hits
+from graph_service.store.search import CANDIDATE_LIMIT, rank_hits, wanted_of
 from graph_service.store.snapshot.build import (
     NameChunk,
     build_from_columns,
@@ -308,22 +308,27 @@ class SqliteStore(CachedStore[SqlitePassages]):
         *,
         languages: Sequence[str] = (),
         limit: int = 10,
+        prefix: bool = False,
         deadline: Deadline | None = None,
     ) -> list[SearchHit]:
         """Returns entities by name; see ``GraphReader.search`` and ``store.search``."""
         number = self._edition(edition)
-        terms = query_terms(query)
-        if not terms:
+        sought = wanted_of(query, prefix=prefix)
+        if not sought:
             return []
         candidates: list[Entity] = []
         template = "SELECT rowid FROM names_$n WHERE names_$n MATCH ? ORDER BY rowid LIMIT ?"
         with self._database.reading(deadline) as connection:
             keys: dict[int, None] = {}
-            for match in (f'"{exact_term(query)}"', " AND ".join(f'"{term}"' for term in terms)):
-                rows = connection.execute(of_edition(template, number), (match, CANDIDATE_LIMIT))
+            for wanted in sought:
+                parts = [f'"{token}"' for token in wanted.tokens]
+                if wanted.begins:
+                    parts.append(f'"{wanted.begins}" *')
+                given = (" AND ".join(parts), CANDIDATE_LIMIT)
+                rows = connection.execute(of_edition(template, number), given)
                 keys.update(dict.fromkeys(key for (key,) in rows.fetchall()))
             candidates = _entities_by_key(connection, number, keys)
-        return rank_hits(candidates, query, languages=languages, limit=limit)
+        return rank_hits(candidates, query, languages=languages, limit=limit, prefix=prefix)
 
     def save_record(self, record: Record, /) -> None:
         """Saves a record; see ``Records.save_record``."""
@@ -340,13 +345,13 @@ class SqliteStore(CachedStore[SqlitePassages]):
                 ),
             )
 
-    def get_record(self, kind: str, key: str, /) -> Record | None:
-        """Returns a record, or None."""
+    def get_record(self, kind: str, key: str, /, *, with_data: bool = True) -> Record | None:
+        """Returns a record, or None; see ``Records.get_record``."""
         with self._database.reading() as connection:
             row = connection.execute(
-                """SELECT kind, key, graph, json, data, updated_at FROM records
-                    WHERE kind = ? AND key = ?""",
-                (kind, key),
+                """SELECT kind, key, graph, json, CASE WHEN ? THEN data END, updated_at
+                    FROM records WHERE kind = ? AND key = ?""",
+                (with_data, kind, key),
             ).fetchone()
         return None if row is None else decode_record(*row)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from graph_service.model.graph import KnowledgeGraph
-from graph_service.model.stored_view import Deviation, ViewReport
+from graph_service.model.graph import RANKS, KnowledgeGraph
+from graph_service.model.statement import Rank
+from graph_service.model.stored_view import NAMES_CHANGED, Deviation, ViewReport
 from graph_service.model.view_delta import ViewDelta
 
 Label = Callable[[int], str]
@@ -14,10 +15,17 @@ Label = Callable[[int], str]
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Relation and value of a statement: numbers of the base, or of the delta's new ones."""
+    """What a statement says: numbers of the base, or of the delta's new ones.
+
+    Attributes:
+        head: None where it is the base statement's.
+        rank: None where a view leaves it as it is.
+    """
 
     rel: int
     tail: int
+    head: int | None = None
+    rank: Rank | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +57,30 @@ def differences(
         count: How many to yield at most; all where None.
     """
     end = delta.changed_count if count is None else min(delta.changed_count, start + count)
-    removed, replaced = len(delta.removed), len(delta.replaced)
+    removed, changed = len(delta.removed), len(delta.replaced)
+    now_ranks = delta.ranks_of_replaced(graph.rank)
     for place in range(start, end):
         if place < removed:
             edge = int(delta.removed[place])
             yield Difference(edge, int(graph.head[edge]), _base(graph, edge), None)
-        elif place < removed + replaced:
+        elif place < removed + changed:
             row = place - removed
             edge = int(delta.replaced[row])
-            after = End(int(delta.replaced_rel[row]), int(delta.replaced_tail[row]))
-            yield Difference(edge, int(graph.head[edge]), _base(graph, edge), after)
+            head = int(graph.head[edge])
+            now = head if delta.replaced_head is None else int(delta.replaced_head[row])
+            was, is_ = int(graph.rank[edge]), int(now_ranks[row])
+            after = End(
+                int(delta.replaced_rel[row]),
+                int(delta.replaced_tail[row]),
+                None if now == head else now,
+                None if was == is_ else RANKS[is_],
+            )
+            before = _base(graph, edge)
+            if was != is_:
+                before = replace(before, rank=RANKS[was])
+            yield Difference(edge, head, before, after)
         else:
-            row = place - removed - replaced
+            row = place - removed - changed
             after = End(int(delta.added_rel[row]), int(delta.added_tail[row]))
             yield Difference(None, int(delta.added_head[row]), None, after)
 
@@ -82,6 +102,13 @@ def describe_change(difference: Difference, /, *, node_label: Label, relation_la
     >>> rewired = Difference(7, 0, End(0, 1), End(0, 2))
     >>> describe_change(rewired, node_label=label, relation_label=relation)
     'Maria Shriver: spouse -> was Arnold Schwarzenegger, now Ljubljana'
+    >>> turned = Difference(7, 0, End(0, 1), End(0, 0, head=1))
+    >>> describe_change(turned, node_label=label, relation_label=relation)
+    'Maria Shriver: spouse -> Arnold Schwarzenegger, now Arnold Schwarzenegger: spouse -> \
+Maria Shriver'
+    >>> ranked = Difference(7, 0, End(0, 1, rank=Rank.DEPRECATED), End(0, 1, rank=Rank.NORMAL))
+    >>> describe_change(ranked, node_label=label, relation_label=relation)
+    'Maria Shriver: spouse -> Arnold Schwarzenegger, was deprecated, now normal'
     """
     head = node_label(difference.head)
     before, after = difference.before, difference.after
@@ -92,6 +119,13 @@ def describe_change(difference: Difference, /, *, node_label: Label, relation_la
     rel, tail = relation_label(before.rel), node_label(before.tail)
     if after is None:
         return f"{head}: {rel} -> {tail}, gone"
+    if after.head is not None:
+        return (
+            f"{head}: {rel} -> {tail}, now {node_label(after.head)}: "
+            f"{relation_label(after.rel)} -> {node_label(after.tail)}"
+        )
+    if after.rank is not None and before.rank is not None:
+        return f"{head}: {rel} -> {tail}, was {before.rank.value}, now {after.rank.value}"
     if after.tail == before.tail:
         return f"{head}: was {rel}, now {relation_label(after.rel)} -> {tail}"
     if after.rel == before.rel:
@@ -99,6 +133,19 @@ def describe_change(difference: Difference, /, *, node_label: Label, relation_la
     return (
         f"{head}: was {rel} -> {tail}, now {relation_label(after.rel)} -> {node_label(after.tail)}"
     )
+
+
+def describe_names(id_: str, before: str, after: str, /) -> str:
+    """Returns in words what an entity with other names is called, by its label.
+
+    >>> describe_names("Q42", "Douglas Adams", "Douglas Adasm")
+    'Q42: was Douglas Adams, now Douglas Adasm'
+    >>> describe_names("Q42", "Douglas Adams", "Douglas Adams")
+    'Q42: Douglas Adams, with other names beside it'
+    """
+    if before == after:
+        return f"{id_}: {after}, with other names beside it"
+    return f"{id_}: was {before}, now {after}"
 
 
 def describe_report(report: ViewReport, /) -> str:
@@ -115,7 +162,8 @@ def describe_report(report: ViewReport, /) -> str:
             if report.level_asked is not None
             else "level"
         )
-        parts.append(f"{asked} {report.level_reached:.4g} of {report.scope_edges} edges")
+        kind = "entities" if NAMES_CHANGED in report.counts else "edges"
+        parts.append(f"{asked} {report.level_reached:.4g} of {report.scope_edges} {kind}")
     if report.unavoidable:
         parts.append(f"{report.unavoidable} repeat a triple, as no other choice was left")
     return "; ".join([*parts, *report.notes])

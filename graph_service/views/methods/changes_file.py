@@ -9,11 +9,13 @@ Fields: ``statementId`` (or ``statement_id``), ``remove`` (true), ``head``, ``re
 
 A statement id with ``remove`` removes it, with a relation or value changes it; head, relation and
 value without a statement id add one. Empty lines, and lines that begin with ``#``, are skipped.
+
+A file of the changes of many questions has the id of its question in each line: ``questionId``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,8 @@ from graph_service.model.identity import normalise_entity_id
 from graph_service.model.values import EntityValue, StringValue, Value, decode_value
 from graph_service.model.view_spec import Change
 
-_NAMES = {"statement_id": "statementId"}
+QUESTION = "questionId"
+_NAMES = {"statement_id": "statementId", "question_id": QUESTION}
 _FIELDS = ("statementId", "remove", "head", "relation", "value", "text")
 _FLAGS = {"": False, "false": False, "0": False, "no": False, "true": True, "1": True, "yes": True}
 
@@ -36,11 +39,32 @@ def read_changes(path: Path, /) -> tuple[Change, ...]:
         InputError: The file can't be read, holds no change, or a line is wrong; names the line and
             the field.
     """
+    return parse_changes(_lines_of(path), source=str(path))
+
+
+def read_question_changes(path: Path, /) -> dict[str, tuple[Change, ...]]:
+    """Returns the changes of a file by the question that each line names, in the file's order.
+
+    Raises:
+        InputError: As for ``read_changes``, or a line names no question.
+    """
+    found: dict[str, list[Change]] = {}
+    for where, fields in _records(_lines_of(path), str(path), (*_FIELDS, QUESTION)):
+        question = fields.pop(QUESTION, None)
+        if not isinstance(question, str | int) or isinstance(question, bool):
+            raise InputError(
+                f"{where}: field {QUESTION!r} should be the id of a question, got {question!r}",
+                argument="changes",
+            )
+        found.setdefault(str(question), []).append(_change(fields, where))
+    return {question: tuple(changes) for question, changes in found.items()}
+
+
+def _lines_of(path: Path) -> list[str]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read changes from {path}: {error}", argument="changes") from error
-    return parse_changes(text.splitlines(), source=str(path))
 
 
 def parse_changes(lines: Iterable[str], /, *, source: str = "changes") -> tuple[Change, ...]:
@@ -51,46 +75,54 @@ def parse_changes(lines: Iterable[str], /, *, source: str = "changes") -> tuple[
     >>> parse_changes(["head\trelation\tvalue", "Q1\tP2\tQ3"])[0].value
     EntityValue(id='Q3')
     """
-    changes: list[Change] = []
+    return tuple(_change(fields, where) for where, fields in _records(lines, source, _FIELDS))
+
+
+def _records(
+    lines: Iterable[str], source: str, known: tuple[str, ...]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields where each line stands and its fields; raises ``InputError`` if there is none."""
+    count = 0
     columns: list[str] | None = None
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.startswith("#"):
             continue
         where = f"{source}, line {number}"
         if line.lstrip().startswith("{"):
-            changes.append(_change(_json_fields(line, where), where))
-        elif columns is None and not changes:
-            columns = [_column(name, where) for name in line.split("\t")]
+            yield where, _json_fields(line, where, known)
+        elif columns is None and not count:
+            columns = [_column(name, where, known) for name in line.split("\t")]
+            continue
         elif columns is None:
             raise InputError(
                 f"{where}: expected a JSON object, got {line[:60]!r}", argument="changes"
             )
         else:
-            changes.append(_change(_table_fields(line, columns, where), where))
-    if not changes:
+            yield where, _table_fields(line, columns, where)
+        count += 1
+    if not count:
         raise InputError(f"{source} holds no change", argument="changes")
-    return tuple(changes)
 
 
-def _column(name: str, where: str) -> str:
+def _column(name: str, where: str, known: tuple[str, ...]) -> str:
     field = name.strip()
     field = _NAMES.get(field, field)
-    if field not in _FIELDS:
+    if field not in known:
         raise InputError(
-            f"{where}: unknown column or field {name.strip()!r}; known are {', '.join(_FIELDS)}",
+            f"{where}: unknown column or field {name.strip()!r}; known are {', '.join(known)}",
             argument="changes",
         )
     return field
 
 
-def _json_fields(line: str, where: str) -> dict[str, Any]:
+def _json_fields(line: str, where: str, known: tuple[str, ...]) -> dict[str, Any]:
     try:
         payload = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         raise InputError(f"{where}: not JSON: {error}", argument="changes") from error
     fields: dict[str, Any] = {}
     for name, given in payload.items():
-        field = _column(name, where)
+        field = _column(name, where, known)
         if field in fields:
             raise InputError(f"{where}: field {field!r} is given twice", argument="changes")
         if given is not None:

@@ -11,9 +11,26 @@ from graph_service.model.graph import Int32, KnowledgeGraph
 from graph_service.model.identity import normalise_entity_id
 from graph_service.model.limits import Deadline
 from graph_service.model.values import EntityValue, Value, encode_value
-from graph_service.model.view_delta import ViewDelta, empty_delta
+from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import Change
+from graph_service.views.drawing import Drawing, Drawn, without
 from graph_service.views.scope import edges_of
+
+
+def draw_withholding(drawing: Drawing, /) -> Drawn:
+    """Returns the view without the first of the statements that its specification names."""
+    spec = drawing.spec
+    delta, named = withhold(
+        drawing.graph, spec.statement_ids, count=spec.count, deadline=drawing.deadline
+    )
+    return Drawn(delta, named)
+
+
+def draw_custom(drawing: Drawing, /) -> Drawn:
+    """Returns the view with a person's own changes."""
+    graph = drawing.graph
+    delta = apply_changes(graph, drawing.spec.changes, deadline=drawing.deadline)
+    return Drawn(delta, graph.edge_count, is_share=False)
 
 
 def withhold(
@@ -36,17 +53,7 @@ def withhold(
     """
     edges = edges_of(graph, statement_ids, argument="statement_ids", deadline=deadline)
     removed = np.unique(np.array(edges[:count], dtype=np.int32))
-    none = empty_delta()
-    delta = ViewDelta(
-        removed=removed,
-        replaced=none.replaced,
-        replaced_rel=none.replaced_rel,
-        replaced_tail=none.replaced_tail,
-        added_head=none.added_head,
-        added_rel=none.added_rel,
-        added_tail=none.added_tail,
-    )
-    return delta, len(set(edges))
+    return without(removed), len(set(edges))
 
 
 @dataclass(slots=True)

@@ -1,15 +1,116 @@
-"""Relation replacement: an edge gets the relation least likely for its two ends (O10)."""
+"""Relation replacement: an edge gets another relation (O10, B3).
+
+``argmin`` takes the relation least likely for the two ends, as OKGQA does. Few relations are the
+least likely of most pairs (95 % of CoDEx-S's edges get one of two), so that a reader can tell
+them; the report says so. ``plausible`` takes one that joins entities of the same types.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from graph_service.model.graph import Int32, Int64, KnowledgeGraph
+from graph_service.errors import InputError
+from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph
 from graph_service.model.limits import Deadline
-from graph_service.views.draw import Stream
+from graph_service.model.view_delta import ViewDelta, empty_delta
+from graph_service.model.view_spec import Replacement, Sampling
+from graph_service.views.choosing import Candidates, first_able, take_turns
+from graph_service.views.draw import Stream, below, smallest
+from graph_service.views.drawing import Drawing, Drawn, repeats, replaced
 from graph_service.views.pairs import PairIndex, contains
 from graph_service.views.prepared import PreparedBase
 from graph_service.views.scorer.counting import CHUNK_CELLS
+
+
+def draw_replacement(drawing: Drawing, /) -> Drawn:
+    """Returns the view in which the first edges in hash order have other relations.
+
+    Raises:
+        InputError: The base was prepared with another scorer than the one asked for.
+    """
+    spec, scorer = drawing.spec, drawing.prepared.scorer
+    scope = drawing.scope()
+    if scorer.name != spec.scorer:
+        raise InputError(
+            f"the view asks for scorer {spec.scorer!r}, got {scorer.name!r}",
+            argument="scorer",
+            hint="Ask for 'counts', which needs no training, or train that scorer first.",
+        )
+    is_plausible = spec.replacement is Replacement.PLAUSIBLE
+    delta = (_plausible if is_plausible else _replaced)(drawing, scope)
+    _note_the_commonest(drawing, delta)
+    return Drawn(delta, len(scope), repeats(drawing.graph, delta, drawing.index))
+
+
+def _note_the_commonest(drawing: Drawing, delta: ViewDelta) -> None:
+    """Says so where one relation takes more than half of several changes."""
+    changes = len(delta.replaced)
+    if changes < 2:
+        return
+    counts = np.bincount(delta.replaced_rel)
+    most = int(counts.argmax())
+    if 2 * int(counts[most]) > changes:
+        drawing.notes.append(
+            f"relation {drawing.graph.relation_ids[most]} takes {counts[most]} of {changes} "
+            "changes, more than half of them"
+        )
+
+
+def _plausible(drawing: Drawing, scope: Int32) -> ViewDelta:
+    graph, prepared = drawing.graph, drawing.prepared
+    signatures = prepared.signatures
+
+    def choose(edges: Int32) -> Int32:
+        head, rel, tail = graph.head[edges], graph.rel[edges], graph.tail[edges]
+        to = signatures.kind_of[tail] * graph.relation_count
+
+        def refused(rows: Int64, offered: Int32) -> Bool:
+            joined = contains(signatures.with_tails, to[rows] + offered)
+            said = prepared.says(head[rows], offered, tail[rows])
+            return np.asarray((offered == rel[rows]) | ~joined | said)
+
+        def packed(rows: Int64, offered: Int32) -> Int64:
+            return drawing.index.pack(head[rows], offered, tail[rows])
+
+        candidates = Candidates(
+            signatures.of_heads,
+            signatures.kind_of[head],
+            graph.statement_keys[edges],
+            drawing.stream,
+        )
+        return take_turns(candidates, refused=refused, packed=packed, deadline=drawing.deadline)
+
+    edges, relations = first_able(drawing, scope, drawing.asked(len(scope)), choose)
+    return replaced(graph, edges, rel=relations)
+
+
+def _replaced(drawing: Drawing, scope: Int32) -> ViewDelta:
+    graph, stream, asked = drawing.graph, drawing.stream, drawing.asked(len(scope))
+    if len(drawing.index.relations) < 2:
+        if asked:
+            drawing.notes.append(f"{asked} edges were asked and the graph has no second relation")
+        return empty_delta()
+    chosen: Int64
+    if drawing.spec.sampling is Sampling.OKGQA:
+        counters = np.arange(asked, dtype=np.int64)
+        chosen = np.unique(below(stream.hashes(counters, purpose="draw"), len(scope)))
+        if len(chosen) < asked:
+            drawing.notes.append(
+                f"sampling okgqa draws with replacement: {asked} edges were asked, "
+                f"{len(chosen)} changed"
+            )
+    else:
+        hashes = stream.hashes(graph.statement_keys, at=scope, purpose="order")
+        chosen = smallest(hashes, asked)
+    relations = new_relations(
+        drawing.prepared,
+        scope,
+        chosen,
+        stream=stream,
+        deadline=drawing.deadline,
+        nth=drawing.spec.nth,
+    )
+    return replaced(graph, scope[chosen], rel=relations)
 
 
 def new_relations(
@@ -20,13 +121,14 @@ def new_relations(
     *,
     stream: Stream,
     deadline: Deadline,
+    nth: int = 1,
 ) -> Int32:
     """Returns the new relation of each chosen edge, int32.
 
     Candidates are the relations of entity-valued edges, less the edge's own and those that
     the base already has between the same ends in the same direction. Of several edges in scope
     with the same ends, the first in hash order takes the least likely, the second the next, and
-    so on. An edge without a free candidate repeats a triple, the least likely that is not itself.
+    so on; with ``nth`` the first takes the n-th least likely, or the last there is. An edge without a free candidate repeats a triple, the least likely that is not itself.
 
     Args:
         prepared: The base, its scorer and which entities it joins; at least one relation differs
@@ -35,11 +137,12 @@ def new_relations(
         chosen: Places in ``scope``, ascending.
         stream: The hash order.
         deadline: When to give up.
+        nth: Which of the least likely is taken first, from 1.
     """
     graph, scorer, index = prepared.graph, prepared.scorer, prepared.index
     edges = scope[chosen]
     found = np.zeros(len(edges), dtype=np.int32)
-    alone = ~index.parallel[edges]
+    alone = ~index.parallel[edges] & (nth == 1)
     own = graph.rel[edges]
     found[alone] = prepared.least_likely(edges[alone], deadline=deadline)
     crowded = np.flatnonzero(~alone)
@@ -62,7 +165,7 @@ def new_relations(
         mine = index.relations[None, :] == own[part][:, None]
         free = np.argsort(np.where(taken | mine, np.inf, scores), axis=1, kind="stable")
         free_count = width - np.count_nonzero(taken | mine, axis=1)
-        turn = turns[start : start + rows]
+        turn = turns[start : start + rows] + np.minimum(nth, np.maximum(free_count, 1)) - 1
         at = np.where(free_count > 0, turn % np.maximum(free_count, 1), 0)
         choice = free[np.arange(len(part)), at]
         forced = np.argmin(np.where(mine, np.inf, scores), axis=1)
@@ -82,7 +185,6 @@ def _turns(
     begins = np.ones(len(order), dtype=np.bool_)
     begins[1:] = ends[order[1:]] != ends[order[:-1]]
     starts = np.maximum.accumulate(np.where(begins, np.arange(len(order)), 0))
-    turns = np.zeros(len(order), dtype=np.int64)
-    turns[order] = np.arange(len(order)) - starts
-    found: Int64 = turns[np.searchsorted(crowd, places)]
-    return found
+    turns = np.zeros(len(scope), dtype=np.int64)
+    turns[crowd[order]] = np.arange(len(order)) - starts
+    return turns[places]

@@ -7,11 +7,34 @@ import numpy as np
 from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph
 from graph_service.model.hashing import Uint64
 from graph_service.model.limits import Deadline
+from graph_service.model.view_delta import empty_delta
 from graph_service.views.draw import Stream, below
+from graph_service.views.drawing import Drawing, Drawn, replaced
 from graph_service.views.pairs import PairIndex, contains
 
 DRAWS = 16
 """Tails drawn at random for an edge before all that are possible are listed for it."""
+
+
+def draw_rewiring(drawing: Drawing, /) -> Drawn:
+    """Returns the view in which the first edges in hash order have new tails."""
+    graph, index, deadline = drawing.graph, drawing.index, drawing.deadline
+    scope = drawing.scope()
+    asked = drawing.asked(len(scope))
+    outside = Outside(graph, index, deadline)
+    able = scope[rewirable(graph, scope, index=index, outside=outside)]
+    if asked > len(able):
+        drawing.notes.append(
+            f"{asked} edges were asked and {len(able)} can be rewired: the heads of the others "
+            "are joined to every entity"
+        )
+    edges = drawing.first(able, min(asked, len(able)))
+    if not len(edges):
+        return Drawn(empty_delta(), len(scope))
+    tails, again = new_tails(
+        graph, edges, stream=drawing.stream, index=index, outside=outside, deadline=deadline
+    )
+    return Drawn(replaced(graph, edges, tail=tails), len(scope), again)
 
 
 class Outside:

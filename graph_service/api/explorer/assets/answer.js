@@ -1,0 +1,300 @@
+// Who was linked, what the answer is and on what it rests, and the best paths; of a view too.
+
+import { button, byId, h, percent, said, show } from "./dom.js";
+import { entity, idOf } from "./question.js";
+
+/**
+ * @typedef {import("./main.js").Page} Page
+ * @typedef {import("./asking.js").Side} Side
+ */
+
+/** @param {Page} page */
+export function render(page) {
+  const answers = page.answers;
+  if (!answers) return;
+  const { base, view } = answers;
+  const result = base.paths ?? base.subgraph;
+  byId("answer-title").textContent = base.paths ? "Answer" : "Entity";
+  show(byId("linked"), page.state.item ? lookedAt(page) : linked(page, result));
+  show(
+    byId("answers"),
+    view
+      ? [side(page, "Base", base, view, "base"), side(page, "View", view, base, "view")]
+      : side(page, "Answer", base, null, "base"),
+  );
+  byId("answers").classList.toggle("two", Boolean(view));
+  show(byId("paths"), base.paths ? paths(page, base, view) : []);
+  byId("paths-part").hidden = !base.paths;
+}
+
+/** @param {Page} page */
+function lookedAt(page) {
+  const id = page.state.item;
+  const label = page.picture.nodes.find((node) => node.id === id)?.label ?? id;
+  return h("p", null, "Around ", entity(page, { itemId: id, label }, "around"), " ", idOf(id));
+}
+
+/**
+ * @param {Page} page
+ * @param {any} result
+ */
+function linked(page, result) {
+  if (!result.linked.length) return h("p", null, result.statusText);
+  return result.linked.map((/** @type {any} */ one, /** @type {number} */ place) => {
+    const choose = (/** @type {string} */ id) => {
+      const from = result.linked.map((/** @type {any} */ other) => other.item.itemId);
+      from[place] = id;
+      page.go({ ...page.state, from, expand: [], fold: [], sel: "" });
+    };
+    return h(
+      "div.link",
+      null,
+      one.mention ? h("span", null, "“", said(one.mention), "” is ") : "Chosen: ",
+      entity(page, one.item, `linked ${place}`),
+      " ",
+      idOf(one.item.itemId),
+      one.item.description && h("span.quiet", null, " ", said(one.item.description)),
+      one.mention && h("span.quiet", null, ` · ${percent(one.score)} sure`),
+      one.alternatives.length > 0 &&
+        h(
+          "details",
+          { "data-keep": `others ${place}` },
+          h("summary", null, `or another of ${one.alternatives.length}`),
+          h(
+            "ul.others",
+            null,
+            one.alternatives.map((/** @type {any} */ other) =>
+              h(
+                "li",
+                null,
+                h("button", { type: "button", click: () => choose(other.itemId) }, said(other.label)),
+                " ",
+                idOf(other.itemId),
+                other.description && h("span.quiet", null, " ", said(other.description)),
+              ),
+            ),
+          ),
+        ),
+      page.state.from.length > 0 && place === 0 &&
+        h("span.quiet", null, " ", button("link again", () => page.go({ ...page.state, from: [] }))),
+    );
+  });
+}
+
+/**
+ * @param {Page} page
+ * @param {string} title
+ * @param {Side} one
+ * @param {Side | null} other
+ * @param {string} key
+ */
+function side(page, title, one, other, key) {
+  const result = one.paths ?? one.subgraph;
+  const answer = result.answer;
+  const best = one.paths?.items[0];
+  const cited = answer ? answer.basis : (best?.steps ?? []);
+  const elsewhere = other && new Set(citedBy(other));
+  const heading = other ? h("h3", null, title) : null;
+  return h(
+    "section",
+    { class: `side ${key}` },
+    heading,
+    answer ? worded(page, answer, key) : unsure(page, one, key),
+    cited.length > 0 && [
+      h(heading ? "h4.minor" : "h3.minor", null, answer ? "It rests on" : "The best path"),
+      h(
+        "ol.citations",
+        null,
+        cited.map((/** @type {any} */ step) => {
+          const id = step.statement.statementId;
+          const fresh = elsewhere !== null && !elsewhere.has(id);
+          return h("li", null, citation(page, step, `${key} cited ${id}`), fresh && tag(`only ${key}`));
+        }),
+      ),
+    ],
+    answer?.truncated && h("p.quiet", null, "Limits left out statements that may count."),
+    result.constraints.length > 0 &&
+      h(
+        "p.quiet",
+        null,
+        "Read as conditions: ",
+        result.constraints.map((/** @type {any} */ each, /** @type {number} */ at) => [
+          at ? ", " : "",
+          said(each.text, "q"),
+          each.met ? " (met)" : " (not met)",
+        ]).flat(),
+      ),
+  );
+}
+
+/**
+ * @param {Page} page
+ * @param {any} answer
+ * @param {string} key
+ */
+function worded(page, answer, key) {
+  const items = answer.items.slice(0, 20);
+  const listed = answer.kind === "ENTITIES" || answer.kind === "SUPERLATIVE";
+  return h(
+    "p.answer",
+    null,
+    listed && items.length
+      ? items.map((/** @type {any} */ item, /** @type {number} */ at) => [
+          at ? ", " : "",
+          entity(page, item, `${key} answer ${item.itemId}`),
+        ])
+      : said(answer.value),
+    answer.items.length > items.length && `, and ${answer.items.length - items.length} more`,
+  );
+}
+
+/**
+ * @param {Page} page
+ * @param {Side} one
+ * @param {string} key
+ */
+function unsure(page, one, key) {
+  const result = one.paths ?? one.subgraph;
+  if (result.status !== "OK") return h("p.answer.unsure", null, result.statusText);
+  const last = one.paths?.items[0]?.steps.at(-1);
+  if (!last) return null;
+  const end = last.reversed ? last.subject : last.statement.value.item;
+  return h(
+    "p.answer.unsure",
+    null,
+    end ? entity(page, end, `${key} answer`) : said(last.statement.valueText),
+    h("span.quiet", null, " at the end of the best path; the service is not sure of an answer"),
+  );
+}
+
+/** @param {Side} one */
+function citedBy(one) {
+  const answer = one.paths?.answer;
+  const steps = answer ? answer.basis : (one.paths?.items[0]?.steps ?? []);
+  return steps.map((/** @type {any} */ step) => step.statement.statementId);
+}
+
+/**
+ * @param {Page} page
+ * @param {any} step
+ * @param {string} key
+ */
+function citation(page, step, key) {
+  const { statement, subject } = step;
+  const select = () => page.go({ ...page.state, sel: statement.statementId });
+  return h(
+    "button.citation",
+    { type: "button", click: select, "data-key": key, title: statement.statementId },
+    said(subject.label),
+    " ",
+    h("span.relation", null, said(statement.property.label)),
+    " ",
+    said(statement.valueText),
+    h("code", null, ` [${shortId(subject.itemId)}]`),
+  );
+}
+
+/**
+ * The best paths; beside a view, with the place that each has there.
+ * @param {Page} page
+ * @param {Side} base
+ * @param {Side | null} view
+ */
+function paths(page, base, view) {
+  const rows = base.paths.items.map((/** @type {any} */ path, /** @type {number} */ at) => ({
+    path,
+    base: at + 1,
+    view: view ? 1 + view.paths.items.findIndex((/** @type {any} */ one) => one.pathId === path.pathId) : 0,
+  }));
+  for (const [at, path] of (view?.paths.items ?? []).entries()) {
+    if (!rows.some((/** @type {any} */ row) => row.path.pathId === path.pathId)) {
+      rows.push({ path, base: 0, view: at + 1 });
+    }
+  }
+  if (!rows.length) return h("p", null, "There is no path.");
+  const place = (/** @type {number} */ at) => h("td.number", null, at ? `${at}.` : h("span", null, "–"));
+  return h(
+    "div.scroll",
+    { tabindex: 0, role: "region", "aria-label": "Paths" },
+    h(
+      "table",
+      null,
+      h("thead", null, h("tr", null, view
+        ? [h("th.number", { scope: "col" }, "Base"), h("th.number", { scope: "col" }, "View")]
+        : h("th.number", { scope: "col" }, "Rank"),
+        h("th", { scope: "col" }, "Path"), h("th.number", { scope: "col" }, "Score"),
+        h("th", { scope: "col" }, "Made of"))),
+      h(
+        "tbody",
+        null,
+        rows.map((/** @type {any} */ row) =>
+          h(
+            "tr",
+            { class: view && !row.view ? "gone" : !row.base ? "new" : "" },
+            view ? [place(row.base), place(row.view)] : place(row.base),
+            h("td", null, chain(page, row.path), view && moved(row)),
+            h("td.number", null, row.path.score.toFixed(3)),
+            h("td.parts", null, parts(row.path.parts)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** @param {{base: number, view: number}} row */
+function moved(row) {
+  if (!row.view) return tag("only base");
+  if (!row.base) return tag("only view");
+  const by = row.base - row.view;
+  return by ? tag(by > 0 ? `up ${by}` : `down ${-by}`) : null;
+}
+
+/**
+ * @param {Page} page
+ * @param {any} path
+ */
+function chain(page, path) {
+  const first = path.steps[0];
+  /** @type {any[]} */
+  const parts = [said(startOf(first))];
+  for (const [at, step] of path.steps.entries()) {
+    const id = step.statement.statementId;
+    const arrow = step.reversed ? ["←", ""] : ["", "→"];
+    const select = () => page.go({ ...page.state, sel: id });
+    parts.push(
+      h(
+        "button.relation",
+        { type: "button", click: select, "data-key": `path ${path.pathId} ${at}` },
+        arrow[0],
+        said(step.statement.property.label),
+        arrow[1],
+        step.change.kind !== "UNCHANGED" && ` ${step.change.kind === "ADDED" ? "+" : "≠"}`,
+      ),
+      said(step.reversed ? step.subject.label : step.statement.valueText),
+    );
+  }
+  return h("span.chain", null, parts.map((part) => [part, " "]));
+}
+
+/** @param {any} step */
+function startOf(step) {
+  return step.reversed ? step.statement.valueText : step.subject.label;
+}
+
+/** @param {{name: string, amount: number}[]} parts */
+export function parts(parts) {
+  return parts
+    .map((part) => `${part.amount >= 0 ? "+" : "−"}${Math.abs(part.amount).toFixed(3)} ${part.name.toLowerCase().replaceAll("_", " ")}`)
+    .join(" ");
+}
+
+/** @param {string} text */
+export function tag(text) {
+  return h("span.tag", null, text);
+}
+
+/** @param {string} id */
+export function shortId(id) {
+  return id.length > 28 ? `…${id.slice(-27)}` : id;
+}

@@ -1,0 +1,205 @@
+// Where the nodes of a picture stand. A function of the picture alone: no clock, no chance.
+
+/**
+ * @typedef {import("./union.js").Picture} Picture
+ * @typedef {{x: number, y: number, width: number}} Place
+ * @typedef {Place & {index: number, fx?: number, fy?: number, vx: number, vy: number}} Body
+ */
+
+export const HEIGHT = 26;
+export const MOST_CHARACTERS = 26;
+const GOLDEN = Math.PI * (3 - Math.sqrt(5));
+const GAP_X = 22;
+const GAP_Y = 44;
+
+/**
+ * Returns the label that a picture has room for.
+ * @param {string} label
+ */
+export function short(label) {
+  const letters = [...label.trim().replace(/\s+/g, " ")];
+  if (!letters.length) return "(no text)";
+  if (letters.length <= MOST_CHARACTERS) return letters.join("");
+  return `${letters.slice(0, MOST_CHARACTERS - 1).join("").trimEnd()}…`;
+}
+
+/**
+ * Returns the width of a text of 13 px, in px: by kinds of letters, since measuring would depend
+ * on the fonts of the machine.
+ * @param {string} text
+ */
+export function widthOf(text) {
+  let width = 0;
+  for (const letter of text) {
+    const code = letter.codePointAt(0) ?? 0;
+    if (code >= 0x1100 && !(code >= 0x2010 && code <= 0x2027)) width += 13.5;
+    else if ("ilj.,:;'|!() ftr".includes(letter)) width += 4.4;
+    else if ("mwMW@%".includes(letter)) width += 11.4;
+    else if (letter >= "A" && letter <= "Z") width += 9;
+    else width += 7.3;
+  }
+  return width;
+}
+
+/** Places of pictures that were drawn last: most clicks change what is marked, and no place. */
+const kept = /** @type {Map<string, Map<string, Place>>} */ (new Map());
+const KEPT = 8;
+
+/**
+ * Returns the place of each node of a picture.
+ * @param {Picture} picture
+ * @returns {Map<string, Place>}
+ */
+export function placesOf(picture) {
+  const key = JSON.stringify([
+    picture.nodes.map((node) => [node.id, node.label, node.stage]),
+    picture.edges.map((edge) => [edge.id, edge.source, edge.target, edge.stage]),
+  ]);
+  const places = kept.get(key) ?? settled(picture);
+  kept.delete(key);
+  kept.set(key, places);
+  if (kept.size > KEPT) kept.delete(/** @type {string} */ (kept.keys().next().value));
+  return places;
+}
+
+/**
+ * Returns the place of each node. Nodes of a stage are placed around those of the stages before,
+ * which stay where they are: nothing moves when a view is laid over a graph or a node is expanded.
+ * @param {Picture} picture
+ * @returns {Map<string, Place>}
+ */
+function settled(picture) {
+  /** @type {Map<string, Body>} */
+  const bodies = new Map();
+  const nodes = [...picture.nodes].sort((a, b) => a.stage - b.stage || order(a.id, b.id));
+  const edges = [...picture.edges].sort((a, b) => order(a.id, b.id));
+  const stages = [...new Set(nodes.map((node) => node.stage))];
+  for (const stage of stages) {
+    const added = nodes.filter((node) => node.stage === stage);
+    added.forEach((node, index) => {
+      bodies.set(node.id, { ...begin(node.id, index, edges, bodies), width: widthOf(short(node.label)) + 24 });
+    });
+    // Edges of later stages must not draw these nodes.
+    const known = edges.filter((edge) => edge.stage <= stage);
+    settle([...bodies.values()], links(known, bodies), added.length);
+    for (const body of bodies.values()) {
+      body.fx = body.x = Math.round(body.x);
+      body.fy = body.y = Math.round(body.y);
+    }
+  }
+  return new Map([...bodies].map(([id, { x, y, width }]) => [id, { x, y, width }]));
+}
+
+/**
+ * @param {string} id
+ * @param {number} index
+ * @param {readonly {source: string, target: string}[]} edges
+ * @param {Map<string, Body>} bodies
+ * @returns {Body}
+ */
+function begin(id, index, edges, bodies) {
+  let near = null;
+  for (const edge of edges) {
+    const other = edge.source === id ? edge.target : edge.target === id ? edge.source : "";
+    const body = bodies.get(other);
+    if (body?.fx !== undefined) {
+      near = body;
+      break;
+    }
+  }
+  const radius = near ? 90 : 40 * Math.sqrt(0.5 + index);
+  // Away from the middle, so that what is added does not cross what is there.
+  const turn = near ? Math.atan2(near.y, near.x) + 0.35 * ((index % 7) - 3) : index * GOLDEN;
+  const x = (near?.x ?? 0) + 1.5 * radius * Math.cos(turn);
+  const y = (near?.y ?? 0) + radius * Math.sin(turn);
+  return { x, y, vx: 0, vy: 0, width: 0, index: 0 };
+}
+
+/**
+ * @param {readonly {source: string, target: string}[]} edges
+ * @param {Map<string, Body>} bodies
+ */
+function links(edges, bodies) {
+  const found = [];
+  const seen = new Set();
+  for (const edge of edges) {
+    const source = bodies.get(edge.source);
+    const target = bodies.get(edge.target);
+    const pair = [edge.source, edge.target].sort().join("\n");
+    if (!source || !target || source === target || seen.has(pair)) continue;
+    seen.add(pair);
+    found.push({ source, target });
+  }
+  return found;
+}
+
+/**
+ * @param {Body[]} bodies
+ * @param {{source: Body, target: Body}[]} linked
+ * @param {number} moved
+ */
+function settle(bodies, linked, moved) {
+  const ticks = moved > 150 ? 120 : moved > 60 ? 200 : 300;
+  const link = d3
+    .forceLink(linked)
+    .distance((/** @type {any} */ one) => 95 + (one.source.width + one.target.width) / 2.6)
+    .iterations(2);
+  d3.forceSimulation(bodies)
+    .stop()
+    .alphaDecay(1 - Math.pow(0.001, 1 / ticks))
+    .force("link", link)
+    .force("charge", d3.forceManyBody().strength(-1300).distanceMax(700))
+    .force("x", d3.forceX(0).strength(0.05))
+    .force("y", d3.forceY(0).strength(0.11))
+    .force("apart", apart())
+    .tick(ticks);
+}
+
+/** A force that keeps labels, which are boxes, apart. */
+function apart() {
+  /** @type {Body[]} */
+  let bodies = [];
+  const force = () => {
+    for (let i = 0; i < bodies.length; i += 1) {
+      const a = bodies[i];
+      for (let j = i + 1; j < bodies.length; j += 1) {
+        const b = bodies[j];
+        // Most pairs are far from each other; 300 nodes have 45,000 pairs.
+        if (Math.abs(b.y - a.y) < HEIGHT + GAP_Y) push(a, b);
+      }
+    }
+  };
+  force.initialize = (/** @type {Body[]} */ given) => {
+    bodies = given;
+  };
+  return force;
+}
+
+/**
+ * @param {Body} a
+ * @param {Body} b
+ */
+function push(a, b) {
+  const dx = b.x - a.x;
+  const dy = b.y - a.y;
+  const overX = (a.width + b.width) / 2 + GAP_X - Math.abs(dx);
+  const overY = HEIGHT + GAP_Y - Math.abs(dy);
+  if (overX <= 0 || overY <= 0) return;
+  const free = (a.fx === undefined ? 1 : 0) + (b.fx === undefined ? 1 : 0);
+  if (!free) return;
+  const aside = overX < overY;
+  const amount = (0.7 * (aside ? overX : overY)) / free;
+  const sign = (aside ? dx : dy) < 0 ? -1 : 1;
+  const name = aside ? "x" : "y";
+  if (a.fx === undefined) a[name] -= sign * amount;
+  if (b.fx === undefined) b[name] += sign * amount;
+}
+
+/**
+ * Orders ids by their code units, as no locale changes.
+ * @param {string} a
+ * @param {string} b
+ */
+export function order(a, b) {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

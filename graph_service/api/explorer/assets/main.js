@@ -1,0 +1,326 @@
+// The page that explores: one state, which is the address, and what is drawn from it.
+
+import * as answer from "./answer.js";
+import { ApiError, ask, forget } from "./api.js";
+import { asked, load, startsOf } from "./asking.js";
+import * as details from "./details.js";
+import { button, byId, h, show } from "./dom.js";
+import * as exporting from "./export.js";
+import * as item from "./item.js";
+import * as perturb from "./perturb.js";
+import { LOOKS, draw } from "./picture.js";
+import * as question from "./question.js";
+import { connect } from "./server.js";
+import { START, asksNothing, readState, writeState } from "./state.js";
+import * as tables from "./tables.js";
+import { shownOf, unionOf } from "./union.js";
+
+/**
+ * @typedef {import("./state.js").State} State
+ * @typedef {import("./union.js").Picture} Picture
+ */
+
+const ZOOMS = [0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.6, 2];
+
+/** What all parts of the page share. */
+export class Page {
+  /** @type {State} */
+  state = START;
+  /** @type {any[]} */
+  graphs = [];
+  /** @type {import("./asking.js").Answers | null} */
+  answers = null;
+  /** @type {Picture} */
+  picture = { nodes: [], edges: [] };
+  /** @type {Picture} what is shown of the picture */
+  shown = { nodes: [], edges: [] };
+  /** @type {Map<string, string>} labels of relations and classes that filters name */
+  names = new Map();
+  #asked = "";
+  #opened = "";
+  /** @type {AbortController | null} */
+  #loading = null;
+  /** @type {number | null} null to fit the width */
+  #zoom = null;
+
+  get graph() {
+    return this.graphs.find((one) => one.name === (this.state.graph || this.graphs[0].name));
+  }
+
+  /**
+   * Goes to a state, which begins an entry of the browser's history.
+   * @param {State} state
+   * @param {{replace?: boolean}} [how]
+   */
+  go(state, { replace = false } = {}) {
+    const address = writeState(state);
+    if (address === (location.hash || "#")) return;
+    if (replace) history.replaceState(null, "", address);
+    else history.pushState(null, "", address);
+    void this.update();
+  }
+
+  /**
+   * Goes to a state and asks it even where it was asked before.
+   * @param {State} state
+   */
+  askAgain(state) {
+    forget();
+    this.#asked = "";
+    history.pushState(null, "", writeState(state));
+    void this.update();
+  }
+
+  /** Shows what the address says. */
+  async update() {
+    this.state = readState(location.hash);
+    question.render(this);
+    document.title = `${this.title()} · graph-service`;
+    byId("welcome").hidden = !asksNothing(this.state);
+    byId("results").hidden = asksNothing(this.state) || !this.answers;
+    if (asksNothing(this.state) || !this.graphs.length) {
+      this.#asked = "";
+      this.answers = null;
+      byId("results").hidden = true;
+      return;
+    }
+    const state = { ...this.state, graph: this.state.graph || this.graph?.name || "" };
+    const now = asked(state);
+    if (now === this.#asked) {
+      this.render();
+      return;
+    }
+    this.#asked = now;
+    await this.#load(state);
+  }
+
+  /** @param {State} state */
+  async #load(state) {
+    this.#loading?.abort();
+    const loading = new AbortController();
+    this.#loading = loading;
+    performance.mark("asked");
+    byId("main").setAttribute("aria-busy", "true");
+    byId("busy").hidden = false;
+    show(byId("problem"));
+    try {
+      const answers = await load(state, loading.signal, () => {});
+      if (loading.signal.aborted) return;
+      performance.mark("answered");
+      this.answers = answers;
+      byId("results").hidden = false;
+      this.render();
+      performance.mark("drawn");
+      this.say(this.#summary());
+    } catch (error) {
+      if (loading.signal.aborted) return;
+      this.#asked = "";
+      byId("results").hidden = true;
+      show(byId("problem"), this.problem(error));
+    } finally {
+      if (this.#loading === loading) {
+        byId("main").removeAttribute("aria-busy");
+        byId("busy").hidden = true;
+      }
+    }
+  }
+
+  #unite() {
+    const answers = /** @type {import("./asking.js").Answers} */ (this.answers);
+    const { base, view, layers, fates } = answers;
+    const side = this.state.show === "view" && view ? view : base;
+    const answered = (side.paths?.answer?.items ?? []).map((/** @type {any} */ one) => one.itemId);
+    const marked = { starts: new Set(startsOf(this.state, base)), answers: new Set(answered) };
+    this.picture = unionOf(layers, fates, marked);
+  }
+
+  /** Draws all parts again. */
+  render() {
+    if (!this.answers) return;
+    this.#unite();
+    const side = this.answers.view ? this.state.show : "both";
+    this.shown = shownOf(this.picture, side, this.state.fold);
+    question.render(this);
+    answer.render(this);
+    this.#draw();
+    tables.render(this);
+    perturb.render(this);
+    details.render(this);
+    item.render(this);
+    void exporting.render(this);
+    this.#follow();
+  }
+
+  /** Returns the picture as it is shown. */
+  drawing() {
+    const { sel, open } = this.state;
+    return draw(this.picture, this.shown, { sel, open, title: this.title() });
+  }
+
+  #draw() {
+    const drawing = this.drawing();
+    const frame = byId("picture");
+    const wide = Number(drawing.getAttribute("width"));
+    const fitted = Math.max(0.62, Math.min(1, (frame.clientWidth - 2) / wide));
+    const scale = this.#zoom ?? fitted;
+    drawing.setAttribute("width", String(Math.round(wide * scale)));
+    drawing.setAttribute("height", String(Math.round(Number(drawing.getAttribute("height")) * scale)));
+    const { scrollLeft, scrollTop } = frame;
+    const isNew = !frame.querySelector("svg");
+    show(frame, drawing);
+    if (isNew) {
+      frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2;
+      frame.scrollTop = (frame.scrollHeight - frame.clientHeight) / 2;
+    } else frame.scrollTo(scrollLeft, scrollTop);
+    const statuses = new Set(this.shown.edges.map((edge) => edge.status));
+    show(
+      byId("legend"),
+      legend(Object.entries(LOOKS).filter(([status]) => statuses.has(/** @type {any} */ (status)))),
+    );
+    const folded = this.picture.edges.length - this.shown.edges.length;
+    byId("picture-said").textContent =
+      `${this.shown.nodes.length} nodes, ${this.shown.edges.length} statements` +
+      (folded ? `; ${folded} not shown` : "");
+  }
+
+  /** Brings what was just opened or selected into view. */
+  #follow() {
+    if (this.state.open !== this.#opened) {
+      this.#opened = this.state.open;
+      if (this.state.open) byId("item-part").scrollIntoView({ block: "nearest" });
+    }
+  }
+
+  /** @param {number} by */
+  zoom(by) {
+    const drawing = /** @type {SVGSVGElement | null} */ (byId("picture").querySelector("svg"));
+    if (!drawing) return;
+    const now = Number(drawing.getAttribute("width")) / drawing.viewBox.baseVal.width;
+    const larger = ZOOMS.filter((one) => one > now + 0.01);
+    const smaller = ZOOMS.filter((one) => one < now - 0.01);
+    this.#zoom = by === 0 ? null : ((by > 0 ? larger[0] : smaller.at(-1)) ?? now);
+    this.#draw();
+  }
+
+  title() {
+    const { q, item: id } = this.state;
+    const label = this.picture.nodes.find((node) => node.id === id)?.label;
+    return q || (id ? `Around ${label ?? id}` : "Explorer");
+  }
+
+  #summary() {
+    const { base, view } = /** @type {import("./asking.js").Answers} */ (this.answers);
+    const result = base.paths ?? base.subgraph;
+    const words = result.answer
+      ? `The answer is ${result.answer.value}.`
+      : base.paths
+        ? result.statusText
+        : `${this.title()}.`;
+    return `${words} ${this.shown.edges.length} statements${view ? ", base and view" : ""}.`;
+  }
+
+  /**
+   * Tells those who listen to the page, and shows it for a while.
+   * @param {string} text
+   */
+  say(text) {
+    byId("said").textContent = text;
+  }
+
+  /**
+   * @param {unknown} error
+   * @returns {HTMLElement}
+   */
+  problem(error) {
+    const told = error instanceof Error ? error : new Error(String(error));
+    const hint = told instanceof ApiError ? told.hint : "";
+    const code = told instanceof ApiError ? told.code : "";
+    return h(
+      "div.problem",
+      null,
+      h("p", null, told.message),
+      hint && h("p", null, hint),
+      code === "READ_ONLY" &&
+        h("p", null, "Views can be stored if the server is started with ", h("code", null, "--writable"), "."),
+      code === "EDITION_GONE" && button("Ask again", () => this.askAgain(this.state)),
+    );
+  }
+}
+
+/** @param {[string, (typeof LOOKS)["kept"]][]} looks */
+function legend(looks) {
+  const place = (/** @type {string} */ kind, /** @type {string} */ words) =>
+    h("li", null, h(`span.swatch.${kind}`), words);
+  return [
+    place("start", "of the question"),
+    place("in-answer", "in the answer"),
+    ...(looks.length > 1 || looks.some(([status]) => status !== "kept")
+      ? looks.flatMap(([status, look]) => (status === "changed" ? [": before", ": after"] : [""]).map((side) =>
+          h(`li.line.${status}${side.replace(": ", ".")}`, null, h("span.line"), `${look.sign} ${look.words}${side}`.trim())))
+      : []),
+  ];
+}
+
+/** @param {Page} page */
+function listenToPicture(page) {
+  const frame = byId("picture");
+  frame.addEventListener("click", (/** @type {Event} */ event) => pick(page, event.target));
+  frame.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const focused = document.activeElement;
+    if (!(focused instanceof SVGElement) || !frame.contains(focused)) return;
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      pick(page, focused);
+    }
+    const turn = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!turn) return;
+    event.preventDefault();
+    const nodes = /** @type {SVGElement[]} */ ([...frame.querySelectorAll("[data-node]")]);
+    const next = nodes[(nodes.indexOf(focused) + turn + nodes.length) % nodes.length];
+    for (const node of nodes) node.setAttribute("tabindex", node === next ? "0" : "-1");
+    next.focus();
+  });
+}
+
+/**
+ * @param {Page} page
+ * @param {EventTarget | null} target
+ */
+function pick(page, target) {
+  if (!(target instanceof Element)) return;
+  const node = target.closest("[data-node]")?.getAttribute("data-node");
+  const edge = target.closest("[data-edge]")?.getAttribute("data-edge");
+  if (node) page.go({ ...page.state, open: node });
+  else if (edge) page.go({ ...page.state, sel: edge === page.state.sel ? "" : edge });
+}
+
+async function begin() {
+  const page = new Page();
+  connect();
+  question.begin(page);
+  perturb.begin(page);
+  details.begin(page);
+  exporting.begin(page);
+  listenToPicture(page);
+  byId("skip").addEventListener("click", (/** @type {Event} */ event) => {
+    // What stands behind the # is the state of the page.
+    event.preventDefault();
+    byId("question").focus();
+  });
+  byId("larger").addEventListener("click", () => page.zoom(1));
+  byId("smaller").addEventListener("click", () => page.zoom(-1));
+  byId("fit").addEventListener("click", () => page.zoom(0));
+  window.addEventListener("popstate", () => void page.update());
+  for (const [id, name] of /** @type {const} */ ([["n", "n"], ["paths-n", "paths"]])) {
+    byId(id).addEventListener("change", () => page.go({ ...page.state, [name]: Number(byId(id).value) }));
+  }
+  try {
+    page.graphs = (await ask("Graphs", {}, { fresh: true })).graphs.nodes;
+  } catch (error) {
+    show(byId("problem"), page.problem(error));
+    return;
+  }
+  await page.update();
+}
+
+void begin();

@@ -1,0 +1,106 @@
+"""The parameters of a GraphQL request: from a JSON body, or from the address of a GET."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from graph_service.errors import InputError
+
+NAMES = ("query", "documentId", "variables", "operationName", "extensions")
+_READ_AS_JSON = ("variables", "extensions")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What a client asks for, as the GraphQL over HTTP specification names it.
+
+    Attributes:
+        query: The document; "" where its id stands for it.
+        variables: By name.
+        operation_name: Which of the document's operations is meant.
+        extensions: What the specification leaves to servers; this one knows ``persistedQuery``.
+        document_id: Of a document that the server has; None where it is not given.
+    """
+
+    query: str
+    variables: Mapping[str, Any] | None = None
+    operation_name: str | None = None
+    extensions: Mapping[str, Any] | None = None
+    document_id: str | None = None
+
+
+def read_body(body: bytes, /, *, by_id: bool = False) -> Parameters:
+    """Returns the parameters of a POST.
+
+    Args:
+        body: As it came.
+        by_id: Whether an id may stand for the document.
+
+    Raises:
+        InputError: The body is not JSON, or a parameter has another type.
+    """
+    try:
+        payload = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"the body is not JSON: {error}") from error
+    if not isinstance(payload, dict) or not _names_a_document(payload, by_id):
+        raise InputError('the body must be an object with a "query"')
+    return _checked(payload)
+
+
+def read_address(items: Iterable[tuple[str, str]], /, *, by_id: bool = False) -> Parameters:
+    """Returns the parameters of a GET: the decoded pairs of its address.
+
+    Args:
+        items: The pairs.
+        by_id: Whether an id may stand for the document.
+
+    Raises:
+        InputError: There is no query, a parameter comes twice, or one is not JSON of its type.
+    """
+    given: dict[str, Any] = {}
+    for name, value in items:
+        if name not in NAMES:
+            continue
+        if name in given:
+            raise InputError(f'the address has "{name}" more than once')
+        given[name] = value
+    if not _names_a_document(given, by_id):
+        raise InputError('the address has no "query"; GraphQL also comes by POST, as JSON')
+    for name in _READ_AS_JSON:
+        if given.get(name):
+            try:
+                given[name] = orjson.loads(given[name])
+            except orjson.JSONDecodeError as error:
+                raise InputError(f'"{name}" is not JSON: {error}') from error
+        else:
+            given[name] = None
+    return _checked(given)
+
+
+def _names_a_document(given: Mapping[str, Any], by_id: bool) -> bool:
+    query = given.get("query")
+    # Apollo's clients send their hash with an empty query, with null or with none.
+    return isinstance(query, str) or (by_id and query is None)
+
+
+def _checked(given: Mapping[str, Any]) -> Parameters:
+    for name in ("variables", "extensions"):
+        if given.get(name) is not None and not isinstance(given[name], dict):
+            raise InputError(f'"{name}" must be an object')
+    operation, document_id = given.get("operationName"), given.get("documentId")
+    for name, value in (("operationName", operation), ("documentId", document_id)):
+        if value is not None and not isinstance(value, str):
+            raise InputError(f'"{name}" must be a string')
+    # The specification: an empty name is as none.
+    return Parameters(
+        given.get("query") or "",
+        given.get("variables"),
+        operation or None,
+        given.get("extensions"),
+        document_id,
+    )

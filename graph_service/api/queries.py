@@ -1,0 +1,554 @@
+"""The fields of queries. Each may be null, so that one that fails leaves the others as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import strawberry
+
+from graph_service.api.catalogue import (
+    GraphConnection,
+    GraphEdge,
+    GraphType,
+    SearchConnection,
+    SearchEdge,
+    graph_type,
+)
+from graph_service.api.enums import ErrorCode
+from graph_service.api.experiments import ExperimentType
+from graph_service.api.global_ids import (
+    Frame,
+    GlobalId,
+    IdKind,
+    not_ours,
+    read_global_id,
+    view_frame,
+    view_of,
+)
+from graph_service.api.inputs import RetrieveInput, ViewRefInput, to_request, to_view_ref
+from graph_service.api.items import (
+    Context,
+    ItemType,
+    Node,
+    PropertyType,
+    base_statement_id,
+    entity_item,
+    item_type,
+    statement_type,
+)
+from graph_service.api.loading import OperationContext
+from graph_service.api.pages import After, First, Listing, check_first
+from graph_service.api.passages import (
+    PassageSetType,
+    PassagesResultType,
+    passage_set_type,
+    passages_type,
+)
+from graph_service.api.results import (
+    ComparisonType,
+    OutcomeType,
+    PathsResultType,
+    QuestionErrorType,
+    SubgraphResultType,
+    TripletsResultType,
+    comparison_type,
+    result_type,
+)
+from graph_service.api.telling import shortened, told
+from graph_service.api.views import ViewConnection, ViewEdge, ViewType, view_type
+from graph_service.errors import (
+    EditionGoneError,
+    GraphNotFoundError,
+    GraphServiceError,
+    InputError,
+    ViewNotFoundError,
+    ViewStaleError,
+)
+from graph_service.model.passage import PassageRanking
+from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
+from graph_service.model.result import (
+    PathsResult,
+    SearchHit,
+    Strategy,
+    SubgraphResult,
+    TripletsResult,
+)
+from graph_service.service import Outcome
+from graph_service.service.batch import check_count
+from graph_service.service.renamed_search import label_of
+from graph_service.store.names import graph_of
+
+MAX_IDS = 200
+
+GraphName = Annotated[
+    str | None,
+    strawberry.argument(description="The name of the graph; may be left out if there is one."),
+]
+LanguageCodes = Annotated[
+    list[str] | None,
+    strawberry.argument(description="Languages of labels, best first; English where null."),
+]
+ViewArgument = Annotated[
+    ViewRefInput | None,
+    strawberry.argument(description="The view to read; null for the graph itself."),
+]
+Asked = Annotated[
+    RetrieveInput, strawberry.argument(description="The question, and how it is to be answered.")
+]
+StrategyArgument = Annotated[Strategy, strawberry.argument(description="What is retrieved.")]
+
+
+def _languages(given: Sequence[str] | None) -> tuple[str, ...]:
+    check_languages(given or ())
+    return tuple(given or ("en",))
+
+
+@strawberry.type(description="All reads. All fields of one query read one edition of a graph.")
+class Query:
+    """All reads."""
+
+    @strawberry.field(
+        description="The object of a global id, as it is in that edition. Null, with the code "
+        "EDITION_GONE, where another edition has replaced it."
+    )
+    def node(
+        self,
+        info: Context,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The field id of an object.")],
+    ) -> Node | None:
+        """The object of an id."""
+        return _node(info.context, id)
+
+    @strawberry.field(
+        description="The objects of global ids, in the order asked; null where there is none any "
+        "more. Ids of several editions are read as node reads each."
+    )
+    def nodes(
+        self,
+        info: Context,
+        ids: Annotated[
+            list[strawberry.ID],
+            strawberry.argument(description="The fields id of objects, at most 200."),
+        ],
+    ) -> list[Node | None] | None:
+        """The objects of ids."""
+        _check_ids(ids, "ids")
+        return [_node_or_none(info.context, id_) for id_ in ids]
+
+    @strawberry.field(description="The published graphs, by name.")
+    def graphs(
+        self, info: Context, first: First = 50, after: After = None
+    ) -> GraphConnection | None:
+        """The published graphs."""
+        check_first(first, 1000)
+        listing = Listing(("graphs",))
+        place = listing.place(after)
+        graphs = info.context.service.graphs()
+        left = [one for one in graphs if place is None or one.name > place]
+        page = left[:first]
+        names = [one.name for one in page]
+        return GraphConnection(
+            edges=[
+                GraphEdge(cursor=listing.cursor(one.name), node=graph_type(one)) for one in page
+            ],
+            page_info=listing.page_info(names, after=after, has_next=len(left) > first),
+            total_count=len(graphs),
+        )
+
+    @strawberry.field(description="One graph; without a name, the only one there is.")
+    def graph(
+        self,
+        info: Context,
+        name: Annotated[
+            str | None,
+            strawberry.argument(description="The name; may be left out if there is one graph."),
+        ] = None,
+    ) -> GraphType | None:
+        """One graph."""
+        return graph_type(info.context.service.graph(name))
+
+    @strawberry.field(
+        description="An item by its id in the source, such as Q42 or an IRI; redirects are "
+        "followed. Null if missing."
+    )
+    def item(
+        self,
+        info: Context,
+        item_id: Annotated[
+            strawberry.ID, strawberry.argument(description="The itemId, such as Q42 or an IRI.")
+        ],
+        graph: GraphName = None,
+        language_codes: LanguageCodes = None,
+    ) -> ItemType | None:
+        """An item by id."""
+        return _items(info.context, [item_id], graph, language_codes, argument="item_id")[0]
+
+    @strawberry.field(
+        description="Items by their ids in the source, in the order asked; null where missing."
+    )
+    def items(
+        self,
+        info: Context,
+        item_ids: Annotated[
+            list[strawberry.ID], strawberry.argument(description="The itemIds, at most 200.")
+        ],
+        graph: GraphName = None,
+        language_codes: LanguageCodes = None,
+    ) -> list[ItemType | None] | None:
+        """Items by id."""
+        _check_ids(item_ids, "item_ids")
+        return _items(info.context, item_ids, graph, language_codes, argument="item_ids")
+
+    @strawberry.field(description="Items by their names, best first.")
+    def search_items(
+        self,
+        info: Context,
+        query: Annotated[str, strawberry.argument(description="Words of a name.")],
+        graph: GraphName = None,
+        view: ViewArgument = None,
+        language_codes: LanguageCodes = None,
+        prefix: Annotated[
+            bool,
+            strawberry.argument(
+                description="Whether the last word may be the beginning of one, of two letters or "
+                "more; a single letter narrows what the words before it find."
+            ),
+        ] = False,
+        first: First = 10,
+        after: After = None,
+    ) -> SearchConnection | None:
+        """Items by name."""
+        context = info.context
+        edition = context.service.graph(graph).edition
+        check_first(first, context.service.settings.max_items)
+        reference = to_view_ref(view)
+        frame = _frame_of(context, edition, _languages(language_codes), reference)
+        listing = Listing(
+            (
+                "prefix" if prefix else "search",
+                query,
+                *(language_codes or ()),
+                *([repr(reference)] if reference is not None else []),
+            ),
+            edition,
+        )
+        last = listing.number(after)
+        start = 0 if last is None else last + 1
+        # The ranking of an edition does not change, so that a place in it names an item.
+        hits = context.service.search(
+            query,
+            graph=graph,
+            view=reference,
+            languages=language_codes or (),
+            limit=first,
+            offset=start,
+            and_one_more=True,
+            prefix=prefix,
+        )
+        places = range(start, start + min(first, len(hits)))
+        return SearchConnection(
+            edges=[
+                SearchEdge(
+                    cursor=listing.cursor(str(place)),
+                    node=_found_item(context, frame, hit),
+                    matched=hit.matched,
+                    language_code=hit.language,
+                    is_alias=hit.is_alias,
+                    score=hit.score,
+                )
+                for place, hit in zip(places, hits[:first], strict=True)
+            ],
+            page_info=listing.page_info(places, after=after, has_next=len(hits) > first),
+        )
+
+    @strawberry.field(description="The statements of highest total prize for a question.")
+    def triplets(self, info: Context, input: Asked) -> TripletsResultType | None:
+        """The best triples."""
+        result = info.context.service.retrieve(to_request(input, Strategy.TRIPLETS))
+        assert isinstance(result, TripletsResult)
+        return TripletsResultType(result=result)
+
+    @strawberry.field(description="The best paths from the question's items.")
+    def paths(self, info: Context, input: Asked) -> PathsResultType | None:
+        """The best paths."""
+        result = info.context.service.retrieve(to_request(input, Strategy.PATHS))
+        assert isinstance(result, PathsResult)
+        return PathsResultType(result=result)
+
+    @strawberry.field(description="One connected subgraph of high prize and low cost.")
+    def subgraph(self, info: Context, input: Asked) -> SubgraphResultType | None:
+        """One connected subgraph."""
+        result = info.context.service.retrieve(to_request(input, Strategy.SUBGRAPH))
+        assert isinstance(result, SubgraphResult)
+        return SubgraphResultType(result=result)
+
+    @strawberry.field(
+        description="The same retrieval for many questions, in order: one edition of each graph, one "
+        "time limit, one batch of vectors. One that fails fails no other."
+    )
+    def retrieve_many(
+        self,
+        info: Context,
+        strategy: StrategyArgument,
+        inputs: Annotated[
+            list[RetrieveInput], strawberry.argument(description="The questions, at most 100.")
+        ],
+    ) -> list[OutcomeType] | None:
+        """What each question retrieves."""
+        service = info.context.service
+        check_count(len(inputs), service.settings.max_questions)
+        requests: list[RetrieveRequest] = []
+        outcomes: list[Outcome | None] = []
+        for given in inputs:
+            try:
+                requests.append(to_request(given, strategy))
+                outcomes.append(None)
+            except InputError as error:
+                outcomes.append(error)
+        found = iter(service.retrieve_many(requests) if requests else ())
+        return [
+            _outcome_type(next(found) if one is None else one, info.context) for one in outcomes
+        ]
+
+    @strawberry.field(
+        description="The same retrieval on the base and on up to ten views, linked once."
+    )
+    def compare(
+        self,
+        info: Context,
+        input: Asked,
+        strategy: StrategyArgument,
+        views: Annotated[
+            list[ViewRefInput], strawberry.argument(description="The views, 1 to 10.")
+        ],
+    ) -> list[ComparisonType] | None:
+        """The same retrieval on several views."""
+        references = [to_view_ref(view) for view in views]
+        comparisons = info.context.service.compare(
+            to_request(input, strategy),
+            [reference for reference in references if reference is not None],
+        )
+        return [comparison_type(comparison) for comparison in comparisons]
+
+    @strawberry.field(
+        description="The statements within some hops of an item, nearest first, as one result. "
+        "Item.neighbours has them all, page by page."
+    )
+    def neighbourhood(
+        self,
+        info: Context,
+        item_id: Annotated[
+            strawberry.ID, strawberry.argument(description="The itemId, such as Q42 or an IRI.")
+        ],
+        graph: GraphName = None,
+        view: ViewArgument = None,
+        hops: Annotated[int, strawberry.argument(description="Steps from the item at most.")] = 1,
+        limit: Annotated[int, strawberry.argument(description="Statements at most.")] = 100,
+        language_codes: LanguageCodes = None,
+    ) -> SubgraphResultType | None:
+        """The statements around an item."""
+        result = info.context.service.neighbourhood(
+            item_id,
+            graph=graph,
+            view=to_view_ref(view),
+            hops=hops,
+            limit=limit,
+            languages=language_codes or ("en",),
+        )
+        return SubgraphResultType(result=result)
+
+    @strawberry.field(description="Passages of text beside a graph that answer a query best.")
+    def passages(
+        self,
+        info: Context,
+        query: Annotated[str, strawberry.argument(description="The question, or words.")],
+        graph: GraphName = None,
+        k: Annotated[int, strawberry.argument(description="Passages at most.")] = 10,
+        by: Annotated[
+            PassageRanking, strawberry.argument(description="By what they are found.")
+        ] = PassageRanking.BOTH,
+        min_score: Annotated[
+            float | None, strawberry.argument(description="Leave out what scores less.")
+        ] = None,
+        language_codes: LanguageCodes = None,
+    ) -> PassagesResultType | None:
+        """The best passages."""
+        service = info.context.service
+        edition = service.graph(graph).edition
+        languages = language_codes or ("en",)
+        result = service.passages.search(
+            query, graph=graph, k=k, by=by, min_score=min_score, languages=languages
+        )
+        return passages_type(info.context, Frame(edition, tuple(languages)), result)
+
+    @strawberry.field(description="What was loaded as passages of a graph, by load.")
+    def passage_sets(self, info: Context, graph: GraphName = None) -> list[PassageSetType] | None:
+        """The sets of passages."""
+        return [passage_set_type(one) for one in info.context.service.passages.sets(graph=graph)]
+
+    @strawberry.field(
+        description="The experiments of the folder that the server shows, by name. Null where it "
+        "shows none. One that asks a graph that the key may not see is left out."
+    )
+    def experiments(self, info: Context) -> list[ExperimentType] | None:
+        """The experiments."""
+        folder = info.context.experiments
+        if folder is None:
+            return None
+        return [ExperimentType(found=one) for one in folder.experiments()]
+
+    @strawberry.field(description="An experiment by the name of its folder; null if there is none.")
+    def experiment(
+        self,
+        info: Context,
+        name: Annotated[str, strawberry.argument(description="The name of the folder.")],
+    ) -> ExperimentType | None:
+        """One experiment."""
+        folder = info.context.experiments
+        found = folder.experiment(name) if folder is not None else None
+        return None if found is None else ExperimentType(found=found)
+
+    @strawberry.field(description="The stored views of a graph, oldest first.")
+    def views(
+        self, info: Context, graph: GraphName = None, first: First = 50, after: After = None
+    ) -> ViewConnection | None:
+        """The stored views of a graph."""
+        check_first(first, 1000)
+        service = info.context.service
+        views = service.views.list(graph=graph)
+        # Views stay from one edition to the next, so that a cursor goes on there.
+        listing = Listing(("views", service.graph(graph).name))
+        place = listing.place(after)
+        places = [f"{view.created_at} {view.id}" for view in views]
+        start = 0 if place is None else sum(one <= place for one in places)
+        page = views[start : start + first]
+        return ViewConnection(
+            edges=[
+                ViewEdge(cursor=listing.cursor(one), node=view_type(view))
+                for one, view in zip(places[start:], page, strict=False)
+            ],
+            page_info=listing.page_info(
+                places[start : start + first], after=after, has_next=start + first < len(views)
+            ),
+            total_count=len(views),
+        )
+
+    @strawberry.field(description="A stored view; null if there is none.")
+    def view(
+        self,
+        info: Context,
+        reference: Annotated[str, strawberry.argument(description="The view's viewId or name.")],
+        graph: GraphName = None,
+    ) -> ViewType | None:
+        """A stored view."""
+        try:
+            return view_type(info.context.service.views.get(reference, graph=graph))
+        except ViewNotFoundError:
+            return None
+
+
+def _found_item(context: OperationContext, frame: Frame, hit: SearchHit) -> ItemType:
+    """Returns the item of a hit, which a view may call otherwise than the graph does."""
+    if not frame.names:
+        return entity_item(context, frame, hit.entity)
+    return item_type(context, frame, hit.entity.id, label_of(hit.entity, frame.languages))
+
+
+def _frame_of(
+    context: OperationContext, edition: str, languages: tuple[str, ...], view: ViewRef | None
+) -> Frame:
+    """Returns the frame of a graph or of a view of it."""
+    if view is None:
+        return Frame(edition, languages)
+    if view.spec is not None:
+        return view_frame(edition, languages, view.spec.to_json(), None)
+    stored = context.service.views.get(view.id or view.name or "", graph=graph_of(edition))
+    return view_frame(edition, languages, stored.spec.to_json(), stored.id)
+
+
+def _check_ids(ids: Sequence[str], argument: str) -> None:
+    if len(ids) > MAX_IDS:
+        raise InputError(f"at most {MAX_IDS} ids, got {len(ids)}", argument=argument)
+
+
+def _outcome_type(outcome: Outcome, context: OperationContext) -> OutcomeType:
+    if not isinstance(outcome, GraphServiceError):
+        return OutcomeType(result=result_type(outcome), error=None)
+    context.lasts = False
+    message, shown = told(outcome, context)
+    return OutcomeType(
+        result=None,
+        error=QuestionErrorType(
+            code=ErrorCode(outcome.code),
+            message=shortened(message),
+            argument=shown.get("argument"),
+            hint=shown.get("hint"),
+            retryable=outcome.retryable,
+        ),
+    )
+
+
+def _items(
+    context: OperationContext,
+    ids: Sequence[str],
+    graph: str | None,
+    languages: Sequence[str] | None,
+    *,
+    argument: str,
+) -> list[ItemType | None]:
+    frame = Frame(context.service.graph(graph).edition, _languages(languages))
+    found = context.service.entities(ids, graph=graph, argument=argument).found
+    return [entity_item(context, frame, found[id_]) if id_ in found else None for id_ in ids]
+
+
+def _node_or_none(context: OperationContext, text: str) -> Node | None:
+    """Returns an object; None where its edition, its graph or its view is gone."""
+    given = read_global_id(text)
+    try:
+        return _read(context, given, text)
+    except (EditionGoneError, GraphNotFoundError, ViewNotFoundError, ViewStaleError):
+        return None
+
+
+def _node(context: OperationContext, text: str) -> Node | None:
+    return _read(context, read_global_id(text), text)
+
+
+def _read(context: OperationContext, given: GlobalId, text: str) -> Node | None:
+    service = context.service
+    if given.kind is IdKind.VIEW:
+        return view_type(service.views.get(given.local, graph=given.scope))
+    info = service.graph(graph_of(given.scope))
+    if info.edition != given.scope:
+        raise EditionGoneError(
+            f"the id belongs to edition {given.scope!r}, and the current edition is {info.edition!r}",
+            argument="id",
+            hint="Ask for the object anew, by its id in the source.",
+        )
+    check_languages(given.languages)
+    frame = _frame_of(context, given.scope, given.languages, view_of(given.view))
+    if given.kind is IdKind.GRAPH:
+        return graph_type(info)
+    if given.kind is IdKind.ITEM:
+        found = service.entities([given.local], graph=info.name, argument="id").found
+        return entity_item(context, frame, found[given.local]) if found else None
+    if given.kind is IdKind.PROPERTY:
+        return PropertyType(property_id=strawberry.ID(given.local), frame=frame, shown_label=None)
+    if given.kind is IdKind.STATEMENT:
+        return _statement(context, frame, given.local, info.name)
+    raise not_ours(text)
+
+
+def _statement(
+    context: OperationContext, frame: Frame, statement_id: str, graph: str
+) -> Node | None:
+    found = context.service.statement(
+        statement_id, graph=graph, view=view_of(frame.view), languages=frame.languages
+    )
+    if found is None:
+        return None
+    edge = found.edge
+    return statement_type(
+        context, frame, edge.triple, base_id=base_statement_id(edge.triple, edge.change)
+    )

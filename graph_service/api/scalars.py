@@ -1,0 +1,50 @@
+"""Scalars of the GraphQL schema beside GraphQL's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NewType
+
+import strawberry
+from strawberry.types.scalar import ScalarDefinition
+
+from graph_service.errors import InputError
+
+MAX_EXACT = 2**53 - 1
+"""The largest whole number that a double has exactly, and with it JavaScript."""
+
+DateTime = NewType("DateTime", str)
+BigInt = NewType("BigInt", int)
+
+
+def _written(number: int) -> int | str:
+    return number if abs(number) <= MAX_EXACT else str(number)
+
+
+def _read(given: object) -> int:
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    if isinstance(given, str) and len(given) <= 20:
+        digits = given.removeprefix("-")
+        if digits.isascii() and digits.isdigit():
+            return int(given)
+    raise InputError(f"expected a whole number, got {str(given)[:40]!r}")
+
+
+SCALARS: Mapping[object, ScalarDefinition] = {
+    DateTime: strawberry.scalar(
+        name="DateTime",
+        description="A moment as RFC 3339 writes it, in UTC: 2026-11-22T20:18:55Z.",
+        specified_by_url="https://scalars.graphql.org/andimarek/date-time",
+        serialize=str,
+        parse_value=str,
+    ),
+    BigInt: strawberry.scalar(
+        name="BigInt",
+        description="A whole number of up to 64 bits: a JSON number as far as 2^53 - 1 from 0, "
+        "beyond that a text of digits, which no client rounds. Both are taken.",
+        serialize=_written,
+        parse_value=_read,
+    ),
+}
+"""How the schema writes and reads each."""

@@ -1,0 +1,65 @@
+"""What ``/metrics`` answers: the metrics of this server, which a sick store can't hold up."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import Future
+from datetime import UTC, datetime
+
+from starlette.responses import Response
+
+from graph_service.api import metrics
+from graph_service.api.kept_answers import KeptAnswers
+from graph_service.errors import GraphServiceError
+from graph_service.model.graph_info import UnfinishedLoad
+from graph_service.service import Service
+
+LOOK_S = 1.0
+"""How long a scrape waits for the store."""
+
+
+class Scrape:
+    """Answers scrapes of one server. Used from one event loop.
+
+    Args:
+        service: What is measured.
+        kept: The answers that the server keeps.
+    """
+
+    def __init__(self, service: Service, kept: KeptAnswers, /) -> None:
+        self._service = service
+        self._kept = kept
+        self._look: Future[list[UnfinishedLoad]] | None = None
+
+    async def answer(self, accept: str, /) -> Response:
+        """Returns all metrics, in the format that a header ``Accept`` asks for."""
+        metrics.note_caches(self._service, answer_bytes=self._kept.held_bytes)
+        try:
+            async with asyncio.timeout(LOOK_S):
+                loads = await asyncio.shield(asyncio.wrap_future(self._looking()))
+        except (GraphServiceError, TimeoutError):
+            metrics.note_store_silent()
+        else:
+            now = datetime.now(UTC)
+            held = sum(datetime.fromisoformat(load.lease_expires_at) > now for load in loads)
+            metrics.note_loads(held=held, expired=len(loads) - held)
+        body, media_type = metrics.page(accept)
+        return Response(body, media_type=media_type)
+
+    def _looking(self) -> Future[list[UnfinishedLoad]]:
+        """Returns the look at the store that is under way, or begins one.
+
+        It has a thread of its own: a store that keeps silent must take none of those that answer
+        queries, and must not hold up the end of the process.
+        """
+        if self._look is None or self._look.done():
+            look = self._look = Future()
+            threading.Thread(target=self._read, args=(look,), name="scrape", daemon=True).start()
+        return self._look
+
+    def _read(self, look: Future[list[UnfinishedLoad]]) -> None:
+        try:
+            look.set_result(self._service.store.unfinished_loads())
+        except Exception as error:
+            look.set_exception(error)

@@ -1,0 +1,1 @@
+"""dataset: question sets made of a graph and a chat model."""

@@ -1,0 +1,1 @@
+"""experiment: robustness experiments as files."""

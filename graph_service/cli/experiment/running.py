@@ -1,0 +1,194 @@
+"""experiment plan and experiment run."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph_service.cli.experiment.options import PlanOptions, RunOptions
+from graph_service.cli.opening import open_from, settings_of
+from graph_service.cli.output import Output
+from graph_service.cli.teller import LINE_EVERY_S, Teller
+from graph_service.client import Client
+from graph_service.errors import InputError
+from queries.experiment.budget import BudgetedChat, RequestBudget
+from queries.experiment.judging import OpenJudge
+from queries.experiment.opening import expect, open_experiment
+from queries.experiment.patience import PatientTransport
+from queries.experiment.plan import Answerer, AnswererKind, JudgePlan, Plan
+from queries.experiment.plan_file import read_plan
+from queries.experiment.runner import ANSWERS_NAME, Progress, resume
+from queries.experiment.runner import run as run_experiment
+from queries.experiment.scoring import SCORES, write_scores
+from queries.llm import CachedChat, ChatModel, OpenAIChat, Pace, TokenMeter, open_cache
+from queries.lock import one_writer
+
+REPLIES_NAME = "replies.db"
+
+
+def plan(options: PlanOptions, output: Output, /) -> int:
+    """Says what a plan asks and may take."""
+    read = read_plan(options.plan, scores=SCORES)
+    with _client(options, output) as (client, embedder):
+        opened = open_experiment(read, client, embedder=embedder)
+        experiment = opened.experiment
+        done = 0
+        if options.out is not None:
+            done = resume(options.out, experiment.asked())
+        expected = expect(experiment, done=done)
+    for cell in experiment.cells:
+        output.line(cell.id)
+    for line in expected.lines():
+        output.line(line)
+    output.note(f"retrievals take about {expected.seconds:,.0f} s")
+    for graph, subjects in experiment.subjects.items():
+        gold = sum(bool(subject.gold.statement_ids) for subject in subjects)
+        incomplete = sum(subject.is_incomplete for subject in subjects)
+        known = sum(
+            bool(subject.gold.answer_ids or subject.gold.answers) and not subject.gold.lacking
+            for subject in subjects
+        )
+        output.line(
+            f"graph {graph}: {len(subjects)} questions, {gold} with gold statements, {known} with "
+            f"answers, {incomplete} whose gold the graph lacks; {opened.kept_out[graph]} kept for "
+            "calibration"
+        )
+        left_out = opened.left_out[graph]
+        if left_out:
+            output.line(
+                f"graph {graph}: {len(left_out)} questions are left out, such as {left_out[0]}: "
+                "they lack what a view of each question aims at"
+            )
+    output.object({"cells": [cell.id for cell in experiment.cells], "expected": expected})
+    return 0
+
+
+def run(options: RunOptions, output: Output, /) -> int:
+    """Answers and scores the cells of a plan."""
+    assert options.out is not None
+    read = read_plan(options.plan, scores=SCORES)
+    options.out.mkdir(parents=True, exist_ok=True)
+    with (
+        one_writer(options.out / ANSWERS_NAME),
+        _client(options, output) as (client, embedder),
+        _models(read, options, options.out) as models,
+    ):
+        opened = open_experiment(
+            read,
+            client,
+            folder=options.out,
+            embedder=embedder,
+            models=models.answerers,
+            judges=models.judges,
+        )
+        teller = Teller()
+        last: Progress | None = None
+        for last in run_experiment(
+            opened.experiment,
+            options.out,
+            workers=options.workers,
+            retry_failed=options.retry_failed,
+        ):
+            teller(last)
+        failed = write_scores(
+            opened.experiment, options.out, workers=options.workers, say=_NowAndThen()
+        )
+    total = len(opened.experiment.asked())
+    fresh = 0 if last is None else last.fresh
+    spent = 0.0 if last is None else last.seconds
+    output.object(
+        {"cells": len(opened.experiment.cells), "answers": total, "made": fresh, "failed": failed}
+    )
+    output.line(
+        f"{len(opened.experiment.cells):,} cells, {total:,} answers, {fresh:,} of them made now, "
+        f"{failed} failed"
+    )
+    output.note(f"{spent:.1f} s; graph-service experiment report shows it")
+    return 1 if failed else 0
+
+
+@contextlib.contextmanager
+def _client(options: PlanOptions, output: Output) -> Iterator[tuple[Client, str]]:
+    """Opens the store or reaches the server that the options name, with the embedder's name."""
+    settings = settings_of(options)
+    if options.server:
+        if options.store:
+            raise InputError("give --store or --server, not both", argument="server")
+        # Imported when needed: httpx takes longer than the rest of the client.
+        from graph_service.client.http import Http
+
+        served = Http(options.server, api_key=settings.api_key)
+        patient = PatientTransport(served, patience_s=options.patience, say=output.note)
+        with Client(patient) as client:
+            output.note(f"server {options.server}")
+            yield client, ""
+        return
+    with open_from(options, output) as service:
+        yield Client.over(service), settings.embedder
+
+
+@dataclass(frozen=True, slots=True)
+class _Models:
+    """The models of a plan, opened: by the name of the answerer, and the judges."""
+
+    answerers: Mapping[str, ChatModel]
+    judges: tuple[OpenJudge, ...]
+
+
+@contextlib.contextmanager
+def _models(read: Plan, options: RunOptions, folder: Path) -> Iterator[_Models]:
+    """Opens the models of a plan; in a replay the replies alone."""
+    asked = [one for one in read.answerers if one.kind is AnswererKind.MODEL]
+    if not asked and not read.judges:
+        yield _Models({}, ())
+        return
+    settings = settings_of(options)
+    limits = [one for one in (options.token_limit, read.budget.tokens) if one is not None]
+    meter = TokenMeter(limit=min(limits, default=None))
+    budget = RequestBudget(read.budget.requests)
+    with contextlib.ExitStack() as stack:
+        cache = stack.enter_context(open_cache(folder / REPLIES_NAME, must_exist=options.replay))
+        opened: dict[tuple[str, str], ChatModel] = {}
+
+        def model_of(one: Answerer | JudgePlan) -> ChatModel:
+            key = (one.model, one.url)
+            if key not in opened and not options.replay:
+                inner = OpenAIChat(
+                    one.model,
+                    base_url=one.url or settings.model_url or None,
+                    api_key=settings.model_key or None,
+                    token_field=options.token_field,
+                    timeout_s=options.timeout,
+                    call_limit_s=options.call_limit,
+                    pace=Pace(
+                        concurrency=options.workers,
+                        requests_a_minute=options.requests_a_minute,
+                        tokens_a_minute=options.tokens_a_minute,
+                    ),
+                    meter=meter,
+                )
+                opened[key] = BudgetedChat(stack.enter_context(inner), budget)
+            return CachedChat(
+                cache, one.model, inner=opened.get(key), retry_failed=options.retry_failed
+            )
+
+        yield _Models(
+            {one.name: model_of(one) for one in asked},
+            tuple(OpenJudge(one, model_of(one)) for one in read.judges),
+        )
+
+
+class _NowAndThen:
+    """Tells what it is told on stderr, a line every ten seconds."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self, text: str) -> None:
+        if time.monotonic() - self._last >= LINE_EVERY_S:
+            self._last = time.monotonic()
+            print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,32 @@
+"""The options of mcp."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graph_service.cli.options import EmbedderOptions, GraphOptions
+from graph_service.options import option
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpOptions(GraphOptions, EmbedderOptions):
+    """What ``mcp`` takes."""
+
+    server: str | None = option(
+        None, help="ask a graph-service that is served, instead of opening a store", metavar="URL"
+    )
+    http: str | None = option(
+        None, help="serve streamable HTTP at this address instead of stdio", metavar="HOST:PORT"
+    )
+    keys: str | None = option(
+        None,
+        help="with --http: the file of keys that clients need (GRAPH_SERVICE_KEYS)",
+        metavar="FILE",
+    )
+    insecure: bool = option(False, help="serve other machines without an API key")
+    allow_hosts: tuple[str, ...] = option(
+        (), help="with --http: answer under this name too", metavar="NAME"
+    )
+    allow_origins: tuple[str, ...] = option(
+        (), help="with --http: let pages of this origin call", metavar="ORIGIN"
+    )

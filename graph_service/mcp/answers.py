@@ -1,0 +1,204 @@
+"""What the tools answer as structured content; the output schemas are made of these models."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+Score = Annotated[float, Field(description="How well it fits; higher is better.")]
+
+
+class Cut(BaseModel):
+    """Something that a limit left out."""
+
+    what: str = Field(description="What was cut, such as items, statements or edges.")
+    reason: str = Field(description="token-budget, limit, hub, min-score, deadline, ...")
+    limit: float = Field(description="The limit that was met.")
+    kept: int = Field(description="How many stayed.")
+    total: int | None = Field(default=None, description="How many there were, where known.")
+
+
+class Answer(BaseModel):
+    """What every tool's answer has.
+
+    Attributes:
+        tokens: Of the whole answer; see ``budget.count_tokens``.
+    """
+
+    truncated: list[Cut] = Field(
+        default_factory=list, description="What limits left out; empty if the answer is whole."
+    )
+    tokens: int = Field(
+        default=0, description="Size of this answer at most, text and data together."
+    )
+
+
+class FoundEntity(BaseModel):
+    """An item or property found by name."""
+
+    id: str
+    label: str
+    description: str | None = None
+    matched: str = Field(description="The label or alias that matched.")
+    score: Score
+
+
+class FoundEntities(Answer):
+    """What ``search_items`` found, best first."""
+
+    items: list[FoundEntity]
+
+
+class Part(BaseModel):
+    """A qualifier, or a part of a reference."""
+
+    property_id: str
+    text: str = Field(description="property: value, with labels.")
+
+
+class StatementData(BaseModel):
+    """A statement of an item."""
+
+    statement_id: str
+    property_id: str
+    value_id: str | None = Field(default=None, description="Id of the value, if it is an item.")
+    text: str = Field(description="(subject | property | value), with labels.")
+    citation: str = Field(description="To cite it by: [Q1, property: value].")
+    rank: Literal["preferred", "normal", "deprecated"] = "normal"
+    change: str | None = Field(
+        default=None, description="How the view changed it; null if it did not."
+    )
+    qualifiers: list[Part] | None = None
+    references: list[list[Part]] | None = None
+
+
+class ItemStatements(Answer):
+    """Statements of one item."""
+
+    item_id: str
+    label: str
+    items: list[StatementData]
+
+
+class Edge(BaseModel):
+    """A statement that a retrieved item consists of."""
+
+    statement_id: str
+    subject_id: str
+    property_id: str
+    value_id: str | None = Field(default=None, description="Id of the value, if it is an item.")
+    reversed: bool = Field(
+        default=False, description="Whether a path walks it from value to subject."
+    )
+
+
+class RetrievedItem(BaseModel):
+    """A triplet, a path, or a statement of a subgraph."""
+
+    text: str = Field(description="The statement or path, with labels.")
+    citation: str = Field(description="To cite it by: [Q1, property: value], one a statement.")
+    score: Score
+    statements: list[Edge]
+
+
+class NamedEntity(BaseModel):
+    """An item that the question was taken to name."""
+
+    id: str
+    label: str
+    mention: str = Field(description="The words of the question; empty if you gave the id.")
+    score: float = Field(description="Confidence, 0 to 1.")
+
+
+class ComputedAnswer(BaseModel):
+    """What the statements say in answer, where that is sure."""
+
+    kind: str = Field(description="entities, count, yes-no or superlative.")
+    value: str
+    item_ids: list[str]
+    statement_ids: list[str] = Field(description="The statements that it rests on.")
+    truncated: bool = Field(description="Whether limits left out statements that may count.")
+
+
+class Source(BaseModel):
+    """Where a result came from: enough to ask for it again."""
+
+    graph: str
+    edition: str
+    view_id: str | None = Field(
+        default=None, description="The perturbed view; null for the graph itself."
+    )
+    strategy: str
+    preset: str
+
+
+class Retrieved(Answer):
+    """What ``retrieve`` found, best first."""
+
+    result_id: str = Field(description="Same request, same result, same id.")
+    status: Literal["ok", "no-entity-linked", "low-confidence", "nothing-relevant"]
+    advice: str | None = Field(
+        default=None, description="What the status means and what to do next."
+    )
+    linked: list[NamedEntity]
+    answer: ComputedAnswer | None = None
+    items: list[RetrievedItem]
+    provenance: Source
+
+
+class ComparedView(BaseModel):
+    """The result on one view, beside the one on the graph itself."""
+
+    view: str = Field(description="As it was given; base for the graph itself.")
+    view_id: str | None = None
+    result_id: str
+    status: str
+    items: list[RetrievedItem]
+    lost: list[str] = Field(description="Statement ids that only the base's result has.")
+    gained: list[str] = Field(description="Statement ids that only this result has.")
+    changed: list[str] = Field(description="Statement ids in both, with other content here.")
+
+
+class Compared(Answer):
+    """One question on the graph and on views of it."""
+
+    items: list[ComparedView]
+    provenance: Source
+
+
+class GraphData(BaseModel):
+    """A graph."""
+
+    name: str
+    edition: str
+    items: int
+    statements: int
+    properties: int
+    source: str
+    published_at: str
+
+
+class Graphs(Answer):
+    """The graphs there are."""
+
+    items: list[GraphData]
+
+
+class ViewData(BaseModel):
+    """A stored view: a perturbed copy of a graph, drawn by a method and a level."""
+
+    view_id: str
+    name: str | None = None
+    graph: str
+    method: str
+    level: float | None = None
+    state: str = Field(description="Only a view that is done can be asked.")
+    stale: bool = Field(description="Whether the graph has changed since; then it can't be asked.")
+    note: str
+
+
+class Views(Answer):
+    """The stored views of a graph, oldest first."""
+
+    items: list[ViewData]

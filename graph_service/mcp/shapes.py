@@ -1,0 +1,222 @@
+"""Results of the client as what the tools answer, and as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from graph_service.client.types import ItemStatement
+from graph_service.mcp.answers import (
+    ComputedAnswer,
+    Cut,
+    Edge,
+    GraphData,
+    NamedEntity,
+    Part,
+    RetrievedItem,
+    Source,
+    StatementData,
+    ViewData,
+)
+from graph_service.model import limits
+from graph_service.model.graph_info import GraphInfo
+from graph_service.model.render import TextFormat, citation, item_text, triple_line
+from graph_service.model.result import (
+    Answer,
+    LinkedEntity,
+    RetrievalResult,
+    ScoredPath,
+    ScoredTriple,
+    Status,
+    Triple,
+)
+from graph_service.model.statement import Snak
+from graph_service.model.stored_view import StoredView
+from graph_service.model.values import EntityValue, display_value
+from graph_service.model.view_spec import ChangeKind
+
+ADVICE: Mapping[Status, str | None] = {
+    Status.OK: None,
+    Status.NO_ENTITY_LINKED: "No item of the graph is named in the question. Find one with "
+    "search_items, and ask again with its id in entity_ids.",
+    Status.LOW_CONFIDENCE: "No relation of the graph is much like what is asked. The items are "
+    "what comes nearest; they may not answer the question.",
+    Status.NOTHING_RELEVANT: "The items of the question have no statement that bears on it.",
+}
+
+
+def cuts_of(cuts: Sequence[limits.Cut], /) -> list[Cut]:
+    """Returns what limits left out of a result."""
+    return [
+        Cut(what=cut.what, reason=cut.reason.value, limit=cut.limit, kept=cut.kept, total=cut.total)
+        for cut in cuts
+    ]
+
+
+def value_id(triple: Triple, /) -> str | None:
+    """Returns the id of a triple's value; None for a literal."""
+    return triple.value.id if isinstance(triple.value, EntityValue) else None
+
+
+def retrieved(item: ScoredTriple | ScoredPath, /) -> RetrievedItem:
+    """Returns an item of a result."""
+    if isinstance(item, ScoredPath):
+        edges = [_edge(step.triple, step.reversed) for step in item.steps]
+        text_format = TextFormat.PATHS
+    else:
+        edges, text_format = [_edge(item.triple)], TextFormat.TRIPLES
+    return RetrievedItem(
+        text=item_text(item, text_format=text_format),
+        citation=item_text(item, text_format=TextFormat.CITATIONS),
+        score=item.score,
+        statements=edges,
+    )
+
+
+def _edge(triple: Triple, reversed_: bool = False) -> Edge:
+    return Edge(
+        statement_id=triple.statement_id,
+        subject_id=triple.head.id,
+        property_id=triple.relation.id,
+        value_id=value_id(triple),
+        reversed=reversed_,
+    )
+
+
+def retrieved_line(item: RetrievedItem, /) -> str:
+    """Returns an item of a result as a line: score, text and citation."""
+    return _one_line(f"{item.score:g} {item.text} {item.citation}")
+
+
+def linked(entity: LinkedEntity, /) -> NamedEntity:
+    """Returns an item that a question names."""
+    return NamedEntity(
+        id=entity.entity.id,
+        label=entity.entity.label,
+        mention=entity.mention,
+        score=entity.score,
+    )
+
+
+def computed(answer: Answer | None, /) -> ComputedAnswer | None:
+    """Returns what the statements say in answer."""
+    if answer is None:
+        return None
+    return ComputedAnswer(
+        kind=answer.kind.value,
+        value=answer.value,
+        item_ids=[entity.id for entity in answer.entities],
+        statement_ids=[basis.triple.statement_id for basis in answer.basis],
+        truncated=answer.truncated,
+    )
+
+
+def source_of(result: RetrievalResult, /) -> Source:
+    """Returns where a result came from."""
+    told = result.provenance
+    return Source(
+        graph=told.graph,
+        edition=told.edition,
+        view_id=told.view_id,
+        strategy=told.strategy.value,
+        preset=told.preset,
+    )
+
+
+def statement(found: ItemStatement, label_of: Callable[[str], str] | None, /) -> StatementData:
+    """Returns a statement of an item; with qualifiers and references where labels are given."""
+    triple, change = found.triple, found.change
+    qualifiers = references = None
+    if label_of is not None:
+        qualifiers = [_part(snak, label_of) for snak in triple.qualifiers]
+        references = [
+            [_part(snak, label_of) for snak in group.parts] for group in triple.references
+        ]
+    return StatementData(
+        statement_id=triple.statement_id,
+        property_id=triple.relation.id,
+        value_id=value_id(triple),
+        text=triple_line(triple),
+        citation=citation([triple]),
+        rank=triple.rank.value,
+        change=None if change.kind is ChangeKind.UNCHANGED else change.kind.value,
+        qualifiers=qualifiers,
+        references=references,
+    )
+
+
+def ids_of_details(found: Sequence[ItemStatement], /) -> list[str]:
+    """Returns the ids in qualifiers and references, whose labels a reader needs."""
+    ids: dict[str, None] = {}
+    for each in found:
+        parts = [part for group in each.triple.references for part in group.parts]
+        for snak in (*each.triple.qualifiers, *parts):
+            ids[snak.relation] = None
+            if isinstance(snak.value, EntityValue):
+                ids[snak.value.id] = None
+    return list(ids)
+
+
+def _part(snak: Snak, label_of: Callable[[str], str]) -> Part:
+    text = f"{label_of(snak.relation)}: {display_value(snak.value, label_of)}"
+    return Part(property_id=snak.relation, text=text)
+
+
+def statement_lines(item_id: str, found: StatementData, /) -> str:
+    """Returns a statement as a line, and its qualifiers and references as lines below it."""
+    ids = f"{item_id} {found.property_id}" + (f" {found.value_id}" if found.value_id else "")
+    lines = [_one_line(f"{found.text} [{ids}]")]
+    if found.rank != "normal":
+        lines[0] += f" rank: {found.rank}"
+    if found.change is not None:
+        lines[0] += f" {found.change} in this view"
+    lines += [_one_line(f"  qualifier {part.text}") for part in found.qualifiers or ()]
+    for number, group in enumerate(found.references or (), 1):
+        lines += [_one_line(f"  reference {number} {part.text}") for part in group]
+    return "\n".join(lines)
+
+
+def _one_line(text: str) -> str:
+    # A label may hold line breaks; it must not look like an item of its own.
+    return " ".join(text.splitlines())
+
+
+def graph_data(graph: GraphInfo, /) -> GraphData:
+    """Returns a graph."""
+    return GraphData(
+        name=graph.name,
+        edition=graph.edition,
+        items=graph.counts.entities,
+        statements=graph.counts.statements,
+        properties=graph.counts.relations,
+        source=graph.source,
+        published_at=graph.published_at,
+    )
+
+
+def graph_line(graph: GraphData, /) -> str:
+    """Returns a graph as a line."""
+    return (
+        f"{graph.name}: {graph.items} items, {graph.statements} statements, "
+        f"{graph.properties} properties, from {graph.source}"
+    )
+
+
+def view_data(view: StoredView, /) -> ViewData:
+    """Returns a stored view."""
+    return ViewData(
+        view_id=view.id,
+        name=view.name,
+        graph=view.graph,
+        method=view.spec.method.value,
+        level=view.spec.level,
+        state=view.state.value,
+        stale=view.stale,
+        note=view.note,
+    )
+
+
+def view_line(view: ViewData, /) -> str:
+    """Returns a stored view as a line."""
+    level = f" level {view.level:g}" if view.level is not None else ""
+    stale = ", stale" if view.stale else ""
+    return _one_line(f"{view.name or view.view_id}: {view.method}{level} ({view.state}{stale})")

@@ -1,0 +1,130 @@
+"""The ids of a graph's statements in 16 bytes each, as far as their form allows.
+
+An id is 32 hexadecimal digits of the statement's content, or the id of its head, ``$`` and a UUID,
+as in Wikidata. Both hold 16 bytes. An id of any other form is kept as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.model.graph_arrays import Int32, Int64, StringTable, Uint8
+
+CONTENT, GUID, OTHER = range(3)
+"""In ``forms``: see ``StatementIds``."""
+
+_BYTES = 16
+_DIGITS = 2 * _BYTES
+_UUID_LENGTH = 36
+_DASHES = (8, 13, 18, 23)
+_STEP = 50_000
+_NO_DIGIT = 255
+
+
+def _digits(text: bytes) -> Uint8:
+    values = np.full(256, _NO_DIGIT, dtype=np.uint8)
+    values[np.frombuffer(text, dtype=np.uint8)] = np.arange(16, dtype=np.uint8)
+    return values
+
+
+_LOWER, _UPPER = _digits(b"0123456789abcdef"), _digits(b"0123456789ABCDEF")
+_PLACES = np.array([place for place in range(_UUID_LENGTH) if place not in _DASHES])
+
+
+@dataclass(frozen=True, slots=True)
+class StatementIds(Sequence[str]):
+    """Immutable ids of M statements, in arrays that can be memory-mapped.
+
+    Attributes:
+        numbers: uint8 [M, 16]: the bytes of the content's hash (``CONTENT``) or of the UUID
+            (``GUID``); of another id (``OTHER``) its place in ``others``, little-endian.
+        forms: uint8 [M].
+        others: The ids of other forms, in order.
+        heads: Node of each statement's head, int32 [M].
+        node_ids: Ids of the nodes.
+    """
+
+    numbers: Uint8
+    forms: Uint8
+    others: StringTable
+    heads: Int32
+    node_ids: StringTable
+
+    @classmethod
+    def pack(cls, texts: StringTable, heads: Int32, node_ids: StringTable, /) -> StatementIds:
+        """Returns ids that come as texts, those of the statements with these heads."""
+        numbers = np.zeros((len(texts), _BYTES), dtype=np.uint8)
+        forms = np.full(len(texts), OTHER, dtype=np.uint8)
+        for start in range(0, len(texts), _STEP):
+            rows = np.arange(start, min(start + _STEP, len(texts)))
+            begin, end = texts.offsets[rows], texts.offsets[rows + 1]
+            lengths = end - begin
+            own = node_ids.offsets[heads[rows]]
+            own_lengths = node_ids.offsets[heads[rows].astype(np.int64) + 1] - own
+            for form, places, values, fits in (
+                (CONTENT, np.arange(_DIGITS), _LOWER, lengths == _DIGITS),
+                (GUID, _PLACES, _UPPER, lengths == own_lengths + 1 + _UUID_LENGTH),
+            ):
+                chosen = np.flatnonzero(fits & (forms[rows] == OTHER))
+                first = (end - (_DIGITS if form == CONTENT else _UUID_LENGTH))[chosen]
+                found = values[texts.data[first[:, None] + places]]
+                right = (found != _NO_DIGIT).all(axis=1)
+                if form == GUID:
+                    right &= texts.data[first - 1] == ord("$")
+                    for dash in _DASHES:
+                        right &= texts.data[first + dash] == ord("-")
+                    right &= _same_texts(
+                        texts.data,
+                        begin[chosen],
+                        node_ids.data,
+                        own[chosen],
+                        own_lengths[chosen],
+                    )
+                chosen, found = chosen[right], found[right]
+                forms[rows[chosen]] = form
+                numbers[rows[chosen]] = (found[:, ::2] << 4) | found[:, 1::2]
+        rest = np.flatnonzero(forms == OTHER)
+        numbers[rest, :8] = np.arange(len(rest), dtype="<u8").view(np.uint8).reshape(-1, 8)
+        return cls(numbers, forms, StringTable.build(texts.take(rest)), heads, node_ids)
+
+    def __len__(self) -> int:
+        return len(self.forms)
+
+    def __getitem__(self, index: int, /) -> str:  # type: ignore[override]
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return self.take([index])[0]
+
+    def take(self, indices: Sequence[int] | Int32 | Int64, /) -> list[str]:
+        """Returns the ids at some places."""
+        rows = np.asarray(indices, dtype=np.int64)
+        digits = self.numbers[rows].tobytes().hex()
+        ids = [digits[at : at + _DIGITS] for at in range(0, len(digits), _DIGITS)]
+        forms = self.forms[rows]
+        guids = np.flatnonzero(forms == GUID)
+        for place, head in zip(
+            guids.tolist(), self.node_ids.take(self.heads[rows[guids]]), strict=True
+        ):
+            uuid = ids[place].upper()
+            ids[place] = f"{head}${uuid[:8]}-{uuid[8:12]}-{uuid[12:16]}-{uuid[16:20]}-{uuid[20:]}"
+        for place in np.flatnonzero(forms == OTHER).tolist():
+            ids[place] = self.others[int.from_bytes(self.numbers[rows[place]].tobytes(), "little")]
+        return ids
+
+
+def _same_texts(
+    first: Uint8, first_begin: Int64, second: Uint8, second_begin: Int64, lengths: Int64
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Returns which texts of one buffer equal those of another of the same lengths."""
+    starts = np.cumsum(lengths) - lengths
+    inner = np.arange(int(lengths.sum())) - np.repeat(starts, lengths)
+    differs = (
+        first[np.repeat(first_begin, lengths) + inner]
+        != second[np.repeat(second_begin, lengths) + inner]
+    )
+    same = np.ones(len(lengths), dtype=np.bool_)
+    same[np.repeat(np.arange(len(lengths)), lengths)[differs]] = False
+    return same

@@ -1,0 +1,63 @@
+"""Questions that no single relation answers: *how has X influenced Y?*, *describe the life of X*.
+
+What bears on them is of many kinds, so their walks are taken in turns: first the best walk of each
+sequence that says something new, then further walks of the same sequences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graph_service.model.region import Region
+from graph_service.model.result import ScorePart
+from graph_service.retrieve.sequences.walks import Walk
+from graph_service.retrieve.similarity import SIMILARITY_DIGITS
+
+_OPEN = re.compile(
+    r"\s*(?:please\s+)?(?:why|describe|explain|discuss|compare|contrast|assess|evaluate|analy[sz]e"
+    r"|outline|summari[sz]e|introduce|tell\s+(?:me|us)\s+(?:more\s+)?about"
+    r"|give\s+(?:me\s+|us\s+)?an?\s+(?:account|overview|outline|summary|description)"
+    # Before an adjective *how* asks for a value: how old, how far.
+    r"|how\s+(?:do|does|did|has|have|had|is|are|was|were|can|could|might|will|would|should))\b"
+    r"|.*\b(?:in\s+what\s+ways?|in\s+which\s+ways?"
+    r"|what\s+(?:roles?|impact|influence|effects?|significance|contributions?|happened|influenced|shaped"
+    r"|made|makes|led|drove|connects|links|is\s+known\s+about|do\s+(?:we|you)\s+know\s+about)"
+    r"|(?:relationship|differences?|similarities|connections?)\s+between)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_NEXT_ROUND = 0.3
+"""What of a walk's score stays with each round that it waits."""
+
+
+def asks_openly(question: str, /) -> bool:
+    """Returns whether a question asks for an account, which no single relation gives.
+
+    >>> asks_openly("How has X influenced later thrillers?"), asks_openly("How old is X?")
+    (True, False)
+    """
+    return _OPEN.match(question) is not None
+
+
+def spread(walks: Sequence[Walk], region: Region, /) -> list[Walk]:
+    """Returns walks in turns, the best of each sequence first, those that repeat others later.
+
+    Args:
+        walks: Best first.
+        region: Theirs.
+    """
+    turns: Counter[tuple[int, int]] = Counter()
+    found: list[Walk] = []
+    for walk in walks:
+        last = (walk.nodes[0], int(region.rel[walk.edges[-1]]))
+        waits = turns[last]
+        turns[last] += 1
+        if not waits:
+            found.append(walk)
+            continue
+        score = round(walk.score * _NEXT_ROUND**waits, SIMILARITY_DIGITS)
+        waiting = ScorePart("repeats", round(score - walk.score, SIMILARITY_DIGITS))
+        found.append(replace(walk, score=score, parts=(*walk.parts, waiting)))
+    return sorted(found, key=lambda walk: -walk.score)

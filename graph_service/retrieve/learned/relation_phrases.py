@@ -1,0 +1,81 @@
+"""How people say relations: wordings of common properties, written by hand for this project.
+
+A relation's label is seldom what people say: they ask *who is X married to*, not for *X's
+spouse*. Each line of ``relation_phrases.jsonl`` holds a Wikidata property, the names it goes by
+(Wikidata's, CC0), and wordings in which ``{x}`` stands for what is known. They were written from
+the names alone, without sight of any set of questions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from graph_service.text.fold import fold
+
+
+@dataclass(frozen=True, slots=True)
+class RelationPhrases:
+    """Wordings of one relation; ``{x}`` stands once in each.
+
+    Attributes:
+        forward: Questions for the value, given the subject.
+        noun: Phrases for the value, given the subject.
+        backward: Questions for the subjects, given the value.
+        noun_backward: Phrases for the subjects, given the value.
+    """
+
+    forward: tuple[str, ...]
+    noun: tuple[str, ...]
+    backward: tuple[str, ...]
+    noun_backward: tuple[str, ...]
+
+    def all(self) -> tuple[str, ...]:
+        """Returns all of them."""
+        return (*self.forward, *self.noun, *self.backward, *self.noun_backward)
+
+
+def read_phrases() -> Iterator[tuple[tuple[str, ...], RelationPhrases]]:
+    """Yields the names of each property and its wordings."""
+    for row in _rows():
+        yield tuple(dict.fromkeys(row["names"])), _phrases(row)
+
+
+@cache
+def _known() -> Mapping[str, RelationPhrases]:
+    """Returns the wordings by property and by name; a name of two properties is left out."""
+    of_id: dict[str, RelationPhrases] = {}
+    of_name: dict[str, RelationPhrases | None] = {}
+    for row in _rows():
+        phrases = of_id[row["id"]] = _phrases(row)
+        for name in set(map(_key, row["names"])):
+            of_name[name] = None if name in of_name else phrases
+    return {**{name: each for name, each in of_name.items() if each is not None}, **of_id}
+
+
+def phrases_of(relation: str, label: str, /) -> RelationPhrases | None:
+    """Returns the wordings of a relation, by its id or else by its label; None for none."""
+    known = _known()
+    return known.get(relation) or known.get(_key(label))
+
+
+def _rows() -> Iterator[dict[str, Any]]:
+    text = files("graph_service.retrieve.learned").joinpath("relation_phrases.jsonl")
+    return map(json.loads, text.read_text("utf-8").splitlines())
+
+
+def _phrases(row: Mapping[str, Any]) -> RelationPhrases:
+    return RelationPhrases(
+        tuple(row["forward"]),
+        tuple(row["noun"]),
+        tuple(row["backward"]),
+        tuple(row["noun_backward"]),
+    )
+
+
+def _key(name: str) -> str:
+    return fold(name).replace(" ", "")

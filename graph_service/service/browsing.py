@@ -1,0 +1,119 @@
+"""Statements and neighbours of an entity, page by page, on a graph or on a view laid over it.
+
+The order is that of the statements' keys, those that a view made last. An edge's number is its
+place in that order, so that a page begins after a number, whatever came before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.model.graph import Int64, KnowledgeGraph
+from graph_service.model.overlay import Overlay, ViewStatementIds
+from graph_service.model.values import EntityValue, stored_value
+from graph_service.service.comparison import ShownStatement
+from graph_service.service.lookup import edges_from
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """Which page of an entity's statements is asked for.
+
+    Attributes:
+        first: How many at most.
+        after: Number of the last edge of the page before; None for the first page.
+        relation_ids: Statements of these relations only; all where it is empty.
+        outgoing, incoming: Whether the entity may be the head, and the value.
+    """
+
+    first: int
+    after: int | None = None
+    relation_ids: Sequence[str] = ()
+    outgoing: bool = True
+    incoming: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StatementPage:
+    """Some statements of an entity.
+
+    Attributes:
+        items: The statements; of those that the view made ``edge.change`` says what they were.
+        numbers: The number of each one's edge.
+        total: How many statements there are on all pages.
+        has_next: Whether others come after these.
+        view_id, view_spec: The view that was asked for; None for the base.
+    """
+
+    items: tuple[ShownStatement, ...]
+    numbers: tuple[int, ...]
+    total: int
+    has_next: bool
+    view_id: str | None = None
+    view_spec: str | None = None
+
+
+def cut_page(edges: Int64, /, *, first: int, after: int | None) -> tuple[Int64, bool]:
+    """Returns the first of some edges after a number, and whether others come after them.
+
+    Args:
+        edges: Ascending.
+        first: How many at most.
+        after: A number that need not be among them; None to begin at the first.
+
+    >>> cut_page(np.array([2, 5, 9]), first=1, after=3)
+    (array([5]), True)
+    """
+    start = 0 if after is None else int(np.searchsorted(edges, after, side="right"))
+    return edges[start : start + first], start + first < len(edges)
+
+
+def edges_of(
+    graph: KnowledgeGraph, overlay: Overlay | None, node: int, page: PageRequest, /
+) -> Int64:
+    """Returns the edges that have a node at an end that the page asks for, ascending."""
+    parts = []
+    if page.outgoing:
+        parts.append(edges_from(graph, overlay, node))
+    if page.incoming:
+        parts.append(_edges_to(graph, overlay, node))
+    return parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
+
+
+def find_edge(graph: KnowledgeGraph, overlay: Overlay, statement_id: str, /) -> int | None:
+    """Returns the edge of a statement of a view, or None: the view lacks it."""
+    edge = graph.find_edge(statement_id)
+    if edge is not None:
+        return None if overlay.gone[edge] else edge
+    ids = overlay.statement_ids
+    place = ids.find(statement_id) if isinstance(ids, ViewStatementIds) else None
+    return None if place is None else graph.edge_count + place
+
+
+def between_entities(graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64, /) -> Int64:
+    """Returns those of some edges whose value is an entity."""
+    base = edges < graph.edge_count
+    keep = np.empty(len(edges), dtype=np.bool_)
+    keep[base] = graph.tail[edges[base]] < graph.entity_count
+    if overlay is not None:
+        tails = overlay.tail[edges[~base] - graph.edge_count].tolist()
+        keep[~base] = [_is_entity(graph, overlay, tail) for tail in tails]
+    return edges[keep]
+
+
+def _is_entity(graph: KnowledgeGraph, overlay: Overlay, node: int) -> bool:
+    if node < graph.node_count:
+        return node < graph.entity_count
+    return isinstance(stored_value(overlay.new_nodes[node - graph.node_count]), EntityValue)
+
+
+def _edges_to(graph: KnowledgeGraph, overlay: Overlay | None, node: int) -> Int64:
+    start, end = graph.in_edges.indptr[node], graph.in_edges.indptr[node + 1]
+    edges = graph.in_edges.edges[start:end].astype(np.int64)
+    if overlay is None:
+        return edges
+    extra = np.flatnonzero(overlay.tail == node) + graph.edge_count
+    return np.concatenate([edges[~overlay.gone[edges]], extra])

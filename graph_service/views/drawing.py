@@ -1,0 +1,138 @@
+"""What a method of perturbation draws from, and what it comes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.model.graph import Int32, KnowledgeGraph
+from graph_service.model.limits import Deadline
+from graph_service.model.view_delta import ViewDelta, empty_delta
+from graph_service.model.view_spec import ViewSpec
+from graph_service.views.draw import Stream, edges_asked, smallest
+from graph_service.views.pairs import PairIndex, contains
+from graph_service.views.prepared import PreparedBase
+from graph_service.views.scope import scope_edges
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawing:
+    """One view being drawn.
+
+    Attributes:
+        prepared: The base, and what its views share.
+        spec: What is asked; valid.
+        stream: The hash stream of its random seed and method.
+        question_edges: Base edges of the question's region, int32; None without a question.
+        deadline: When to give up.
+        notes: What is to be said of the view, in words; methods add to it.
+    """
+
+    prepared: PreparedBase
+    spec: ViewSpec
+    stream: Stream
+    question_edges: Int32 | None
+    deadline: Deadline
+    notes: list[str]
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The base."""
+        return self.prepared.graph
+
+    @property
+    def index(self) -> PairIndex:
+        """Which entities the base joins."""
+        return self.prepared.index
+
+    def scope(self, *, of_any_kind: bool = False) -> Int32:
+        """Returns the edges that the view may change, int32, ascending.
+
+        Args:
+            of_any_kind: With those whose value is no entity, and deprecated ones.
+        """
+        edges, notes = scope_edges(
+            self.graph,
+            self.spec.scope,
+            eligible=np.ones(self.graph.edge_count, np.bool_)
+            if of_any_kind
+            else self.index.eligible,
+            question_edges=self.question_edges,
+            deadline=self.deadline,
+        )
+        self.deadline.check("drawing edges")
+        self.notes.extend(notes)
+        if self.spec.count is not None and self.spec.count > len(edges):
+            self.notes.append(f"{self.spec.count} edges were asked and {len(edges)} are in scope")
+        if not len(edges):
+            self.notes.append("no edge is in scope")
+        return edges
+
+    def asked(self, available: int, /) -> int:
+        """Returns how many of some edges the level or the count asks for."""
+        if self.spec.level is not None:
+            return edges_asked(self.spec.level, available)
+        return min(self.spec.count or 0, available)
+
+    def first(self, edges: Int32, count: int, /) -> Int32:
+        """Returns the first ``count`` of some edges in hash order, int32, ascending."""
+        hashes = self.stream.hashes(self.graph.statement_keys, at=edges, purpose="order")
+        return edges[smallest(hashes, count)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """What a method changes.
+
+    Attributes:
+        delta: The changes.
+        scope: How many edges could have been changed.
+        unavoidable: Changes that repeat a triple because no other choice existed.
+        is_share: Whether the changes are a share of the scope.
+    """
+
+    delta: ViewDelta
+    scope: int
+    unavoidable: int = 0
+    is_share: bool = True
+
+
+def without(removed: Int32, /) -> ViewDelta:
+    """Returns the delta that lacks some edges, ascending."""
+    none = np.zeros(0, dtype=np.int32)
+    return ViewDelta(removed, none, none, none, none, none, none)
+
+
+def replaced(
+    graph: KnowledgeGraph, edges: Int32, /, *, rel: Int32 | None = None, tail: Int32 | None = None
+) -> ViewDelta:
+    """Returns the delta that gives some edges, ascending, other relations or tails."""
+    none = empty_delta()
+    return ViewDelta(
+        removed=none.removed,
+        replaced=edges,
+        replaced_rel=graph.rel[edges] if rel is None else rel,
+        replaced_tail=graph.tail[edges] if tail is None else tail,
+        added_head=none.added_head,
+        added_rel=none.added_rel,
+        added_tail=none.added_tail,
+    )
+
+
+def added(head: Int32, rel: Int32, tail: Int32, /) -> ViewDelta:
+    """Returns the delta that has some statements more."""
+    none = np.zeros(0, dtype=np.int32)
+    return ViewDelta(none, none, none, none, head, rel, tail)
+
+
+def repeats(graph: KnowledgeGraph, delta: ViewDelta, index: PairIndex, /) -> int:
+    """Returns how many edges of a new relation repeat a triple of the base or of one before."""
+    # Both ends stay: only an edge that others run beside can say what they say.
+    crowded = index.parallel[delta.replaced]
+    edges = delta.replaced[crowded]
+    packed = index.pack(graph.head[edges], delta.replaced_rel[crowded], graph.tail[edges])
+    ascending = np.sort(packed)
+    again = np.zeros(len(packed), dtype=np.bool_)
+    again[1:] = ascending[1:] == ascending[:-1]
+    return int(np.count_nonzero(again | contains(index.parallel_triples, ascending)))

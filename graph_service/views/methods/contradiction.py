@@ -1,0 +1,48 @@
+"""Contradiction: a false statement beside the true one, which stays (B3).
+
+As in ConflictQA (Xie et al. 2024, arXiv 2305.13300) and the counterfactual part of RGB (Chen et
+al. 2024, arXiv 2309.01431), where a reader finds both: here the false one has the same head and
+relation, and another value of the same type.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graph_service.model.graph import Bool, Int32, Int64
+from graph_service.views.choosing import Candidates, first_able, take_turns
+from graph_service.views.drawing import Drawing, Drawn, added
+
+
+def draw_contradiction(drawing: Drawing, /) -> Drawn:
+    """Returns the view with a false value beside those of the first edges in hash order."""
+    scope = drawing.scope()
+
+    def choose(edges: Int32) -> Int32:
+        return false_tails(drawing, edges)
+
+    edges, tails = first_able(drawing, scope, drawing.asked(len(scope)), choose)
+    return Drawn(added(drawing.graph.head[edges], drawing.graph.rel[edges], tails), len(scope))
+
+
+def false_tails(drawing: Drawing, edges: Int32, /) -> Int32:
+    """Returns another value of the same type for each edge, int32; -1 where there is none.
+
+    Args:
+        drawing: The view being drawn.
+        edges: In the order of their turns.
+    """
+    graph, prepared = drawing.graph, drawing.prepared
+    head, rel, tail = graph.head[edges], graph.rel[edges], graph.tail[edges]
+    types = prepared.types
+    keys = graph.statement_keys[edges]
+
+    def refused(rows: Int64, offered: Int32) -> Bool:
+        same = (offered == tail[rows]) | (offered == head[rows])
+        return np.asarray(same | prepared.says(head[rows], rel[rows], offered))
+
+    def packed(rows: Int64, offered: Int32) -> Int64:
+        return drawing.index.pack(head[rows], rel[rows], offered)
+
+    candidates = Candidates(types.pools, types.of_tails(tail, rel), keys, drawing.stream)
+    return take_turns(candidates, refused=refused, packed=packed, deadline=drawing.deadline)

@@ -1,0 +1,111 @@
+"""Staleness: the graph as it was before its last updates (B3).
+
+KEPo (Chen et al. 2026, arXiv 2603.11501) forges what a graph came to say last, because a reader takes
+the newest statement for the true one. Here that newest statement is gone: what is left was once
+true. Deprecated statements, which the graph has put right since, return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from graph_service.model.graph import RANK_CODES, Int32
+from graph_service.model.statement import Rank
+from graph_service.views.drawing import Drawing, Drawn, replaced
+from graph_service.views.times import UNTIMED
+
+
+def draw_stale(drawing: Drawing, /) -> Drawn:
+    """Returns the view that lacks the newest of some values, and has deprecated ones again.
+
+    The level is a share of what can go stale: the newest statement of each entity and relation,
+    where there is one, and every deprecated statement.
+    """
+    graph = drawing.graph
+    in_scope = drawing.scope(of_any_kind=True)
+    members = _beside(drawing, in_scope)
+    found = [newest_of(group) for group in _groups(drawing, members)]
+    newest = np.array([edge for edge in found if edge is not None], dtype=np.int32)
+    newest = np.intersect1d(newest, in_scope)
+    deprecated = members[graph.rank[members] == RANK_CODES[Rank.DEPRECATED]]
+    if drawing.spec.scope.statement_ids:
+        deprecated = np.intersect1d(deprecated, in_scope)
+    units = np.union1d(newest, deprecated).astype(np.int32)
+    if len(in_scope) and not len(units):
+        drawing.notes.append(
+            "nothing in scope can go stale: no statement is deprecated, or newer than another by "
+            "its rank or its qualifiers of time"
+        )
+    taken = drawing.first(units, drawing.asked(len(units)))
+    returned = np.intersect1d(taken, deprecated).astype(np.int32)
+    delta = replace(
+        replaced(graph, returned),
+        removed=np.intersect1d(taken, newest).astype(np.int32),
+        replaced_rank=np.full(len(returned), RANK_CODES[Rank.NORMAL], dtype=np.uint8),
+    )
+    return Drawn(delta, len(units))
+
+
+def newest_of(group: Sequence[tuple[int, int, int]], /) -> int | None:
+    """Returns the newest of some statements; None where there is none that another is older than.
+
+    It is the only one of the best rank; else, of those of that rank whose time is known, the one
+    that began last.
+
+    Args:
+        group: Rank code, begin and edge of each; not deprecated.
+
+    >>> preferred, normal = 0, 1
+    >>> newest_of([(normal, 1990_00_00, 4), (normal, 2001_00_00, 7), (normal, UNTIMED, 9)])
+    7
+    >>> newest_of([(preferred, UNTIMED, 4), (normal, 1990_00_00, 7), (normal, 1980_00_00, 9)])
+    4
+    >>> newest_of([(normal, UNTIMED, 4), (normal, 1990_00_00, 7)]) is None
+    True
+    """
+    best = min(rank for rank, _, _ in group)
+    ahead = [(begin, edge) for rank, begin, edge in group if rank == best]
+    if len(ahead) == 1 and len(group) > 1:
+        return ahead[0][1]
+    timed = sorted(one for one in ahead if one[0] != UNTIMED)
+    if len(timed) < 2 or timed[-1][0] == timed[-2][0]:
+        return None
+    return timed[-1][1]
+
+
+def _beside(drawing: Drawing, edges: Int32) -> Int32:
+    """All statements of the entities and relations of some edges, by both, int32."""
+    graph = drawing.graph
+    members = graph.out_edges.edges_of(np.unique(graph.head[edges]))
+    keys = _pairs(drawing, members)
+    kept = np.isin(keys, np.unique(_pairs(drawing, edges)))
+    members, keys = members[kept], keys[kept]
+    found: Int32 = members[np.lexsort((members, keys))]
+    return found
+
+
+def _pairs(drawing: Drawing, edges: Int32) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    graph = drawing.graph
+    return graph.head[edges].astype(np.int64) * graph.relation_count + graph.rel[edges]
+
+
+def _groups(drawing: Drawing, members: Int32) -> Iterator[list[tuple[int, int, int]]]:
+    """Yields the statements of each entity and relation that has several that hold."""
+    graph = drawing.graph
+    members = members[graph.rank[members] != RANK_CODES[Rank.DEPRECATED]]
+    starts = np.flatnonzero(np.diff(_pairs(drawing, members), prepend=-1))
+    sizes = np.diff(np.append(starts, len(members)))
+    several = np.repeat(sizes, sizes) > 1
+    # Of a statement that stands alone the time need not be read.
+    begins = np.full(len(members), UNTIMED, dtype=np.int64)
+    begins[several] = drawing.prepared.begins(members[several], deadline=drawing.deadline)
+    ranks = graph.rank[members].tolist()
+    for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
+        if size > 1:
+            places = slice(start, start + size)
+            yield list(
+                zip(ranks[places], begins[places].tolist(), members[places].tolist(), strict=True)
+            )

@@ -1,0 +1,80 @@
+"""A part of a base graph as a graph of its own, and its views as views of the base."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph_service.model.graph import (
+    Adjacency,
+    Int32,
+    KnowledgeGraph,
+    NameIndex,
+    StringTable,
+)
+from graph_service.model.view_delta import ViewDelta
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Some edges of a base with the entities and relations that they have.
+
+    Attributes:
+        graph: They alone, numbered in the order of the base; without labels and names.
+        edges, nodes, relations: What each number is in the base, int32, ascending.
+    """
+
+    graph: KnowledgeGraph
+    edges: Int32
+    nodes: Int32
+    relations: Int32
+
+    @classmethod
+    def of(cls, base: KnowledgeGraph, edges: Int32, /) -> Part:
+        """Returns the part of some edges, ascending; its cost is that of the part."""
+        nodes = np.unique(np.concatenate([base.head[edges], base.tail[edges]]))
+        relations = np.unique(base.rel[edges])
+        head = np.searchsorted(nodes, base.head[edges]).astype(np.int32)
+        tail = np.searchsorted(nodes, base.tail[edges]).astype(np.int32)
+        entity_count = int(np.searchsorted(nodes, base.entity_count))
+        none = np.zeros(0, dtype=np.int32)
+        graph = KnowledgeGraph(
+            name=base.name,
+            edition=base.edition,
+            fingerprints=base.fingerprints,
+            entity_count=entity_count,
+            node_keys=base.node_keys[nodes[:entity_count]],
+            node_ids=StringTable.build(base.node_ids.take(nodes)),
+            node_kinds=base.node_kinds[nodes],
+            relation_keys=base.relation_keys[relations],
+            relation_ids=StringTable.build(base.relation_ids.take(relations)),
+            head=head,
+            rel=np.searchsorted(relations, base.rel[edges]).astype(np.int32),
+            tail=tail,
+            statement_keys=base.statement_keys[edges],
+            statement_ids=StringTable.build(base.statement_ids.take(edges)),
+            rank=base.rank[edges],
+            best=base.best[edges],
+            out_edges=Adjacency.build(head, len(nodes)),
+            in_edges=Adjacency.build(tail, len(nodes)),
+            node_labels={},
+            relation_labels={},
+            names=NameIndex(none.astype(np.int64), none, none.astype(np.bool_), 0),
+        )
+        return cls(graph, edges, nodes, relations)
+
+    def in_base(self, delta: ViewDelta, /) -> ViewDelta:
+        """Returns a delta of the part in the numbers of the base; it makes no new entities."""
+        head = delta.replaced_head
+        return ViewDelta(
+            removed=self.edges[delta.removed],
+            replaced=self.edges[delta.replaced],
+            replaced_rel=self.relations[delta.replaced_rel],
+            replaced_tail=self.nodes[delta.replaced_tail],
+            added_head=self.nodes[delta.added_head],
+            added_rel=self.relations[delta.added_rel],
+            added_tail=self.nodes[delta.added_tail],
+            replaced_head=None if head is None else self.nodes[head],
+            replaced_rank=delta.replaced_rank,
+        )

@@ -1,0 +1,147 @@
+"""Requests of the builders: their prompts, and replies that are read or refused with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import resources
+from typing import TypeVar
+
+from graph_service.errors import InputError
+from graph_service.text.sentences import sentence_spans
+from queries.builders.stages import NO_REPLY, Refused
+from queries.generate.asking import UnreadableReply, ask
+from queries.generate.citations import one_line
+from queries.generate.prompt import Prompt, parse_prompt, prompts_in_use
+from queries.generate.setting import Generation
+from queries.llm import ChatModel, Rendered
+
+T = TypeVar("T")
+
+DATASET = "dataset/"
+"""What the names of the builders' prompts begin with, where they stand among all prompts."""
+UNREADABLE = "unreadable reply"
+
+
+def builder_prompt_names() -> tuple[str, ...]:
+    """Returns the names of the builders' prompts that come with the package, sorted."""
+    folder = resources.files("queries.builders") / "prompts"
+    return tuple(sorted(item.name[:-4] for item in folder.iterdir() if item.name.endswith(".txt")))
+
+
+def load_builder_prompt(name: str, /) -> Prompt:
+    """Returns a builder's prompt: one's own where one is in use, else the package's.
+
+    Raises:
+        InputError: There is none of that name; names those there are.
+    """
+    return prompts_in_use().get(f"{DATASET}{name}") or _shipped(name)
+
+
+@cache
+def _shipped(name: str) -> Prompt:
+    if name not in builder_prompt_names():
+        raise InputError(
+            f"there is no builder's prompt {name!r}; there are {', '.join(builder_prompt_names())}"
+        )
+    file = resources.files("queries.builders") / "prompts" / f"{name}.txt"
+    return parse_prompt(name, file.read_text(encoding="utf-8"))
+
+
+def ask_for(
+    model: ChatModel,
+    messages: Rendered,
+    read: Callable[[str], T],
+    /,
+    *,
+    generation: Generation,
+) -> T:
+    """Returns what a reply says; a reply that is not accepted is asked for once more.
+
+    Args:
+        model: Whom to ask.
+        messages: The rendered prompt.
+        read: From the reply to the value; raises ``Refused`` with what was expected.
+        generation: Temperature, tokens and random seed.
+
+    Raises:
+        Refused: Neither reply was accepted, or none came; the last reason.
+        SetupError, LimitError: As ``ask``.
+    """
+    last = Refused(UNREADABLE)
+
+    def reading(text: str) -> T:
+        nonlocal last
+        try:
+            return read(text)
+        except Refused as error:
+            last = error
+            raise UnreadableReply(error.detail or error.why) from error
+
+    asked = ask(model, messages, reading, generation=generation)
+    if asked.value is not None:
+        return asked.value
+    if asked.exchanges[-1].finish_reason is None:
+        raise Refused(NO_REPLY, asked.failure or "")
+    raise Refused(last.why, last.detail)
+
+
+def read_sentence(text: str, /, *, names: Iterable[str] = ()) -> str:
+    """Returns the one sentence that a reply is, without a full stop at its end.
+
+    Args:
+        text: The reply.
+        names: Labels that may hold full stops.
+
+    Raises:
+        Refused: It is empty, several lines or sentences, or holds square brackets.
+    """
+    said = text.strip()
+    if not said or "\n" in said:
+        raise Refused(UNREADABLE, "the reply has to be one sentence on one line")
+    if "[" in said or "]" in said:
+        raise Refused(UNREADABLE, "the sentence must hold no square brackets")
+    said = one_line(said)
+    if len(sentence_spans(said, names=names)) != 1:
+        raise Refused(UNREADABLE, "the reply has to be one sentence and no more")
+    return said.rstrip(".").rstrip()
+
+
+def read_question(text: str, /) -> str:
+    """Returns the one question that a reply is.
+
+    Raises:
+        Refused: It is several lines, does not end with a question mark, or holds square brackets.
+    """
+    said = text.strip()
+    if not said or "\n" in said or not said.endswith("?"):
+        raise Refused("no question", "the reply has to be one question on one line, ending in ?")
+    if "[" in said or "]" in said:
+        raise Refused("no question", "the question must hold no square brackets")
+    return one_line(said)
+
+
+def read_numbers(text: str, most: int, /) -> tuple[int, ...]:
+    """Returns numbers with commas between, each once; none for ``none``.
+
+    Args:
+        text: The words.
+        most: The largest number that was offered.
+
+    Raises:
+        Refused: It is anything else, or a number was not offered.
+
+    >>> read_numbers("1, 3", 3), read_numbers("none", 3)
+    ((1, 3), ())
+    """
+    said = text.strip().rstrip(".")
+    if said.lower() == "none":
+        return ()
+    parts = [part.strip().strip("[]") for part in said.split(",")]
+    if not all(part.isascii() and part.isdigit() for part in parts):
+        raise Refused(UNREADABLE, "numbers of facts with commas between were expected, or none")
+    numbers = tuple(dict.fromkeys(int(part) for part in parts))
+    wrong = [number for number in numbers if not 1 <= number <= most]
+    if wrong:
+        raise Refused("fact not offered", f"fact {wrong[0]} is not offered; there are {most}")
+    return numbers

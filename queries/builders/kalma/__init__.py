@@ -1,0 +1,1 @@
+"""Questions that evolve round by round, with their minimum knowledge sets (K9)."""

@@ -1,0 +1,1 @@
+"""Questions and conversations about long-tail entities, with gold triples (L3)."""

@@ -1,0 +1,215 @@
+"""Rounds of an instruction: ratings by the model and by people, their agreement, the next proposal (O2).
+
+Each round is a folder, ``round-1`` and so on. What people say stands in its ``human.jsonl``: lines of
+``{"id", "rater", "naturalness": 7, ...}``. The next instruction is proposed in a file, and used only
+by a round that is begun with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import orjson
+
+from graph_service.errors import InputError
+from queries.builders.asking import ask_for, load_builder_prompt
+from queries.builders.okgqa.writing import HIGH, LOW, QUALITIES
+from queries.builders.stages import Refused
+from queries.datasets.records import Record, read_records
+from queries.generate.citations import one_line
+from queries.generate.setting import Generation
+from queries.llm import ChatModel
+from queries.score.agreement import KappaWeights, cohen_kappa, pearson
+from queries.score.metric import Score
+
+AUTOMATIC_NAME, HUMAN_NAME = "automatic.jsonl", "human.jsonl"
+INSTRUCTION_NAME, PROPOSED_NAME = "instruction.txt", "proposed-instruction.txt"
+INSTRUCTION = Path(__file__).with_name("instruction.txt")
+_ROUND = re.compile(r"round-([1-9]\d*)")
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What one rater gives one question, by quality; ``where`` is its file and line."""
+
+    id: str
+    rater: str
+    question: str
+    ratings: Mapping[str, int]
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoundAgreement:
+    """How far the model and people agree in a round.
+
+    Attributes:
+        pearson: Of the model's ratings and people's means, by quality.
+        kappa: Of each two people with quadratic weights, by their names and quality.
+    """
+
+    number: int
+    pearson: Mapping[str, Score]
+    kappa: Mapping[tuple[str, str], Mapping[str, Score]]
+
+
+def round_folder(folder: Path, number: int, /) -> Path:
+    """Returns the folder of a round."""
+    return folder / f"round-{number}"
+
+
+def rounds_in(folder: Path, /) -> tuple[int, ...]:
+    """Returns the numbers of the rounds of a data set, ascending; raises ``InputError`` for none."""
+    there = folder.iterdir() if folder.is_dir() else ()
+    found = sorted(int(name[1]) for one in there if (name := _ROUND.fullmatch(one.name)))
+    if not found:
+        raise InputError(
+            f"{folder} holds no round of a data set of okgqa",
+            argument="out",
+            hint="Build it: graph-service dataset okgqa build --out DIR",
+        )
+    return tuple(found)
+
+
+def read_instruction(path: Path, /) -> str:
+    """Returns the instruction of a file, on one line; raises ``InputError`` for an empty one."""
+    try:
+        text = one_line(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"can't read {path}: {error}", argument="instruction") from error
+    if not text:
+        raise InputError(f"{path} is empty; an instruction was expected", argument="instruction")
+    return text
+
+
+def read_ratings(path: Path, /, *, ids: Sequence[str]) -> tuple[Rating, ...]:
+    """Returns the ratings of a file; a rater has to rate every quality of a question.
+
+    Args:
+        path: Of people, or of the model, which is the rater ``model``.
+        ids: Of the questions that there are.
+
+    Raises:
+        InputError: A line is wrong, rates a question that is not there, or rates one twice.
+    """
+    known = set(ids)
+    found: dict[tuple[str, str], Rating] = {}
+    for record in read_records(path):
+        one = _rating(record)
+        if one.id not in known:
+            raise InputError(f"{record.where}, field id: there is no question {one.id!r}")
+        before = found.get((one.id, one.rater))
+        if before is not None:
+            raise InputError(
+                f"{record.where}: {one.rater!r} has rated question {one.id!r} in {before.where}"
+            )
+        found[one.id, one.rater] = one
+    return tuple(found.values())
+
+
+def _rating(record: Record) -> Rating:
+    ratings = {}
+    for quality in QUALITIES:
+        value = record.count(quality)
+        if value is None or not LOW <= value <= HIGH:
+            raise record.error(quality, f"a whole number from {LOW} to {HIGH}")
+        ratings[quality] = value
+    return Rating(
+        record.text("id"),
+        record.text("rater", default="model"),
+        record.text("question", default="", filled=False),
+        ratings,
+        record.where,
+    )
+
+
+def agreement_of(
+    number: int, automatic: Sequence[Rating], human: Sequence[Rating], /
+) -> RoundAgreement:
+    """Returns the agreement of a round, by the code of all agreement scores (O14)."""
+    means = _means(human)
+    correlations = {
+        quality: pearson(
+            [one.ratings[quality] for one in automatic],
+            [means.get(one.id, {}).get(quality) for one in automatic],
+        )
+        for quality in QUALITIES
+    }
+    by_rater: dict[str, dict[str, Rating]] = {}
+    for one in human:
+        by_rater.setdefault(one.rater, {})[one.id] = one
+    kappas = {}
+    for first, second in combinations(sorted(by_rater), 2):
+        sides = [[by_rater[name].get(one.id) for one in automatic] for name in (first, second)]
+        kappas[first, second] = {
+            quality: cohen_kappa(
+                *(
+                    [None if one is None else one.ratings[quality] for one in side]
+                    for side in sides
+                ),
+                weights=KappaWeights.QUADRATIC,
+            )
+            for quality in QUALITIES
+        }
+    return RoundAgreement(number, correlations, kappas)
+
+
+def _means(human: Sequence[Rating]) -> dict[str, dict[str, float]]:
+    by_id: dict[str, list[Rating]] = {}
+    for one in human:
+        by_id.setdefault(one.id, []).append(one)
+    return {
+        id_: {q: sum(one.ratings[q] for one in rated) / len(rated) for q in QUALITIES}
+        for id_, rated in by_id.items()
+    }
+
+
+def differing(
+    automatic: Sequence[Rating], human: Sequence[Rating], /, *, most: int = _SHOWN
+) -> list[str]:
+    """Returns the ratings of model and people that lie furthest apart, one line each; ties by id."""
+    means = _means(human)
+    apart = sorted(
+        (-abs(one.ratings[q] - means[one.id][q]), one.id, q)
+        for one in automatic
+        if one.id in means
+        for q in QUALITIES
+    )
+    by_id = {one.id: one for one in automatic}
+    return [
+        f"{quality}: the model {by_id[id_].ratings[quality]}, people {means[id_][quality]:.1f}: "
+        f"{by_id[id_].question}"
+        for gap, id_, quality in apart[:most]
+        if gap < 0
+    ]
+
+
+def propose(
+    model: ChatModel, instruction: str, lines: Sequence[str], generation: Generation, /
+) -> str:
+    """Returns the instruction that a model proposes from ratings that differ.
+
+    Raises:
+        Refused: No usable reply came.
+    """
+
+    def read(text: str) -> str:
+        said = one_line(text)
+        if not said or said.casefold() == instruction.casefold():
+            raise Refused("nothing new", "another instruction than the one shown was expected")
+        return said
+
+    messages = load_builder_prompt("okgqa-tune").render(
+        low=str(LOW), high=str(HIGH), instruction=instruction, ratings="\n".join(lines)
+    )
+    return ask_for(model, messages, read, generation=generation)
+
+
+def rating_line(id_: str, question: str, ratings: Mapping[str, int], /) -> bytes:
+    """Returns a line of the model's ratings."""
+    return orjson.dumps({"id": id_, "rater": "model", "question": question, **ratings}) + b"\n"

@@ -1,0 +1,1 @@
+"""Robustness experiments as files: planned, run and resumed, scored, reported."""

@@ -1,0 +1,152 @@
+"""Scores that a model gives: faults by criteria (TALEC), ratings (G-Eval), citations entailed (K5).
+
+Each is taken answer by answer, so that cells can be paired like by any other score.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from queries.experiment.plan import JudgeKind, JudgePlan
+from queries.generate.answer import Answer
+from queries.llm import ChatModel, JsonForm, Message, Reply, Usage, estimate_tokens
+from queries.score.case import case_of_answer
+from queries.score.criteria import load_criteria
+from queries.score.entailment import ChatEntailment
+from queries.score.entailment_score import alignment_row
+from queries.score.geval import PRESETS, GEval, rate_text
+from queries.score.judge import Judge
+from queries.score.talec import Talec, judge_text
+
+NO_PAIR = "the answer has no citation with a relation and a value"
+UNJUDGED = "not judged"
+
+JUDGED_TITLES: Mapping[str, str] = {
+    "talec": "TALEC score, 0 to 2",
+    "alignment": "citations that their sentence entails",
+    **{
+        f"geval_{quality}": f"G-Eval {quality}, {preset.low} to {preset.high}"
+        for preset in (PRESETS["kalma"],)
+        for quality in preset.qualities
+    },
+}
+"""What each score by a model is, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenJudge:
+    """A judge of a plan, and the model that it asks."""
+
+    plan: JudgePlan
+    model: ChatModel
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """Names of the scores that it gives."""
+        if self.plan.kind is JudgeKind.GEVAL:
+            return tuple(f"geval_{quality}" for quality in PRESETS["kalma"].qualities)
+        return (self.plan.kind.value,)
+
+    def score(self, item: Answer, /) -> dict[str, float | str]:
+        """Returns its scores of an answer by name: a value, or why there is none.
+
+        Raises:
+            SetupError: The model's key, address or name is wrong.
+            LimitError: The run's budget is spent; replies until then are kept.
+        """
+        judge = Judge(self.model, random_seed=self.plan.random_seed)
+        if self.plan.kind is JudgeKind.TALEC:
+            by = Talec(
+                judge, load_criteria(self.plan.criteria), self.plan.division, self.plan.method
+            )
+            judged = judge_text(case_of_answer(item), by=by)
+            return {"talec": _value(judged.score, judged.failure)}
+        if self.plan.kind is JudgeKind.GEVAL:
+            rated = rate_text(case_of_answer(item), by=GEval(judge, PRESETS["kalma"]))
+            found: dict[str, float | str] = {}
+            for quality, given in rated.scores.items():
+                why = given.missing or next(iter(given.failures), None)
+                found[f"geval_{quality}"] = _value(given.value, why)
+            return found
+        row = alignment_row(item, entailment=ChatEntailment(judge))
+        if row.failure is not None or not row.pairs:
+            return {"alignment": row.failure or NO_PAIR}
+        return {"alignment": row.entailed / row.pairs}
+
+
+def _value(value: float | None, why: str | None) -> float | str:
+    return (why or UNJUDGED) if value is None else float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What judging some answers takes, replies that are kept not left out.
+
+    Attributes:
+        requests: To models.
+        prompt_tokens: Of them, as ``estimate_tokens`` counts.
+        reply_tokens: At most.
+    """
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+
+
+class CountingChat:
+    """A model that asks nobody: it counts, and says what every judge can read."""
+
+    name = "counted"
+
+    def __init__(self, kind: JudgeKind, /) -> None:
+        # The last choice in brackets that a prompt offers is read; [[none]] where labels are named.
+        rating = str(PRESETS["kalma"].low)
+        self._text = rating if kind is JudgeKind.GEVAL else "[[0]] [[B]] [[entailment]]\n[[none]]"
+        self._lock = threading.Lock()
+        self.requests = self.prompt_tokens = self.reply_tokens = 0
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        /,
+        *,
+        temperature: float | None = 0.0,
+        max_tokens: int = 1024,
+        random_seed: int | None = None,
+        stop: Sequence[str] = (),
+        top_logprobs: int | None = None,
+        form: JsonForm | None = None,
+    ) -> Reply:
+        """Returns a reply that can be read."""
+        with self._lock:
+            self.requests += 1
+            self.prompt_tokens += sum(estimate_tokens(message.content) for message in messages)
+            self.reply_tokens += max_tokens
+        return Reply(self._text, self.name, "stop", Usage())
+
+
+def count_judging(judges: Sequence[JudgePlan], answers: Sequence[Answer], /) -> Judging:
+    """Returns what judging some answers would take; asks no model."""
+    found = Judging()
+    for one in judges:
+        counted = CountingChat(one.kind)
+        for item in answers:
+            OpenJudge(one, counted).score(item)
+        found = Judging(
+            found.requests + counted.requests,
+            found.prompt_tokens + counted.prompt_tokens,
+            found.reply_tokens + counted.reply_tokens,
+        )
+    return found
+
+
+def judged_scores(
+    judges: Sequence[OpenJudge], item: Answer, /
+) -> Iterator[tuple[str, float | str]]:
+    """Yields the scores of all judges of an answer that did not fail."""
+    for one in judges:
+        given = one.score(item)
+        for name in one.scores:
+            yield name, given.get(name, UNJUDGED)

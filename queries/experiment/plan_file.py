@@ -1,0 +1,374 @@
+"""A plan from a YAML file; every error names the file, the line and the field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from graph_service.errors import InputError
+from graph_service.model.request import RetrieveOptions, RetrieveRequest
+from graph_service.model.result import Strategy
+from graph_service.model.serialise import from_plain
+from graph_service.model.view_spec import Method, ViewSpec, parse_method
+from graph_service.options import check_bounds
+from queries.datasets.cases import QuestionFormat
+from queries.datasets.records import unreadable
+from queries.experiment.plan import (
+    Answerer,
+    AnswererKind,
+    Budget,
+    Extractive,
+    JudgeKind,
+    JudgePlan,
+    Plan,
+    QuestionFile,
+    Statistics,
+    ViewFamily,
+)
+from queries.generate.setting import RECIPES, Generation, Setting
+from queries.question_views import Aim
+from queries.score.criteria import CITED_ANSWERS, criteria_names, load_criteria
+from queries.score.talec import Division
+from queries.score.talec import Method as TalecMethod
+from queries.yaml_file import Node, read_yaml
+
+MAX_RANDOM_SEEDS = 1_000
+_FIELDS = (
+    "name", "entities", "methods", "levels", "random_seeds", "scope", "views", "strategies",
+    "presets", "retrieval", "answers", "extractive", "models", "settings", "generation", "judges",
+    "scores", "statistics", "budget",
+)  # fmt: skip
+_OF_CELLS = ("graph", "view", "entity_ids", "preset", "question_vector", "query")
+_OF_FAMILY = ("name", "levels", "counts", "random_seeds", "scope", "each_question")
+_OF_GRID = ("method", "level", "count", "random_seed", "scope", "algorithm")
+
+
+def read_plan(path: str | Path, /, *, scores: Sequence[str] = ()) -> Plan:
+    """Reads a plan; files that it names are found from the folder that it is in.
+
+    Args:
+        path: The YAML file.
+        scores: Names that ``scores`` may have.
+
+    Raises:
+        InputError: It cannot be read, or is wrong; names file, line and field.
+    """
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise unreadable(file, error) from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file.name}: a plan in UTF-8 was expected; {error}") from error
+    return parse_plan(text, source=file.name, folder=file.parent, scores=scores)
+
+
+def parse_plan(text: str, /, *, source: str, folder: Path, scores: Sequence[str] = ()) -> Plan:
+    """Returns the plan that a text holds; see ``read_plan``."""
+    root = read_yaml(text, source, expected="the fields of a plan")
+    parts = root.fields(required=("graphs", "questions"), optional=_FIELDS)
+    graphs = _texts(parts["graphs"])
+    return Plan(
+        name=parts["name"].text() if "name" in parts else source.rsplit(".", 1)[0],
+        source=source,
+        graphs=graphs,
+        questions=tuple(_question_file(part, folder, graphs) for part in _list(parts["questions"])),
+        given_entities="entities" not in parts
+        or parts["entities"].choice(("given", "linked")) == "given",
+        views=_views(parts),
+        stored_views=_texts(parts["views"]) if "views" in parts else (),
+        strategies=_distinct(parts, "strategies", Strategy, (Strategy.PATHS,)),
+        presets=_texts(parts["presets"]) if "presets" in parts else ("default",),
+        retrieval=_retrieval(parts["retrieval"]) if "retrieval" in parts else RetrieveOptions(),
+        answerers=_answerers(parts),
+        extractive=_extractive(parts["extractive"]) if "extractive" in parts else Extractive(),
+        generation=_generation(parts["generation"]) if "generation" in parts else {},
+        judges=_judges(parts["judges"], folder) if "judges" in parts else (),
+        scores=_known(parts["scores"], scores) if "scores" in parts else (),
+        statistics=Statistics(**_numbers(parts, "statistics", Statistics, least=0)),
+        budget=Budget(**_numbers(parts, "budget", Budget, least=1)),
+    )
+
+
+def _list(node: Node) -> list[Node]:
+    """The parts of a list, or the one thing that stands in its place."""
+    parts = node.items() if node.is_list else [node]
+    if not parts:
+        raise node.error("at least one")
+    return parts
+
+
+def _texts(node: Node) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for part in _list(node):
+        if part.text() in found:
+            raise part.wrong(f"{part.text()!r} stands twice; once is enough")
+        found[part.text()] = None
+    return tuple(found)
+
+
+def _known(node: Node, names: Sequence[str]) -> tuple[str, ...]:
+    for part in _list(node):
+        part.choice(names)
+    return _texts(node)
+
+
+def _distinct(
+    parts: Mapping[str, Node], name: str, kind: Any, default: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    if name not in parts:
+        return default
+    return tuple(kind(word) for word in _known(parts[name], [one.value for one in kind]))
+
+
+def _numbers(parts: Mapping[str, Node], name: str, kind: Any, *, least: int) -> dict[str, int]:
+    if name not in parts:
+        return {}
+    given = parts[name].fields(required=(), optional=[each.name for each in fields(kind)])
+    found = {key: node.number() for key, node in given.items()}
+    for key, value in found.items():
+        if value < (least if key == "random_seed" else max(least, 1)):
+            raise given[key].error("a whole number from 1 up")
+    return found
+
+
+def _question_file(node: Node, folder: Path, graphs: Sequence[str]) -> QuestionFile:
+    if not node.is_fields:
+        return QuestionFile(node.text(), _found(node, folder))
+    parts = node.fields(required=("file",), optional=("format", "language", "first", "graph"))
+    kind = None
+    if "format" in parts:
+        kind = QuestionFormat(parts["format"].choice([one.value for one in QuestionFormat]))
+    first = parts["first"].number() if "first" in parts else None
+    if first == 0:
+        raise parts["first"].error("a whole number from 1 up")
+    return QuestionFile(
+        parts["file"].text(),
+        _found(parts["file"], folder),
+        kind,
+        parts["language"].text() if "language" in parts else "en",
+        first,
+        parts["graph"].choice(graphs) if "graph" in parts else None,
+    )
+
+
+def _found(node: Node, folder: Path) -> Path:
+    path = folder / node.text()
+    if not path.is_file():
+        raise node.wrong(f"there is no file {path}")
+    return path
+
+
+def _views(parts: Mapping[str, Node]) -> tuple[ViewFamily, ...]:
+    found: dict[str, ViewFamily] = {}
+    for node in _list(parts["methods"]) if "methods" in parts else ():
+        own = dict(parts)
+        given: dict[str, Any] = {}
+        name = ""
+        named = node
+        if node.is_fields:
+            known = [each.name for each in fields(ViewSpec) if each.name not in _OF_GRID]
+            entry = node.fields(
+                required=("method",),
+                optional=(*_OF_FAMILY, *known),
+            )
+            named = entry["method"]
+            name = entry["name"].text() if "name" in entry else ""
+            if "counts" in entry and "levels" in entry:
+                raise entry["counts"].wrong("give levels or counts, not both")
+            own |= entry
+            if "counts" in entry:
+                own.pop("levels", None)
+            given = {key: entry[key].plain() for key in known if key in entry}
+        family = _family(name, named, own, given, aim=_aim(node, own))
+        if family.name in found:
+            raise node.wrong(f"{family.name!r} stands twice; give one of both a name: name: TEXT")
+        found[family.name] = family
+    return tuple(found.values())
+
+
+def _aim(node: Node, parts: Mapping[str, Node]) -> Aim | None:
+    if not node.is_fields or "each_question" not in parts:
+        return None
+    return Aim(parts["each_question"].choice([one.value for one in Aim]))
+
+
+def _family(
+    name: str,
+    node: Node,
+    parts: Mapping[str, Node],
+    given: Mapping[str, Any],
+    *,
+    aim: Aim | None,
+) -> ViewFamily:
+    try:
+        method = parse_method(node.text())
+    except InputError as error:
+        raise node.wrong(error.message) from error
+    if method is Method.CUSTOM:
+        raise node.wrong("a custom view is stored first; name it under views")
+    amounts: list[tuple[Node, dict[str, Any]]] = []
+    if "levels" in parts:
+        amounts = [(part, {"level": part.share()}) for part in _list(parts["levels"])]
+    elif "counts" in parts:
+        amounts = [(part, {"count": part.number()}) for part in _list(parts["counts"])]
+    else:
+        raise node.wrong("its levels are missing; give levels: [0.1, 0.3]")
+    seeds = _seeds(parts["random_seeds"]) if "random_seeds" in parts else (0,)
+    scope = parts["scope"].plain() if "scope" in parts else None
+    specs: list[ViewSpec] = []
+    for where, amount in amounts:
+        for seed in seeds:
+            plain = {**given, **amount, "method": method.value, "random_seed": seed}
+            if scope is not None:
+                plain["scope"] = scope
+            try:
+                spec = from_plain(ViewSpec, plain)
+                # The view of each question is: before, it lacks what it aims at.
+                if aim is None:
+                    spec.validate()
+            except InputError as error:
+                raise where.wrong(error.message) from error
+            if spec in specs:
+                raise where.wrong("stands twice; once is enough")
+            specs.append(spec)
+    return ViewFamily(name or method.value, tuple(specs), aim)
+
+
+def _seeds(node: Node) -> tuple[int, ...]:
+    """Random seeds: a list, or one word such as ``0-4``."""
+    found: list[int] = []
+    for part in _list(node):
+        first, dash, last = part.text().partition("-")
+        ends = (first, last) if dash else (first, first)
+        if not all(end.isascii() and end.isdigit() for end in ends):
+            raise part.error("whole numbers, or a range such as 0-4,")
+        low, high = int(ends[0]), int(ends[1])
+        if low > high:
+            raise part.wrong(f"a range begins with the smaller seed; {high}-{low} may be meant")
+        if high - low >= MAX_RANDOM_SEEDS:
+            raise part.error(f"at most {MAX_RANDOM_SEEDS} random seeds")
+        found.extend(range(low, high + 1))
+    if len(set(found)) < len(found):
+        raise node.wrong("a random seed stands twice; once is enough")
+    return tuple(found)
+
+
+def _retrieval(node: Node) -> RetrieveOptions:
+    known = [name for name in get_type_hints(RetrieveOptions) if name not in _OF_CELLS]
+    parts = node.fields(required=(), optional=known)
+    found: dict[str, Any] = {}
+    for name, part in parts.items():
+        try:
+            asked = from_plain(RetrieveRequest, {"question": "", name: part.plain()})
+            check_bounds(asked)
+            found[name] = getattr(asked, name)
+        except InputError as error:
+            raise part.wrong(error.message) from error
+    made: RetrieveOptions = {**found}  # type: ignore[typeddict-item]
+    return made
+
+
+def _answerers(parts: Mapping[str, Node]) -> tuple[Answerer, ...]:
+    rules = (AnswererKind.VERBALISER, AnswererKind.EXTRACTIVE)
+    found: dict[str, Answerer] = {}
+    if "answers" in parts or "models" not in parts:
+        words = [rule.value for rule in rules]
+        for word in _known(parts["answers"], words) if "answers" in parts else words:
+            found[word] = Answerer(word, AnswererKind(word))
+    if "settings" in parts and "models" not in parts:
+        raise parts["settings"].wrong("a setting is how a model is asked; give models: [NAME]")
+    for node in _list(parts["models"]) if "models" in parts else ():
+        own: Mapping[str, Node] = parts
+        named, url = node, ""
+        if node.is_fields:
+            entry = node.fields(required=("name",), optional=("url", "settings"))
+            named, own = entry["name"], {**parts, **entry}
+            url = entry["url"].text() if "url" in entry else ""
+        settings = _distinct(own, "settings", Setting, (Setting.KALMA_NUMBERED,))
+        for setting in settings:
+            if not RECIPES[setting].facts or RECIPES[setting].passages:
+                where = own.get("settings", node)
+                raise where.wrong(
+                    f"setting {setting.value} does not answer by a graph alone; the cells without "
+                    "knowledge are there in any case"
+                )
+            name = f"{named.text()}+{setting.value}"
+            if name in found:
+                raise node.wrong(f"{name!r} stands twice; once is enough")
+            found[name] = Answerer(name, AnswererKind.MODEL, named.text(), url, setting)
+    return tuple(found.values())
+
+
+def _judges(node: Node, folder: Path) -> tuple[JudgePlan, ...]:
+    found: dict[JudgeKind, JudgePlan] = {}
+    for part in _list(node):
+        entry = part.fields(
+            required=("score", "model"),
+            optional=("url", "criteria", "division", "method", "random_seed"),
+        )
+        kind = JudgeKind(entry["score"].choice([one.value for one in JudgeKind]))
+        if kind in found:
+            raise part.wrong(f"{kind.value!r} stands twice; a run has one judge of each kind")
+        for name in ("criteria", "division", "method"):
+            if name in entry and kind is not JudgeKind.TALEC:
+                raise entry[name].wrong(f"only talec takes {name}")
+        found[kind] = JudgePlan(
+            kind,
+            entry["model"].text(),
+            entry["url"].text() if "url" in entry else "",
+            _criteria(entry["criteria"], folder) if "criteria" in entry else CITED_ANSWERS,
+            Division(_word(entry, "division", Division, Division.LABEL)),
+            TalecMethod(_word(entry, "method", TalecMethod, TalecMethod.JOINT)),
+            entry["random_seed"].number() if "random_seed" in entry else None,
+        )
+    return tuple(found.values())
+
+
+def _word(entry: Mapping[str, Node], name: str, kind: Any, default: StrEnum) -> str:
+    return entry[name].choice([one.value for one in kind]) if name in entry else default.value
+
+
+def _criteria(node: Node, folder: Path) -> str:
+    """The name of criteria of ours, or a file beside the plan."""
+    name = node.text()
+    given = name if name in criteria_names() else str(_found(node, folder))
+    try:
+        load_criteria(given)
+    except InputError as error:
+        raise node.wrong(error.message) from error
+    return given
+
+
+def _extractive(node: Node) -> Extractive:
+    parts = node.fields(required=(), optional=("min_score", "calibrate"))
+    if len(parts) > 1:
+        raise node.wrong("give min_score or calibrate, not both")
+    if "min_score" in parts:
+        return Extractive(min_score=parts["min_score"].decimal())
+    if "calibrate" not in parts:
+        return Extractive()
+    given = parts["calibrate"].fields(required=("share",), optional=("random_seed",))
+    share = given["share"].share()
+    if not 0 < share < 1:
+        raise given["share"].error("a number between 0 and 1")
+    seed = given["random_seed"].number() if "random_seed" in given else 0
+    return Extractive(calibration_share=share, random_seed=seed)
+
+
+def _generation(node: Node) -> Mapping[str, Any]:
+    names = ("temperature", "max_tokens", "random_seed", "samples", "steps")
+    parts = node.fields(required=(), optional=names)
+    found: dict[str, Any] = {
+        name: part.decimal() if name == "temperature" else part.number()
+        for name, part in parts.items()
+    }
+    try:
+        Generation(**found)
+    except InputError as error:
+        where = parts.get(error.argument or "", node)
+        raise where.wrong(error.message) from error
+    return found

@@ -1,0 +1,1 @@
+"""Reports of experiments: Markdown, CSV and LaTeX tables, and figures."""

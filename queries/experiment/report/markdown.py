@@ -1,0 +1,226 @@
+"""The report of a run, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from queries.experiment.analysis import Analysis, Curve, Part, Row
+from queries.experiment.cells import CellKind, Condition
+from queries.experiment.plan import AnswererKind, Plan
+from queries.experiment.report.figures import Drawn
+from queries.experiment.report.words import difference, estimate_words, number, p_words
+from queries.experiment.scoring import TITLES
+from queries.experiment.subjects import Fate
+
+FIGURES_NAME = "figures"
+
+_TEMPLATES = """Templates and rules answer without a language model. The verbaliser states what was retrieved,
+whether or not it answers the question. Its scores measure the retrieval, and not whether a reader
+notices a false statement. `extractive` names the entity at the end of the best item, so it can be right
+or wrong as a model can. It knows no more than the retrieval, and without knowledge it never
+answers. So neither shows what a model knows by itself, which of two contradicting statements it
+believes, or how a false statement moves its words."""
+
+_METHOD = """Random seeds of a condition are taken together. An interval is the middle 95 % of a bootstrap
+that draws questions and random seeds, each with replacement. With few seeds it says little of
+other seeds. A difference pairs each question with itself, its seeds averaged. p is that of a
+two-sided sign-flip permutation test over questions, adjusted by Holm's method over all conditions
+with a view of one graph and score. d_z is the mean difference over its standard deviation."""
+
+
+def report_lines(
+    plan: Plan, analysis: Analysis, lock: Mapping[str, Any], figures: Sequence[Drawn], /
+) -> Iterator[str]:
+    """Yields the lines of the report.
+
+    Args:
+        plan: The plan.
+        analysis: Its figures.
+        lock: Of the run.
+        figures: That were drawn.
+    """
+    yield f"# {plan.name}"
+    yield ""
+    yield from _run(plan, analysis, lock)
+    yield ""
+    yield _METHOD
+    if any(one.kind is not AnswererKind.MODEL for one in plan.answerers):
+        yield ""
+        yield "## What templates and rules can show"
+        yield ""
+        yield _TEMPLATES
+        yield ""
+        yield from _calibration(lock)
+        yield from _abstained(analysis)
+    yield from _shown(figures, "")
+    for score in analysis.scores:
+        yield ""
+        yield f"## {TITLES[score]}"
+        yield ""
+        yield from _rows([row for row in analysis.rows if row.score == score])
+        yield from _shown(figures, score)
+        curves = [curve for curve in analysis.curves if curve.score == score]
+        if curves:
+            yield ""
+            yield "### Over the levels"
+            yield ""
+            yield from _curves(curves)
+        for title, parts in (
+            ("By what the view left of the gold", analysis.by_fate),
+            ("By type of question", analysis.by_kind),
+        ):
+            own = [part for part in parts if part.score == score]
+            if own:
+                yield ""
+                yield f"### {title}"
+                yield ""
+                yield from _parts(own)
+
+
+def _shown(figures: Sequence[Drawn], score: str) -> Iterator[str]:
+    for figure in figures:
+        if figure.score == score:
+            yield ""
+            yield f"![{figure.name.replace('-', ' ')}]({FIGURES_NAME}/{figure.name}.png)"
+
+
+def _run(plan: Plan, analysis: Analysis, lock: Mapping[str, Any]) -> Iterator[str]:
+    seen = {row.condition: row for row in analysis.rows}
+    failed = sum(row.failed for row in seen.values())
+    yield from _table(
+        ["what", "value"],
+        [
+            *(
+                [f"graph {name}, edges", f"`{found['edges'][:16]}`"]
+                for name, found in lock["graphs"].items()
+            ),
+            *([f"questions {name}, SHA-256", f"`{found[:16]}`"]
+              for name, found in lock["questions"].items()),
+            ["answers by", ", ".join(one.name for one in plan.answerers)],
+            ["conditions", str(len(seen))],
+            ["answers that failed", str(failed)],
+            *([["prompts", ", ".join(lock["prompts"])]] if lock["prompts"] else []),
+            ["graph-service", str(lock["versions"]["graph_service"])],
+        ],
+    )  # fmt: skip
+
+
+def _calibration(lock: Mapping[str, Any]) -> Iterator[str]:
+    found = lock.get("extractive") or {}
+    if not found:
+        yield "The rule was not calibrated on other questions: it abstains as the plan says."
+        return
+    yield (
+        "The rule abstains under a score that was chosen on other questions, on the base graph, "
+        "as that which makes right minus wrong answers greatest:"
+    )
+    yield ""
+    yield from _table(
+        ["retrieval", "abstains under", "questions", "right", "wrong", "abstained"],
+        [
+            [
+                name,
+                "never" if one["min_score"] is None else number(one["min_score"]),
+                *(str(one[key]) for key in ("questions", "right", "wrong", "abstained")),
+            ]
+            for name, one in found.items()
+        ],
+    )
+
+
+def _abstained(analysis: Analysis) -> Iterator[str]:
+    counts: dict[str, dict[str, list[float]]] = {}
+    for part in analysis.by_fate:
+        if part.score != "abstained":
+            continue
+        condition = part.condition
+        if condition.answerer.kind is AnswererKind.MODEL or part.mean.value is None:
+            continue
+        key = f"{condition.answerer.name}, {condition.method}"
+        counts.setdefault(key, {}).setdefault(part.part, []).extend(
+            [part.mean.value * part.answers, part.answers]
+        )
+    if not counts:
+        return
+    yield ""
+    yield "How often it says `[NA]`, by what the view left of the question's gold statements:"
+    yield ""
+    rows = []
+    for key, fates in counts.items():
+        shown = []
+        for fate in Fate:
+            found = fates.get(fate.value, [])
+            said, of = sum(found[0::2]), sum(found[1::2])
+            shown.append(f"{said:.0f} of {of:.0f}" if of else "-")
+        rows.append([key, *shown])
+    yield from _table(["who, method", *(fate.value for fate in Fate)], rows)
+
+
+def _condition(condition: Condition) -> list[str]:
+    strategy = "" if condition.strategy is None else condition.strategy.value
+    method = condition.method or condition.kind.value
+    return [method, condition.amount, strategy, condition.preset, condition.answerer.name]
+
+
+_NAMES = ["method", "level", "strategy", "preset", "answers by"]
+
+
+def _rows(rows: Sequence[Row]) -> Iterator[str]:
+    many = len({row.condition.graph for row in rows}) > 1
+    yield from _table(
+        [*(["graph"] if many else []), *_NAMES, "mean", "n", "to base", "p", "d_z",
+         "to no knowledge", "p"],
+        [
+            [
+                *([row.condition.graph] if many else []),
+                *_condition(row.condition),
+                estimate_words(row.mean),
+                str(row.mean.n),
+                difference(row.base),
+                p_words(row.base_p),
+                "" if row.base is None or row.base.effect is None else number(row.base.effect),
+                difference(row.nothing),
+                p_words(row.nothing_p)
+                if row.condition.kind is CellKind.VIEW
+                else p_words(None if row.nothing is None else row.nothing.p),
+            ]
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+def _curves(curves: Sequence[Curve]) -> Iterator[str]:
+    yield from _table(
+        ["graph", "method", "strategy", "preset", "answers by", "area", "under no knowledge from"],
+        [
+            [
+                curve.condition.graph,
+                *(part for i, part in enumerate(_condition(curve.condition)) if i != 1),
+                estimate_words(curve.area),
+                "never" if curve.crossing is None else number(curve.crossing),
+            ]
+            for curve in curves
+        ],
+    )
+
+
+def _parts(parts: Sequence[Part]) -> Iterator[str]:
+    yield from _table(
+        [*_NAMES, "part", "mean", "answers", "to base"],
+        [
+            [
+                *_condition(part.condition),
+                part.part,
+                estimate_words(part.mean),
+                str(part.answers),
+                difference(part.base),
+            ]
+            for part in parts
+        ],
+    )
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    for row in (head, ["---"] * len(head), *rows):
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"

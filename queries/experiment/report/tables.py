@@ -1,0 +1,173 @@
+"""The figures of a run as CSV, and as LaTeX tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+
+from queries.experiment.analysis import Analysis, Part, Row
+from queries.experiment.cells import CellKind, Condition
+from queries.experiment.report.words import number
+from queries.experiment.scoring import TITLES
+from queries.experiment.statistics import Estimate, Paired
+
+_CONDITION = ("graph", "method", "level", "count", "strategy", "preset", "answerer")
+_ESCAPED = {
+    "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
+}  # fmt: skip
+
+Cell = str | float | int | None
+
+
+def conditions_csv(analysis: Analysis, /) -> str:
+    """Returns every score of every condition."""
+    head = ["score", *_CONDITION, "mean", "low", "high", "questions", "missing", "failed"]
+    for name in ("base", "nothing"):
+        head += [f"{name}_{part}" for part in ("difference", "low", "high", "p", "p_holm", "d_z")]
+    return _csv(head, (_row(row) for row in analysis.rows))
+
+
+def _row(row: Row) -> list[Cell]:
+    return [
+        row.score, *_of(row.condition), *_estimate(row.mean), row.mean.n, row.missing, row.failed,
+        *_paired(row.base, row.base_p), *_paired(row.nothing, row.nothing_p),
+    ]  # fmt: skip
+
+
+def curves_csv(analysis: Analysis, /) -> str:
+    """Returns every curve, a line a level."""
+    head = [
+        "score", "graph", "method", "strategy", "preset", "answerer", "level", "mean", "low", "high",
+        "area", "area_low", "area_high", "crossing",
+    ]  # fmt: skip
+    rows: list[list[Cell]] = []
+    for curve in analysis.curves:
+        condition = curve.condition
+        strategy = "" if condition.strategy is None else condition.strategy.value
+        rows += [
+            [
+                curve.score, condition.graph, condition.method, strategy, condition.preset,
+                condition.answerer.name, level, *_estimate(mean), *_estimate(curve.area),
+                curve.crossing,
+            ]
+            for level, mean in zip(curve.levels, curve.means, strict=True)
+        ]  # fmt: skip
+    return _csv(head, rows)
+
+
+def parts_csv(analysis: Analysis, /) -> str:
+    """Returns every score by the fate of the gold, and by type of question."""
+    head = ["score", *_CONDITION, "by", "part", "mean", "low", "high", "questions", "answers"]
+    head += [f"base_{part}" for part in ("difference", "low", "high", "p", "p_holm", "d_z")]
+    rows = [
+        _part(by, part)
+        for by, parts in (("fate", analysis.by_fate), ("kind", analysis.by_kind))
+        for part in parts
+    ]
+    return _csv(head, rows)
+
+
+def _part(by: str, part: Part) -> list[Cell]:
+    return [
+        part.score, *_of(part.condition), by, part.part, *_estimate(part.mean), part.mean.n,
+        part.answers, *_paired(part.base, None),
+    ]  # fmt: skip
+
+
+def _of(condition: Condition) -> list[Cell]:
+    return [
+        condition.graph,
+        condition.method or condition.kind.value,
+        condition.level,
+        condition.count,
+        "" if condition.strategy is None else condition.strategy.value,
+        condition.preset,
+        condition.answerer.name,
+    ]
+
+
+def _estimate(found: Estimate) -> list[Cell]:
+    return [found.value, found.low, found.high]
+
+
+def _paired(found: Paired | None, p_holm: float | None) -> list[Cell]:
+    if found is None:
+        return [None] * 6
+    return [*_estimate(found.difference), found.p, p_holm, found.effect]
+
+
+def _csv(head: Sequence[str], rows: Iterator[list[Cell]] | Sequence[list[Cell]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def latex_tables(analysis: Analysis, /) -> str:
+    r"""Returns a table a graph, score and answerer, for ``\usepackage{booktabs}``.
+
+    A row is a method, strategy and preset, a column a level. A star marks p < .05 against the base,
+    after Holm.
+    """
+    lines: list[str] = []
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in analysis.rows:
+        key = (row.score, row.condition.graph, row.condition.answerer.name)
+        groups.setdefault(key, []).append(row)
+    for (score, graph, answerer), rows in groups.items():
+        views = [row for row in rows if row.condition.kind is CellKind.VIEW]
+        if views:
+            lines += [*_latex(f"{TITLES[score]}, graph {graph}, {answerer}", rows, views), ""]
+    return "\n".join(lines)
+
+
+def _latex(title: str, rows: Sequence[Row], views: Sequence[Row]) -> Iterator[str]:
+    amounts = list(dict.fromkeys(row.condition.amount for row in views))
+    bases = {
+        (row.condition.strategy, row.condition.preset): row
+        for row in rows
+        if row.condition.kind is CellKind.BASE
+    }
+    yield r"\begin{table}"
+    yield rf"\caption{{{_escaped(title)}}}"
+    yield rf"\begin{{tabular}}{{lll{'r' * (1 + len(amounts))}}}"
+    yield r"\toprule"
+    yield _line(["method", "strategy", "preset", "base", *amounts])
+    yield r"\midrule"
+    methods = dict.fromkeys(
+        (row.condition.method, row.condition.strategy, row.condition.preset) for row in views
+    )
+    for method, strategy, preset in methods:
+        base = bases.get((strategy, preset))
+        own = {
+            row.condition.amount: row
+            for row in views
+            if (row.condition.method, row.condition.strategy, row.condition.preset)
+            == (method, strategy, preset)
+        }
+        cells = [_value(base)] + [_value(own.get(amount)) for amount in amounts]
+        yield _line([method, "" if strategy is None else strategy.value, preset, *cells], done=3)
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+    yield r"\end{table}"
+
+
+def _value(row: Row | None) -> str:
+    if row is None or row.mean.value is None:
+        return "--"
+    star = "$^{*}$" if row.base_p is not None and row.base_p < 0.05 else ""
+    return number(row.mean.value) + star
+
+
+def _line(cells: Sequence[str], *, done: int | None = None) -> str:
+    escaped = [_escaped(cell) for cell in cells[:done]]
+    if done is not None:
+        escaped += cells[done:]
+    return " & ".join(escaped) + r" \\"
+
+
+def _escaped(text: str) -> str:
+    return "".join(_ESCAPED.get(character, character) for character in text)

@@ -1,0 +1,40 @@
+"""All files of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from queries.experiment.analysis import Analysis
+from queries.experiment.plan import Plan
+from queries.experiment.report.figures import Drawn, draw_figures
+from queries.experiment.report.markdown import FIGURES_NAME, report_lines
+from queries.experiment.report.tables import conditions_csv, curves_csv, latex_tables, parts_csv
+from queries.run_lock import write_whole
+
+REPORT_NAME = "report.md"
+
+
+def write_report(
+    plan: Plan, analysis: Analysis, lock: Mapping[str, Any], folder: Path, /, *, figures: bool
+) -> list[str]:
+    """Writes ``report.md``, tables and figures into a folder; returns their names.
+
+    Raises:
+        SetupError: Figures are wanted, and matplotlib is not installed.
+    """
+    drawn: tuple[Drawn, ...] = ()
+    if figures:
+        drawn = draw_figures(analysis, folder / FIGURES_NAME)
+    texts = {
+        REPORT_NAME: "\n".join([*report_lines(plan, analysis, lock, drawn), ""]),
+        "conditions.csv": conditions_csv(analysis),
+        "curves.csv": curves_csv(analysis),
+        "parts.csv": parts_csv(analysis),
+        "tables.tex": latex_tables(analysis),
+    }
+    for name, text in texts.items():
+        write_whole(folder / name, text.encode())
+    pictures = [f"{FIGURES_NAME}/{one.name}.{end}" for one in drawn for end in ("svg", "png")]
+    return [*texts, *pictures]

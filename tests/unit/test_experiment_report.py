@@ -1,0 +1,173 @@
+"""Reports of experiments: tables as recorded, figures that hold every line (B4, O9, O12).
+
+``GRAPH_SERVICE_UPDATE_REPORTS=1`` writes the recorded files anew.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from graph_service.errors import InputError
+from queries.experiment.analysis import Analysis, analyse, tables_of
+from queries.experiment.cells import CellKind, cells_of
+from queries.experiment.comparison import compare, find_condition
+from queries.experiment.plan import AnswererKind, Plan, Statistics
+from queries.experiment.plan_file import parse_plan
+from queries.experiment.report.figures import draw_figures
+from queries.experiment.report.markdown import report_lines
+from queries.experiment.report.tables import conditions_csv, curves_csv, latex_tables, parts_csv
+from queries.experiment.scoring import ScoreLine
+from queries.experiment.subjects import Fate
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+LOCK = {
+    "graphs": {"demo": {"edges": "e" * 48}},
+    "questions": {"q.jsonl": "f" * 64},
+    "prompts": [],
+    "versions": {"graph_service": "0"},
+    "extractive": {
+        "demo/paths/default": {
+            "min_score": 0.5, "questions": 4, "right": 2, "wrong": 1, "abstained": 1,
+        }
+    },
+}  # fmt: skip
+KINDS = ("one-hop", "two-hop", "three-hop")
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    folder = tmp_path_factory.mktemp("plan")
+    (folder / "q.jsonl").write_text('{"question": "Who?"}\n')
+    return parse_plan(
+        "graphs: [demo]\nquestions: q.jsonl\nmethods: [rr, ed]\nlevels: [0.1, 0.5]\n"
+        "random_seeds: 0-1\nstatistics: {resamples: 200, permutations: 500}\n",
+        source="small.yaml",
+        folder=folder,
+    )
+
+
+def lines_of(plan: Plan) -> Iterator[ScoreLine]:
+    """Six questions; those whose number is under the level's share of six have lost their gold."""
+    for cell in cells_of(plan):
+        condition = cell.condition
+        level = condition.level or 0.0
+        for number in range(6):
+            shifted = (number + (cell.random_seed or 0)) % 6
+            gone = shifted < level * 6
+            fate = None
+            if condition.kind is not CellKind.NO_KNOWLEDGE:
+                fate = Fate.KEPT
+                if gone:
+                    fate = Fate.LOST if condition.method == "edge-deletion" else Fate.CHANGED
+            right = float(condition.kind is not CellKind.NO_KNOWLEDGE and not gone)
+            named = condition.answerer.kind is AnswererKind.EXTRACTIVE
+            for score, value in (
+                ("f1", right * (0.5 + number / 10)),
+                ("retrieved", right),
+                ("hits_at_1", right if named else None),
+                ("abstained", 1.0 - right if not named else 0.0),
+            ):
+                why = None if value is not None else "only the rule names one entity"
+                yield ScoreLine(cell.id, str(number), KINDS[number % 3], fate, score, value, why)
+
+
+@pytest.fixture(scope="module")
+def analysis(plan: Plan) -> Analysis:
+    return analyse(cells_of(plan), lines_of(plan), statistics=plan.statistics)
+
+
+def test_the_figures_are_those_of_the_arithmetic(analysis: Analysis) -> None:
+    rows = {
+        (row.condition.name(), row.score): row
+        for row in analysis.rows
+        if row.condition.answerer.name == "extractive"
+    }
+    deletion = rows["demo/edge-deletion/0.5/paths/default/extractive", "hits_at_1"]
+    # Seed 0 loses questions 0, 1, 2; seed 1 loses 5, 0, 1: 3 of 6 answers each.
+    assert deletion.mean.value == 0.5
+    assert deletion.base is not None
+    # Each question's seeds averaged: 0, 0, .5, 1, 1, .5 against 1 everywhere.
+    assert deletion.base.difference.value == -0.5
+    # Of the four that differ (-1, -1, -.5, -.5) 2 of 16 sign patterns are as extreme.
+    assert deletion.base.p == 2 / 16
+    # Four conditions with a view; the least p is of level .5: 4 * 2/16, the next is no less.
+    assert deletion.base_p == 4 * 2 / 16
+    nothing = rows["demo/no-knowledge/extractive", "hits_at_1"]
+    assert nothing.mean.value == 0.0
+    (curve,) = (
+        one
+        for one in analysis.curves
+        if (one.condition.method, one.condition.answerer.name, one.score)
+        == ("edge-deletion", "extractive", "hits_at_1")
+    )
+    # 1 on the base, 5/6 at .1, 1/2 at .5: (.1 * (1 + 5/6)/2 + .4 * (5/6 + 1/2)/2) / .5.
+    assert curve.area.value == pytest.approx((0.1 * 11 / 12 + 0.4 * 2 / 3) / 0.5)
+    assert (curve.nothing, curve.crossing) == (0.0, None)
+    parts = {
+        (part.condition.name(), part.part): part
+        for part in analysis.by_fate
+        if part.score == "hits_at_1"
+    }
+    lost = parts["demo/edge-deletion/0.5/paths/default/extractive", "lost"]
+    assert (lost.mean.value, lost.answers) == (0.0, 6)
+    assert ("demo/edge-deletion/0.5/paths/default/extractive", "changed") not in parts
+
+
+def test_tables_are_as_recorded(plan: Plan, analysis: Analysis) -> None:
+    """Read what differs before you record it anew."""
+    made = {
+        "experiment_report.md": "\n".join([*report_lines(plan, analysis, LOCK, ()), ""]),
+        "experiment_tables.tex": latex_tables(analysis),
+        "experiment_conditions.csv": conditions_csv(analysis),
+    }
+    for name, text in made.items():
+        if os.environ.get("GRAPH_SERVICE_UPDATE_REPORTS"):
+            (GOLDEN / name).write_text(text, encoding="utf-8")
+        assert text == (GOLDEN / name).read_text(encoding="utf-8"), name
+    for text in (curves_csv(analysis), parts_csv(analysis)):
+        head, *rows = csv.reader(io.StringIO(text))
+        assert rows
+        assert {len(row) for row in rows} == {len(head)}
+
+
+def test_figures_hold_every_method_and_the_no_knowledge_line_o12_o9(
+    analysis: Analysis, tmp_path: Path
+) -> None:
+    drawn = draw_figures(analysis, tmp_path / "once")
+    names = {figure.name for figure in drawn}
+    assert {
+        "demo-hits-at-1-curves-extractive", "demo-f1-radar-verbaliser", "demo-f1-heat-map",
+        "demo-retrieval-against-answer",
+    } <= names  # fmt: skip
+    for figure in drawn:
+        picture = (tmp_path / "once" / f"{figure.name}.png").read_bytes()
+        assert picture.startswith(b"\x89PNG\r\n")
+    curves = tmp_path / "once" / "demo-hits-at-1-curves-extractive.svg"
+    texts = {
+        text.text for text in ElementTree.parse(curves).iter("{http://www.w3.org/2000/svg}text")
+    }
+    assert {"relation-replacement", "edge-deletion", "no knowledge", "paths", "level"} <= texts
+    radar = (tmp_path / "once" / "demo-f1-radar-verbaliser.svg").read_text()
+    assert all(kind in radar for kind in KINDS)
+
+
+def test_two_runs_are_compared_question_by_question(plan: Plan) -> None:
+    cells = cells_of(plan)
+    first = tables_of(cells, lines_of(plan))
+    base = find_condition(first, "demo/base/paths/default/extractive")
+    worse = find_condition(first, "demo/edge-deletion/0.5/paths/default/extractive")
+    found = {
+        row.score: row for row in compare([(worse, base)], statistics=Statistics(resamples=50))
+    }
+    assert found["hits_at_1"].difference.difference.value == -0.5
+    assert found["hits_at_1"].p == 2 / 16
+    assert found["hits_at_1"].first_mean.value == 0.5
+    with pytest.raises(InputError, match="there are\n  demo/no-knowledge"):
+        find_condition(first, "demo/other")

@@ -1,0 +1,461 @@
+"""The MCP server: its tools, budget and errors; over stdio and HTTP with the SDK's own client (B1)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from cli_runs import Cli
+from demo_graph import ARNOLD, AURELIA, MARIA, QUESTION, SPOUSE, copy_store
+from graphs import sample_statements
+from made_keys import made_key
+from mcp import Client, MCPError
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+from served import served
+
+from graph_service import Service
+from graph_service.api.app import ServerOptions
+from graph_service.api.key_file import revoke_key
+from graph_service.client import AsyncClient
+from graph_service.errors import StoreUnavailableError
+from graph_service.mcp.budget import count_tokens
+from graph_service.mcp.server import GraphServer
+from graph_service.model.limits import CutReason
+from graph_service.model.view_spec import Method, ViewSpec
+from graph_service.settings import Settings
+
+TOOLS = [
+    "search_items", "get_statements", "get_statement_values", "retrieve", "compare",
+    "list_graphs", "list_views",
+]  # fmt: skip
+T = dict[str, Any]
+
+
+def asked(server: Any, use: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Returns what a function gets of a client of the server."""
+
+    async def run() -> Any:
+        async with Client(server) as client:
+            return await use(client)
+
+    return asyncio.run(run())
+
+
+def called(server: Any, tool: str, **arguments: Any) -> tuple[str, T]:
+    """Returns the text and the structured content of a tool's answer."""
+    result = asked(server, lambda client: client.call_tool(tool, arguments))
+    assert not result.is_error, result.content
+    assert [block.type for block in result.content] == ["text"]
+    return result.content[0].text, result.structured_content
+
+
+def refused(server: Any, tool: str, **arguments: Any) -> str:
+    """Returns what a tool's error says."""
+    result = asked(server, lambda client: client.call_tool(tool, arguments))
+    assert result.is_error
+    text: str = result.content[0].text
+    return text
+
+
+@pytest.fixture(scope="module")
+def server(demo_service: Service) -> GraphServer:
+    return GraphServer(AsyncClient.over(demo_service, writable=False))
+
+
+def test_every_tool_only_reads_and_tells_what_it_answers(server: GraphServer) -> None:
+    tools = asked(server, lambda client: client.list_tools()).tools
+    assert [tool.name for tool in tools] == TOOLS
+    for tool in tools:
+        assert tool.annotations.read_only_hint is True
+        assert tool.annotations.destructive_hint is False
+        assert tool.description
+        assert not re.search(r"\n ", tool.description)
+        assert {"items", "truncated", "tokens"} <= set(tool.output_schema["properties"])
+        assert tool.input_schema["properties"]["token_budget"]["default"] == 8000
+
+
+def test_retrieve_gives_ids_scores_and_citations(server: GraphServer) -> None:
+    text, data = called(server, "retrieve", question=QUESTION, limit=2)
+    assert data["status"] == "ok"
+    assert [one["id"] for one in data["linked"]] == [MARIA]
+    best = data["items"][0]
+    assert best["text"] == (
+        "Maria Shriver -[spouse]-> Arnold Schwarzenegger -[mother]-> Aurelia Schwarzenegger"
+    )
+    assert best["citation"] == (
+        f"[{MARIA}, spouse: Arnold Schwarzenegger] [{ARNOLD}, mother: Aurelia Schwarzenegger]"
+    )
+    assert [edge["subject_id"] for edge in best["statements"]] == [MARIA, ARNOLD]
+    assert [edge["value_id"] for edge in best["statements"]] == [ARNOLD, AURELIA]
+    assert all(edge["statement_id"] for edge in best["statements"])
+    assert best["score"] >= data["items"][1]["score"]
+    assert data["provenance"] == {
+        "graph": "demo", "edition": "demo@1", "strategy": "paths", "preset": "default-5"
+    }  # fmt: skip
+    assert data["answer"]["item_ids"] == [AURELIA]
+    lines = text.splitlines()
+    assert lines[0] == f"Entities: Maria Shriver ({MARIA})"
+    assert f"{best['score']:g} {best['text']} {best['citation']}" in lines
+
+
+@pytest.mark.parametrize("strategy", ["triplets", "subgraph"])
+def test_the_other_strategies_give_statements(server: GraphServer, strategy: str) -> None:
+    _, data = called(server, "retrieve", question=QUESTION, strategy=strategy)
+    assert data["provenance"]["strategy"] == strategy
+    assert {len(item["statements"]) for item in data["items"]} == {1}
+    assert any(item["citation"].startswith(f"[{MARIA}, ") for item in data["items"])
+
+
+def test_nothing_found_is_an_answer_that_says_what_to_do(server: GraphServer) -> None:
+    text, data = called(server, "retrieve", question="What is a zorblax?")
+    assert (data["status"], data["items"]) == ("no-entity-linked", [])
+    assert "search_items" in data["advice"]
+    assert data["advice"] in text
+
+
+def test_a_budget_leaves_out_whole_items_and_says_so(server: GraphServer) -> None:
+    _, whole = called(server, "get_statements", entity_id=ARNOLD)
+    assert len(whole["items"]) > 20
+    assert whole["truncated"] == []
+    text, data = called(server, "get_statements", entity_id=ARNOLD, token_budget=1500)
+    kept = len(data["items"])
+    assert 0 < kept < len(whole["items"])
+    assert data["items"] == whole["items"][:kept]
+    assert data["truncated"] == [
+        {"what": "items", "reason": CutReason.TOKEN_BUDGET.value, "limit": 1500,
+         "kept": kept, "total": len(whole["items"])}
+    ]  # fmt: skip
+    assert "token_budget" in text.splitlines()[-1]
+    # What the client gets, as it would give it to a model.
+    result = asked(
+        server,
+        lambda client: client.call_tool(
+            "get_statements", {"entity_id": ARNOLD, "token_budget": 1500}
+        ),
+    )
+    sent = result.model_dump_json(include={"structured_content"}) + result.content[0].text
+    assert data["tokens"] <= 1500
+    assert count_tokens(sent) <= 1500
+
+
+def test_the_default_budget_holds_for_the_largest_answers(server: GraphServer) -> None:
+    for tool, arguments in {
+        "retrieve": {"question": QUESTION, "limit": 100},
+        "compare": {"question": QUESTION, "views": ["ed:0.5:1", "rr:0.5:1"], "limit": 100},
+    }.items():
+        text, data = called(server, tool, **arguments)
+        assert data["tokens"] <= 8000
+        assert data["tokens"] >= count_tokens(text)
+        assert any(cut["reason"] == CutReason.TOKEN_BUDGET.value for cut in data["truncated"])
+        assert "token_budget" in text
+
+
+def test_more_statements_than_the_limit_are_told_of(server: GraphServer) -> None:
+    text, data = called(server, "get_statements", entity_id=ARNOLD, limit=3)
+    assert len(data["items"]) == 3
+    assert [(cut["what"], cut["reason"]) for cut in data["truncated"]] == [("statements", "limit")]
+    assert "Cut short: statements, 3 kept" in text
+
+
+def test_search_finds_items_by_name(server: GraphServer) -> None:
+    text, data = called(server, "search_items", query="Maria Shriver")
+    assert data["items"][0]["id"] == MARIA
+    assert data["items"][0]["matched"] == "Maria Shriver"
+    assert text.startswith(f"{MARIA}: Maria Shriver - ")
+    _, data = called(server, "search_items", query="Maria Shriver", view="names:1:3")
+    assert MARIA not in {item["id"] for item in data["items"]}
+    text, data = called(server, "search_items", query="zorblax")
+    assert data["items"] == []
+    assert "zorblax" in text
+
+
+def test_values_come_with_labelled_qualifiers_and_references(
+    server: GraphServer, kinds_service: Service
+) -> None:
+    text, data = called(server, "get_statement_values", entity_id=MARIA, property_id=SPOUSE)
+    (spouse,) = data["items"]
+    assert spouse["value_id"] == ARNOLD
+    assert [part["text"] for part in spouse["qualifiers"]] == [
+        "start time (P580): 1986-04-26", "end time (P582): 2021"
+    ]  # fmt: skip
+    assert "  qualifier start time (P580): 1986-04-26" in text.splitlines()
+    kinds = GraphServer(AsyncClient.over(kinds_service))
+    found = [
+        called(kinds, "get_statement_values", entity_id=one.head, property_id=one.relation)
+        for one in sample_statements()
+        if one.references
+    ]
+    assert found
+    for text, data in found:
+        assert any(group for item in data["items"] for group in item["references"])
+        assert "\n  reference 1 " in text
+
+
+def test_compare_tells_what_a_view_lost(server: GraphServer) -> None:
+    question = "Who is Maria Shriver's husband?"
+    text, data = called(
+        server, "compare", question=question, views=["ed:0.5:1"], strategy="triplets", limit=2
+    )
+    base, view = data["items"]
+    assert (base["view"], view["view"]) == ("base", "ed:0.5:1")
+    assert "view_id" not in base
+    assert view["lost"]
+    assert f"ed:0.5:1: ok, lost {len(view['lost'])}" in text
+
+
+def test_stored_views_are_listed_and_asked_by_name(own_service: Service) -> None:
+    own_service.views.create(ViewSpec(Method.EDGE_DELETION, level=0.5, random_seed=1), name="half")
+    server = GraphServer(AsyncClient.over(own_service), graph="demo")
+    _, data = called(server, "list_views")
+    (view,) = data["items"]
+    assert (view["name"], view["method"], view["level"]) == ("half", "edge-deletion", 0.5)
+    _, found = called(server, "retrieve", question=QUESTION, view="half")
+    assert found["provenance"]["view_id"] == view["view_id"]
+
+
+def test_errors_are_plain_words_that_a_model_can_act_on(server: GraphServer) -> None:
+    assert "this store has: demo" in refused(server, "retrieve", question=QUESTION, graph="x")
+    assert "search_items" in refused(server, "get_statements", entity_id="Q1")
+    assert "expected one of" in refused(server, "compare", question=QUESTION, views=["zz:0.1"])
+    assert "expected one of" in refused(server, "retrieve", question=QUESTION, view="zz:0.1")
+    assert "token_budget" in refused(server, "list_graphs", token_budget=5)
+    assert "nothing" in refused(server, "nothing")
+
+
+def test_graphs_and_items_are_resources(server: GraphServer) -> None:
+    async def read(client: Any) -> Any:
+        listed = (await client.list_resources()).resources
+        item = await client.read_resource(f"graph://demo/{MARIA}")
+        return listed, await client.read_resource(listed[0].uri), item
+
+    listed, graph, item = asked(server, read)
+    assert [one.uri for one in listed] == ["graph://demo"]
+    assert '"statements":1156' in graph.contents[0].text
+    assert '"label":"Maria Shriver"' in item.contents[0].text
+
+    async def lacking(client: Any) -> None:
+        for uri in ("graph://nope", "graph://demo/Q1"):
+            with pytest.raises(MCPError, match="no graph|no item"):
+                await client.read_resource(uri)
+
+    asked(server, lacking)
+
+
+def test_the_prompt_asks_for_citations(server: GraphServer) -> None:
+    arguments = {"question": QUESTION, "graph": "demo"}
+    found = asked(server, lambda client: client.get_prompt("answer_with_citations", arguments))
+    text = found.messages[0].content.text
+    assert QUESTION in text
+    assert "citation" in text
+    assert "'demo'" in text
+
+
+def test_a_server_is_asked_as_the_store_is(server: GraphServer, demo_service: Service) -> None:
+    async def through(url: str, api_key: str) -> Any:
+        far = AsyncClient.connect(url, api_key=api_key)
+        try:
+            async with Client(GraphServer(far)) as client:
+                return await client.call_tool("retrieve", {"question": QUESTION})
+        finally:
+            await far.close()
+
+    _, near = called(server, "retrieve", question=QUESTION)
+    with served(demo_service, ServerOptions(api_key="secret")) as url:
+        assert asyncio.run(through(url, "secret")).structured_content == near
+        result = asyncio.run(through(url, "other"))
+        assert result.is_error
+        assert "API key" in result.content[0].text
+
+
+def test_calls_over_http_are_not_told_of_files(own_service: Service) -> None:
+    async def gone() -> None:
+        raise StoreUnavailableError("can't open /secret/graph.db")
+
+    for masked in (False, True):
+        client = AsyncClient.over(own_service)
+        client.graphs = gone  # type: ignore[method-assign,assignment]
+        told = refused(GraphServer(client, masked=masked), "list_graphs")
+        assert ("/secret" in told) is not masked
+
+
+# The command
+
+
+COMMAND = ["-m", "graph_service.cli", "mcp"]
+
+
+@pytest.fixture(scope="module")
+def demo_copy(demo_file: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return copy_store(demo_file, tmp_path_factory.mktemp("mcp"))
+
+
+@pytest.fixture(scope="module")
+def environment(demo_copy: str, demo_settings: Settings) -> dict[str, str]:
+    return {
+        **os.environ,
+        "GRAPH_SERVICE_STORE": demo_copy,
+        "GRAPH_SERVICE_VECTORS": demo_settings.vectors,
+    }
+
+
+def test_stdio_carries_nothing_but_the_protocol(environment: dict[str, str]) -> None:
+    parameters = StdioServerParameters(command=sys.executable, args=COMMAND, env=environment)
+
+    async def use(client: Any) -> Any:
+        tools = await client.list_tools()
+        return tools, await client.call_tool("retrieve", {"question": QUESTION})
+
+    tools, result = asked(stdio_client(parameters), use)
+    assert [tool.name for tool in tools.tools] == TOOLS
+    assert result.structured_content["status"] == "ok"
+
+
+@contextmanager
+def http_server(environment: dict[str, str], *options: str) -> Iterator[str]:
+    """Serves over HTTP until the block ends, and gives the address."""
+    process = subprocess.Popen(
+        [sys.executable, *COMMAND, "--http", "127.0.0.1:0", *options],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if found := re.search(r"MCP on (http://\S+);", line):
+                yield found[1]
+                break
+        else:
+            pytest.fail("the server did not start")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+INITIALIZE = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"}}}  # fmt: skip
+
+
+def test_http_answers_its_own_names_and_pages_alone(environment: dict[str, str]) -> None:
+    options = ("--allow-host", "graphs.example", "--allow-origin", "https://page.example")
+    with http_server(environment, *options) as url:
+        _, data = called(url, "retrieve", question=QUESTION)
+        assert data["status"] == "ok"
+
+        def status(**headers: str) -> int:
+            accept = {"accept": "application/json, text/event-stream"}
+            return httpx.post(url, json=INITIALIZE, headers={**accept, **headers}).status_code
+
+        own = url.removesuffix("/mcp")
+        assert status() == 200
+        assert status(host="localhost:1") == 200
+        assert status(host="graphs.example") == 200
+        assert status(host="evil.example") == 421
+        assert status(origin=own) == 200
+        assert status(origin="https://page.example") == 200
+        assert status(origin="https://evil.example") == 403
+        assert status(origin="http://127.0.0.1:1") == 403
+
+
+def test_http_asks_for_the_key(environment: dict[str, str]) -> None:
+    with http_server({**environment, "GRAPH_SERVICE_API_KEY": "sésame"}) as url:
+
+        def answer(authorization: str = "") -> httpx.Response:
+            headers = {
+                b"accept": b"application/json, text/event-stream",
+                b"authorization": authorization.encode(),
+            }
+            return httpx.post(url, json=INITIALIZE, headers=headers)
+
+        for refused_ in (answer(), answer("Bearer other")):
+            assert refused_.status_code == 401
+            assert refused_.headers["www-authenticate"].startswith("Bearer realm=")
+            assert "Authorization: Bearer KEY" in refused_.text
+        assert answer("Bearer sésame").status_code == 200
+
+
+def test_each_key_has_its_own_graphs(environment: dict[str, str], tmp_path: Path) -> None:
+    """Also in the tools' errors, the resources, the default graph, and in another's session."""
+    keys = tmp_path / "keys.json"
+    tokens = {
+        name: made_key(keys, name, graphs=frozenset({graph}), rate=0.1, max_cost=cost)
+        for name, graph, cost in (("own", "demo", 100.0), ("other", "films", 100.0))
+    }
+    with http_server({**environment, "GRAPH_SERVICE_GRAPH": "demo"}, "--keys", str(keys)) as url:
+
+        async def use(client: Any) -> Any:
+            return (
+                await client.call_tool("list_graphs", {}),
+                await client.call_tool("search_items", {"query": "Maria"}),
+                await client.call_tool("list_views", {"graph": "demo"}),
+                await client.call_tool("list_views", {"graph": "dema"}),
+                await client.list_resources(),
+                # 0.1 comes back in a second.
+                [await client.call_tool("retrieve", {"question": QUESTION}) for _ in range(2)],
+            )
+
+        def seen_by(name: str) -> Any:
+            async def run() -> Any:
+                headers = {"Authorization": f"Bearer {tokens[name]}"}
+                async with (
+                    create_mcp_http_client(headers=headers) as http,
+                    Client(streamable_http_client(url, http_client=http)) as client,
+                ):
+                    return await use(client)
+
+            return asyncio.run(run())
+
+        listed, found, views, _, resources, asked_ = seen_by("own")
+        assert [one["name"] for one in listed.structured_content["items"]] == ["demo"]
+        assert found.structured_content["items"]
+        assert not views.is_error
+        assert [one.name for one in resources.resources] == ["demo"]
+        assert not any(one.is_error for one in asked_)
+        listed, found, views, never, resources, _ = seen_by("other")
+        assert listed.structured_content["items"] == resources.resources == []
+        for one in (found, views, never):
+            assert one.is_error
+        assert "demo" not in found.content[0].text
+        assert views.content[0].text.replace("demo", "dema") == never.content[0].text
+
+        def post(token: str, body: T, **headers: str) -> httpx.Response:
+            accept = {"accept": "application/json, text/event-stream"}
+            named = {key.replace("_", "-"): value for key, value in headers.items()}
+            authorization = {"authorization": f"Bearer {token}"}
+            return httpx.post(url, json=body, headers={**accept, **authorization, **named})
+
+        session = post(tokens["own"], INITIALIZE).headers["mcp-session-id"]
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        assert post(tokens["own"], ping, mcp_session_id=session).status_code == 200
+        assert post(tokens["other"], ping, mcp_session_id=session).status_code == 404
+        revoke_key(keys, "own")
+        assert post(tokens["own"], ping, mcp_session_id=session).status_code == 401
+
+
+def test_the_command_says_what_is_wrong(demo_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = demo_cli("mcp", "--http", "8001")
+    assert run.code == 2
+    assert "HOST:PORT" in run.err
+    run = demo_cli("mcp", "--http", "0.0.0.0:0")
+    assert run.code == 4
+    assert "--insecure" in run.err
+    run = demo_cli("mcp", "--server", "http://127.0.0.1:1", "--store", "sqlite:///x.db")
+    assert run.code == 2
+    monkeypatch.setattr("graph_service.cli.mcp_serving.find_spec", lambda name: None)
+    run = demo_cli("mcp")
+    assert run.code == 4
+    assert "pip install 'graph-service[mcp]'" in run.err

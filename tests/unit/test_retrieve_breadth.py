@@ -1,0 +1,98 @@
+"""Questions that ask for an account are answered by statements of many kinds."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.result import PathsResult, Strategy, TripletsResult
+from graph_service.retrieve.learned.breadth import asks_openly
+from graph_service.service import Service
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Describe the career of X.",
+        "please explain what Y did",
+        "why is X remembered?",
+        "How has X influenced later thrillers?",
+        "how did X die",
+        "What role did politics play in the life of X?",
+        "What happened to X in the end?",
+        "Tell me about X",
+        "What do we know about the private life of X?",
+        "What is the relationship between X and Y?",
+    ],
+)
+def test_a_question_asks_for_an_account(question: str) -> None:
+    assert asks_openly(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How old is X?",
+        "how many films did X direct",
+        "how long is X",
+        "Who is X?",
+        "what is the capital of X",
+        "whydah gally ship class",
+        "who wrote Why We Fight",
+        "tell me the director of X",
+        "give me the birthplace of X",
+        "",
+    ],
+)
+def test_a_question_asks_for_a_value(question: str) -> None:
+    assert not asks_openly(question)
+
+
+def test_an_account_takes_the_best_of_each_relation_first(demo_service: Service) -> None:
+    found = demo_service.retrieve(
+        RetrieveRequest(
+            "Describe the life of Arnold Schwarzenegger.",
+            Strategy.TRIPLETS,
+            preset="default-5",
+            limit=10,
+        )
+    )
+    assert isinstance(found, TripletsResult)
+    relations = [item.triple.relation.id for item in found.items]
+    assert len(set(relations)) >= 7
+    # The same of a question for one relation are that relation's statements.
+    films = demo_service.retrieve(
+        RetrieveRequest(
+            "What films is Arnold Schwarzenegger a cast member of?",
+            Strategy.TRIPLETS,
+            preset="default-5",
+            limit=10,
+        )
+    )
+    assert isinstance(films, TripletsResult)
+    assert Counter(item.triple.relation.id for item in films.items).most_common(1)[0][1] >= 5
+
+
+def test_the_score_of_a_path_says_what_repeating_costs(demo_service: Service) -> None:
+    found = demo_service.retrieve(
+        RetrieveRequest(
+            "Describe the life of Arnold Schwarzenegger.",
+            Strategy.PATHS,
+            preset="default-5",
+            limit=20,
+        )
+    )
+    assert isinstance(found, PathsResult)
+    scores = [item.score for item in found.items]
+    assert scores == sorted(scores, reverse=True)
+    repeats = 0
+    seen: set[str] = set()
+    for item in found.items:
+        assert sum(part.amount for part in item.parts) == pytest.approx(item.score, abs=2e-5)
+        told = {part.name for part in item.parts}
+        repeats += "repeats" in told
+        seen |= told
+    assert repeats
+    assert {"relevance", "repeats"} <= seen
