@@ -405,6 +405,7 @@ STATES: dict[str, dict[str, object]] = {
     "near": {"m": "rr", "near": 1, "o": ["nth:2", "hops:1", "draw:1", "pruned:1"]},
     "aimed": {"m": "pd", "level": 100, "o": ["control:1"]},
     "rules": {"m": "rd", "o": ["atoms:1", "confidence:40", "support:3"]},
+    "names": {"m": "nx", "level": 60, "near": 1, "o": ["hops:1"]},
 }
 
 
@@ -453,6 +454,7 @@ def test_methods_of_the_menu_make_views_with_their_options(opened: Open, url: st
     assert methods == [
         "",
         *["ed", "pd", "rd", "st", "rs", "rr", "rp", "er", "tp", "iv", "co", "in", "ic"],
+        *["ns", "nx", "nn", "ng"],
     ]
     # The others are made where their calls are tried.
     for method, sign in (("er", "≠"), ("tp", "≠"), ("co", "+"), ("ic", "+")):
