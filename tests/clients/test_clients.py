@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import httpx
 import pytest
-from clients.programs import KEY, TIMEOUT_S, Clients
+from clients.programs import KEY, TIMEOUT_S, Clients, run_program
+from demo_graph import copy_store
+from server_process import server_process
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 PROMTOOL = shutil.which("promtool")
@@ -22,6 +26,25 @@ def test_the_audit_of_graphql_over_http(clients: Clients) -> None:
 @pytest.mark.parametrize("client", ["urql", "apollo", "graphql_request"])
 def test_a_client_of_javascript(clients: Clients, client: str) -> None:
     clients.node(f"{client}.mjs")
+
+
+def test_apollo_asks_by_the_ids_of_its_manifest(
+    clients: Clients, demo_file: Path, tmp_path: Path
+) -> None:
+    """Apollo's tool lists the operations of an app; ``serve --documents`` reads what it writes."""
+    operations = json.loads((clients.folder / "javascript" / "operations.json").read_text())
+    for name in ("graphs", "item"):
+        (tmp_path / f"{name}.graphql").write_text(operations[name]["document"])
+    (tmp_path / "persisted-query-manifest.config.json").write_text(
+        json.dumps({"documents": ["*.graphql"], "output": "manifest.json"})
+    )
+    tool = clients.folder / "javascript" / "node_modules" / ".bin"
+    run_program([tool / "generate-persisted-query-manifest"], tmp_path, clients.environment)
+    manifest = tmp_path / "manifest.json"
+    store = copy_store(demo_file, tmp_path)
+    with server_process(store, "--documents", str(manifest), api_key=KEY) as server:
+        told = {"MANIFEST": str(manifest), "LISTED": f"{server.url}/graphql"}
+        replace(clients, environment={**clients.environment, **told}).node("persisted.mjs")
 
 
 @pytest.fixture(scope="module")
