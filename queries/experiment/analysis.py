@@ -17,11 +17,13 @@ from queries.experiment.statistics import (
     crossing,
     estimate,
     holm,
+    over_seeds,
     paired,
     resampled_means,
 )
 from queries.experiment.subjects import Fate
 from queries.score.metric import Float64, interval
+from queries.score.report import RunSpread
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class Row:
     """One score of one condition, its random seeds together.
 
     Attributes:
+        seeds: Mean and deviation over the random seeds, each its mean over questions.
         missing: Answers that have no such score, and ``failed`` those that failed.
         base, nothing: Differences to the base and to no knowledge, question by question.
         base_p, nothing_p: Their p after Holm, over all views' conditions of one graph and score.
@@ -37,6 +40,7 @@ class Row:
     condition: Condition
     score: str
     mean: Estimate
+    seeds: RunSpread
     missing: int
     failed: int
     base: Paired | None = None
@@ -116,9 +120,14 @@ class Table:
         shape = (len(self.questions), len(self.seeds))
         self.values: dict[str, Float64] = {name: np.full(shape, np.nan) for name in SCORES}
         self.lines = dict.fromkeys(SCORES, 0)
-        self.failed = 0
+        self.failures = [0] * len(self.seeds)
         self.fates: dict[tuple[int, int], Fate | None] = {}
         self.kinds: dict[int, str] = {}
+
+    @property
+    def failed(self) -> int:
+        """Answers that failed."""
+        return sum(self.failures)
 
     def add(self, line: ScoreLine, seed: int | None, /) -> None:
         """Takes a score of an answer."""
@@ -126,7 +135,7 @@ class Table:
         self.fates[place] = line.fate
         self.kinds[place[0]] = line.kind
         self.lines[line.score] += 1
-        self.failed += line.score == SCORES[0] and line.why == "failed"
+        self.failures[place[1]] += line.score == SCORES[0] and line.why == "failed"
         if line.value is not None:
             self.values[line.score][place] = line.value
 
@@ -260,6 +269,7 @@ class _Maker:
             table.condition,
             score,
             mean,
+            over_seeds(values, failed=table.failures),
             table.lines[score] - int((~np.isnan(values)).sum()),
             table.failed,
             self._paired(values, self._base(table.condition), score),

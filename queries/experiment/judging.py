@@ -1,14 +1,17 @@
-"""Scores that a model gives: faults by criteria (TALEC), ratings (G-Eval), citations entailed (K5).
+"""Scores that a model gives: faults by criteria (TALEC), ratings (G-Eval), citations entailed (K5),
+facts supported (FActScore, SAFE; O9).
 
 Each is taken answer by answer, so that cells can be paired like by any other score.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from queries.datasets.scored import read_texts_by_id
 from queries.experiment.plan import JudgeKind, JudgePlan
 from queries.generate.answer import Answer
 from queries.llm import ChatModel, JsonForm, Message, Reply, Usage, estimate_tokens
@@ -16,16 +19,21 @@ from queries.score.case import case_of_answer
 from queries.score.criteria import load_criteria
 from queries.score.entailment import ChatEntailment
 from queries.score.entailment_score import alignment_row
+from queries.score.fact_check import FactChecker, check_facts
+from queries.score.facts import FactsRow, supported_share
 from queries.score.geval import PRESETS, GEval, rate_text
 from queries.score.judge import Judge
 from queries.score.talec import Talec, judge_text
 
 NO_PAIR = "the answer has no citation with a relation and a value"
+NO_FACT = "the answer states no fact"
 UNJUDGED = "not judged"
 
 JUDGED_TITLES: Mapping[str, str] = {
     "talec": "TALEC score, 0 to 2",
     "alignment": "citations that their sentence entails",
+    "factscore": "facts supported, FActScore",
+    "safe": "facts supported, SAFE",
     **{
         f"geval_{quality}": f"G-Eval {quality}, {preset.low} to {preset.high}"
         for preset in (PRESETS["kalma"],)
@@ -33,14 +41,25 @@ JUDGED_TITLES: Mapping[str, str] = {
     },
 }
 """What each score by a model is, by name."""
+CHECKS_FACTS = (JudgeKind.FACTSCORE, JudgeKind.SAFE)
+"""The judges that check facts against passages or triples."""
+
+_STATED = re.compile(r"^(?:Sentence|Statement): (.+)$", re.MULTILINE)
+_VERDICTS = " [[relevant]] [[supported]]"
 
 
 @dataclass(frozen=True, slots=True)
 class OpenJudge:
-    """A judge of a plan, and the model that it asks."""
+    """A judge of a plan, and the model that it asks.
+
+    Attributes:
+        passages: Texts that facts are checked against, by question id; None for the triples that
+            the answer was given.
+    """
 
     plan: JudgePlan
     model: ChatModel
+    passages: Mapping[str, tuple[str, ...]] | None = None
 
     @property
     def scores(self) -> tuple[str, ...]:
@@ -70,10 +89,33 @@ class OpenJudge:
                 why = given.missing or next(iter(given.failures), None)
                 found[f"geval_{quality}"] = _value(given.value, why)
             return found
+        if self.plan.kind in CHECKS_FACTS:
+            case = case_of_answer(item)
+            if self.passages is not None:
+                case = replace(case, evidence=self.passages.get(item.question_id, ()))
+            checker = FactChecker(judge, safe=self.plan.kind is JudgeKind.SAFE)
+            return {self.plan.kind.value: _supported(check_facts(case, by=checker))}
         row = alignment_row(item, entailment=ChatEntailment(judge))
         if row.failure is not None or not row.pairs:
             return {"alignment": row.failure or NO_PAIR}
         return {"alignment": row.entailed / row.pairs}
+
+
+def open_judge(plan: JudgePlan, model: ChatModel, /) -> OpenJudge:
+    """Returns a judge of a plan with the passages of its file.
+
+    Raises:
+        InputError: A line of the file is wrong; names line and field.
+    """
+    passages = None if plan.passages is None else read_texts_by_id(plan.passages, "passages")
+    return OpenJudge(plan, model, passages)
+
+
+def _supported(row: FactsRow) -> float | str:
+    share = supported_share(row.judged)
+    if share is None:
+        return row.failure or row.missing or next(iter(row.failures), NO_FACT)
+    return share
 
 
 def _value(value: float | None, why: str | None) -> float | str:
@@ -96,11 +138,15 @@ class Judging:
 
 
 class CountingChat:
-    """A model that asks nobody: it counts, and says what every judge can read."""
+    """A model that asks nobody: it counts, and says what every judge can read.
+
+    Each sentence is one fact, which bears on the question and is supported.
+    """
 
     name = "counted"
 
     def __init__(self, kind: JudgeKind, /) -> None:
+        self._kind = kind
         # The last choice in brackets that a prompt offers is read; [[none]] where labels are named.
         rating = str(PRESETS["kalma"].low)
         self._text = rating if kind is JudgeKind.GEVAL else "[[0]] [[B]] [[entailment]]\n[[none]]"
@@ -124,7 +170,16 @@ class CountingChat:
             self.requests += 1
             self.prompt_tokens += sum(estimate_tokens(message.content) for message in messages)
             self.reply_tokens += max_tokens
-        return Reply(self._text, self.name, "stop", Usage())
+        text = self._text
+        if self._kind in CHECKS_FACTS:
+            text = _stated_again(messages[-1].content)
+        return Reply(text, self.name, "stop", Usage())
+
+
+def _stated_again(asked: str) -> str:
+    """What a prompt shows to be checked, as one line that is a fact, a search and a verdict."""
+    shown = _STATED.findall(asked) or asked.strip().splitlines()
+    return f"- {shown[-1].removesuffix(_VERDICTS)}{_VERDICTS}"
 
 
 def count_judging(judges: Sequence[JudgePlan], answers: Sequence[Answer], /) -> Judging:
@@ -132,8 +187,9 @@ def count_judging(judges: Sequence[JudgePlan], answers: Sequence[Answer], /) -> 
     found = Judging()
     for one in judges:
         counted = CountingChat(one.kind)
+        judge = open_judge(one, counted)
         for item in answers:
-            OpenJudge(one, counted).score(item)
+            judge.score(item)
         found = Judging(
             found.requests + counted.requests,
             found.prompt_tokens + counted.prompt_tokens,

@@ -95,11 +95,15 @@ class Extractive:
 
 
 class JudgeKind(StrEnum):
-    """What a judge gives: a TALEC score, G-Eval's ratings, or the share of citations entailed."""
+    """What a judge gives: a TALEC score, G-Eval's ratings, the share of citations entailed, or the
+    share of facts supported, as FActScore or as SAFE checks them.
+    """
 
     TALEC = "talec"
     GEVAL = "geval"
     ALIGNMENT = "alignment"
+    FACTSCORE = "factscore"
+    SAFE = "safe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,8 @@ class JudgePlan:
         model, url: The judge's model and endpoint, as for an answerer.
         criteria: Of TALEC: a name of ours, or a file.
         division, method: Of TALEC.
+        passages: File of the texts that FActScore and SAFE check facts against, by question id;
+            None for the triples that each answer was given.
         random_seed: Passed on to endpoints that take one.
     """
 
@@ -119,6 +125,7 @@ class JudgePlan:
     criteria: str = CITED_ANSWERS
     division: Division = Division.LABEL
     method: Method = Method.JOINT
+    passages: Path | None = None
     random_seed: int | None = None
 
 

@@ -16,6 +16,8 @@ from graph_service.model.view_spec import Method, ViewSpec, parse_method
 from graph_service.options import check_bounds
 from queries.datasets.cases import QuestionFormat
 from queries.datasets.records import unreadable
+from queries.datasets.scored import read_texts_by_id
+from queries.experiment.judging import CHECKS_FACTS
 from queries.experiment.plan import (
     Answerer,
     AnswererKind,
@@ -28,6 +30,7 @@ from queries.experiment.plan import (
     Statistics,
     ViewFamily,
 )
+from queries.experiment.subjects import questions_of
 from queries.generate.setting import RECIPES, Generation, Setting
 from queries.question_views import Aim
 from queries.score.criteria import CITED_ANSWERS, criteria_names, load_criteria
@@ -43,6 +46,7 @@ _FIELDS = (
 )  # fmt: skip
 _OF_CELLS = ("graph", "view", "entity_ids", "preset", "question_vector", "query")
 _OF_FAMILY = ("name", "levels", "counts", "random_seeds", "scope", "each_question")
+_OF_JUDGE = ("url", "criteria", "division", "method", "passages", "random_seed")
 _OF_GRID = ("method", "level", "count", "random_seed", "scope", "algorithm")
 
 
@@ -71,7 +75,7 @@ def parse_plan(text: str, /, *, source: str, folder: Path, scores: Sequence[str]
     root = read_yaml(text, source, expected="the fields of a plan")
     parts = root.fields(required=("graphs", "questions"), optional=_FIELDS)
     graphs = _texts(parts["graphs"])
-    return Plan(
+    plan = Plan(
         name=parts["name"].text() if "name" in parts else source.rsplit(".", 1)[0],
         source=source,
         graphs=graphs,
@@ -91,6 +95,9 @@ def parse_plan(text: str, /, *, source: str, folder: Path, scores: Sequence[str]
         statistics=Statistics(**_numbers(parts, "statistics", Statistics, least=0)),
         budget=Budget(**_numbers(parts, "budget", Budget, least=1)),
     )
+    if any(judge.passages is not None for judge in plan.judges):
+        _require_passages(plan, parts["judges"])
+    return plan
 
 
 def _list(node: Node) -> list[Node]:
@@ -306,16 +313,15 @@ def _answerers(parts: Mapping[str, Node]) -> tuple[Answerer, ...]:
 def _judges(node: Node, folder: Path) -> tuple[JudgePlan, ...]:
     found: dict[JudgeKind, JudgePlan] = {}
     for part in _list(node):
-        entry = part.fields(
-            required=("score", "model"),
-            optional=("url", "criteria", "division", "method", "random_seed"),
-        )
+        entry = part.fields(required=("score", "model"), optional=_OF_JUDGE)
         kind = JudgeKind(entry["score"].choice([one.value for one in JudgeKind]))
         if kind in found:
             raise part.wrong(f"{kind.value!r} stands twice; a run has one judge of each kind")
         for name in ("criteria", "division", "method"):
             if name in entry and kind is not JudgeKind.TALEC:
                 raise entry[name].wrong(f"only talec takes {name}")
+        if "passages" in entry and kind not in CHECKS_FACTS:
+            raise entry["passages"].wrong("only factscore and safe take passages")
         found[kind] = JudgePlan(
             kind,
             entry["model"].text(),
@@ -323,9 +329,35 @@ def _judges(node: Node, folder: Path) -> tuple[JudgePlan, ...]:
             _criteria(entry["criteria"], folder) if "criteria" in entry else CITED_ANSWERS,
             Division(_word(entry, "division", Division, Division.LABEL)),
             TalecMethod(_word(entry, "method", TalecMethod, TalecMethod.JOINT)),
+            _passages(entry["passages"], folder) if "passages" in entry else None,
             entry["random_seed"].number() if "random_seed" in entry else None,
         )
     return tuple(found.values())
+
+
+def _passages(node: Node, folder: Path) -> Path:
+    """A file of passages beside the plan."""
+    path = _found(node, folder)
+    try:
+        read_texts_by_id(path, "passages")
+    except InputError as error:
+        raise node.wrong(error.message) from error
+    return path
+
+
+def _require_passages(plan: Plan, node: Node) -> None:
+    """Refuses passages of which none is of a question that the plan asks."""
+    asked = [case.id for graph in plan.graphs for case in questions_of(plan, graph)]
+    for judge, part in zip(plan.judges, _list(node), strict=True):
+        if judge.passages is None:
+            continue
+        known = read_texts_by_id(judge.passages, "passages")
+        if not any(id_ in known for id_ in asked):
+            where = part.fields(required=("score", "model"), optional=_OF_JUDGE)["passages"]
+            raise where.wrong(
+                f"passages by the ids of the questions were expected, such as {asked[0]!r}; "
+                f"{next(iter(known), 'none')!r} came"
+            )
 
 
 def _word(entry: Mapping[str, Node], name: str, kind: Any, default: StrEnum) -> str:

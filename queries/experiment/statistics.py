@@ -14,10 +14,12 @@ from functools import lru_cache
 import numpy as np
 
 from graph_service.errors import InputError
-from queries.score.metric import Float64, bootstrap_rows, interval
+from queries.score.metric import Float64, Score, bootstrap_rows, interval
+from queries.score.report import RunSpread, over_runs
 
 _SEEDS_SALT = 1 << 40
 _EXACT_BITS = 20
+NO_VALUE = "no answer has one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,25 @@ def estimate(values: Float64, /, *, resamples: int = 1000, random_seed: int = 0)
     drawn = resampled_means(values, resamples=resamples, random_seed=random_seed)
     ends = interval(drawn)
     return Estimate(mean, n, *(ends or (None, None)))
+
+
+def over_seeds(values: Float64, /, *, failed: Sequence[int] = ()) -> RunSpread:
+    """Returns mean and deviation over random seeds of each seed's mean over its questions.
+
+    Args:
+        values: float64 [questions, seeds].
+        failed: Answers of each seed that failed.
+
+    >>> over_seeds(np.array([[1.0, 0.0], [0.0, np.nan]])).text()
+    '0.250 +- 0.354 (runs 0.500 0.000)'
+    """
+    scores: list[Score] = []
+    for seed, column in enumerate(values.T):
+        known = column[~np.isnan(column)]
+        mean = float(known.mean()) if len(known) else None
+        lost = failed[seed] if failed else 0
+        scores.append(Score(mean, len(known), lost, reason=None if len(known) else NO_VALUE))
+    return over_runs(scores)
 
 
 def paired(

@@ -237,15 +237,6 @@ def over_runs(scores: Sequence[Score], /) -> RunSpread:
     )
 
 
-def read_report_scores(path: str | Path, /) -> dict[str, Score]:
-    """Returns the scores of a report that ``score ... --json`` printed, by name.
-
-    Raises:
-        InputError: The file cannot be read, or is no such report.
-    """
-    return _scores(_read_report(path).get("scores"), path)
-
-
 def read_report_groups(path: str | Path, axis: str, /) -> dict[str, dict[str, Score]]:
     """Returns the scores of each group of a report that ``score ... --json`` printed.
 

@@ -554,29 +554,6 @@ def test_withheld_answers_are_kept_and_gone_on_with_k6(
         assert "nothing can be withheld" in wrong.err
 
 
-def test_mean_and_deviation_over_runs_o9(cli: Cli, tmp_path: Path) -> None:
-    for number, text in enumerate(("In Rome.", "In Oslo.")):
-        rows = [
-            {"id": "1", "text": text, "answers": ["Rome"]},
-            {"id": "2", "text": "Rome", "answers": ["Rome"]},
-        ]
-        file = lines(tmp_path / "k.jsonl", *rows)
-        Path(f"run{number}.json").write_text(cli("score", "knowledge", file, "--json").out)
-    # KM 1 and .5: mean .75, deviation .25 * sqrt 2.
-    done = cli("score", "spread", "run0.json", "run1.json")
-    assert "KM   0.750 +- 0.354 (runs 1.000 0.500)" in done.out
-    found = cli("score", "spread", "run0.json", "run1.json", "--json").json
-    assert found["scores"]["KM"]["deviation"] == pytest.approx(0.125**0.5)
-    assert done.err == ""
-    odd = cli("score", "knowledge", file, "--k", "3", "--json").out
-    Path("other.json").write_text(odd.replace("rKM", "rKM of mine"))
-    assert "left out, not in every report: rKM, rKM of mine" in (
-        cli("score", "spread", "run0.json", "other.json").err
-    )
-    assert cli("score", "spread", "k.jsonl").code == 2
-    assert cli("score", "spread", "none.json").code == 2
-
-
 def test_general_and_specific_questions_are_scored_side_by_side_k10(
     cli: Cli, tmp_path: Path, demo_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ SMALL = "graphs: [demo]\nquestions: q.jsonl\n"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "Who?"}\n')
+    (tmp_path / "p.jsonl").write_text('{"id": "9", "passages": "Ada sang."}\n')
     return tmp_path
 
 
@@ -87,6 +88,22 @@ generation: {temperature: 0.5}
         (SMALL + "judges: [{score: geval, model: m, method: joint}]\n", 3, "only talec takes"),
         (SMALL + "judges: [{score: talec, model: m, criteria: none.yaml}]\n", 3, "no file"),
         (SMALL + "judges:\n- {score: talec, model: m}\n- {score: talec, model: n}\n", 5, "twice"),
+        (
+            SMALL + "judges: [{score: geval, model: m, passages: p.jsonl}]\n",
+            3,
+            "only factscore and",
+        ),
+        (SMALL + "judges: [{score: safe, model: m, passages: none.jsonl}]\n", 3, "no file"),
+        (
+            SMALL + "judges:\n- {score: safe, model: m,\n   passages: q.jsonl}\n",
+            5,
+            "field passages: q.jsonl, line 1, field passages: a text or a list of texts",
+        ),
+        (
+            SMALL + "judges: [{score: factscore, model: m, passages: p.jsonl}]\n",
+            3,
+            "such as '1'; '9' came",
+        ),
         (SMALL + "method: rr\n", 3, "'methods' may be meant"),
         (SMALL + "methods: [shuffle]\nlevels: [1]\n", 3, "unknown method"),
         (SMALL + "methods: [rr]\n", 3, "its levels are missing"),

@@ -99,6 +99,12 @@ def test_the_figures_are_those_of_the_arithmetic(analysis: Analysis) -> None:
     assert deletion.base.p == 2 / 16
     # Four conditions with a view; the least p is of level .5: 4 * 2/16, the next is no less.
     assert deletion.base_p == 4 * 2 / 16
+    # F1 of question i is .5 + i/10. Seed 0 keeps 3, 4, 5: 2.7/6; seed 1 keeps 2, 3, 4: 2.4/6.
+    seeds = rows["demo/edge-deletion/0.5/paths/default/extractive", "f1"].seeds
+    assert seeds.values == pytest.approx((0.45, 0.4))
+    assert seeds.mean == pytest.approx(0.425)
+    assert seeds.deviation == pytest.approx(0.05 / 2**0.5)
+    assert rows["demo/base/paths/default/extractive", "f1"].seeds.deviation is None
     nothing = rows["demo/no-knowledge/extractive", "hits_at_1"]
     assert nothing.mean.value == 0.0
     (curve,) = (

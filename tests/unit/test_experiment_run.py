@@ -17,7 +17,7 @@ import pytest
 from cli_runs import Cli
 from demo_graph import copy_store
 from experiment_runs import PLAN, files, run_into, written
-from openai_stand_in import by_rule, stand_in
+from openai_stand_in import Scripted, by_rule, ok, stand_in
 
 from graph_service import Service
 from graph_service.client import Client
@@ -27,6 +27,7 @@ from queries.experiment.opening import open_experiment
 from queries.experiment.plan_file import read_plan
 from queries.experiment.runner import ANSWERS_NAME, TIMINGS_NAME, read_cell_answers
 from queries.experiment.scoring import SCORES, SCORES_NAME
+from queries.score.fact_check import NO_EVIDENCE
 
 
 def test_any_cut_and_any_number_of_workers_end_in_the_same_bytes_b4(
@@ -258,6 +259,69 @@ def test_judges_score_every_answer_once_within_a_budget_b4(
     report = demo_cli("experiment", "report", "plan.yaml", "--out", "out", "--no-figures")
     assert report.code == 0
     assert "## TALEC score, 0 to 2" in (tmp_path / "out" / "report.md").read_text()
+
+
+FACTS_PLAN = """graphs: [demo]
+questions: {file: questions.jsonl, first: 2}
+methods: [{method: ed, each_question: gold, levels: [1.0]}]
+retrieval: {max_hops: 1}
+answers: verbaliser
+judges:
+- {score: factscore, model: j, url: "URL"PASSAGES}
+- {score: safe, model: j, url: "URL"PASSAGES}
+"""
+
+
+def by_evidence(body: dict[str, Any]) -> Scripted:
+    """Every sentence is a fact; it is supported where the evidence names who is married to whom."""
+    asked = body["messages"][-1]["content"]
+    stated = re.findall(r"^(?:Sentence|Statement): (.+)$", asked, re.MULTILINE)[-1]
+    system = body["messages"][0]["content"]
+    if asked.startswith("Evidence:"):
+        known = "Arnold Schwarzenegger" in asked.partition("Statement:")[0]
+        return ok(f"[[{'' if known else 'un'}supported]]")
+    if "atomic facts" in system:
+        return ok("none" if "NA" in stated else f"- {stated}\n- Snow is black.")
+    return ok("[[relevant]]" if "[[relevant]]" in system else stated)
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["passages", "triples"])
+def test_facts_are_checked_against_passages_or_what_was_retrieved_o9(
+    given: bool, demo_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with stand_in(by_evidence) as server:
+        text = FACTS_PLAN.replace("URL", server.url)
+        written(tmp_path, text.replace("PASSAGES", ", passages: p.jsonl" if given else ""))
+        questions = [
+            json.loads(line) for line in (tmp_path / "questions.jsonl").read_text().splitlines()
+        ]
+        husband, other = (one["id"] for one in questions[:2])
+        passage = {"id": husband, "passages": ["Arnold Schwarzenegger and Maria Shriver married."]}
+        (tmp_path / "p.jsonl").write_text(json.dumps(passage) + "\n")
+        planned = demo_cli("experiment", "plan", "plan.yaml")
+        assert not server.requests
+        assert demo_cli("experiment", "run", "plan.yaml", "--out", "out").code == 0
+    found: dict[tuple[str, str, str], Any] = {}
+    for line in (tmp_path / "out" / SCORES_NAME).read_text().splitlines():
+        one = json.loads(line)
+        said = one["why"] if one["value"] is None else one["value"]
+        found[one["score"], one["cell"].split("/")[1], one["question"]] = said
+    for score in ("factscore", "safe"):
+        # Of two facts of the sentence one is supported: no evidence shares a word with snow.
+        assert found[score, "base", husband] == 0.5
+        assert found[score, "base", other] == (NO_EVIDENCE if given else 0.0)
+        assert found[score, "no-knowledge", husband] == (0.0 if given else NO_EVIDENCE)
+    # Of a sentence with evidence FActScore asks 2 times (its fact, whether that is supported), and
+    # SAFE 7 times (that it stands alone, whether it bears on the question, three searches beside);
+    # without evidence each asks once. 2 + 7 + 1 + 1 in three cells; else 4 + 18 + 18.
+    assert f"up to {33 if given else 40} requests to judges" in planned.out
+    scores = (tmp_path / "out" / SCORES_NAME).read_bytes()
+    (tmp_path / "again").mkdir()
+    shutil.copyfile(tmp_path / "out" / "replies.db", tmp_path / "again" / "replies.db")
+    replay = ("experiment", "run", "plan.yaml", "--out", "again", "--replay", "--workers", "3")
+    assert demo_cli(*replay).code == 0
+    assert (tmp_path / "again" / SCORES_NAME).read_bytes() == scores
 
 
 def test_a_budget_ends_a_run_that_can_go_on(

@@ -15,6 +15,7 @@ from queries.experiment.statistics import (
     effect_size,
     estimate,
     holm,
+    over_seeds,
     paired,
     question_means,
     resampled_means,
@@ -145,3 +146,14 @@ def test_missing_values_are_in_no_mean() -> None:
     compared = paired(values, np.array([0.5, 1.0, np.nan]))
     assert (compared.difference.value, compared.difference.n) == (0.5, 1)
     assert compared.p == 1.0
+
+
+def test_the_deviation_over_seeds_is_that_of_their_means_o9() -> None:
+    values = np.array([[1.0, 0.0, np.nan], [0.5, np.nan, np.nan]])
+    found = over_seeds(values, failed=[0, 1, 2])
+    # Means .75 and 0, the third seed has none: mean .375, deviation .75 / sqrt 2.
+    assert found.values == (0.75, 0.0, None)
+    assert found.mean == 0.375
+    assert found.deviation == pytest.approx(0.75 / 2**0.5)
+    assert found.failed == 3
+    assert over_seeds(values[:, :1]).deviation is None

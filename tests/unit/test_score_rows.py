@@ -13,7 +13,7 @@ import pytest
 from graph_service.errors import InputError
 from queries.llm import Usage
 from queries.score.geval import GEvalRow, QualityScore
-from queries.score.report import Groups, read_report_groups, read_report_scores
+from queries.score.report import Groups, read_report_groups
 from queries.score.rows import RowFile, score_cases
 from queries.score.talec_runs import read_run
 
@@ -155,11 +155,13 @@ def written(folder: Path, found: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("found", [[], {}, {"scores": {}}, {"scores": []}, {"scores": None}])
+@pytest.mark.parametrize(
+    "found", [[], {"by": {"kind": {"who": {}}}}, {"by": {"kind": {"who": []}}}]
+)
 def test_a_file_without_scores_is_no_report(tmp_path: Path, found: Any) -> None:
     path = written(tmp_path, found)
     with pytest.raises(InputError) as caught:
-        read_report_scores(path)
+        read_report_groups(path, "kind")
     assert caught.value.message == (
         f"a report that `score ... --json` printed was expected at {path}; it has no scores"
     )
@@ -191,7 +193,7 @@ def test_groups_by_kind_are_found_where_citations_have_them(tmp_path: Path) -> N
 def test_what_is_no_json_is_no_report(tmp_path: Path) -> None:
     for path in (written(tmp_path, "{"), tmp_path / "none.json"):
         with pytest.raises(InputError, match=f"was expected at {path}; ") as caught:
-            read_report_scores(path)
+            read_report_groups(path, "kind")
         assert caught.value.argument == "reports"
 
 

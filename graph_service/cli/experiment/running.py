@@ -16,7 +16,7 @@ from graph_service.cli.teller import LINE_EVERY_S, Teller
 from graph_service.client import Client
 from graph_service.errors import InputError
 from queries.experiment.budget import BudgetedChat, RequestBudget
-from queries.experiment.judging import OpenJudge
+from queries.experiment.judging import OpenJudge, open_judge
 from queries.experiment.opening import expect, open_experiment
 from queries.experiment.patience import PatientTransport
 from queries.experiment.plan import Answerer, AnswererKind, JudgePlan, Plan
@@ -178,7 +178,7 @@ def _models(read: Plan, options: RunOptions, folder: Path) -> Iterator[_Models]:
 
         yield _Models(
             {one.name: model_of(one) for one in asked},
-            tuple(OpenJudge(one, model_of(one)) for one in read.judges),
+            tuple(open_judge(one, model_of(one)) for one in read.judges),
         )
 
 

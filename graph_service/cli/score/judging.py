@@ -1,4 +1,4 @@
-"""score: geval, spread, side-by-side, talec, compare, lint, export."""
+"""score: geval, side-by-side, talec, compare, lint, export."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from graph_service.cli.score.options import (
     GEvalOptions,
     LintOptions,
     SideBySideOptions,
-    SpreadOptions,
     TalecOptions,
 )
 from graph_service.cli.score.score_cases import file_of, run_cases, show, text_cases
@@ -34,7 +33,7 @@ from queries.score.geval import (
     geval_report,
     rate_text,
 )
-from queries.score.report import over_runs, read_report_groups, read_report_scores
+from queries.score.report import read_report_groups
 from queries.score.report import side_by_side as beside
 from queries.score.rubric import load_rubric
 from queries.score.talec import Division, Method, Talec, TalecRow, judge_text
@@ -104,23 +103,6 @@ def geval(options: GEvalOptions, output: Output, /) -> int:
             lambda case: case.id,
         )
     return show(geval_report(rows, preset, rated_by=by.label), output, rows)
-
-
-def spread(options: SpreadOptions, output: Output, /) -> int:
-    """Gives mean and deviation of every score over several runs' reports (O9)."""
-    scores = [read_report_scores(path) for path in options.reports]
-    names = [name for name in scores[0] if all(name in found for found in scores)]
-    if not names:
-        raise InputError("the reports have no score in common", argument="reports")
-    left_out = [name for name in dict.fromkeys(chain(*scores)) if name not in names]
-    if left_out:
-        output.note(f"left out, not in every report: {', '.join(left_out)}")
-    spreads = {name: over_runs([found[name] for found in scores]) for name in names}
-    output.object({"runs": len(scores), "scores": spreads, "left_out": left_out})
-    width = max(len(name) for name in names)
-    for name, found in spreads.items():
-        output.line(f"{name:<{width}}  {found.text()}")
-    return 0
 
 
 def side_by_side(options: SideBySideOptions, output: Output, /) -> int:

@@ -266,15 +266,6 @@ class GEvalOptions(VerbOptions, RunOptions, JudgeModelOptions, GoldOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpreadOptions(VerbOptions):
-    """What ``score spread`` takes."""
-
-    reports: tuple[str, ...] = option(
-        help="what `score ... --json` printed, one file a run", metavar="REPORT", is_word=True
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class SideBySideOptions(VerbOptions):
     """What ``score side-by-side`` takes."""
 
@@ -412,12 +403,6 @@ SCORES = (
         "score.judging:geval",
         "qualities of texts, rated by a model (G-Eval)",
         GEvalOptions,
-    ),
-    Subverb(
-        "spread",
-        "score.judging:spread",
-        "mean and deviation of every score over several runs",
-        SpreadOptions,
     ),
     Subverb(
         "side-by-side",

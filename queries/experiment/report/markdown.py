@@ -9,7 +9,13 @@ from queries.experiment.analysis import Analysis, Curve, Part, Row
 from queries.experiment.cells import CellKind, Condition
 from queries.experiment.plan import AnswererKind, Plan
 from queries.experiment.report.figures import Drawn
-from queries.experiment.report.words import difference, estimate_words, number, p_words
+from queries.experiment.report.words import (
+    difference,
+    estimate_words,
+    number,
+    p_words,
+    seeds_words,
+)
 from queries.experiment.scoring import TITLES
 from queries.experiment.subjects import Fate
 
@@ -24,7 +30,8 @@ believes, or how a false statement moves its words."""
 
 _METHOD = """Random seeds of a condition are taken together. An interval is the middle 95 % of a bootstrap
 that draws questions and random seeds, each with replacement. With few seeds it says little of
-other seeds. A difference pairs each question with itself, its seeds averaged. p is that of a
+other seeds. "Over seeds" is the mean and the standard deviation (n - 1) of the means of each random
+seed, and how many seeds there are. A difference pairs each question with itself, its seeds averaged. p is that of a
 two-sided sign-flip permutation test over questions, adjusted by Holm's method over all conditions
 with a view of one graph and score. d_z is the mean difference over its standard deviation."""
 
@@ -169,14 +176,15 @@ _NAMES = ["method", "level", "strategy", "preset", "answers by"]
 def _rows(rows: Sequence[Row]) -> Iterator[str]:
     many = len({row.condition.graph for row in rows}) > 1
     yield from _table(
-        [*(["graph"] if many else []), *_NAMES, "mean", "n", "to base", "p", "d_z",
-         "to no knowledge", "p"],
+        [*(["graph"] if many else []), *_NAMES, "mean", "n", "over seeds", "to base", "p",
+         "d_z", "to no knowledge", "p"],
         [
             [
                 *([row.condition.graph] if many else []),
                 *_condition(row.condition),
                 estimate_words(row.mean),
                 str(row.mean.n),
+                seeds_words(row.seeds),
                 difference(row.base),
                 p_words(row.base_p),
                 "" if row.base is None or row.base.effect is None else number(row.base.effect),

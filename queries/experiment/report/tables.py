@@ -24,6 +24,7 @@ Cell = str | float | int | None
 def conditions_csv(analysis: Analysis, /) -> str:
     """Returns every score of every condition."""
     head = ["score", *_CONDITION, "mean", "low", "high", "questions", "missing", "failed"]
+    head += ["seeds", "seed_mean", "seed_deviation"]
     for name in ("base", "nothing"):
         head += [f"{name}_{part}" for part in ("difference", "low", "high", "p", "p_holm", "d_z")]
     return _csv(head, (_row(row) for row in analysis.rows))
@@ -32,6 +33,7 @@ def conditions_csv(analysis: Analysis, /) -> str:
 def _row(row: Row) -> list[Cell]:
     return [
         row.score, *_of(row.condition), *_estimate(row.mean), row.mean.n, row.missing, row.failed,
+        sum(value is not None for value in row.seeds.values), row.seeds.mean, row.seeds.deviation,
         *_paired(row.base, row.base_p), *_paired(row.nothing, row.nothing_p),
     ]  # fmt: skip
 
@@ -109,8 +111,9 @@ def _csv(head: Sequence[str], rows: Iterator[list[Cell]] | Sequence[list[Cell]])
 def latex_tables(analysis: Analysis, /) -> str:
     r"""Returns a table a graph, score and answerer, for ``\usepackage{booktabs}``.
 
-    A row is a method, strategy and preset, a column a level. A star marks p < .05 against the base,
-    after Holm.
+    A row is a method, strategy and preset, a column a level. Where a condition has several random
+    seeds, the standard deviation over them stands behind the mean. A star marks p < .05 against the
+    base, after Holm.
     """
     lines: list[str] = []
     groups: dict[tuple[str, str, str], list[Row]] = {}
@@ -159,7 +162,9 @@ def _value(row: Row | None) -> str:
     if row is None or row.mean.value is None:
         return "--"
     star = "$^{*}$" if row.base_p is not None and row.base_p < 0.05 else ""
-    return number(row.mean.value) + star
+    spread = row.seeds.deviation
+    around = "" if spread is None else rf" $\pm$ {number(spread)}"
+    return number(row.mean.value) + around + star
 
 
 def _line(cells: Sequence[str], *, done: int | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from queries.experiment.statistics import Estimate, Paired
+from queries.score.report import RunSpread
 
 
 def number(value: float, /) -> str:
@@ -26,6 +27,18 @@ def estimate_words(found: Estimate, /) -> str:
     if found.low is None or found.high is None:
         return number(found.value)
     return f"{number(found.value)} ({number(found.low)} to {number(found.high)})"
+
+
+def seeds_words(found: RunSpread, /) -> str:
+    """Returns mean and deviation over random seeds, and how many; empty for fewer than two.
+
+    >>> seeds_words(RunSpread((0.5, 0.7), 0.6, 0.14142, 0))
+    '0.600 ± 0.141 (2)'
+    """
+    if found.mean is None or found.deviation is None:
+        return ""
+    count = sum(value is not None for value in found.values)
+    return f"{number(found.mean)} ± {number(found.deviation)} ({count})"
 
 
 def difference(found: Paired | None, /) -> str:

@@ -18,8 +18,7 @@ import { connect } from "./server.js";
 /** What each score is. @type {Record<string, string>} */
 export const SCORES = {
   f1: "citation F1",
-  precision: "citation precision",
-  recall: "citation recall",
+  precision: "citation precision", recall: "citation recall",
   correctness: "citation correctness",
   true: "citations true in the base graph",
   retrieved: "gold statements retrieved",
@@ -32,6 +31,7 @@ export const SCORES = {
   geval_consistency: "G-Eval consistency, 1 to 5",
   geval_fluency: "G-Eval fluency, 1 to 5",
   geval_relevance: "G-Eval relevance, 1 to 5",
+  factscore: "facts supported, FActScore", safe: "facts supported, SAFE",
   talec: "TALEC score, 0 to 2",
 };
 /** @type {Record<string, string>} */
