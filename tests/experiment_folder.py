@@ -9,6 +9,7 @@ import orjson
 
 from queries.experiment.analysis import analyse
 from queries.experiment.cells import CellKind, cells_of
+from queries.experiment.impact import Impacts
 from queries.experiment.plan import Plan
 from queries.experiment.plan_file import parse_plan
 from queries.experiment.plan_lock import LOCK_NAME, plain_plan
@@ -43,7 +44,7 @@ def make_experiment(folder: Path, *, name: str = "Small", graph: str = "demo") -
     (folder / LOCK_NAME).write_bytes(orjson.dumps(lock))
     (folder / "answers.jsonl").write_bytes(b"{}\n" * 60)
     analysis = analyse(cells_of(plan), _lines(plan), statistics=plan.statistics)
-    write_report(plan, analysis, lock, folder, figures=False)
+    write_report(plan, analysis, Impacts(), lock, folder, figures=False)
     return folder
 
 

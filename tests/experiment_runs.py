@@ -6,8 +6,10 @@ import shutil
 from pathlib import Path
 
 from graph_service import Service
+from graph_service.cli.experiment.steps import StoreSteps
 from graph_service.client import Client
 from queries.datasets import demo_set
+from queries.experiment.impact import VIEWS_NAME, write_views
 from queries.experiment.opening import open_experiment
 from queries.experiment.plan_file import read_plan
 from queries.experiment.runner import ANSWERS_NAME, run
@@ -36,9 +38,10 @@ def run_into(folder: Path, plan: Path, service: Service, *, workers: int = 1) ->
     made = 0
     for progress in run(opened.experiment, folder, workers=workers):
         made = progress.fresh
+    write_views(opened.experiment, folder, count_steps=StoreSteps(service).count)
     write_scores(opened.experiment, folder)
     return made
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in (ANSWERS_NAME, SCORES_NAME)}
+    return {name: (folder / name).read_bytes() for name in (ANSWERS_NAME, SCORES_NAME, VIEWS_NAME)}

@@ -15,7 +15,7 @@ import numpy as np
 
 from graph_service.model.graph import Adjacency, Int32, Int64, KnowledgeGraph
 from graph_service.model.limits import Deadline
-from graph_service.views.measure.impact import MAX_STEPS
+from graph_service.views.measure.steps import MAX_STEPS
 from graph_service.views.pairs import PairIndex
 
 HUB_DEGREE = 2000

@@ -19,7 +19,7 @@ from queries.experiment.cells import Cell, CellKind
 from queries.experiment.extractive import EXTRACTIVE, extract
 from queries.experiment.judging import OpenJudge
 from queries.experiment.plan import AnswererKind, Plan
-from queries.experiment.subjects import Fate, Subject, fate_of
+from queries.experiment.subjects import GoldFate, Subject, fate_of
 from queries.generate.answer import (
     Answer,
     Request,
@@ -94,9 +94,9 @@ class Fates:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, str, str], Fate | None] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str, str], GoldFate | None] = OrderedDict()
 
-    def of(self, cell: Cell, subject: Subject, /) -> Fate | None:
+    def of(self, cell: Cell, subject: Subject, /) -> GoldFate | None:
         """Returns what the view of a cell leaves of a question's gold; None where it has none."""
         if cell.condition.kind is CellKind.NO_KNOWLEDGE:
             return None

@@ -28,6 +28,17 @@ class CellKind(StrEnum):
     VIEW = "view"
 
 
+def amount_of(level: float | None, count: int | None, /) -> str:
+    """Returns a level, or a count as ``n5``; empty where there is neither.
+
+    >>> amount_of(0.5, None), amount_of(None, 5)
+    ('0.5', 'n5')
+    """
+    if level is not None:
+        return f"{level:g}"
+    return f"n{count}" if count is not None else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """What cells of different random seeds share.
@@ -51,9 +62,7 @@ class Condition:
     @property
     def amount(self) -> str:
         """Returns the level, or the count as ``n5``; empty where there is neither."""
-        if self.level is not None:
-            return f"{self.level:g}"
-        return f"n{self.count}" if self.count is not None else ""
+        return amount_of(self.level, self.count)
 
     @property
     def retrieval(self) -> str:
@@ -90,6 +99,13 @@ class Cell:
     def id(self) -> str:
         """Its name, which no other cell of the plan has."""
         return self.condition.name(self.random_seed)
+
+    @property
+    def view_name(self) -> str:
+        """Returns ``method/level/seed``, which no other view of its graph has; empty without one."""
+        seed = "" if self.random_seed is None else str(self.random_seed)
+        parts = (self.condition.method, self.condition.amount, seed)
+        return "/".join(part for part in parts if part)
 
     def view_of(self, question: GoldQuestion, /) -> ViewRef | None:
         """Returns the view that a question is asked on; None for the base.

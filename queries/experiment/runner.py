@@ -20,7 +20,7 @@ from graph_service.errors import InputError
 from graph_service.model.serialise import to_plain
 from queries.experiment.answering import Experiment, Fates, SharedRetrieval, answer_cell
 from queries.experiment.cells import Cell
-from queries.experiment.subjects import Fate, Subject
+from queries.experiment.subjects import Fate, GoldFate, Subject
 from queries.generate.answer import Answer
 from queries.generate.run import in_order
 
@@ -70,12 +70,31 @@ class CellAnswer:
 
     Attributes:
         cell: Id of the cell.
-        fate: What its view leaves of the question's gold; None where there is none to look at.
+        gold: What its view leaves of the question's gold; None where there is none to look at.
     """
 
     cell: str
-    fate: Fate | None
+    gold: GoldFate | None
     answer: Answer
+
+    @property
+    def fate(self) -> Fate | None:
+        """What its view leaves of the best set of the question's gold."""
+        return None if self.gold is None else self.gold.fate
+
+
+@dataclass(frozen=True, slots=True)
+class CellGold:
+    """What a line of ``answers.jsonl`` says of a question's gold, without the answer.
+
+    Attributes:
+        cell, question: Ids.
+        gold: As in ``CellAnswer``.
+    """
+
+    cell: str
+    question: str
+    gold: GoldFate | None
 
 
 def read_cell_answers(path: Path, /) -> Iterator[CellAnswer]:
@@ -84,25 +103,42 @@ def read_cell_answers(path: Path, /) -> Iterator[CellAnswer]:
     Raises:
         InputError: A line is none; names it.
     """
+    for found in _lines(path):
+        yield CellAnswer(
+            found["cell"], _gold(found), Answer.from_json(orjson.dumps(found["answer"]))
+        )
+
+
+def read_cell_gold(path: Path, /) -> Iterator[CellGold]:
+    """Yields what the lines of a run say of gold, in order.
+
+    Raises:
+        InputError: A line is none; names it.
+    """
+    for found in _lines(path):
+        yield CellGold(found["cell"], found["answer"]["question_id"], _gold(found))
+
+
+def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
     if not path.is_file():
         raise InputError(f"there is no file {path}", argument="out", hint="Run the plan first.")
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            found = _line(line, f"{path.name}, line {number}")
-            fate = found.get("fate")
-            yield CellAnswer(
-                found["cell"],
-                None if fate is None else Fate(fate),
-                Answer.from_json(orjson.dumps(found["answer"])),
-            )
+            yield _line(line, f"{path.name}, line {number}")
+
+
+def _gold(line: Mapping[str, Any]) -> GoldFate | None:
+    fate = line["fate"]
+    return None if fate is None else GoldFate(Fate(fate), tuple(line["broken"]))
 
 
 def _line(line: bytes, where: str) -> Mapping[str, Any]:
     try:
         found: Mapping[str, Any] = orjson.loads(line)
         if isinstance(found["cell"], str) and isinstance(found["answer"]["question_id"], str):
+            _gold(found)
             return found
-    except (orjson.JSONDecodeError, KeyError, TypeError):
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
         pass
     raise InputError(
         f"{where}: a line of an experiment was expected; {line[:60].decode(errors='replace')!r} "
@@ -236,5 +272,6 @@ def _written(made: CellAnswer) -> tuple[bytes, bytes]:
     # The query is the cell's, and its document the same in every line.
     plain = to_plain(replace(item, timings_ms={}, result=result, query=None))
     key = {"cell": made.cell, "question": item.question_id}
-    line = {**key, "fate": made.fate, "answer": plain}
+    broken = () if made.gold is None else made.gold.broken
+    line = {**key, "fate": made.fate, "broken": broken, "answer": plain}
     return orjson.dumps(line) + b"\n", orjson.dumps({**key, "ms": spent}) + b"\n"

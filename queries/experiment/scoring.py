@@ -233,7 +233,7 @@ def _require_one_view(
     if cell.aim is not None or (spec is not None and spec.scope.of_question):
         return
     condition = cell.condition
-    key = f"{condition.graph}/{condition.method}/{condition.amount}/{cell.random_seed}"
+    key = f"{condition.graph}/{cell.view_name}"
     came = (result.provenance.fingerprints.edges, result.provenance.view_id)
     first = views.setdefault(key, came)
     if came != first:

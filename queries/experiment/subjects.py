@@ -30,6 +30,19 @@ class Fate(StrEnum):
     LOST = "lost"
 
 
+@dataclass(frozen=True, slots=True)
+class GoldFate:
+    """What a view leaves of a question's gold.
+
+    Attributes:
+        fate: Of its best set.
+        broken: Statements of its first set that the view changed or lost, in order.
+    """
+
+    fate: Fate
+    broken: tuple[str, ...] = ()
+
+
 _WORST = (Fate.KEPT, Fate.CHANGED, Fate.LOST)
 
 
@@ -163,7 +176,7 @@ def _says(triple: Triple, row: tuple[str, str, str]) -> bool:
 
 def fate_of(
     subject: Subject, client: Client, /, *, graph: str, view: ViewRef | None
-) -> Fate | None:
+) -> GoldFate | None:
     """Returns what a view leaves of a question's gold; None where it has none.
 
     A statement is changed where the view says another one in its place, and lost where it says
@@ -173,7 +186,7 @@ def fate_of(
     if not sets:
         return None
     if view is None:
-        return Fate.KEPT
+        return GoldFate(Fate.KEPT)
     if view.spec is not None and view.spec.scope.of_question:
         # Such a view is of one question's words: only a retrieval can be asked on it.
         return None
@@ -185,4 +198,7 @@ def fate_of(
             elif one.change.base is not None:
                 fates.setdefault(one.change.base.statement_id, Fate.CHANGED)
     worst = [max(_WORST.index(fates.get(id_, Fate.LOST)) for id_ in listed) for listed in sets]
-    return _WORST[min(worst)]
+    broken = tuple(
+        id_ for id_ in subject.gold.statement_ids if fates.get(id_, Fate.LOST) is not Fate.KEPT
+    )
+    return GoldFate(_WORST[min(worst)], broken)

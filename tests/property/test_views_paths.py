@@ -20,7 +20,7 @@ from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.views import paths as walking
 from graph_service.views.delta import make_delta
 from graph_service.views.draw import edges_asked
-from graph_service.views.measure.impact import MAX_STEPS
+from graph_service.views.measure.steps import MAX_STEPS
 from graph_service.views.pairs import PairIndex
 from graph_service.views.paths import Walker
 from graph_service.views.scope import scope_edges

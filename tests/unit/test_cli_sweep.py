@@ -1,4 +1,4 @@
-"""view sweep and view impact on the command line (O10, O11).
+"""view sweep and view figure on the command line (O10, O11).
 
 Of S7 this is the grid of method, level and random seed with its table and figure, and that it goes
 on where it was stopped; the figure has O12's form with the deviation for a score.
@@ -15,7 +15,6 @@ import pytest
 from cli_runs import Cli
 
 from graph_service.cli.view.figure import points_of
-from queries.datasets import demo_set
 
 SWEEP = ("view", "sweep", "--methods", "rs,ed", "--levels", "0.1,0.5", "--random-seeds", "0-1")
 
@@ -92,50 +91,6 @@ def test_a_sweep_says_what_is_wrong(demo_cli: Cli, option: str, value: str, word
     code, _, said = demo_cli("view", "sweep", option, value)
     assert code == 2
     assert word in said
-
-
-def test_what_a_view_breaks_of_the_demo_questions(demo_cli: Cli) -> None:
-    """K6, O11: of a withheld minimum set everything is broken, of the base nothing."""
-    questions = Path(demo_set.__file__).parent / "demo" / "questions.jsonl"
-    gold = [json.loads(line) for line in questions.read_text().splitlines()]
-    husband = gold[0]
-    assert husband["question"] == "Who is Maria Shriver's husband?"
-    demo_cli("view", "create", "--method", "withholding", "--name", "no-husband",
-        "--statement", husband["statement_ids"][0])  # fmt: skip
-    code, said, _ = demo_cli("view", "impact", "no-husband", str(questions), "--json")
-    assert code == 0
-    found = json.loads(said)
-    asked = [row for row in gold if not row["lacking"]]
-    assert found["questions"] == len(asked)
-    assert found["unknown"] == 0
-    assert found["triples"]["of"] == sum(len(row["statement_ids"]) for row in asked)
-    uses = sum(row["statement_ids"].count(husband["statement_ids"][0]) for row in asked)
-    assert found["triples"]["broken"] == uses > 0
-    assert found["answers"]["broken"] == 0, "her husband has her as his spouse still"
-    words = demo_cli("view", "impact", "no-husband", str(questions))[1]
-    assert "one-01: Who is Maria Shriver's husband?" in words
-    assert "  lost Maria Shriver | spouse | Arnold Schwarzenegger" in words
-    nothing = json.loads(demo_cli("view", "impact", "ed:0.0:1", str(questions), "--json")[1])
-    assert {nothing[name]["broken"] for name in ("triples", "paths", "answers")} == {0}
-    assert nothing["examples"] == []
-    everything = json.loads(demo_cli("view", "impact", "ed:1.0:1", str(questions), "--json")[1])
-    assert everything["answers"]["share"] == 1.0
-    assert everything["triples"]["share"] > 0.8
-    assert len(everything["examples"]) == 20
-    assert demo_cli("view", "impact", "ed:1.0:1")[0] == 2
-
-
-def test_without_gold_impact_says_which_fields_give_it(demo_cli: Cli, tmp_path: Path) -> None:
-    questions = tmp_path / "bare.jsonl"
-    questions.write_text('{"question": "Who?"}\n')
-    code, _, said = demo_cli("view", "impact", "ed:0.5:1", str(questions))
-    assert code == 2
-    assert "has gold" in said
-    assert "statement_ids" in said
-    questions.write_text('{"question": "Who?", "entity_ids": ["Q3"], "answer_ids": ["Q4"]}\n')
-    code, said, _ = demo_cli("view", "impact", "ed:0.5:1", str(questions))
-    assert code == 0
-    assert "gold triples  no question gives any that the graph has (fields: statement_ids)" in said
 
 
 def test_the_figure_of_a_sweep_has_every_point_o11(demo_cli: Cli, tmp_path: Path) -> None:

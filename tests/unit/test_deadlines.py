@@ -36,7 +36,7 @@ from graph_service.retrieve.region.stats import region_stats
 from graph_service.retrieve.tree.solver import solve
 from graph_service.views.delta import make_delta
 from graph_service.views.measure.deviation import BaseMeasure, measure
-from graph_service.views.measure.impact import GoldCase, impact
+from graph_service.views.measure.steps import Steps
 from graph_service.views.overlay import lay
 from graph_service.views.prepared import PreparedBase
 
@@ -109,12 +109,13 @@ def measuring(name: str, what: str) -> Work:
     if what == "measure":
         base = prepared.measure()
         return lambda deadline: measure(graph, overlay, base, deadline=deadline)
-    sets = tuple((edge,) for edge in range(500))
-    cases = [
-        GoldCase(str(edge), (int(graph.head[edge]),), sets, (int(graph.tail[-edge]),))
-        for edge in range(1, 4)
-    ]
-    return lambda deadline: impact(graph, overlay, cases, deadline=deadline)
+    ends = [(int(graph.head[edge]), int(graph.tail[-edge])) for edge in range(1, 4)]
+
+    def count(deadline: Deadline) -> list[int | None]:
+        counted = Steps(graph, overlay, deadline=deadline)
+        return [counted.nearest([start], [end]) for start, end in ends]
+
+    return count
 
 
 def retrieval(name: str, strategy: Strategy, preset: str) -> Work:
@@ -144,7 +145,7 @@ def retrieval(name: str, strategy: Strategy, preset: str) -> Work:
 
 
 VIEWS = tuple(views_of(build_graph([(f"a{i}", "p", "b") for i in range(2000)])))
-MEASURES = ("base's measure", "measure", "impact")
+MEASURES = ("base's measure", "measure", "steps")
 PRESETS = ("okgqa", "default", "ltgen")
 
 

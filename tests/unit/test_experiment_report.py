@@ -18,11 +18,18 @@ from graph_service.errors import InputError
 from queries.experiment.analysis import Analysis, analyse, tables_of
 from queries.experiment.cells import CellKind, cells_of
 from queries.experiment.comparison import compare, find_condition
+from queries.experiment.impact import BrokenStatement, Impacts, ViewLine, impacts_of
 from queries.experiment.plan import AnswererKind, Plan, Statistics
 from queries.experiment.plan_file import parse_plan
 from queries.experiment.report.figures import draw_figures
 from queries.experiment.report.markdown import report_lines
-from queries.experiment.report.tables import conditions_csv, curves_csv, latex_tables, parts_csv
+from queries.experiment.report.tables import (
+    conditions_csv,
+    curves_csv,
+    latex_tables,
+    parts_csv,
+    views_csv,
+)
 from queries.experiment.scoring import ScoreLine
 from queries.experiment.subjects import Fate
 
@@ -83,6 +90,62 @@ def analysis(plan: Plan) -> Analysis:
     return analyse(cells_of(plan), lines_of(plan), statistics=plan.statistics)
 
 
+@pytest.fixture(scope="module")
+def impacts(plan: Plan) -> Impacts:
+    """Question i has i statements, the first of them broken where its gold is; 5 is never near."""
+    found: list[ViewLine] = []
+    for cell in cells_of(plan):
+        condition = cell.condition
+        if condition.kind is not CellKind.VIEW or condition.answerer.name != "extractive":
+            continue
+        for number in range(6):
+            gone = (number + (cell.random_seed or 0)) % 6 < (condition.level or 0.0) * 6
+            broken = (BrokenStatement(f"s{number}", "Ada | spouse | Bea"),) if number else ()
+            base = None if number == 5 else 1
+            view = None if gone and number % 2 else base
+            found.append(
+                ViewLine("demo", cell.view_name, str(number), Fate.LOST if gone else Fate.KEPT,
+                         number, broken if gone else (), base, view, None)
+            )  # fmt: skip
+    return impacts_of(cells_of(plan), found)
+
+
+def test_what_views_break_is_counted_over_questions_that_can_lose_it_o11(
+    impacts: Impacts, plan: Plan
+) -> None:
+    assert len(impacts.rows) == 2 * 2 * 2, "two methods, levels and seeds, whoever answers"
+    (row,) = (
+        one
+        for one in impacts.rows
+        if (one.method, one.level, one.random_seed) == ("edge-deletion", 0.5, 0)
+    )
+    # Questions 0, 1 and 2 lost their gold: question 0 has no statement; 0 + 1 + ... + 5 = 15.
+    assert (row.statements.broken, row.statements.of) == (2, 15)
+    assert (row.sets.broken, row.sets.of, row.sets.share) == (3, 6, 0.5)
+    # Of the five whose answer the base has near, 1 lost the way.
+    assert (row.answers.broken, row.answers.of, row.answers.share) == (1, 5, 0.2)
+    assert [(one.view, one.question) for one in impacts.examples] == [
+        ("relation-replacement/0.1/0", "0"),
+        ("edge-deletion/0.1/0", "0"),
+    ]
+    head, *rows = csv.reader(io.StringIO(views_csv(impacts)))
+    by_name = [dict(zip(head, one, strict=True)) for one in rows]
+    assert len(by_name) == 8
+    # At .5 seed 1 loses 5, 0 and 1; answers of 1 and 5 go, and 5 was never near.
+    (other,) = (
+        one
+        for one in by_name
+        if (one["method"], one["level"], one["random_seed"]) == ("edge-deletion", "0.5", "1")
+    )
+    assert (other["statements_broken"], other["answers_broken"], other["sets_of"]) == (
+        "2",
+        "1",
+        "6",
+    )
+    nothing = impacts_of(cells_of(plan), [])
+    assert (nothing.rows, nothing.examples) == ((), ())
+
+
 def test_the_figures_are_those_of_the_arithmetic(analysis: Analysis) -> None:
     rows = {
         (row.condition.name(), row.score): row
@@ -126,10 +189,10 @@ def test_the_figures_are_those_of_the_arithmetic(analysis: Analysis) -> None:
     assert ("demo/edge-deletion/0.5/paths/default/extractive", "changed") not in parts
 
 
-def test_tables_are_as_recorded(plan: Plan, analysis: Analysis) -> None:
+def test_tables_are_as_recorded(plan: Plan, analysis: Analysis, impacts: Impacts) -> None:
     """Read what differs before you record it anew."""
     made = {
-        "experiment_report.md": "\n".join([*report_lines(plan, analysis, LOCK, ()), ""]),
+        "experiment_report.md": "\n".join([*report_lines(plan, analysis, impacts, LOCK, ()), ""]),
         "experiment_tables.tex": latex_tables(analysis),
         "experiment_conditions.csv": conditions_csv(analysis),
     }

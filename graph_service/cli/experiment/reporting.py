@@ -12,6 +12,7 @@ from queries.experiment.analysis import Table, analyse, tables_of
 from queries.experiment.cells import Condition, cells_of
 from queries.experiment.comparison import compare as compare_pairs
 from queries.experiment.comparison import find_condition
+from queries.experiment.impact import impacts_of, read_views
 from queries.experiment.plan import Plan
 from queries.experiment.plan_file import read_plan
 from queries.experiment.plan_lock import LOCK_NAME, plain_plan, read_lock, require_same
@@ -24,11 +25,22 @@ def report(options: ReportOptions, output: Output, /) -> int:
     """Writes the tables, statistics and figures of a run."""
     plan = read_plan(options.plan, scores=SCORES)
     lock = _lock(plan, options.out)
+    cells = cells_of(plan)
     analysis = analyse(
-        cells_of(plan), read_scores(options.out), statistics=plan.statistics, scores=plan.scores
+        cells, read_scores(options.out), statistics=plan.statistics, scores=plan.scores
     )
-    written = write_report(plan, analysis, lock, options.out, figures=not options.no_figures)
-    output.object({"written": written, "rows": analysis.rows, "curves": analysis.curves})
+    impacts = impacts_of(cells, read_views(options.out))
+    written = write_report(
+        plan, analysis, impacts, lock, options.out, figures=not options.no_figures
+    )
+    output.object(
+        {
+            "written": written,
+            "rows": analysis.rows,
+            "curves": analysis.curves,
+            "views": impacts.rows,
+        }
+    )
     figures = sum(name.endswith(".png") for name in written)
     output.line(
         f"{options.out / REPORT_NAME}: {len(analysis.rows)} figures of conditions, "

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graph_service.cli.experiment.options import PlanOptions, RunOptions
+from graph_service.cli.experiment.steps import StoreSteps
 from graph_service.cli.opening import open_from, settings_of
 from graph_service.cli.output import Output
 from graph_service.cli.teller import LINE_EVERY_S, Teller
 from graph_service.client import Client
 from graph_service.errors import InputError
 from queries.experiment.budget import BudgetedChat, RequestBudget
+from queries.experiment.impact import CountSteps, write_views
 from queries.experiment.judging import OpenJudge, open_judge
 from queries.experiment.opening import expect, open_experiment
 from queries.experiment.patience import PatientTransport
@@ -33,8 +35,8 @@ REPLIES_NAME = "replies.db"
 def plan(options: PlanOptions, output: Output, /) -> int:
     """Says what a plan asks and may take."""
     read = read_plan(options.plan, scores=SCORES)
-    with _client(options, output) as (client, embedder):
-        opened = open_experiment(read, client, embedder=embedder)
+    with _reached(options, output) as reached:
+        opened = open_experiment(read, reached.client, embedder=reached.embedder)
         experiment = opened.experiment
         done = 0
         if options.out is not None:
@@ -74,14 +76,14 @@ def run(options: RunOptions, output: Output, /) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     with (
         one_writer(options.out / ANSWERS_NAME),
-        _client(options, output) as (client, embedder),
+        _reached(options, output) as reached,
         _models(read, options, options.out) as models,
     ):
         opened = open_experiment(
             read,
-            client,
+            reached.client,
             folder=options.out,
-            embedder=embedder,
+            embedder=reached.embedder,
             models=models.answerers,
             judges=models.judges,
         )
@@ -94,6 +96,9 @@ def run(options: RunOptions, output: Output, /) -> int:
             retry_failed=options.retry_failed,
         ):
             teller(last)
+        write_views(
+            opened.experiment, options.out, count_steps=reached.count_steps, say=_NowAndThen()
+        )
         failed = write_scores(
             opened.experiment, options.out, workers=options.workers, say=_NowAndThen()
         )
@@ -111,9 +116,23 @@ def run(options: RunOptions, output: Output, /) -> int:
     return 1 if failed else 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """The graphs of a plan, in a store or on a server.
+
+    Attributes:
+        embedder: Its name; empty where a server decides it.
+        count_steps: Counts steps to answers; None on a server.
+    """
+
+    client: Client
+    embedder: str = ""
+    count_steps: CountSteps | None = None
+
+
 @contextlib.contextmanager
-def _client(options: PlanOptions, output: Output) -> Iterator[tuple[Client, str]]:
-    """Opens the store or reaches the server that the options name, with the embedder's name."""
+def _reached(options: PlanOptions, output: Output) -> Iterator[_Reached]:
+    """Opens the store or reaches the server that the options name."""
     settings = settings_of(options)
     if options.server:
         if options.store:
@@ -125,10 +144,10 @@ def _client(options: PlanOptions, output: Output) -> Iterator[tuple[Client, str]
         patient = PatientTransport(served, patience_s=options.patience, say=output.note)
         with Client(patient) as client:
             output.note(f"server {options.server}")
-            yield client, ""
+            yield _Reached(client)
         return
     with open_from(options, output) as service:
-        yield Client.over(service), settings.embedder
+        yield _Reached(Client.over(service), settings.embedder, StoreSteps(service).count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,19 +25,15 @@ class ViewOptions(GraphOptions):
         help="what to do",
         is_word=True,
         choices=(
-            "create", "list", "show", "diff", "cancel", "delete", "sweep", "figure", "impact",
-            "materialise",
+            "create", "list", "show", "diff", "cancel", "delete", "sweep", "figure", "materialise",
         ),
     )  # fmt: skip
     view: str | None = option(
         None,
-        help="the view's name or id; for diff and impact also METHOD:LEVEL:SEED; for figure the "
-        "file of a sweep",
+        help="the view's name or id; for diff also METHOD:LEVEL:SEED; for figure the file of a "
+        "sweep",
         metavar="VIEW",
         is_word=True,
-    )
-    questions: Path | None = option(
-        None, help="impact: gold questions, as JSON lines", metavar="QUESTIONS", is_word=True
     )
     spec: ViewSpec = request(ViewSpec, method=Method.CUSTOM)
     scope: Scope = request(Scope)
@@ -45,7 +41,7 @@ class ViewOptions(GraphOptions):
     from_view: str | None = option(None, help="the spec of another view, made anew", metavar="V")
     name: str | None = option(None, help="what to call the view", metavar="NAME")
     note: str = option("", help="kept with the view")
-    limit: int = option(20, help="changes shown by diff, examples by impact")
+    limit: int = option(20, help="changes shown by diff")
     to: str | None = option(
         None,
         help="materialise: name of the graph that it writes; `graphs delete NAME` removes it",

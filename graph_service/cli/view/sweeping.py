@@ -1,29 +1,23 @@
-"""view sweep and view impact: many views measured, and what a view breaks of some questions."""
+"""view sweep and view figure: many views measured."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from graph_service.cli.output import Output
-from graph_service.cli.readers import view_ref
 from graph_service.cli.view.figure import draw_deviation
 from graph_service.cli.view.options import ViewOptions
 from graph_service.errors import InputError
-from graph_service.model.graph import KnowledgeGraph
-from graph_service.model.request import ViewRef
 from graph_service.model.serialise import to_plain
 from graph_service.model.stored_view import StoredView
 from graph_service.model.view_spec import ViewSpec
 from graph_service.service import Service
 from graph_service.service.lookup import read_id
-from graph_service.service.triples import TripleRenderer
-from graph_service.views.measure.impact import CaseImpact, GoldCase, Share, impact
 from graph_service.views.methods.changes_file import read_question_changes
 
 MAX_RANDOM_SEEDS = 1_000
@@ -262,106 +256,3 @@ def _summary(rows: list[dict[str, Any]]) -> str:
             + " ".join(f"{mean:>7.4f}" for mean in means[1:])
         )
     return "\n".join(lines)
-
-
-@dataclass(frozen=True, slots=True)
-class _Example:
-    """A question that a view breaks, for people."""
-
-    id: str
-    question: str
-    broken: tuple[str, ...]
-    paths_broken: bool | None
-    steps_base: int | None
-    steps_view: int | None
-
-
-def show_impact(service: Service, options: ViewOptions, output: Output, /) -> None:
-    """Prints the share of a question set's gold triples, paths and answers that a view breaks."""
-    from queries.datasets.gold import read_gold_questions
-
-    if not options.view or not options.questions:
-        raise InputError("name a view and a file: view impact VIEW QUESTIONS", argument="questions")
-    reference = view_ref(options.view)
-    assert isinstance(reference, ViewRef)
-    graph, laid = service.views.apply(reference, graph=options.graph)
-    questions = [one for one in read_gold_questions(options.questions) if not one.lacking]
-    cases, unknown = [], 0
-    for question in questions:
-        sets = [_edges(graph, ids) for ids in question.minimum_sets]
-        nodes = [
-            [graph.find_node(id_) for id_ in ids]
-            for ids in (question.entity_ids, question.answer_ids)
-        ]
-        unknown += (None in sets) + sum(None in found for found in nodes)
-        entities, answers = (tuple(n for n in found if n is not None) for found in nodes)
-        whole = tuple(edges for edges in sets if edges)
-        cases.append(GoldCase(question.id, entities, whole, answers))
-    found = impact(graph, laid.overlay, cases)
-    if not unknown and not any(share.of for share in (found.triples, found.paths, found.answers)):
-        raise InputError(
-            f"no question of {options.questions} has gold that a view could break",
-            argument="questions",
-            hint="Give each question statement_ids (its gold triples), or entity_ids and "
-            "answer_ids.",
-        )
-    maker = TripleRenderer(graph, None, ("en",))
-    texts = {question.id: question.question for question in questions}
-    examples = [
-        _Example(
-            one.id,
-            texts[one.id],
-            tuple(_words_of(maker, graph, one)),
-            one.paths_broken,
-            one.steps_base,
-            one.steps_view,
-        )
-        for one in found.cases
-        if one.broken_edges or one.paths_broken or one.answer_broken
-    ][: options.limit]
-    output.object(
-        {
-            "view": laid.id,
-            "questions": len(cases),
-            "triples": _share(found.triples),
-            "paths": _share(found.paths),
-            "answers": _share(found.answers),
-            "unknown": unknown,
-            "examples": examples,
-        }
-    )
-    for name, share, fields in (
-        ("gold triples", found.triples, "statement_ids"),
-        ("paths", found.paths, "statement_ids"),
-        ("answers", found.answers, "entity_ids and answer_ids"),
-    ):
-        if share.share is None:
-            output.line(f"{name:<13} no question gives any that the graph has (fields: {fields})")
-        else:
-            output.line(f"{name:<13} {share.broken} of {share.of} broken ({share.share:.1%})")
-    if unknown:
-        output.line(f"{unknown} sets or lists of the questions name what the graph lacks")
-    for example in examples:
-        output.line(f"{example.id}: {example.question}")
-        for words in example.broken:
-            output.line(f"  lost {words}")
-        if example.steps_base is not None and example.steps_view != example.steps_base:
-            now = "none" if example.steps_view is None else str(example.steps_view)
-            output.line(f"  answer: {example.steps_base} steps away on the base, {now} on the view")
-
-
-def _share(share: Share) -> dict[str, Any]:
-    return {"broken": share.broken, "of": share.of, "share": share.share}
-
-
-def _edges(graph: KnowledgeGraph, ids: tuple[str, ...]) -> tuple[int, ...] | None:
-    """Edges of statements, empty where none is named, None where the graph lacks one."""
-    edges = [graph.find_edge(id_) for id_ in ids]
-    known = tuple(edge for edge in edges if edge is not None)
-    return known if len(known) == len(edges) else None
-
-
-def _words_of(maker: TripleRenderer, graph: KnowledgeGraph, one: CaseImpact) -> Iterator[str]:
-    for edge in one.broken_edges:
-        head, rel, tail = (int(ends[edge]) for ends in (graph.head, graph.rel, graph.tail))
-        yield (f"{maker.node_label(head)} | {maker.relation_label(rel)} | {maker.node_label(tail)}")

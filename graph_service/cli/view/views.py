@@ -1,6 +1,6 @@
 """view create, list, show, diff, cancel, delete, materialise.
 
-``view sweep``, ``view figure`` and ``view impact`` are in ``sweeping``.
+``view sweep`` and ``view figure`` are in ``sweeping``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from graph_service.cli.opening import open_from
 from graph_service.cli.output import Output
 from graph_service.cli.readers import view_ref
 from graph_service.cli.view.options import ViewOptions
-from graph_service.cli.view.sweeping import draw, read_spec, show_impact, sweep
+from graph_service.cli.view.sweeping import draw, read_spec, sweep
 from graph_service.errors import InputError
 from graph_service.model.request import ViewRef
 from graph_service.model.stored_view import StoredView, ViewState
@@ -33,7 +33,6 @@ def view(options: ViewOptions, output: Output, /) -> int:
         "cancel": _cancel,
         "delete": _delete,
         "sweep": sweep,
-        "impact": show_impact,
         "materialise": _materialise,
     }
     if options.action == "figure":

@@ -14,7 +14,7 @@ import numpy as np
 
 from graph_service.model.graph import require_node
 from graph_service.views.drawing import Drawing, Drawn, without
-from graph_service.views.measure.impact import MAX_STEPS
+from graph_service.views.measure.steps import MAX_STEPS
 from graph_service.views.paths import Walker
 
 

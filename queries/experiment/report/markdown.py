@@ -7,6 +7,7 @@ from typing import Any
 
 from queries.experiment.analysis import Analysis, Curve, Part, Row
 from queries.experiment.cells import CellKind, Condition
+from queries.experiment.impact import Impacts, Share, ViewImpact, ViewLine
 from queries.experiment.plan import AnswererKind, Plan
 from queries.experiment.report.figures import Drawn
 from queries.experiment.report.words import (
@@ -36,14 +37,27 @@ two-sided sign-flip permutation test over questions, adjusted by Holm's method o
 with a view of one graph and score. d_z is the mean difference over its standard deviation."""
 
 
+_IMPACT = """A gold statement is broken if the view changed or lost it. A question's sets are broken if each
+of its minimum sets has a broken statement. Its answer is further if no answer entity is as few
+steps from its entities as on the base, of at most four, whatever the relations. These figures do
+not depend on the retrieval or on who answers. Random seeds are taken together; `views.csv` has a
+row for each."""
+
+
 def report_lines(
-    plan: Plan, analysis: Analysis, lock: Mapping[str, Any], figures: Sequence[Drawn], /
+    plan: Plan,
+    analysis: Analysis,
+    impacts: Impacts,
+    lock: Mapping[str, Any],
+    figures: Sequence[Drawn],
+    /,
 ) -> Iterator[str]:
     """Yields the lines of the report.
 
     Args:
         plan: The plan.
         analysis: Its figures.
+        impacts: What its views break.
         lock: Of the run.
         figures: That were drawn.
     """
@@ -60,6 +74,11 @@ def report_lines(
         yield ""
         yield from _calibration(lock)
         yield from _abstained(analysis)
+    if impacts.rows:
+        yield ""
+        yield "## What the views break"
+        yield ""
+        yield from _impacts(impacts)
     yield from _shown(figures, "")
     for score in analysis.scores:
         yield ""
@@ -162,6 +181,53 @@ def _abstained(analysis: Analysis) -> Iterator[str]:
             shown.append(f"{said:.0f} of {of:.0f}" if of else "-")
         rows.append([key, *shown])
     yield from _table(["who, method", *(fate.value for fate in Fate)], rows)
+
+
+def _impacts(impacts: Impacts) -> Iterator[str]:
+    groups: dict[tuple[str, str, str], list[ViewImpact]] = {}
+    for row in impacts.rows:
+        groups.setdefault((row.graph, row.method, row.amount), []).append(row)
+    yield _IMPACT
+    yield ""
+    yield from _table(
+        ["graph", "method", "level", "seeds", "gold statements", "all sets", "answer further"],
+        [
+            [
+                *key,
+                str(len(rows)),
+                *(
+                    _share(sum((one for one in shares), Share(0, 0)))
+                    for shares in zip(
+                        *((row.statements, row.sets, row.answers) for row in rows), strict=True
+                    )
+                ),
+            ]
+            for key, rows in groups.items()
+        ],
+    )
+    for why in dict.fromkeys(row.why for row in impacts.rows if row.why):
+        yield ""
+        yield f"Not all answers were looked for: {why}."
+    if impacts.examples:
+        yield ""
+        yield "The first question of each method of which something is broken:"
+        yield ""
+        yield from (_example(line) for line in impacts.examples)
+
+
+def _share(found: Share) -> str:
+    return "-" if found.share is None else f"{number(found.share)} ({found.broken} of {found.of})"
+
+
+def _example(line: ViewLine) -> str:
+    told = [f"broke `{one.words or one.id}`" for one in line.broken]
+    if line.is_further:
+        now = "none" if line.steps_view is None else str(line.steps_view)
+        before = f"{line.steps_base} step{'s' * (line.steps_base != 1)}"
+        told.append(f"the answer is {before} away on the base, {now} on the view")
+    elif line.sets_broken and not told:
+        told.append("each of its sets has a broken statement")
+    return f"* {line.graph}, {line.view}, question {line.question}: {'; '.join(told)}"
 
 
 def _condition(condition: Condition) -> list[str]:

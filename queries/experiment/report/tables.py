@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from queries.experiment.analysis import Analysis, Part, Row
 from queries.experiment.cells import CellKind, Condition
+from queries.experiment.impact import Impacts
 from queries.experiment.report.words import number
 from queries.experiment.scoring import TITLES
 from queries.experiment.statistics import Estimate, Paired
@@ -76,6 +77,26 @@ def _part(by: str, part: Part) -> list[Cell]:
         part.score, *_of(part.condition), by, part.part, *_estimate(part.mean), part.mean.n,
         part.answers, *_paired(part.base, None),
     ]  # fmt: skip
+
+
+def views_csv(impacts: Impacts, /) -> str:
+    """Returns what each view breaks of gold statements, minimum sets and nearest answers."""
+    head = ["graph", "method", "level", "count", "random_seed", "questions"]
+    for name in ("statements", "sets", "answers"):
+        head += [f"{name}_broken", f"{name}_of", f"{name}_share"]
+    rows: list[list[Cell]] = [
+        [
+            row.graph, row.method, row.level, row.count, row.random_seed, row.questions,
+            *(
+                cell
+                for share in (row.statements, row.sets, row.answers)
+                for cell in (share.broken, share.of, share.share)
+            ),
+            row.why,
+        ]
+        for row in impacts.rows
+    ]  # fmt: skip
+    return _csv([*head, "answers_why"], rows)
 
 
 def _of(condition: Condition) -> list[Cell]:

@@ -7,17 +7,31 @@ from pathlib import Path
 from typing import Any
 
 from queries.experiment.analysis import Analysis
+from queries.experiment.impact import Impacts
 from queries.experiment.plan import Plan
 from queries.experiment.report.figures import Drawn, draw_figures
 from queries.experiment.report.markdown import FIGURES_NAME, report_lines
-from queries.experiment.report.tables import conditions_csv, curves_csv, latex_tables, parts_csv
+from queries.experiment.report.tables import (
+    conditions_csv,
+    curves_csv,
+    latex_tables,
+    parts_csv,
+    views_csv,
+)
 from queries.run_lock import write_whole
 
 REPORT_NAME = "report.md"
 
 
 def write_report(
-    plan: Plan, analysis: Analysis, lock: Mapping[str, Any], folder: Path, /, *, figures: bool
+    plan: Plan,
+    analysis: Analysis,
+    impacts: Impacts,
+    lock: Mapping[str, Any],
+    folder: Path,
+    /,
+    *,
+    figures: bool,
 ) -> list[str]:
     """Writes ``report.md``, tables and figures into a folder; returns their names.
 
@@ -28,10 +42,11 @@ def write_report(
     if figures:
         drawn = draw_figures(analysis, folder / FIGURES_NAME)
     texts = {
-        REPORT_NAME: "\n".join([*report_lines(plan, analysis, lock, drawn), ""]),
+        REPORT_NAME: "\n".join([*report_lines(plan, analysis, impacts, lock, drawn), ""]),
         "conditions.csv": conditions_csv(analysis),
         "curves.csv": curves_csv(analysis),
         "parts.csv": parts_csv(analysis),
+        "views.csv": views_csv(impacts),
         "tables.tex": latex_tables(analysis),
     }
     for name, text in texts.items():
