@@ -123,6 +123,11 @@ def test_lines_that_are_right_are_kept_and_others_made_again_b4(
     assert (folder / VIEWS_NAME).read_bytes() == whole
     assert {id_ for id_, _ in asked} == {GOLD[1]["id"]}
     (folder / VIEWS_NAME).unlink()
+    asked.clear()
+    write_views(experiment, folder, count_steps=count)
+    assert (folder / VIEWS_NAME).read_bytes() == whole
+    assert len(asked) == len({(id_, str(view)) for id_, view in asked}) > 0, "two strategies, once"
+    (folder / VIEWS_NAME).unlink()
     write_views(experiment, folder)
     assert {line["why"] for line in lines(folder)} == {NO_ARRAYS}
     (row, _) = impacts_of(experiment.cells, read_views(folder)).rows

@@ -104,7 +104,7 @@ def impacts(plan: Plan) -> Impacts:
             base = None if number == 5 else 1
             view = None if gone and number % 2 else base
             found.append(
-                ViewLine("demo", cell.view_name, str(number), Fate.LOST if gone else Fate.KEPT,
+                ViewLine("demo", cell.view_name, str(number), Fate.CHANGED if gone else Fate.KEPT,
                          number, broken if gone else (), base, view, None)
             )  # fmt: skip
     return impacts_of(cells_of(plan), found)
