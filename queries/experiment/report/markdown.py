@@ -190,7 +190,15 @@ def _impacts(impacts: Impacts) -> Iterator[str]:
     yield _IMPACT
     yield ""
     yield from _table(
-        ["graph", "method", "level", "seeds", "gold statements", "all sets", "answer further"],
+        [
+            "graph",
+            "method",
+            "level",
+            "seeds",
+            "statements broken",
+            "all sets broken",
+            "answer further",
+        ],
         [
             [
                 *key,
