@@ -329,31 +329,24 @@ def _judges(node: Node, folder: Path) -> tuple[JudgePlan, ...]:
             _criteria(entry["criteria"], folder) if "criteria" in entry else CITED_ANSWERS,
             Division(_word(entry, "division", Division, Division.LABEL)),
             TalecMethod(_word(entry, "method", TalecMethod, TalecMethod.JOINT)),
-            _passages(entry["passages"], folder) if "passages" in entry else None,
+            _found(entry["passages"], folder) if "passages" in entry else None,
             entry["random_seed"].number() if "random_seed" in entry else None,
         )
     return tuple(found.values())
 
 
-def _passages(node: Node, folder: Path) -> Path:
-    """A file of passages beside the plan."""
-    path = _found(node, folder)
-    try:
-        read_texts_by_id(path, "passages")
-    except InputError as error:
-        raise node.wrong(error.message) from error
-    return path
-
-
 def _require_passages(plan: Plan, node: Node) -> None:
-    """Refuses passages of which none is of a question that the plan asks."""
+    """Refuses passages that can't be read, and those of which none is of a question of the plan."""
     asked = [case.id for graph in plan.graphs for case in questions_of(plan, graph)]
     for judge, part in zip(plan.judges, _list(node), strict=True):
         if judge.passages is None:
             continue
-        known = read_texts_by_id(judge.passages, "passages")
+        where = part.fields(required=("score", "model"), optional=_OF_JUDGE)["passages"]
+        try:
+            known = read_texts_by_id(judge.passages, "passages")
+        except InputError as error:
+            raise where.wrong(error.message) from error
         if not any(id_ in known for id_ in asked):
-            where = part.fields(required=("score", "model"), optional=_OF_JUDGE)["passages"]
             raise where.wrong(
                 f"passages by the ids of the questions were expected, such as {asked[0]!r}; "
                 f"{next(iter(known), 'none')!r} came"
