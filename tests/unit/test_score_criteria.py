@@ -57,6 +57,7 @@ def test_criteria_are_data_t1() -> None:
     # YAML's own reading would make these false and a number.
     assert shot.knowledge == ("NO", "1985")
     assert (shot.present, shot.line) == (False, 12)
+    assert criteria.labels[0].shots[0].knowledge == ()
     assert criteria.version == parse(GOOD.replace("\n", "\r\n")).version
     assert criteria.version != parse(GOOD.replace("Ada", "Eva")).version
 

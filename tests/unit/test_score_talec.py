@@ -319,6 +319,7 @@ def test_two_runs_side_by_side_show_what_changed_t6() -> None:
     assert compared.first["wrong: accuracy"].value == 0.0
     assert compared.second["wrong: accuracy"].value == 0.5
     lines = compared.lines()
+    assert lines[:2] == ["3 texts in both runs", "2 in the first alone, 1 in the second alone"]
     assert any("4 verdicts changed" in line for line in lines)
     # What moved stands behind two values; where there is none, nothing does.
     ends = [line.rpartition(")")[2] for line in lines if " -> " in line and " (" in line]
