@@ -7,9 +7,10 @@ import sys
 import tempfile
 import textwrap
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from graph_service.cli.answer.answering import answer_lines
 from graph_service.cli.answer.chat_model import chat_model
@@ -18,7 +19,6 @@ from graph_service.cli.demo_options import DemoOptions
 from graph_service.cli.output import Output
 from graph_service.client import Client
 from graph_service.model.render import citation
-from graph_service.model.request import RetrieveOptions
 from graph_service.model.result import (
     EntityRef,
     RelationRef,
@@ -27,7 +27,7 @@ from graph_service.model.result import (
     Triple,
 )
 from graph_service.model.values import display_value
-from graph_service.model.view_spec import Method
+from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.service import Service, open_service
 from graph_service.settings import read_settings
 from loaders.load import load
@@ -35,19 +35,28 @@ from queries.datasets.demo_set import (
     DEMO_LACKING_ID,
     DEMO_QUESTION_ID,
     demo_question,
+    demo_question_file,
     demo_questions,
     demo_slice,
 )
 from queries.datasets.gold import GoldQuestion
-from queries.generate.answer import Answer, answer
+from queries.experiment.analysis import Row, analyse
+from queries.experiment.cells import CellKind
+from queries.experiment.example import ChangedStatement, find_changed
+from queries.experiment.opening import open_experiment
+from queries.experiment.plan import Answerer, AnswererKind, Plan, QuestionFile, ViewFamily
+from queries.experiment.report.words import number
+from queries.experiment.runner import CellAnswer, answers_of
+from queries.experiment.scoring import TITLES, score_answer, score_lines
+from queries.generate.answer import Answer, Setting, answer
 from queries.llm import ChatModel
-from queries.robustness import SweepReport, sweep
-from queries.score.run import CitationReport, score_answers
+from queries.score.run import score_answers
 
 GRAPH = "demo"
 LEVEL = 0.3
-SWEEP_HOPS = 2
+HOPS = 2
 """A third makes thousands of texts to embed on ten views, for four of the questions."""
+SCORES = ("precision", "recall", "f1")
 ITEMS = 5
 WIDTH = 100
 
@@ -62,20 +71,16 @@ class _Demo:
 
 
 @dataclass(frozen=True, slots=True)
-class _NearRetriever:
-    """Retrieves within ``SWEEP_HOPS`` steps of the question's entities."""
+class _Perturbed:
+    """What the demo's experiment came to.
 
-    client: Client
+    Attributes:
+        rows: Each score on the base and on the views.
+        example: A changed statement that an answer was given; None if there was none.
+    """
 
-    def retrieve(
-        self,
-        strategy: Strategy,
-        question: str,
-        /,
-        **options: Unpack[RetrieveOptions],
-    ) -> RetrievalResult:
-        near: RetrieveOptions = {**options, "max_hops": SWEEP_HOPS}
-        return self.client.retrieve(strategy, question, **near)
+    rows: tuple[Row, ...]
+    example: ChangedStatement | None
 
 
 def demo(options: DemoOptions, output: Output, /) -> int:
@@ -125,7 +130,7 @@ def _run(parts: _Demo, options: DemoOptions, model: ChatModel | None) -> dict[st
     _print_answer(parts, second)
     record["answers"] = [first, second]
     record["score"] = _score(parts, question, first)
-    record["robustness"] = _perturb(parts, options.random_seeds, model)
+    record["experiment"] = _perturb(parts, options.random_seeds, model)
     return record
 
 
@@ -179,51 +184,89 @@ def _score(parts: _Demo, question: GoldQuestion, first: Answer) -> dict[str, Any
         )
         parts.output.line(f"  gold  {citation([triple])}  {triple.head.label}")
     report = score_answers([first], [question])
-    for name, title in _SCORES.items():
-        parts.output.line(f"  {title:<18} {_figure(report, name)}")
+    for name in SCORES:
+        value = report.score(f"{name}_micro").value
+        parts.output.line(f"  {TITLES[name]:<18} {'none' if value is None else number(value)}")
     return report.to_plain()
 
 
-_SCORES = {
-    "precision_micro": "citation precision",
-    "recall_micro": "citation recall",
-    "f1_micro": "citation F1",
-}
+def _plan(seeds: int, model: ChatModel | None) -> Plan:
+    """The demo's experiment: the questions that the slice can answer, on its base and on views."""
+    answerer = Answerer(AnswererKind.VERBALISER.value, AnswererKind.VERBALISER)
+    if model is not None:
+        setting = Setting.KALMA_NUMBERED
+        name = f"{model.name}+{setting.value}"
+        answerer = Answerer(name, AnswererKind.MODEL, model.name, setting=setting)
+    method = Method.RELATION_REPLACEMENT
+    specs = [ViewSpec(method, level=LEVEL, random_seed=seed) for seed in range(seeds)]
+    known = sum(not item.lacking for item in demo_questions())
+    return Plan(
+        name="Demo",
+        source="demo",
+        graphs=(GRAPH,),
+        questions=(QuestionFile("questions.jsonl", demo_question_file(), first=known),),
+        views=(ViewFamily(method.value, tuple(specs)),),
+        retrieval={"max_hops": HOPS},
+        answerers=(answerer,),
+        scores=SCORES,
+    )
 
 
-def _figure(report: CitationReport, name: str) -> str:
-    value = report.score(name).value
-    return "none" if value is None else f"{value:.3f}"
-
-
-def _perturb(parts: _Demo, seeds: int, model: Any) -> SweepReport:
-    questions = [item for item in demo_questions() if not item.lacking]
+def _perturb(parts: _Demo, seeds: int, model: ChatModel | None) -> _Perturbed:
+    plan = _plan(seeds, model)
+    models = {} if model is None else {plan.answerers[0].name: model}
+    experiment = open_experiment(plan, parts.client, models=models).experiment
+    # What a model says without knowledge would cost a tenth more requests.
+    cells = tuple(cell for cell in experiment.cells if cell.condition.strategy is not None)
+    asked = replace(experiment, cells=cells).asked()
+    count = len(experiment.subjects[GRAPH])
     _head(
         parts,
         f"Asked again on {seeds} random seeds of relation replacement at {LEVEL:.0%}: "
-        f"{len(questions)} questions, {SWEEP_HOPS} hops",
+        f"{count} questions, {HOPS} hops",
     )
     shown = not parts.output.as_json and sys.stderr.isatty()
-
-    def progress(done: int, total: int) -> None:
+    answers: list[CellAnswer] = []
+    for made in answers_of(experiment, asked, with_fates=False):
+        answers.append(made)
         if shown:
-            end = "\n" if done == total else ""
-            print(f"\r  {done} of {total}", end=end, file=sys.stderr, flush=True)
-
-    report = sweep(
-        questions,
-        retriever=_NearRetriever(parts.client),
-        graph=GRAPH,
-        method=Method.RELATION_REPLACEMENT,
-        level=LEVEL,
-        random_seeds=range(seeds),
-        model=model,
-        progress=progress,
-    )
-    for line in report.lines():
+            end = "\n" if len(answers) == len(asked) else ""
+            print(f"\r  {len(answers)} of {len(asked)}", end=end, file=sys.stderr, flush=True)
+    scored = [
+        line
+        for (cell, subject), made in zip(asked, answers, strict=True)
+        for line in score_lines(
+            made, subject.gold.kind, score_answer(made.answer, subject.gold, cell)
+        )
+    ]
+    found = analyse(cells, scored, statistics=plan.statistics, scores=plan.scores)
+    failed = sum(made.answer.failure is not None for made in answers)
+    example = find_changed(cells, answers)
+    strategy, method = plan.strategies[0].value, plan.views[0].name
+    lines = [f"{count} questions, {strategy}, {method} at {LEVEL:.0%}, {seeds} random seeds"]
+    lines += [_compared(name, found.rows) for name in SCORES]
+    if failed:
+        lines.append(f"{failed} answers failed, and are in no score")
+    if example is not None:
+        lines.append(f"one changed statement: {example.text()}")
+    for line in lines:
         for part in textwrap.wrap(line, WIDTH - 2, subsequent_indent="    "):
             parts.output.line(f"  {part}")
-    return report
+    return _Perturbed(found.rows, example)
+
+
+def _compared(score: str, rows: Sequence[Row]) -> str:
+    """A score on the base, and its mean and range over the views' random seeds."""
+    title = f"{TITLES[score]:<{max(len(TITLES[name]) for name in SCORES)}}"
+    of_kind = {row.condition.kind: row for row in rows if row.score == score}
+    base, views = of_kind.get(CellKind.BASE), of_kind.get(CellKind.VIEW)
+    seeds = [value for value in views.seeds.values if value is not None] if views else []
+    between = f" ({number(min(seeds))} to {number(max(seeds))})" if len(seeds) > 1 else ""
+    return f"{title}  base {_mean(base)}, views {_mean(views)}{between}"
+
+
+def _mean(row: Row | None) -> str:
+    return "none" if row is None or row.mean.value is None else number(row.mean.value)
 
 
 def _print_answer(parts: _Demo, item: Answer) -> None:

@@ -22,6 +22,15 @@ def demo_slice() -> Path:
     return _data("wikidata.jsonl")
 
 
+def demo_question_file() -> Path:
+    """Returns the path of the gold questions over the slice; those that it lacks stand last.
+
+    Raises:
+        SetupError: The package was installed without its data.
+    """
+    return _data("questions.jsonl")
+
+
 @cache
 def demo_questions() -> tuple[GoldQuestion, ...]:
     """Returns the gold questions over the slice, in file order.
@@ -32,7 +41,7 @@ def demo_questions() -> tuple[GoldQuestion, ...]:
     >>> len(demo_questions())
     50
     """
-    return read_gold_questions(_data("questions.jsonl"))
+    return read_gold_questions(demo_question_file())
 
 
 def demo_question(id_: str, /) -> GoldQuestion:

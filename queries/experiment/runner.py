@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,8 @@ class CellAnswer:
 
     Attributes:
         cell: Id of the cell.
-        gold: What its view leaves of the question's gold; None where there is none to look at.
+        gold: What its view leaves of the question's gold; None where there is none to look at, or
+            it was not looked up.
     """
 
     cell: str
@@ -200,6 +201,44 @@ def _cut(path: Path, size: int) -> None:
             file.truncate(size)
 
 
+def answers_of(
+    experiment: Experiment,
+    asked: Iterable[tuple[Cell, Subject]],
+    /,
+    *,
+    workers: int = 1,
+    with_fates: bool = True,
+) -> Iterator[CellAnswer]:
+    """Yields the answers to questions of an experiment, in order, and writes nothing.
+
+    Args:
+        experiment: Whose cells they are of.
+        asked: Each question and the cell that asks it.
+        workers: Threads that answer.
+        with_fates: Whether what each view leaves of the gold is looked up, which takes about as
+            long as a retrieval.
+
+    Raises:
+        InputError: A question can't be asked.
+        SetupError, LimitError, StoreError: As ``answer_cell``.
+    """
+    retriever, fates = SharedRetrieval(experiment.client), Fates(experiment.client)
+
+    def make(one: tuple[Cell, Subject]) -> CellAnswer:
+        cell, subject = one
+        try:
+            made = answer_cell(cell, subject, experiment, retriever)
+            return CellAnswer(cell.id, fates.of(cell, subject) if with_fates else None, made)
+        except InputError as error:
+            raise InputError(
+                f"cell {cell.id}, question {subject.case.id!r}: {error.message}",
+                argument=error.argument,
+                hint=error.hint,
+            ) from error
+
+    return in_order(asked, make, workers)
+
+
 def run(
     experiment: Experiment, folder: Path, /, *, workers: int = 1, retry_failed: bool = False
 ) -> Iterator[Progress]:
@@ -218,28 +257,14 @@ def run(
     asked = experiment.asked()
     done = resume(folder, asked, retry_failed=retry_failed)
     left = asked[done:]
-    retriever, fates = SharedRetrieval(experiment.client), Fates(experiment.client)
     places = {cell.id: place for place, cell in enumerate(experiment.cells, 1)}
-
-    def make(one: tuple[Cell, Subject]) -> CellAnswer:
-        cell, subject = one
-        try:
-            made = answer_cell(cell, subject, experiment, retriever)
-            return CellAnswer(cell.id, fates.of(cell, subject), made)
-        except InputError as error:
-            raise InputError(
-                f"cell {cell.id}, question {subject.case.id!r}: {error.message}",
-                argument=error.argument,
-                hint=error.hint,
-            ) from error
-
     started = time.monotonic()
     failed = 0
     with (
         (folder / ANSWERS_NAME).open("ab") as answers,
         (folder / TIMINGS_NAME).open("ab") as timings,
     ):
-        for fresh, made in enumerate(in_order(left, make, workers), 1):
+        for fresh, made in enumerate(answers_of(experiment, left, workers=workers), 1):
             line, clock = _written(made)
             timings.write(clock)
             timings.flush()

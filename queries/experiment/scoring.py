@@ -151,6 +151,29 @@ def _hit(item: Answer, gold: GoldQuestion, cell: Cell) -> float | str:
     return float(is_answer(End(best["id"], best["label"], best["score"], ()), gold))
 
 
+def score_lines(
+    made: CellAnswer, kind: str, found: Mapping[str, float | str], /
+) -> Iterator[ScoreLine]:
+    """Yields a line for each score of an answer.
+
+    Args:
+        made: The answer.
+        kind: Type of its question.
+        found: By name the value, or why there is none.
+    """
+    for name, value in found.items():
+        told = isinstance(value, str)
+        yield ScoreLine(
+            made.cell,
+            made.answer.question_id,
+            kind,
+            made.fate,
+            name,
+            None if told else float(value),
+            str(value) if told else None,
+        )
+
+
 def write_scores(
     experiment: Experiment,
     folder: Path,
@@ -203,19 +226,7 @@ def write_scores(
         _require_one_view(cell, made, views)
         failed += item.failure is not None
         kind = golds[cell.condition.graph][item.question_id].kind
-        for name, value in found.items():
-            told = isinstance(value, str)
-            lines.append(
-                ScoreLine(
-                    cell.id,
-                    item.question_id,
-                    kind,
-                    made.fate,
-                    name,
-                    None if told else float(value),
-                    str(value) if told else None,
-                ).to_json()
-            )
+        lines += [line.to_json() for line in score_lines(made, kind, found)]
         if say is not None and experiment.judges:
             say(f"{number:,} of {total:,} answers judged")
     write_whole(folder / SCORES_NAME, b"".join(lines))

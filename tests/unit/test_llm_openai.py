@@ -297,7 +297,7 @@ def test_a_key_or_an_address_is_needed() -> None:
 
 def test_openai_is_imported_with_the_first_request_only() -> None:
     code = (
-        "import sys, queries.llm as llm, queries.robustness\n"
+        "import sys, queries.llm as llm, queries.experiment.runner\n"
         "llm.OpenAIChat('m', base_url='http://127.0.0.1:1/v1')\n"
         "assert 'openai' not in sys.modules and 'httpx' not in sys.modules"
     )
