@@ -168,3 +168,22 @@ def test_relations_and_ranks_are_chosen_on_the_command_line_s2(cli: Cli, store: 
     rest = cli("retrieve", QUESTION, "--exclude-relation", "P26", "--prove", "--json").json
     assert "P26" not in {item["triple"]["relation"]["id"] for item in rest["items"]}
     assert rest["provenance"]["parameters"]["prove"] is True
+
+
+@pytest.mark.parametrize(
+    ("preset", "own"),
+    [
+        ("default-4", "labels kinds sequences"),
+        ("default-5", "names walks features sequences constraints"),
+        ("okgqa", "labels embedding prizes"),
+    ],
+)
+@pytest.mark.parametrize("strategy", list(Strategy))
+def test_the_stages_of_a_retrieval_have_their_names(
+    demo_service: Service, preset: str, own: str, strategy: Strategy
+) -> None:
+    """They are labels of metrics and spans, which people's dashboards name."""
+    result = demo_service.retrieve(request(QUESTION, strategy, preset=preset))
+    before = "open link view embedder region pagerank statistics"
+    stages = f"{before} {own} {strategy.value} shape total"
+    assert list(result.timings_ms) == stages.split()
