@@ -56,6 +56,29 @@ def test_dates_are_read_with_what_stands_before_them(question: str, text: str, d
 
 
 @pytest.mark.parametrize(
+    ("word", "first"),
+    [
+        ("twenties", 1920),
+        ("thirties", 1930),
+        ("forties", 1940),
+        ("fifties", 1950),
+        ("sixties", 1960),
+        ("seventies", 1970),
+        ("eighties", 1980),
+        ("nineties", 1990),
+    ],
+)
+def test_each_decade_has_a_word(word: str, first: int) -> None:
+    (date,) = read_answer(f"films of the {word}").dates
+    assert date.days == years(first, first + 9)
+
+
+def test_dates_after_a_span_are_read_too() -> None:
+    read = read_answer("films between 1993 and 1998 by people born in 1950")
+    assert [date.days for date in read.dates] == [years(1993, 1998), years(1950, 1950)]
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "Who lives in room 90210?",
