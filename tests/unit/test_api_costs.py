@@ -51,6 +51,7 @@ def cost_of(service: Service, document: str, variables: dict[str, Any] | None = 
             LOOKUP + 2 * OBJECT,
         ),
         ('{ items(itemIds: ["a", "b", "c"]) { label } }', 3 * (LOOKUP + OBJECT)),
+        ('{ nodes(ids: ["a", "b", "c"]) { id } }', 3 * (LOOKUP + OBJECT)),
         # Each of two items has a page of five statements.
         (
             '{ items(itemIds: ["a", "b"]) { statements(first: 5) { nodes { valueText } } } }',
@@ -82,6 +83,12 @@ def cost_of(service: Service, document: str, variables: dict[str, Any] | None = 
             '{ retrieveMany(strategy: PATHS, inputs: [{question: "q"}, {question: "r", '
             "prove: true}]) { error { code } } }",
             2 * RETRIEVAL + PROVE + 4 * OBJECT,
+        ),
+        # A result in a list and one of a comparison have as many items as their input asks for.
+        (
+            '{ retrieveMany(strategy: PATHS, inputs: [{question: "q", limit: 2}, '
+            '{question: "r", limit: 3}]) { result { ... on PathsResult { items { score } } } } }',
+            2 * RETRIEVAL + 2 * (1 + 1 + 3) * OBJECT,
         ),
         # Of the kinds of result an answer has one: that which costs most.
         (

@@ -166,6 +166,7 @@ def test_the_page_loads_its_own_files_alone(demo_service: Service) -> None:
         assert file.headers["content-type"].startswith(kind)
         assert file.headers["x-content-type-options"] == "nosniff"
         assert "immutable" in file.headers["cache-control"]
+        assert file.headers["cross-origin-resource-policy"] == "same-origin"
         assert asked.get(f"/{name}", headers={"host": "elsewhere"}).status_code == 421
     folder = files[0].rsplit("/", 1)[0]
     for other in ("page.html", "LICENSES.txt", "..%2f__init__.py", "%2e%2e/__init__.py"):

@@ -100,3 +100,25 @@ def test_words_of_english_are_said_though_another_language_has_them(
     question: str, said: tuple[str, ...]
 ) -> None:
     assert read(question, "Ann").words == said
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "also",
+        "alongside",
+        "another",
+        "common",
+        "else",
+        "fellow",
+        "other",
+        "others",
+        "same",
+        "share",
+        "shared",
+    ],
+)
+def test_words_that_ask_for_what_else_stands_so(word: str) -> None:
+    assert read(f"who {word} starred with Ann", "Ann").of_others
+    # The name itself asks for nothing.
+    assert not read(f"who starred with Ann {word}", f"Ann {word}").of_others
