@@ -55,8 +55,9 @@ PASSING_KEPT = 20_000
 class VectorFile:
     """One SQLite file of frozen vectors, shared by threads and processes.
 
-    Rows are only ever added, but for those of passing texts, of which the last are kept. A file or folder that cannot be written is read; ``read_only`` then
-    says why, and new vectors live in memory alone.
+    Rows are only ever added, but for those of passing texts, of which the last are kept. A file or
+    folder that cannot be written is read; ``read_only`` then says why, and new vectors live in
+    memory alone.
 
     Attributes:
         path: The file.
@@ -158,6 +159,14 @@ class VectorFile:
     def __exit__(self, *_: object) -> None:
         """Closes the file."""
         self.close()
+
+    def __del__(self) -> None:
+        """Closes what nobody closed; connections of a parent process stay as they are."""
+        pid = getattr(self, "_pid", None)
+        if pid == os.getpid():
+            self.close()
+        elif pid is not None:
+            _INHERITED.extend(self._idle)
 
     def _prepare(self) -> None:
         try:
@@ -265,7 +274,11 @@ class VectorFile:
             isolation_level=None,
             check_same_thread=False,
         )
-        connection.execute("PRAGMA synchronous = NORMAL")
+        try:
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
 

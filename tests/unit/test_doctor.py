@@ -383,6 +383,9 @@ def _load(url: str, name: str, *, publish: bool = True) -> None:
         if publish:
             session.finish()
             session.publish()
+        else:
+            # As if its process had ended.
+            session._connection.close()  # type: ignore[attr-defined]
 
 
 def test_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:

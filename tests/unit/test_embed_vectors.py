@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import sqlite3
 import threading
@@ -9,6 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -227,6 +229,43 @@ def test_full_disk_does_not_stop_work(tmp_path: Path) -> None:
         assert vectors.file.read_only == "database or disk is full"
         assert (vectors.encode([f"text {i}" for i in range(2000)]) == more).all()
         assert (vectors.encode(["a"]) == first).all()
+
+
+def is_open(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("SELECT 1")
+    except sqlite3.ProgrammingError:
+        return False
+    return True
+
+
+def test_a_file_that_is_dropped_closes_its_connections(tmp_path: Path) -> None:
+    file = VectorFile(tmp_path / "v.db")
+    file.count()
+    (connection,) = file._idle
+    assert is_open(connection)
+    del file
+    gc.collect()
+    assert not is_open(connection)
+
+
+def test_a_file_that_is_refused_leaves_no_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def noting(*given: Any, **named: Any) -> sqlite3.Connection:
+        opened.append(connect(*given, **named))
+        return opened[-1]
+
+    text = tmp_path / "text.db"
+    text.write_text("this is no database, though it is long enough to be taken for one" * 20)
+    monkeypatch.setattr(sqlite3, "connect", noting)
+    with pytest.raises(StoreCorruptError):
+        VectorFile(text)
+    assert opened
+    assert not any(map(is_open, opened))
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
