@@ -6,6 +6,7 @@ view), which is part of its global id.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
 
@@ -101,8 +102,9 @@ class Node:
         """The global id."""
         return strawberry.ID(self._global_id())
 
+    @abstractmethod
     def _global_id(self) -> str:
-        raise NotImplementedError
+        """Returns the global id."""
 
 
 @strawberry.type(name="PageViews", description="How often an item's article is read.")

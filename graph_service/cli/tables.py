@@ -5,6 +5,7 @@ python -m graph_service.cli.tables > docs/reference/options.md
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -25,11 +26,13 @@ from loaders.subset.filters import Filters
 _HEAD = """# Options
 
 Every option of a request has one name, spelt as Python, the command line and GraphQL spell names.
-GraphQL's words are Wikidata's: an entity is an item there, a relation a property. A list is given on
-the command line once for each of its values, but where it stands without a flag. One whose flag
+GraphQL's words are Wikidata's: an entity is an item there, a relation a property. A list is given
+on the command line once for each of its values, but where it stands without a flag. One whose flag
 keeps the plural takes them in one word, with commas: `--levels 0.1,0.3`. This page is made of the
 code by `make schema`.
 """
+WIDTH = 100
+"""Characters in a line of prose."""
 _COLUMNS = ("Python", "command line", "GraphQL", "type", "bounds", "default", "what it does")
 
 
@@ -161,7 +164,7 @@ def options_page() -> str:
     lines = [_HEAD]
     for section in _sections():
         columns = [name for name in _COLUMNS if section.of_api or name != "GraphQL"]
-        lines += [f"{'#' * section.level} {section.title}", "", section.text, ""]
+        lines += [f"{'#' * section.level} {section.title}", "", _wrapped(section.text), ""]
         lines += [_row(columns), _row(["---"] * len(columns))]
         # One that differs, such as by its default, stands here too.
         elsewhere = {row for cls in section.without for row in rows_of(cls)}
@@ -172,6 +175,10 @@ def options_page() -> str:
                 lines.append(_row([*map(_code, spelt), *rest]))
         lines.append("")
     return "\n".join(lines)
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _code(text: str) -> str:

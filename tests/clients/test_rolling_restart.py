@@ -25,7 +25,7 @@ LIMIT_S = 120.0
 @contextmanager
 def asked(folder: Path, servers: list[ServerProcess]) -> Iterator[subprocess.Popen[str]]:
     """Runs autocannon through the proxy."""
-    for name in ("rolling.mjs", "common.mjs"):
+    for name in ("rolling.mjs", "operations.mjs"):
         shutil.copy(HERE / "scripts" / name, folder)
     shutil.copy(HERE / "operations.json", folder)
     ports = " ".join(str(server.port) for server in servers)

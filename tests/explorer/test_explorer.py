@@ -1,4 +1,4 @@
-"""The journeys of the explorer, in Chromium, as people make them.
+"""The journeys of the explorer, in Chromium, as people make them (B2).
 
 ``make test-explorer`` installs the wheel, Playwright and axe-core, and sets the variables that are
 read here. Nothing of the repository but this folder is on the path.

@@ -1,4 +1,4 @@
-"""What an operation costs: by its arguments before it runs, by what it gave when it has run."""
+"""What an operation costs: by its arguments before it runs, by what it gave when it has run (B9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Global ids: a cache that keys objects by them merges nothing that differs, and node reads them."""
+"""Global ids: a cache that keys objects by them merges nothing that differs (B11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grown data: as many statements as asked for, the same for one seed, hubs that grow along."""
+"""Grown data: as many statements as asked for, the same for one seed, hubs that grow along (B10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models in folders: small ones of each family against recorded vectors, and what is refused."""
+"""Models in folders: small ones of each family against recorded vectors, what is refused (B8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``serve --workers``: several processes that are one server to its clients and its operator."""
+"""``serve --workers``: several processes that are one server to its clients and its operator (B9)."""
 
 from __future__ import annotations
 

@@ -138,8 +138,8 @@ def _calibration(lock: Mapping[str, Any]) -> Iterator[str]:
         yield "The rule was not calibrated on other questions: it abstains as the plan says."
         return
     yield (
-        "The rule abstains under a score that was chosen on other questions, on the base graph, "
-        "as that which makes right minus wrong answers greatest:"
+        "The rule abstains under a score that was chosen on other questions, on the base graph. It "
+        "makes\nright minus wrong answers greatest there:"
     )
     yield ""
     yield from _table(

@@ -1,7 +1,7 @@
 // Apollo Client with useGETForQueries.
 import assert from "node:assert/strict";
 import { ApolloClient, HttpLink, InMemoryCache, gql } from "@apollo/client/core";
-import { graphs, invalid, isAnswer, isInvalid, item, key, noted, url } from "./common.mjs";
+import { graphs, invalid, isAnswer, isInvalid, item, key, noted, url } from "./operations.mjs";
 
 const { fetch, seen } = noted();
 const client = new ApolloClient({

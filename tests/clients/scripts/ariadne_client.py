@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from common import ANSWERED, KEY, OPERATIONS, URL
+from operations import ANSWERED, KEY, OPERATIONS, URL
 
 Path("ariadne.graphql").write_text("\n".join(one["document"] for one in ANSWERED))
 Path("ariadne.toml").write_text(

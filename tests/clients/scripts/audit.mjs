@@ -1,7 +1,7 @@
 // The audit of the GraphQL over HTTP specification; every check has to pass.
 import assert from "node:assert/strict";
 import { auditServer } from "graphql-http";
-import { key, url } from "./common.mjs";
+import { key, url } from "./operations.mjs";
 
 const fetchFn = (address, options = {}) =>
   fetch(address, { ...options, headers: { ...options.headers, "x-api-key": key } });

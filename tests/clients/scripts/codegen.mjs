@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { generate } from "@graphql-codegen/cli";
-import { graphs, item } from "./common.mjs";
+import { graphs, item } from "./operations.mjs";
 
 mkdirSync("typescript", { recursive: true });
 writeFileSync("typescript/operations.graphql", `${graphs.document}\n${item.document}\n`);

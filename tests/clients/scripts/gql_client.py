@@ -3,10 +3,10 @@
 import asyncio
 from typing import Any
 
-from common import ANSWERED, INVALID, KEY, URL
 from gql import Client, gql
 from gql.transport.exceptions import TransportQueryError
 from gql.transport.httpx import HTTPXAsyncTransport, HTTPXTransport
+from operations import ANSWERED, INVALID, KEY, URL
 
 HEADERS = {"Authorization": f"Bearer {KEY}"}
 

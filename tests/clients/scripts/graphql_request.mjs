@@ -1,7 +1,7 @@
 // graphql-request.
 import assert from "node:assert/strict";
 import { GraphQLClient } from "graphql-request";
-import { graphs, invalid, isAnswer, isInvalid, item, key, url } from "./common.mjs";
+import { graphs, invalid, isAnswer, isInvalid, item, key, url } from "./operations.mjs";
 
 const client = new GraphQLClient(url, { headers: { authorization: `bearer ${key}` } });
 for (const operation of [graphs, item]) {

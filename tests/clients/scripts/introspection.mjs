@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import * as v16 from "graphql";
 import * as v17 from "graphql-17";
-import { key, url } from "./common.mjs";
+import { key, url } from "./operations.mjs";
 
 async function introspect(query) {
   const response = await fetch(url, {

@@ -2,7 +2,7 @@
 // network. Everything but 127.0.0.1 resolves to nothing.
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
-import { graphs, isAnswer, key, url } from "./common.mjs";
+import { graphs, isAnswer, key, url } from "./operations.mjs";
 
 const { ALLOWED, OTHER, CHROMIUM } = process.env;
 const browser = await chromium.launch({

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, gql } from "@apollo/client/core";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { generatePersistedQueryIdsFromManifest } from "@apollo/persisted-query-lists";
-import { graphs, isAnswer, item, key } from "./common.mjs";
+import { graphs, isAnswer, item, key } from "./operations.mjs";
 
 const manifest = JSON.parse(readFileSync(process.env.MANIFEST, "utf8"));
 const uri = process.env.LISTED;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import runtime from "relay-runtime";
-import { graphs, isAnswer, item, key, url } from "./common.mjs";
+import { graphs, isAnswer, item, key, url } from "./operations.mjs";
 
 rmSync("relay", { recursive: true, force: true });
 mkdirSync("relay/src", { recursive: true });

@@ -4,7 +4,7 @@
 // that it keeps. It sends none twice: what a server does not answer is an error.
 import http from "node:http";
 import autocannon from "autocannon";
-import { graphs, item, key } from "./common.mjs";
+import { graphs, item, key } from "./operations.mjs";
 
 const LOOK_MS = 50;
 const servers = process.env.SERVERS.split(" ").map((port) => ({

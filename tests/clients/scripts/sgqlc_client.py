@@ -4,7 +4,7 @@ import importlib
 import subprocess
 import sys
 
-from common import ANSWERED, INVALID, KEY, URL
+from operations import ANSWERED, INVALID, KEY, URL
 from sgqlc.endpoint.http import HTTPEndpoint
 
 endpoint = HTTPEndpoint(URL, {"x-api-key": KEY})

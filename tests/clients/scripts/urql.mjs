@@ -1,7 +1,7 @@
 // urql as it comes: queries by GET as long as the address is short.
 import assert from "node:assert/strict";
 import { Client, cacheExchange, fetchExchange } from "@urql/core";
-import { graphs, invalid, isAnswer, isInvalid, item, key, noted, url } from "./common.mjs";
+import { graphs, invalid, isAnswer, isInvalid, item, key, noted, url } from "./operations.mjs";
 
 const { fetch, seen } = noted();
 const client = new Client({
