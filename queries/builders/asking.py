@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
-from importlib import resources
 from typing import TypeVar
 
-from graph_service.errors import InputError
 from graph_service.text.sentences import sentence_spans
 from queries.builders.stages import NO_REPLY, Refused
 from queries.generate.asking import UnreadableReply, ask
 from queries.generate.citations import one_line
-from queries.generate.prompt import Prompt, parse_prompt, prompts_in_use
+from queries.generate.prompt import PromptFolder
 from queries.generate.setting import Generation
 from queries.llm import ChatModel, Rendered
 
@@ -23,29 +20,11 @@ DATASET = "dataset/"
 UNREADABLE = "unreadable reply"
 
 
-def builder_prompt_names() -> tuple[str, ...]:
-    """Returns the names of the builders' prompts that come with the package, sorted."""
-    folder = resources.files("queries.builders") / "prompts"
-    return tuple(sorted(item.name[:-4] for item in folder.iterdir() if item.name.endswith(".txt")))
-
-
-def load_builder_prompt(name: str, /) -> Prompt:
-    """Returns a builder's prompt: one's own where one is in use, else the package's.
-
-    Raises:
-        InputError: There is none of that name; names those there are.
-    """
-    return prompts_in_use().get(f"{DATASET}{name}") or _shipped(name)
-
-
-@cache
-def _shipped(name: str) -> Prompt:
-    if name not in builder_prompt_names():
-        raise InputError(
-            f"there is no builder's prompt {name!r}; there are {', '.join(builder_prompt_names())}"
-        )
-    file = resources.files("queries.builders") / "prompts" / f"{name}.txt"
-    return parse_prompt(name, file.read_text(encoding="utf-8"))
+_PROMPTS = PromptFolder("queries.builders", DATASET, "builder's prompt")
+builder_prompt_names = _PROMPTS.names
+"""Returns the names of the builders' prompts, sorted."""
+load_builder_prompt = _PROMPTS.load
+"""Returns one of them; see ``PromptFolder.load``."""
 
 
 def ask_for(

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from graph_service.errors import InputError
 from queries.datasets.case import Case, distinct
-from queries.datasets.records import open_plain
+from queries.datasets.records import text_lines
 
 _SIMPLE = re.compile(r"[^\t]+\t[PR][1-9][0-9]*\t[^\t]+\t[^\t]+")
 _PATH = re.compile(r"[^\t]+\t[^\t]+\t[^\t#]+(?:#[^\t#]+){2,}")
@@ -62,7 +62,7 @@ def read_simple_questions(path: str | Path, /) -> tuple[Case, ...]:
 
 
 def _simple(path: Path) -> Iterator[Case]:
-    for number, line in _lines(path):
+    for number, line in text_lines(path, argument="questions"):
         if not is_simple_question(line):
             raise _error(path, number, "entity, P… or R…, answer and question", line)
         entity, relation, answer, question = line.split("\t")
@@ -88,7 +88,7 @@ def read_path_questions(path: str | Path, /) -> tuple[Case, ...]:
 
 
 def _paths(path: Path) -> Iterator[Case]:
-    for number, line in _lines(path):
+    for number, line in text_lines(path, argument="questions"):
         if not is_path_question(line):
             raise _error(path, number, "question, answers and path", line)
         question, listed, walked = line.split("\t")
@@ -120,7 +120,7 @@ def read_metaqa(path: str | Path, /) -> tuple[Case, ...]:
 
 
 def _movies(path: Path) -> Iterator[Case]:
-    for number, line in _lines(path):
+    for number, line in text_lines(path, argument="questions"):
         if line == _METAQA_HEAD:
             continue
         if not is_metaqa(line):
@@ -146,16 +146,3 @@ def _error(path: Path, number: int, expected: str, came: str) -> InputError:
         f"{came[:60]!r} came",
         argument="questions",
     )
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    with open_plain(path) as opened:
-        for number, raw in enumerate(opened, 1):
-            try:
-                line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    f"{path.name}, line {number}: text in UTF-8 was expected", argument="questions"
-                ) from error
-            if line.strip():
-                yield number, line

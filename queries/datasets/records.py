@@ -42,6 +42,28 @@ def open_plain(path: Path, /) -> Iterator[IO[bytes]]:
         raise unreadable(path, error) from error
 
 
+def text_lines(path: Path, /, *, argument: str) -> Iterator[tuple[int, str]]:
+    """Yields the lines of a text file with their numbers, from 1; blank ones are left out.
+
+    Args:
+        path: The file, unpacked as ``open_plain`` does.
+        argument: That an error names.
+
+    Raises:
+        InputError: It cannot be read, or a line is no UTF-8; names the line.
+    """
+    with open_plain(path) as opened:
+        for number, raw in enumerate(opened, 1):
+            try:
+                line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                raise InputError(
+                    f"{path.name}, line {number}: text in UTF-8 was expected", argument=argument
+                ) from error
+            if line.strip():
+                yield number, line
+
+
 def unreadable(path: str | Path, error: Exception, /) -> InputError:
     """Returns the error of a file that cannot be read, in words for people."""
     if isinstance(error, FileNotFoundError):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from graph_service.errors import InputError
 from graph_service.model.ranking import SignedRelation, parse_signed
-from queries.datasets.records import open_plain, read_records
+from queries.datasets.records import read_records, text_lines
 from queries.rank.training import Example
 
 _ROW = re.compile(r"[^\t]+\t[PR][1-9][0-9]*\t[^\t]+\t[^\t]+")
@@ -53,7 +53,7 @@ def read_labels(paths: Sequence[str | Path], wanted: set[str], /) -> dict[str, s
     """
     found: dict[str, str] = {}
     for path in paths:
-        for number, line in _lines(Path(path)):
+        for number, line in text_lines(Path(path), argument="file"):
             id_, tab, label = line.partition("\t")
             if not tab:
                 raise InputError(
@@ -77,24 +77,13 @@ def ids_in(path: str | Path, /) -> set[str]:
 
 
 def _is_json(path: Path) -> bool:
-    return next((line.lstrip().startswith("{") for _, line in _lines(path)), False)
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    with open_plain(path) as opened:
-        for number, raw in enumerate(opened, 1):
-            try:
-                line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    f"{path.name}, line {number}: text in UTF-8 was expected", argument="file"
-                ) from error
-            if line.strip():
-                yield number, line
+    return next(
+        (line.lstrip().startswith("{") for _, line in text_lines(path, argument="file")), False
+    )
 
 
 def _rows(path: Path) -> Iterator[tuple[int, str, list[str]]]:
-    for number, line in _lines(path):
+    for number, line in text_lines(path, argument="file"):
         where = f"{path.name}, line {number}"
         if not _ROW.fullmatch(line):
             raise InputError(

@@ -128,31 +128,51 @@ def line_of(text: str, position: int, /) -> int:
     return text.count("\n", 0, position) + 1
 
 
-def prompt_names() -> tuple[str, ...]:
-    """Returns the names of the prompts that come with the package, sorted."""
-    folder = resources.files("queries.generate") / "prompts"
-    return tuple(sorted(item.name[:-4] for item in folder.iterdir() if item.name.endswith(".txt")))
+@dataclass(frozen=True, slots=True)
+class PromptFolder:
+    """The prompts that come with a package: ``prompts/NAME.txt`` in it.
 
-
-def load_prompt(name: str, /) -> Prompt:
-    """Returns a prompt: one's own where one is in use, else the one that comes with the package.
-
-    Raises:
-        InputError: There is none of that name; names those there are.
+    Attributes:
+        package: Its name.
+        prefix: What the names begin with where they stand among all prompts.
+        kind: What one is called in an error.
     """
-    return _IN_USE.get(name) or _shipped(name)
+
+    package: str
+    prefix: str = ""
+    kind: str = "prompt"
+
+    def names(self) -> tuple[str, ...]:
+        """Returns the names of the prompts, sorted."""
+        folder = resources.files(self.package) / "prompts"
+        files = (item.name for item in folder.iterdir())
+        return tuple(sorted(name[:-4] for name in files if name.endswith(".txt")))
+
+    def load(self, name: str, /) -> Prompt:
+        """Returns a prompt: one's own where one is in use, else the one that comes with the package.
+
+        Raises:
+            InputError: There is none of that name; names those there are.
+        """
+        return _IN_USE.get(f"{self.prefix}{name}") or _shipped(self, name)
 
 
 @cache
-def _shipped(name: str) -> Prompt:
-    if name not in prompt_names():
+def _shipped(folder: PromptFolder, name: str) -> Prompt:
+    if name not in folder.names():
         raise InputError(
-            f"there is no prompt {name!r}; there are {', '.join(prompt_names())}",
+            f"there is no {folder.kind} {name!r}; there are {', '.join(folder.names())}",
             argument="prompt",
         )
-    file = resources.files("queries.generate") / "prompts" / f"{name}.txt"
+    file = resources.files(folder.package) / "prompts" / f"{name}.txt"
     return parse_prompt(name, file.read_text(encoding="utf-8"))
 
+
+_PROMPTS = PromptFolder("queries.generate")
+prompt_names = _PROMPTS.names
+"""Returns the names of the prompts that answers are asked with, sorted."""
+load_prompt = _PROMPTS.load
+"""Returns one of them; see ``PromptFolder.load``."""
 
 # Prompts are asked for deep inside of answers and scores, in threads of their own.
 _IN_USE: dict[str, Prompt] = {}
