@@ -104,8 +104,7 @@ class Chains:
             (graph.out_edges, graph.tail, False),
             (graph.in_edges, graph.head, True),
         ):
-            begin, end = adjacency.indptr[node : node + 2].tolist()
-            for edge in adjacency.edges[begin:end].tolist():
+            for edge in adjacency.of(node).tolist():
                 other = int(others[edge])
                 if other < graph.entity_count:
                     relation, backward = self._relations[int(graph.rel[edge])]

@@ -211,9 +211,9 @@ def fixed_questions(graph: KnowledgeGraph, /, *, count: int = QUESTIONS) -> tupl
 
 def _first_edge(graph: KnowledgeGraph, node: int) -> int:
     found = [
-        int(adjacency.edges[adjacency.indptr[node]])
+        int(adjacency.of(node)[0])
         for adjacency in (graph.out_edges, graph.in_edges)
-        if adjacency.indptr[node + 1] > adjacency.indptr[node]
+        if len(adjacency.of(node))
     ]
     return min(found)
 
@@ -223,7 +223,7 @@ def _keyed(graph: KnowledgeGraph) -> Any:
 
     # Any: the stubs of networkx know no edges with keys.
     keyed: Any = nx.MultiDiGraph()
-    ends = zip(graph.head.tolist(), graph.tail.tolist(), graph.rel.tolist(), strict=True)
+    ends = zip(graph.head[:].tolist(), graph.tail.tolist(), graph.rel[:].tolist(), strict=True)
     keyed.add_edges_from((h, t, i, {"relation": r}) for i, (h, t, r) in enumerate(ends))
     return keyed
 

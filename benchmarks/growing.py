@@ -123,6 +123,10 @@ def _renamed(one: Described, copy: int, base: Base, random_seed: int) -> Describ
         one.entity,
         id=id_,
         labels={language: f"{text} {copy}" for language, text in one.entity.labels.items()},
+        aliases={
+            language: tuple(f"{text} {copy}" for text in texts)
+            for language, texts in one.entity.aliases.items()
+        },
         same_as=(),
     )
     statements = []
@@ -317,9 +321,9 @@ def _in_chunks(parts: Iterator[list[T]]) -> Iterator[list[T]]:
 
 
 PARTS: Mapping[str, tuple[str, ...]] = {
-    "topology, both ways": ("head", "rel", "tail", "out_edges.", "in_edges."),
+    "topology, both ways": ("topology.",),
     "statement ids": ("statement_ids.",),
-    "statement keys": ("statement_keys",),
+    "statement keys and their order": ("statement_keys", "key_order"),
     "ranks": ("rank", "best"),
     "entity keys and kinds": ("node_keys", "node_kinds"),
     "entity ids and values": ("node_ids.",),

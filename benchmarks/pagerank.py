@@ -62,7 +62,9 @@ def pagerank_whole(walk: str, codex: Codex, /) -> Measured:
     """PageRank of the whole of CoDEx-M from single entities (row O3)."""
     data = codex.graph("m")
     graph = data.graph
-    way = _Walk(graph.head, graph.tail, graph.node_count, graph.degrees(), walk, _hub_damping(walk))
+    way = _Walk(
+        graph.head[:], graph.tail, graph.node_count, graph.degrees(), walk, _hub_damping(walk)
+    )
     nodes = [question.node for question in data.questions]
     ready = way.prepared()
     own = timed(lambda node: rank(ready, np.array([node], dtype=np.int32)), nodes)

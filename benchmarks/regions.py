@@ -58,10 +58,7 @@ def _chains(graph: KnowledgeGraph, start: int, draw: np.random.Generator) -> Int
 
 def _step(graph: KnowledgeGraph, node: int, draw: np.random.Generator) -> tuple[int, int]:
     """Returns a random edge of a node, either way, and its other end."""
-    out, back = (
-        way.edges[way.indptr[node] : way.indptr[node + 1]]
-        for way in (graph.out_edges, graph.in_edges)
-    )
+    out, back = graph.out_edges.of(node), graph.in_edges.of(node)
     place = int(draw.integers(len(out) + len(back)))
     if place < len(out):
         return int(out[place]), int(graph.tail[out[place]])

@@ -13,17 +13,18 @@ import numpy.typing as npt
 from benchmarks.codex import Codex, fixed_entities
 from benchmarks.figures import Detail, Measured, timed
 from graph_service.model.graph import (
-    Adjacency,
     Int64,
     KnowledgeGraph,
     LabelColumn,
     NameIndex,
     NodeKind,
     StringTable,
+    Topology,
 )
 from graph_service.model.graph_info import GraphCounts, GraphInfo
 from graph_service.model.identity import Fingerprints
 from graph_service.model.result import Strategy
+from graph_service.model.topology import edge_order
 from graph_service.retrieve.engine import ResolvedRequest, run
 from graph_service.retrieve.preset import AnyPreset, resolve_preset
 from graph_service.store.snapshot.file import open_snapshot, write_snapshot
@@ -130,6 +131,9 @@ def scale_free(edges: int, /, *, random_seed: int) -> KnowledgeGraph:
     head = number[(count * draw.random(edges) ** 2.5).astype(np.int64)]
     tail = number[(count * draw.random(edges) ** 2.5).astype(np.int64)]
     rel = (_RELATIONS * draw.random(edges) ** 2).astype(np.int32)
+    keys = _keys(draw, edges)
+    order = edge_order(head, keys)
+    head, rel, tail, keys = head[order], rel[order], tail[order], keys[order]
     ids = _numbered_texts(count)
     relations = StringTable.build([f"P{place}" for place in range(_RELATIONS)])
     nothing = StringTable.build([])
@@ -143,15 +147,19 @@ def scale_free(edges: int, /, *, random_seed: int) -> KnowledgeGraph:
         node_kinds=np.full(count, NodeKind.ENTITY, dtype=np.uint8),
         relation_keys=_keys(draw, _RELATIONS),
         relation_ids=relations,
-        head=head,
-        rel=rel,
-        tail=tail,
-        statement_keys=_keys(draw, edges),
+        topology=Topology.build(
+            head,
+            rel,
+            tail,
+            keys,
+            entity_count=count,
+            node_count=count,
+            relation_count=_RELATIONS,
+        ),
+        statement_keys=keys,
         statement_ids=_numbered_texts(edges),
         rank=np.ones(edges, dtype=np.uint8),
         best=np.ones(edges, dtype=bool),
-        out_edges=Adjacency.build(head, count),
-        in_edges=Adjacency.build(tail, count),
         node_labels={},
         relation_labels={
             "en": LabelColumn(

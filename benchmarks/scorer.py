@@ -202,7 +202,7 @@ def _changed(graph: KnowledgeGraph, right: Triples) -> dict[str, Triples]:
     index = PairIndex.build(graph)
     taken = np.concatenate(
         [
-            index.pack(graph.head, graph.rel, graph.tail),
+            index.pack(graph.head[:], graph.rel[:], graph.tail),
             index.pack(right.head, right.rel, right.tail),
         ]
     )

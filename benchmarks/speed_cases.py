@@ -200,7 +200,7 @@ def view(method: Method, size: str, turns: int, codex: Codex, /) -> Measured:
     ours(turns)
     own = timed(ours, range(turns))
     base = codex.networkx(size)
-    head, tail = data.graph.head.tolist(), data.graph.tail.tolist()
+    head, tail = data.graph.head[:].tolist(), data.graph.tail.tolist()
     overlay = laid[-1].overlay
     gone = [(head[i], tail[i], i) for i in np.flatnonzero(overlay.gone).tolist()]
     new = [

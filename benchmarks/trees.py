@@ -80,7 +80,7 @@ class _Problem:
 def _whole(codex: Codex, size: str, turns: int) -> _Problem:
     data = codex.graph(size)
     return _Problem(
-        data.graph.head.astype(np.int64),
+        data.graph.head[:].astype(np.int64),
         data.graph.tail.astype(np.int64),
         np.ones(data.graph.edge_count),
         [_prizes(data, turn) for turn in range(turns)],

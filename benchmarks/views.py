@@ -42,7 +42,7 @@ _PUBLISHED_MS = {("sc2d", "s"): 3241.0, ("sd2", "s"): 1949.0, ("sd2", "m"): 1307
 def deviation(metric: str, size: str, turns: int, codex: Codex, /) -> Measured:
     """Measures clustering coefficients or degrees; beside networkx, one relation at a time."""
     graph = codex.graph(size).graph
-    ends = (graph.head, graph.rel, graph.tail, graph.node_count)
+    ends = (graph.head[:], graph.rel[:], graph.tail, graph.node_count)
     ours: Callable[..., Float64] = mean_clustering if metric == "sc2d" else mean_degree
     found: list[Float64] = []
 
@@ -66,9 +66,9 @@ def _by_networkx(graph: KnowledgeGraph, metric: str) -> Float64:
     import networkx as nx
 
     total = np.zeros(graph.node_count)
-    relations = np.unique(graph.rel)
+    relations = np.unique(graph.rel[:])
     for relation in relations.tolist():
-        edges = np.flatnonzero(graph.rel == relation)
+        edges = np.flatnonzero(graph.rel[:] == relation)
         kind: Any = nx.Graph if metric == "sc2d" else nx.MultiGraph
         walk = kind()
         walk.add_edges_from(
@@ -129,7 +129,7 @@ def at_scale(method: Method, codex: Codex, /) -> Measured:
     def theirs(random_seed: int) -> None:
         draw = np.random.default_rng(random_seed)
         chosen = draw.permutation(graph.edge_count)[:changed]
-        head, rel, tail = graph.head.copy(), graph.rel.copy(), graph.tail.copy()
+        head, rel, tail = graph.head[:], graph.rel[:], graph.tail.copy()
         if method is Method.EDGE_DELETION:
             head, rel, tail = (np.delete(column, chosen) for column in (head, rel, tail))
         elif method is Method.RELATION_SWAPPING:

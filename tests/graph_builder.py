@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from graph_service.model.graph import (
     RANK_CODES,
-    Adjacency,
     KnowledgeGraph,
     LabelColumn,
     NameIndex,
     NodeKind,
     StringTable,
+    Topology,
 )
 from graph_service.model.hashing import fingerprint, sum_hashes
 from graph_service.model.identity import Fingerprints, content_statement_id, edge_hash, key64
 from graph_service.model.statement import Rank
+from graph_service.model.topology import edge_order
 from graph_service.model.values import EntityValue, Value, encode_value
+from graph_service.model.view_delta import ViewDelta
 from graph_service.text.fold import normalise_name
 
 Triple = tuple[str, str, str | Value]
+
+
+def delta_by_key(graph: KnowledgeGraph, delta: ViewDelta) -> ViewDelta:
+    """Returns a delta with its edges in order of their statements' keys."""
+    order = np.argsort(graph.key_places(delta.replaced))
+    removed = graph.in_key_order(delta.removed).astype(np.int32)
+    return replace(delta.with_replaced_in(order), removed=removed)
 
 
 def node_of(graph: KnowledgeGraph, id_: str) -> int:
@@ -110,6 +120,8 @@ def build_graph(
     hashes = b"".join(edge_hash(row[1], row[2], row[3], row[5], row[6].value) for row in rows)
     edges = fingerprint(sum_hashes(hashes), len(rows))
     labels = labels or {}
+    keys = np.array([row[0] for row in rows], dtype=np.int64)
+    order = edge_order(heads, keys)
     return KnowledgeGraph(
         name=name,
         edition=f"{name}@1",
@@ -120,15 +132,19 @@ def build_graph(
         node_kinds=np.array([NodeKind.ENTITY] * len(ordered) + literal_kinds, dtype=np.uint8),
         relation_keys=np.array([key64(id_) for id_ in relations], dtype=np.int64),
         relation_ids=StringTable.build(relations),
-        head=heads,
-        rel=rel,
-        tail=ends,
-        statement_keys=np.array([row[0] for row in rows], dtype=np.int64),
-        statement_ids=StringTable.build([row[1] for row in rows]),
-        rank=codes,
-        best=best,
-        out_edges=Adjacency.build(heads, node_count),
-        in_edges=Adjacency.build(ends, node_count),
+        topology=Topology.build(
+            heads[order],
+            rel[order],
+            ends[order],
+            keys[order],
+            entity_count=len(ordered),
+            node_count=node_count,
+            relation_count=len(relations),
+        ),
+        statement_keys=keys[order],
+        statement_ids=StringTable.build([rows[place][1] for place in order.tolist()]),
+        rank=codes[order],
+        best=best[order],
         node_labels=_columns(ordered, labels),
         relation_labels=_columns(relations, labels),
         names=_names(ordered, labels),

@@ -8,14 +8,15 @@ import numpy as np
 
 from graph_service.link import Mention
 from graph_service.model.graph import (
-    Adjacency,
     KnowledgeGraph,
     LabelColumn,
     NameIndex,
     NodeKind,
     StringTable,
+    Topology,
 )
 from graph_service.model.identity import Fingerprints, key64
+from graph_service.model.topology import edge_order
 from graph_service.model.values import Value, encode_value
 from graph_service.text.fold import normalise_name
 
@@ -54,7 +55,8 @@ def build_graph(names: Names, facts: Sequence[tuple[str, str, Value | str]] = ()
             literal += 1
     heads = np.array([number[h] for _, h, _, _ in rows], dtype=np.int32)
     tail = np.array(tails, dtype=np.int32)
-    count = len(entities) + len(literals)
+    keys = np.array([row[0] for row in rows], dtype=np.int64)
+    order = edge_order(heads, keys)
     return KnowledgeGraph(
         name="test",
         edition="test@1",
@@ -65,15 +67,19 @@ def build_graph(names: Names, facts: Sequence[tuple[str, str, Value | str]] = ()
         node_kinds=np.array([*kinds, *[NodeKind.LITERAL] * len(literals)], dtype=np.uint8),
         relation_keys=np.array([key64(r) for r in relations], dtype=np.int64),
         relation_ids=StringTable.build(relations),
-        head=heads,
-        rel=np.array([relations.index(r) for _, _, r, _ in rows], dtype=np.int32),
-        tail=tail,
-        statement_keys=np.array([row[0] for row in rows], dtype=np.int64),
-        statement_ids=StringTable.build([str(row[0]) for row in rows]),
+        topology=Topology.build(
+            heads[order],
+            np.array([relations.index(r) for _, _, r, _ in rows], dtype=np.int32)[order],
+            tail[order],
+            keys[order],
+            entity_count=len(entities),
+            node_count=len(entities) + len(literals),
+            relation_count=len(relations),
+        ),
+        statement_keys=keys[order],
+        statement_ids=StringTable.build([str(key) for key in keys[order].tolist()]),
         rank=np.ones(len(rows), dtype=np.uint8),
         best=np.ones(len(rows), dtype=np.bool_),
-        out_edges=Adjacency.build(heads, count),
-        in_edges=Adjacency.build(tail, count),
         node_labels={
             language: LabelColumn(
                 np.array([node for node, _ in sorted(column)], dtype=np.int32),

@@ -593,7 +593,9 @@ class NeighbourEdge:
     change: ChangeType = strawberry.field(description="How the statement differs from the base.")
 
 
-@strawberry.type(description="A page of the neighbours of an item, in order of statements' keys.")
+@strawberry.type(
+    description="A page of the neighbours of an item, in order of the statements' heads and keys."
+)
 class NeighbourConnection:
     """A page of neighbours."""
 

@@ -79,22 +79,21 @@ class ExportedGraph:
         bases: dict[int, Statement] = {}
         wanted = np.zeros(graph.edge_count, dtype=np.bool_)
         wanted[overlay.base_edge[overlay.base_edge >= 0]] = True
-        edge = 0
+        read = 0
         for chunk in self.reader.scan_statements(self.info.edition):
-            if edge + len(chunk) > graph.edge_count or graph.statement_ids[edge] != chunk[0].id:
+            edges = graph.topology.key_order[read : read + len(chunk)]
+            if len(edges) < len(chunk) or graph.statement_ids[int(edges[0])] != chunk[0].id:
                 raise StoreCorruptError(
                     f"the arrays of {self.info.edition} are not those of its statements",
                     hint="Delete the snapshots beside the store and run it again.",
                 )
-            gone = overlay.gone[edge : edge + len(chunk)].tolist()
-            kept = wanted[edge : edge + len(chunk)].tolist()
-            for place, statement in enumerate(chunk):
-                if kept[place] and (
-                    statement.qualifiers or statement.references or statement.context
-                ):
-                    bases[edge + place] = statement
+            gone = overlay.gone[edges].tolist()
+            for place in np.flatnonzero(wanted[edges]).tolist():
+                statement = chunk[place]
+                if statement.qualifiers or statement.references or statement.context:
+                    bases[int(edges[place])] = statement
             yield [item for item, is_gone in zip(chunk, gone, strict=True) if not is_gone]
-            edge += len(chunk)
+            read += len(chunk)
         for start in range(0, len(overlay.head), STATEMENTS_A_CHUNK):
             numbers = range(start, min(start + STATEMENTS_A_CHUNK, len(overlay.head)))
             yield [self._made(graph, overlay, number, bases) for number in numbers]

@@ -14,7 +14,7 @@ from graph_service.link.question import is_content
 from graph_service.link.question_context import QuestionContext
 from graph_service.link.rules import LinkingRules
 from graph_service.link.spans import Certainty, Span
-from graph_service.model.graph import Adjacency, Bool, Int32, Int64, labels_of
+from graph_service.model.graph import Bool, Int32, Int64, labels_of
 from graph_service.model.values import Time, display_value, stored_value
 from graph_service.text.fold import normalise_name
 from graph_service.text.months import FOLDED_MONTHS
@@ -144,7 +144,7 @@ def _neighbours(reading: QuestionContext, nodes: Int32) -> tuple[Int64, Int32]:
     graph, overlay = reading.graph, reading.overlay
     owners, ends = [], []
     for adjacency, other in ((graph.out_edges, graph.tail), (graph.in_edges, graph.head)):
-        owner, edges = _edges_of(adjacency, nodes)
+        edges, owner = adjacency.gather(nodes, most=_MAX_EDGES_A_NODE)
         if overlay is not None:
             held = ~overlay.gone[edges]
             owner, edges = owner[held], edges[held]
@@ -159,15 +159,6 @@ def _neighbours(reading: QuestionContext, nodes: Int32) -> tuple[Int64, Int32]:
             owners.append(order[places[hit]])
             ends.append(other[hit])
     return np.concatenate(owners), np.concatenate(ends)
-
-
-def _edges_of(adjacency: Adjacency, nodes: Int32) -> tuple[Int64, Int32]:
-    """Returns (place in ``nodes``, edge) of all their edges, the first 50,000 of each node."""
-    starts = adjacency.indptr[nodes]
-    counts = np.minimum(adjacency.indptr[nodes + 1] - starts, _MAX_EDGES_A_NODE)
-    owners = np.repeat(np.arange(len(nodes), dtype=np.int64), counts)
-    within = np.arange(len(owners), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
-    return owners, adjacency.edges[np.repeat(starts, counts) + within]
 
 
 def _renderings(encoded: str) -> Iterator[str]:

@@ -162,6 +162,4 @@ def share_lexicon(part: KnowledgeGraph, lexicon: Lexicon, /) -> None:
 
 def degrees_of(graph: KnowledgeGraph, nodes: Int32, /) -> Int64:
     """Returns the number of edges of some nodes, both directions, int64."""
-    out, back = graph.out_edges.indptr, graph.in_edges.indptr
-    degrees: Int64 = out[nodes + 1] - out[nodes] + back[nodes + 1] - back[nodes]
-    return degrees
+    return graph.out_edges.degrees_of(nodes) + graph.in_edges.degrees_of(nodes)

@@ -247,10 +247,44 @@ def _named_by_id(graph: KnowledgeGraph) -> LabelColumn:
     labelled = np.zeros(graph.entity_count, dtype=np.bool_)
     for column in graph.node_labels.values():
         labelled[column.index[column.index < graph.entity_count]] = True
-    bare = np.flatnonzero(~labelled)[: MAX_LABELS + 1]
-    names = [(node, name_of_id(graph.node_ids[node])) for node in bare.tolist()]
-    named = [(node, name) for node, name in names if name is not None]
+    bare = np.flatnonzero(~labelled)
+    named: list[tuple[int, str]] = []
+    for start in range(0, len(bare), _BLOCK):
+        nodes = bare[start : start + _BLOCK]
+        nodes = nodes[~_are_numbers(graph.node_ids, nodes)]
+        for node, id_ in zip(nodes.tolist(), graph.node_ids.take(nodes), strict=True):
+            name = name_of_id(id_)
+            if name is not None:
+                named.append((node, name))
+        if len(named) > MAX_LABELS:
+            break
     return LabelColumn(
         np.array([node for node, _ in named], dtype=np.int32),
         StringTable.build(name for _, name in named),
     )
+
+
+def _are_numbers(ids: StringTable, nodes: Int64) -> Bool:
+    """Returns which ids are a letter and digits, as most of Wikidata's are, which name nothing.
+
+    ``name_of_id`` would say the same of each, one after the other: of five million in 20 s.
+    """
+    begin, end = ids.offsets[nodes], ids.offsets[nodes + 1]
+    length = end - begin
+    ends = np.cumsum(length)
+    places = np.repeat(begin - (ends - length), length)
+    places += np.arange(len(places))
+    text = ids.data[places]
+    digits = np.concatenate(([0], np.cumsum((text >= ord("0")) & (text <= ord("9")))))
+    long = np.flatnonzero(length > 1)
+    found = np.zeros(len(nodes), dtype=np.bool_)
+    first = ids.data[begin[long]]
+    found[long] = (
+        np.isin(first, _LETTERS_OF_IDS)
+        & (ids.data[begin[long] + 1] != ord("0"))
+        & (digits[ends[long]] - digits[ends[long] - length[long]] == length[long] - 1)
+    )
+    return found
+
+
+_LETTERS_OF_IDS = np.frombuffer(b"QPLEM", dtype=np.uint8)

@@ -2,11 +2,13 @@
 
 Numbering depends on content alone: entities in order of their 64-bit key, then one literal
 node for each statement whose value is no entity, in order of the statement's key; edges in
-order of the statement's key; relations in order of theirs.
+order of their heads, and those of one head in order of the statement's key; relations in order
+of their keys.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -25,6 +27,7 @@ from graph_service.model.graph_arrays import (
 from graph_service.model.identity import Fingerprints, key64
 from graph_service.model.statement import Rank
 from graph_service.model.statement_ids import StatementIds
+from graph_service.model.topology import Adjacency, Codes, EdgeHeads, Topology
 
 
 class NodeKind(IntEnum):
@@ -42,6 +45,8 @@ __all__ = [
     "RANK_CODES",
     "Adjacency",
     "Bool",
+    "Codes",
+    "EdgeHeads",
     "Float64",
     "Int32",
     "Int64",
@@ -52,6 +57,7 @@ __all__ = [
     "SameAs",
     "StatementIds",
     "StringTable",
+    "Topology",
     "Uint8",
     "labels_of",
     "require_node",
@@ -67,39 +73,6 @@ class LabelColumn:
 
     index: Int32
     texts: StringTable
-
-
-@dataclass(frozen=True, slots=True)
-class Adjacency:
-    """Edges of each node: those of node ``v`` are ``edges[indptr[v]:indptr[v + 1]]``, ascending.
-
-    Attributes:
-        indptr: int64, length nodes + 1.
-        edges: Edge numbers, int32, length edges.
-    """
-
-    indptr: Int64
-    edges: Int32
-
-    @classmethod
-    def build(cls, ends: Int32, node_count: int, /) -> Adjacency:
-        """Returns the adjacency of one end (``head`` or ``tail``) of all edges."""
-        # Both in one number: sorting those takes half the time of a stable argsort.
-        packed = ends.astype(np.int64) << 32
-        packed |= np.arange(len(ends))
-        packed.sort()
-        edges = (packed & 0xFFFFFFFF).astype(np.int32)
-        indptr = np.zeros(node_count + 1, dtype=np.int64)
-        np.cumsum(np.bincount(ends, minlength=node_count), out=indptr[1:])
-        return cls(indptr, edges)
-
-    def degrees(self) -> Int64:
-        """Returns the number of edges of each node."""
-        return np.diff(self.indptr)
-
-    def edges_of(self, nodes: Int32, /) -> Int32:
-        """Returns the edges of some nodes, one node's after the other's, int32."""
-        return self.edges[_ranges(self.indptr[nodes], self.indptr[nodes + 1])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,13 +163,12 @@ class KnowledgeGraph:
         node_kinds: ``NodeKind``, uint8 [N].
         relation_keys: int64 [R], ascending.
         relation_ids: [R].
-        head, rel, tail: int32 [M].
-        statement_keys: int64 [M], ascending.
+        topology: What joins what: the columns of the edges, and the edges of the nodes.
+        statement_keys: int64 [M].
         statement_ids: [M].
         rank: ``RANK_CODES``, uint8 [M].
         best: Whether the statement has the best rank among its head's of that relation,
             deprecated never: bool [M].
-        out_edges, in_edges: Adjacency by head and by tail.
         node_labels, relation_labels: Labels by language.
         names: Index of labels and aliases of entities in all languages.
         same_as: Entities that are the same thing, as in editions of several languages.
@@ -211,19 +183,40 @@ class KnowledgeGraph:
     node_kinds: Uint8
     relation_keys: Int64
     relation_ids: StringTable
-    head: Int32
-    rel: Int32
-    tail: Int32
+    topology: Topology
     statement_keys: Int64
     statement_ids: StringTable | StatementIds
     rank: Uint8
     best: Bool
-    out_edges: Adjacency
-    in_edges: Adjacency
     node_labels: Mapping[str, LabelColumn]
     relation_labels: Mapping[str, LabelColumn]
     names: NameIndex
     same_as: SameAs = field(default_factory=SameAs.none)
+
+    @property
+    def head(self) -> EdgeHeads:
+        """Head of each edge, [M]."""
+        return self.topology.head
+
+    @property
+    def rel(self) -> Codes:
+        """Relation of each edge, [M]."""
+        return self.topology.rel
+
+    @property
+    def tail(self) -> Int32:
+        """Tail of each edge, int32 [M]."""
+        return self.topology.tail
+
+    @property
+    def out_edges(self) -> Adjacency:
+        """Edges by head."""
+        return self.topology.out_edges
+
+    @property
+    def in_edges(self) -> Adjacency:
+        """Edges by tail."""
+        return self.topology.in_edges
 
     @property
     def node_count(self) -> int:
@@ -233,7 +226,7 @@ class KnowledgeGraph:
     @property
     def edge_count(self) -> int:
         """Number of edges, of every rank."""
-        return len(self.head)
+        return len(self.tail)
 
     @property
     def relation_count(self) -> int:
@@ -250,7 +243,50 @@ class KnowledgeGraph:
 
     def find_edge(self, statement_id: str, /) -> int | None:
         """Returns the edge of a statement id, or None."""
-        return _find(self.statement_keys, self.statement_ids, statement_id)
+        order = self.topology.key_order
+        place = bisect_left(
+            range(len(order)),
+            key64(statement_id),
+            key=lambda place: int(self.statement_keys[order[place]]),
+        )
+        if place == len(order) or self.statement_ids[int(order[place])] != statement_id:
+            return None
+        return int(order[place])
+
+    def has_keys(self, keys: Int64, /) -> Bool:
+        """Returns for each of some 64-bit keys whether a statement has it."""
+        order = self.topology.key_order
+        places = self._places_of_keys(keys)
+        found = places < len(order)
+        found[found] = self.statement_keys[order[places[found]]] == keys[found]
+        return found
+
+    def key_places(self, edges: Int32 | Int64, /) -> Int64:
+        """Returns the place of each of some edges among all in order of their statements' keys."""
+        order = self.topology.key_order
+        if len(edges) < len(order) // _FEW:
+            return self._places_of_keys(self.statement_keys[edges])
+        places = np.empty(len(order), dtype=np.int64)
+        places[order] = np.arange(len(order))
+        return places[edges]
+
+    def _places_of_keys(self, keys: Int64) -> Int64:
+        """Where each key stands, or would, in order of the keys: numpy would copy that order."""
+        order, held = self.topology.key_order, self.statement_keys
+        low = np.zeros(len(keys), dtype=np.int64)
+        high = np.full(len(keys), len(order))
+        for _ in range(len(order).bit_length()):
+            middle = (low + high) >> 1
+            open_ = low < high
+            below = np.zeros(len(keys), dtype=np.bool_)
+            below[open_] = held[order[middle[open_]]] < keys[open_]
+            low = np.where(below, middle + 1, low)
+            high = np.where(open_ & ~below, middle, high)
+        return low
+
+    def in_key_order(self, edges: Int32 | Int64, /) -> Int64:
+        """Returns some edges in order of their statements' keys."""
+        return edges.astype(np.int64)[np.argsort(self.statement_keys[edges])]
 
     def degrees(self) -> Int64:
         """Returns the number of edges at each node, both directions, int64 [N]."""
@@ -262,7 +298,11 @@ class KnowledgeGraph:
         return found
 
 
-def _find(keys: Int64, ids: StringTable | StatementIds, id_: str) -> int | None:
+_FEW = 64
+"""Edges are few where they are fewer than one in so many: they are looked up one by one."""
+
+
+def _find(keys: Int64, ids: StringTable, id_: str) -> int | None:
     position = int(np.searchsorted(keys, key64(id_)))
     if position < len(keys) and position < len(ids) and ids[position] == id_:
         return position

@@ -52,18 +52,17 @@ class StringTable(Sequence[str]):
         return [bytes(data[a:b]).decode() for a, b in zip(starts, ends, strict=True)]
 
 
-def join_texts(first: StringTable, second: StringTable, /) -> StringTable:
-    """Returns the texts of one table after those of another; either may share its data."""
-    parts = [
-        (table.data[int(table.offsets[0]) : int(table.offsets[-1])], table.offsets)
-        for table in (first, second)
-    ]
-    (data, offsets), (more, others) = parts
-    end = offsets[-1] - offsets[0]
-    return StringTable(
-        np.concatenate((data, more)),
-        np.concatenate((offsets - offsets[0], others[1:] - others[0] + end)),
-    )
+def join_texts(tables: Sequence[StringTable], /) -> StringTable:
+    """Returns the texts of some tables, one table's after the other's; any may share its data."""
+    data = [np.zeros(0, dtype=np.uint8)]
+    offsets = [np.zeros(1, dtype=np.int64)]
+    end = 0
+    for table in tables:
+        first, last = int(table.offsets[0]), int(table.offsets[-1])
+        data.append(table.data[first:last])
+        offsets.append(table.offsets[1:] - first + end)
+        end += last - first
+    return StringTable(np.concatenate(data), np.concatenate(offsets))
 
 
 def reorder_texts(table: StringTable, order: Int64, /) -> StringTable:

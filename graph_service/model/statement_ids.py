@@ -11,7 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graph_service.model.graph_arrays import Int32, Int64, StringTable, Uint8
+from graph_service.model.graph_arrays import (
+    Int32,
+    Int64,
+    StringTable,
+    Uint8,
+    join_texts,
+    reorder_texts,
+)
+from graph_service.model.topology import EdgeHeads
 
 CONTENT, GUID, OTHER = range(3)
 """In ``forms``: see ``StatementIds``."""
@@ -43,18 +51,20 @@ class StatementIds(Sequence[str]):
             (``GUID``); of another id (``OTHER``) its place in ``others``, little-endian.
         forms: uint8 [M].
         others: The ids of other forms, in order.
-        heads: Node of each statement's head, int32 [M].
+        heads: Node of each statement's head, [M].
         node_ids: Ids of the nodes.
     """
 
     numbers: Uint8
     forms: Uint8
     others: StringTable
-    heads: Int32
+    heads: EdgeHeads | Int32
     node_ids: StringTable
 
     @classmethod
-    def pack(cls, texts: StringTable, heads: Int32, node_ids: StringTable, /) -> StatementIds:
+    def pack(
+        cls, texts: StringTable, heads: EdgeHeads | Int32, node_ids: StringTable, /
+    ) -> StatementIds:
         """Returns ids that come as texts, those of the statements with these heads."""
         numbers = np.zeros((len(texts), _BYTES), dtype=np.uint8)
         forms = np.full(len(texts), OTHER, dtype=np.uint8)
@@ -62,8 +72,9 @@ class StatementIds(Sequence[str]):
             rows = np.arange(start, min(start + _STEP, len(texts)))
             begin, end = texts.offsets[rows], texts.offsets[rows + 1]
             lengths = end - begin
-            own = node_ids.offsets[heads[rows]]
-            own_lengths = node_ids.offsets[heads[rows].astype(np.int64) + 1] - own
+            owners = heads[rows]
+            own = node_ids.offsets[owners]
+            own_lengths = node_ids.offsets[owners.astype(np.int64) + 1] - own
             for form, places, values, fits in (
                 (CONTENT, np.arange(_DIGITS), _LOWER, lengths == _DIGITS),
                 (GUID, _PLACES, _UPPER, lengths == own_lengths + 1 + _UUID_LENGTH),
@@ -87,8 +98,35 @@ class StatementIds(Sequence[str]):
                 forms[rows[chosen]] = form
                 numbers[rows[chosen]] = (found[:, ::2] << 4) | found[:, 1::2]
         rest = np.flatnonzero(forms == OTHER)
-        numbers[rest, :8] = np.arange(len(rest), dtype="<u8").view(np.uint8).reshape(-1, 8)
+        numbers[rest, :8] = _little_endian(len(rest))
         return cls(numbers, forms, StringTable.build(texts.take(rest)), heads, node_ids)
+
+    @classmethod
+    def join(
+        cls,
+        parts: Sequence[StatementIds],
+        order: Int64,
+        heads: EdgeHeads | Int32,
+        node_ids: StringTable,
+        /,
+    ) -> StatementIds:
+        """Returns the ids of some tables, taken as one, in another order.
+
+        Args:
+            parts: The tables.
+            order: Place of each id in all of them, int64.
+            heads: Node of each id's head in that order.
+            node_ids: Ids of the nodes.
+        """
+        numbers = np.concatenate([np.zeros((0, _BYTES), np.uint8), *(one.numbers for one in parts)])
+        forms = np.concatenate([np.zeros(0, np.uint8), *(one.forms for one in parts)])
+        others = join_texts([one.others for one in parts])
+        # Each table's others are in order, so those of all of them are.
+        place = np.cumsum(forms == OTHER) - 1
+        numbers, forms = numbers[order], forms[order]
+        rest = np.flatnonzero(forms == OTHER)
+        numbers[rest, :8] = _little_endian(len(rest))
+        return cls(numbers, forms, reorder_texts(others, place[order[rest]]), heads, node_ids)
 
     def __len__(self) -> int:
         return len(self.forms)
@@ -113,6 +151,11 @@ class StatementIds(Sequence[str]):
         for place in np.flatnonzero(forms == OTHER).tolist():
             ids[place] = self.others[int.from_bytes(self.numbers[rows[place]].tobytes(), "little")]
         return ids
+
+
+def _little_endian(count: int) -> Uint8:
+    """Returns the numbers from 0 on in eight bytes each, uint8 [count, 8]."""
+    return np.arange(count, dtype="<u8").view(np.uint8).reshape(-1, 8)
 
 
 def _same_texts(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from graph_service.model.entity_names import EntityName
-from graph_service.model.graph import Bool, Int32, StringTable, Uint8
+from graph_service.model.graph import Bool, EdgeHeads, Int32, Int64, StringTable, Uint8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,9 +105,21 @@ class ViewDelta:
         """Number of entities with other names."""
         return 0 if self.names is None else len(self.names.nodes)
 
-    def heads_of_replaced(self, head: Int32, /) -> Int32:
+    def heads_of_replaced(self, head: EdgeHeads, /) -> Int32:
         """Returns the heads that the changed edges have now, int32, given the base's heads."""
         return head[self.replaced] if self.replaced_head is None else self.replaced_head
+
+    def with_replaced_in(self, order: Int64, /) -> ViewDelta:
+        """Returns the same changes with the changed edges in another order: that of their places."""
+        head, rank = self.replaced_head, self.replaced_rank
+        return replace(
+            self,
+            replaced=self.replaced[order],
+            replaced_rel=self.replaced_rel[order],
+            replaced_tail=self.replaced_tail[order],
+            replaced_head=None if head is None else head[order],
+            replaced_rank=None if rank is None else rank[order],
+        )
 
     def ranks_of_replaced(self, rank: Uint8, /) -> Uint8:
         """Returns the rank codes that the changed edges have now, given the base's ranks."""

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from graph_service.model.graph import Float64, Int32, Int64, KnowledgeGraph
 from graph_service.model.region import Region
 from graph_service.retrieve.preset import WordedPreset
-from graph_service.retrieve.region.cut import gather
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS
 from graph_service.sorting import distinct, ranked
 from graph_service.text.fold import fold
@@ -90,7 +89,7 @@ def relations_in(graph: KnowledgeGraph, /) -> HeadRelations:
     """Returns what reads the relations of entities off a graph that is whole in memory."""
 
     def read(heads: Int64) -> tuple[Int64, Int32]:
-        edges, of_head = gather(graph.out_edges, heads)
+        edges, of_head = graph.out_edges.gather(heads)
         return of_head, graph.rel[edges]
 
     return read

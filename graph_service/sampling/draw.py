@@ -138,10 +138,7 @@ def _triples_of(
     """Returns the edges of a node that count, the first of equal triples, ascending."""
     edges: Int64 = np.unique(
         np.concatenate(
-            [
-                adjacency.edges[adjacency.indptr[node] : adjacency.indptr[node + 1]]
-                for adjacency in (graph.out_edges, graph.in_edges)
-            ]
+            [adjacency.of(node) for adjacency in (graph.out_edges, graph.in_edges)]
         ).astype(np.int64)
     )
     edges = edges[graph.best[edges] & ~dropped[graph.rel[edges]]]

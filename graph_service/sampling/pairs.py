@@ -40,7 +40,7 @@ def draw_pairs(
     rel = graph.find_relation(relation_id)
     if rel is None:
         raise InputError(f"graph {graph.name!r} has no relation {relation_id}", argument="relation")
-    is_pair = graph.best & (graph.rel == rel) & (graph.head != graph.tail)
+    is_pair = graph.best & (graph.rel[:] == rel) & (graph.head[:] != graph.tail)
     is_pair &= graph.node_kinds[graph.tail] == NodeKind.ENTITY
     edges = np.flatnonzero(is_pair)
     order = edges[np.argsort(_hashes(graph.statement_keys[edges], "pairs", random_seed))]

@@ -1,7 +1,7 @@
 """Statements and neighbours of an entity, page by page, on a graph or on a view laid over it.
 
-The order is that of the statements' keys, those that a view made last. An edge's number is its
-place in that order, so that a page begins after a number, whatever came before it.
+The order is that of the edges' numbers, by the statements' heads and then by their keys, those
+that a view made last. So a page begins after a number, whatever came before it.
 """
 
 from __future__ import annotations
@@ -111,8 +111,7 @@ def _is_entity(graph: KnowledgeGraph, overlay: Overlay, node: int) -> bool:
 
 
 def _edges_to(graph: KnowledgeGraph, overlay: Overlay | None, node: int) -> Int64:
-    start, end = graph.in_edges.indptr[node], graph.in_edges.indptr[node + 1]
-    edges = graph.in_edges.edges[start:end].astype(np.int64)
+    edges = np.sort(graph.in_edges.of(node))
     if overlay is None:
         return edges
     extra = np.flatnonzero(overlay.tail == node) + graph.edge_count

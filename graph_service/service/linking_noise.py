@@ -17,7 +17,6 @@ from graph_service.errors import InputError
 from graph_service.model.graph import Int64, KnowledgeGraph
 from graph_service.model.hashing import keyed_hashes
 from graph_service.model.identity import digest
-from graph_service.retrieve.region.cut import gather
 from graph_service.views.draw import below
 
 _DRAWN = 1024
@@ -87,8 +86,8 @@ def _first_irrelevant(
 
 
 def _degrees(graph: KnowledgeGraph, nodes: Int64) -> list[int]:
-    out, back = graph.out_edges.indptr, graph.in_edges.indptr
-    counts: list[int] = (out[nodes + 1] - out[nodes] + back[nodes + 1] - back[nodes]).tolist()
+    degrees = graph.out_edges.degrees_of(nodes) + graph.in_edges.degrees_of(nodes)
+    counts: list[int] = degrees.tolist()
     return counts
 
 
@@ -96,8 +95,8 @@ def _is_near(graph: KnowledgeGraph, node: int, near: Int64) -> bool:
     """Returns whether an entity is one of some, or has a statement with one."""
     place = np.array([node], dtype=np.int64)
     ends = (
-        graph.tail[gather(graph.out_edges, place)[0]],
-        graph.head[gather(graph.in_edges, place)[0]],
+        graph.tail[graph.out_edges.edges_of(place)],
+        graph.head[graph.in_edges.edges_of(place)],
     )
     return bool(np.isin(near, np.concatenate((place, *ends))).any())
 

@@ -88,8 +88,7 @@ def find_relations(
 
 def edges_from(graph: KnowledgeGraph, overlay: Overlay | None, node: int, /) -> Int64:
     """Returns the edges that have a node as their head: the base's, then those a view made."""
-    start, end = graph.out_edges.indptr[node], graph.out_edges.indptr[node + 1]
-    edges = graph.out_edges.edges[start:end].astype(np.int64)
+    edges = graph.out_edges.of(node)
     if overlay is None:
         return edges
     extra = np.flatnonzero(overlay.head == node) + graph.edge_count

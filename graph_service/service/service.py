@@ -339,7 +339,7 @@ class Service:
         languages: Sequence[str] = ("en",),
         entities_only: bool = False,
     ) -> StatementPage:
-        """Returns a page of the statements at an entity, of every rank, in order of their keys.
+        """Returns a page of the statements at an entity, of every rank, by their heads and keys.
 
         There are none where the graph lacks the entity. On a view, a changed statement keeps the
         qualifiers and references of its base.

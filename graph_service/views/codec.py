@@ -1,7 +1,7 @@
 """A delta as bytes: what a stored view is.
 
-Edges are numbered as the base numbers them, which follows from the statements alone. Entities and
-relations are not: one with labels and no statement moves the numbers and leaves the ``edges``
+Edges are numbered in order of their statements' keys, which follow from the statements alone.
+Entities and relations are not: one with labels and no statement moves the numbers and leaves the ``edges``
 fingerprint. So they are written by their place among those that have a statement, and the
 others by name. Layout, little-endian: a header (below), the removed edges, the replaced edges,
 their new relations and tails, the added statements, the names as JSON; CRC-32 of it all.
@@ -58,10 +58,10 @@ class _Numbers:
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> _Numbers:
         met = np.zeros(graph.node_count, dtype=np.bool_)
-        met[graph.head] = True
+        met[graph.head[:]] = True
         met[graph.tail] = True
         used = np.zeros(graph.relation_count, dtype=np.bool_)
-        used[graph.rel] = True
+        used[graph.rel[:]] = True
         return cls(
             np.flatnonzero(met[: graph.entity_count]).astype(np.int32),
             np.flatnonzero(used).astype(np.int32),
@@ -70,6 +70,10 @@ class _Numbers:
 
 def encode_delta(graph: KnowledgeGraph, delta: ViewDelta, /) -> bytes:
     """Returns a delta of a base graph as bytes."""
+    removed = np.sort(graph.key_places(delta.removed))
+    places = graph.key_places(delta.replaced)
+    order = np.argsort(places)
+    delta = delta.with_replaced_in(order)
     numbers = _Numbers.of(graph)
     names = _Names(graph, delta, numbers)
     replaced = delta.replaced
@@ -89,8 +93,8 @@ def encode_delta(graph: KnowledgeGraph, delta: ViewDelta, /) -> bytes:
             len(replaced),
             len(delta.added_head),
         ),
-        _edge_set(delta.removed, graph.edge_count),
-        _edge_set(replaced, graph.edge_count),
+        _edge_set(removed, graph.edge_count),
+        _edge_set(places[order], graph.edge_count),
         _column(names.relations(delta.replaced_rel, kept=graph.rel[replaced])),
         _column(names.nodes(delta.replaced_tail, kept=graph.tail[replaced])),
         *([_column(names.nodes(heads, kept=graph.head[replaced]))] if version > HEADS_STAY else []),
@@ -186,9 +190,9 @@ def _places(numbers: Int32, known: Int32, kept: Int32 | None) -> tuple[Int64, In
     return codes, np.flatnonzero(codes < 0).astype(np.int64)
 
 
-def _edge_set(edges: Int32, edge_count: int) -> bytes:
+def _edge_set(edges: Int64, edge_count: int) -> bytes:
     before = np.concatenate([np.array([-1], dtype=np.int64), edges[:-1]])
-    gaps = _leb128(edges.astype(np.int64) - before[: len(edges)] - 1)
+    gaps = _leb128(edges - before[: len(edges)] - 1)
     if len(gaps) <= (edge_count + 7) // 8:
         return _SECTION.pack(_GAPS, len(gaps)) + gaps.tobytes()
     mask = np.zeros(edge_count, dtype=np.bool_)
@@ -263,7 +267,7 @@ class _Cursor:
             raise StoreCorruptError(f"a view's texts have kind {kind}")
         return data.tobytes()
 
-    def edge_set(self, count: int, edge_count: int) -> Int32:
+    def edge_set(self, count: int, edge_count: int) -> Int64:
         kind, data = self.section()
         if kind == _GAPS:
             edges = np.cumsum(_unleb128(data) + 1) - 1
@@ -275,7 +279,7 @@ class _Cursor:
             raise StoreCorruptError(
                 f"a view's set of edges should hold {count} below {edge_count}, holds {len(edges)}"
             )
-        return edges.astype(np.int32)
+        return edges
 
     def column(self, count: int) -> Int64:
         width, data = self.section()
@@ -316,8 +320,9 @@ def decode_delta(graph: KnowledgeGraph, data: bytes, /) -> ViewDelta:
         )
     numbers = _Numbers.of(graph)
     cursor = _Cursor(body, _HEADER.size)
-    removed_edges = cursor.edge_set(removed, edge_count)
-    edges = cursor.edge_set(replaced, edge_count)
+    by_key = graph.topology.key_order
+    removed_edges = np.sort(by_key[cursor.edge_set(removed, edge_count)])
+    edges = by_key[cursor.edge_set(replaced, edge_count)]
     columns = [cursor.column(replaced), cursor.column(replaced)]
     heads = cursor.column(replaced) if version > HEADS_STAY else None
     ranks = cursor.column(replaced) if version > RANKS_STAY else None
@@ -327,7 +332,7 @@ def decode_delta(graph: KnowledgeGraph, data: bytes, /) -> ViewDelta:
         node_names, relation_names = orjson.loads(cursor.rest() or b"[[],[]]")
         node_table, new_nodes = _node_table(graph, numbers, node_names)
         relation_table, new_relations = _relation_table(graph, numbers, relation_names)
-        return ViewDelta(
+        delta = ViewDelta(
             removed=removed_edges,
             replaced=edges,
             replaced_rel=_numbers(columns[0], relation_table, graph.rel[edges]),
@@ -341,6 +346,7 @@ def decode_delta(graph: KnowledgeGraph, data: bytes, /) -> ViewDelta:
             replaced_rank=None if ranks is None else _known_ranks(ranks, graph.rank[edges]),
             names=None if called is None else _named(called, node_table),
         )
+        return delta.with_replaced_in(np.argsort(edges))
     except (ValueError, TypeError, IndexError, struct.error, zlib.error) as error:
         raise StoreCorruptError(f"a view's delta is damaged: {error}") from error
 

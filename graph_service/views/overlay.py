@@ -15,7 +15,6 @@ from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, decode_value
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import ChangeCode
-from graph_service.views.pairs import contains
 
 _LANES = (np.uint64(0x6A09E667F3BCC908), np.uint64(0xBB67AE8584CAA73B))
 _NO_BASE = key64("view: no base statement")
@@ -60,7 +59,7 @@ def lay(graph: KnowledgeGraph, delta: ViewDelta, /, *, view_id: str) -> Overlay:
     keys, checks = _identities(graph, delta, head, rel, tail, base_edge)
     order = np.argsort(keys)
     keys = keys[order]
-    if bool((keys[1:] == keys[:-1]).any()) or bool(contains(graph.statement_keys, keys).any()):
+    if bool((keys[1:] == keys[:-1]).any()) or bool(graph.has_keys(keys).any()):
         raise KeyCollisionError(
             f"two statements of view {view_id} on {graph.name!r} share a 64-bit key",
             hint="Make the view with another random seed.",

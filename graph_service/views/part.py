@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph_service.model.graph import (
-    Adjacency,
     Int32,
     KnowledgeGraph,
     NameIndex,
     StringTable,
+    Topology,
 )
 from graph_service.model.view_delta import ViewDelta
 
@@ -38,6 +38,7 @@ class Part:
         head = np.searchsorted(nodes, base.head[edges]).astype(np.int32)
         tail = np.searchsorted(nodes, base.tail[edges]).astype(np.int32)
         entity_count = int(np.searchsorted(nodes, base.entity_count))
+        keys = base.statement_keys[edges]
         none = np.zeros(0, dtype=np.int32)
         graph = KnowledgeGraph(
             name=base.name,
@@ -49,15 +50,19 @@ class Part:
             node_kinds=base.node_kinds[nodes],
             relation_keys=base.relation_keys[relations],
             relation_ids=StringTable.build(base.relation_ids.take(relations)),
-            head=head,
-            rel=np.searchsorted(relations, base.rel[edges]).astype(np.int32),
-            tail=tail,
-            statement_keys=base.statement_keys[edges],
+            topology=Topology.build(
+                head,
+                np.searchsorted(relations, base.rel[edges]).astype(np.int32),
+                tail,
+                keys,
+                entity_count=entity_count,
+                node_count=len(nodes),
+                relation_count=len(relations),
+            ),
+            statement_keys=keys,
             statement_ids=StringTable.build(base.statement_ids.take(edges)),
             rank=base.rank[edges],
             best=base.best[edges],
-            out_edges=Adjacency.build(head, len(nodes)),
-            in_edges=Adjacency.build(tail, len(nodes)),
             node_labels={},
             relation_labels={},
             names=NameIndex(none.astype(np.int64), none, none.astype(np.bool_), 0),

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from graph_service.model.graph import Adjacency, Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import Int32, Int64, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.views.measure.steps import MAX_STEPS
 from graph_service.views.pairs import PairIndex
@@ -136,11 +136,8 @@ class Walker:
         return int(self._degrees(nodes).sum())
 
     def _degrees(self, nodes: Int32) -> Int64:
-        def of(side: Adjacency) -> Int64:
-            found: Int64 = side.indptr[nodes + 1] - side.indptr[nodes]
-            return found
-
-        return of(self._graph.out_edges) + of(self._graph.in_edges)
+        graph = self._graph
+        return graph.out_edges.degrees_of(nodes) + graph.in_edges.degrees_of(nodes)
 
     def _around(self, nodes: Int32) -> tuple[Int32, Int32]:
         """The edges at some nodes, and the other end of each."""

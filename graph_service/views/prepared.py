@@ -182,7 +182,7 @@ class PreparedBase:
         with self._lock:
             if self._triples is None:
                 graph = self.graph
-                self._triples = np.sort(self.index.pack(graph.head, graph.rel, graph.tail))
+                self._triples = np.sort(self.index.pack(graph.head[:], graph.rel[:], graph.tail))
         return contains(self._triples, self.index.pack(head, rel, tail))
 
     @property

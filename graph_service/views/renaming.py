@@ -61,7 +61,7 @@ def _column(column: LabelColumn | None, names: NameDelta, rows: Int64) -> LabelC
     index = np.concatenate([column.index[stay], names.nodes[names.owner[rows]]])
     places = np.concatenate([stay, len(column.texts) + rows])
     order = np.argsort(index, kind="stable")
-    both = join_texts(column.texts, names.texts)
+    both = join_texts([column.texts, names.texts])
     return LabelColumn(index[order], reorder_texts(both, places[order]))
 
 

@@ -49,7 +49,7 @@ class _Steps:
     def __init__(self, graph: KnowledgeGraph, index: PairIndex) -> None:
         self.relations = graph.relation_count
         self.nodes = graph.node_count
-        edges = np.flatnonzero(index.eligible & (graph.head != graph.tail))
+        edges = np.flatnonzero(index.eligible & (graph.head[:] != graph.tail))
         packed = index.pack(graph.head[edges], graph.rel[edges], graph.tail[edges])
         _, first, counts = np.unique(packed, return_index=True, return_counts=True)
         order = np.sort(first)

@@ -139,7 +139,7 @@ def make_walk_questions(
 
 def _starts(graph: KnowledgeGraph) -> Int64:
     """Returns the labelled entities of some statements, ascending."""
-    degree = np.diff(graph.out_edges.indptr)[: graph.entity_count]
+    degree = graph.out_edges.degrees()[: graph.entity_count]
     labelled = np.zeros(graph.entity_count, dtype=bool)
     for column in graph.node_labels.values():
         labelled[column.index[column.index < graph.entity_count]] = True
@@ -165,7 +165,7 @@ def _walk(
             (graph.out_edges, graph.tail, False),
             (graph.in_edges, graph.head, True),
         ):
-            edges = adjacency.edges[adjacency.indptr[here] : adjacency.indptr[here + 1]]
+            edges = adjacency.of(here)
             if back and len(edges) > _MOST_NEIGHBOURS:
                 continue
             for rel, node in zip(graph.rel[edges].tolist(), other[edges].tolist(), strict=True):

@@ -114,12 +114,13 @@ def test_snapshot_is_what_the_docstring_says(store: Store, graph_name: str) -> N
     assert graph.entity_count == len(node_ids)
     assert list(graph.node_ids) == node_ids + literals
     assert graph.node_keys.tolist() == [key64(id_) for id_ in node_ids]
-    assert [graph.statement_ids[i] for i in range(graph.edge_count)] == [s.id for s in ordered]
-    assert graph.statement_keys.tolist() == [s.key for s in ordered]
+    by_head = sorted(ordered, key=lambda s: key64(s.head))
+    assert list(graph.statement_ids) == [s.id for s in by_head]
+    assert graph.statement_keys.tolist() == [s.key for s in by_head]
     relations = sorted({s.relation for s in ordered}, key=key64)
     assert list(graph.relation_ids) == relations
     next_literal = graph.entity_count
-    for edge, item in enumerate(ordered):
+    for edge, item in zip(graph.topology.key_order.tolist(), ordered, strict=True):
         assert graph.node_ids[graph.head[edge]] == item.head
         assert graph.relation_ids[graph.rel[edge]] == item.relation
         assert graph.rank[edge] == ["preferred", "normal", "deprecated"].index(item.rank.value)
@@ -169,14 +170,9 @@ def test_snapshot_is_what_the_docstring_says(store: Store, graph_name: str) -> N
     assert graph.names.find(normalise_name("instance of"))[0].tolist() == []
     assert graph.names.longest == 3
     for node in range(graph.node_count):
-        start, end = graph.out_edges.indptr[node : node + 2]
-        assert (
-            graph.out_edges.edges[start:end].tolist() == np.flatnonzero(graph.head == node).tolist()
-        )
-        start, end = graph.in_edges.indptr[node : node + 2]
-        assert (
-            graph.in_edges.edges[start:end].tolist() == np.flatnonzero(graph.tail == node).tolist()
-        )
+        for adjacency, ends in ((graph.out_edges, graph.head[:]), (graph.in_edges, graph.tail)):
+            edges = graph.in_key_order(np.flatnonzero(ends == node))
+            assert adjacency.of(node).tolist() == edges.tolist()
 
 
 def test_snapshot_equals_the_one_built_from_scans(store: Store, graph_name: str) -> None:

@@ -106,7 +106,7 @@ def test_relations_of_an_edition_and_of_its_heads(store: Store, graph_name: str)
     }
     ids = [graph.node_ids[node] for node in range(graph.entity_count)]
     expected: dict[str, set[str]] = {}
-    for head, rel in zip(graph.head.tolist(), graph.rel.tolist(), strict=True):
+    for head, rel in zip(graph.head[:].tolist(), graph.rel[:].tolist(), strict=True):
         expected.setdefault(ids[head], set()).add(graph.relation_ids[rel])
     assert store.relations_of(info.edition, [*ids, "nobody"]) == expected
     store_again = load_graph(store, graph_name, [("Q1", "P1", "Q2")], replace=True)

@@ -375,9 +375,9 @@ def test_snapshots_are_mapped_from_the_cache(path: Path) -> None:
         place = store._cache.place(info)
         assert place.parent == path.with_name("graph.db.snapshots")
         again, _ = open_snapshot(place, info)
-        assert not again.head.flags.writeable
+        assert not again.tail.flags.writeable
         with pytest.raises(ValueError, match="read-only"):
-            again.head[0] = 1
+            again.tail[0] = 1
         # Another graph of the same content shares the arrays under its own name.
         other = load_graph(store, "h", sample_statements(), sample_entities())
         assert store.snapshot(other).edition == other.edition
@@ -428,7 +428,7 @@ def test_two_processes_build_a_snapshot_at_once(path: Path) -> None:
         snapshot_cache.write_snapshot = late
         store = open_store("sqlite:///" + sys.argv[1])
         graph = store.snapshot(store.graph("g"))
-        print(graph.edge_count, hashlib.sha256(graph.head.tobytes()).hexdigest(), flush=True)
+        print(graph.edge_count, hashlib.sha256(graph.head[:].tobytes()).hexdigest(), flush=True)
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)])}
     processes = [

@@ -38,7 +38,7 @@ def scope_of(graph: KnowledgeGraph) -> list[int]:
 
 
 def said(graph: KnowledgeGraph) -> set[tuple[int, int, int]]:
-    return set(zip(graph.head.tolist(), graph.rel.tolist(), graph.tail.tolist(), strict=True))
+    return set(zip(graph.head[:].tolist(), graph.rel[:].tolist(), graph.tail.tolist(), strict=True))
 
 
 def made_by(graph: KnowledgeGraph, delta: ViewDelta) -> list[tuple[int, int, int]]:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from graph_builder import build_graph
+from graph_builder import build_graph, delta_by_key
 
 from graph_service.errors import GraphServiceError
 from graph_service.model.graph import KnowledgeGraph
@@ -117,11 +117,14 @@ def specs(graph: KnowledgeGraph) -> list[ViewSpec]:
 
 
 def told(graph: KnowledgeGraph, delta: ViewDelta, report: ViewReport) -> list[object]:
-    """A delta in ids, its report, and the view as it is laid."""
+    """A delta in ids and in order of its statements' keys, its report, and the view as laid."""
     overlay = lay(graph, delta, view_id="v")
+    delta = delta_by_key(graph, delta)
+    base = overlay.base_edge.copy()
+    base[base >= 0] = graph.key_places(base[base >= 0])
     return [
         [overlay.statement_ids[at] for at in range(len(overlay.keys))],
-        [column.tolist() for column in (overlay.kinds, overlay.rank, overlay.base_edge)],
+        [column.tolist() for column in (overlay.kinds, overlay.rank, base)],
         [str(column.dtype) for column in (overlay.head, overlay.kinds, overlay.rank)],
         [graph.statement_ids[edge] for edge in delta.removed.tolist()],
         [graph.statement_ids[edge] for edge in delta.replaced.tolist()],

@@ -43,7 +43,7 @@ def drawn(rng: random.Random, *, edges: int, nodes: int, relations: int) -> Know
 
 def most_clean(graph: KnowledgeGraph) -> int:
     """The most pairs that repeat nothing, of all pairings that leave as few edges as can be."""
-    head, rel, tail = graph.head.tolist(), graph.rel.tolist(), graph.tail.tolist()
+    head, rel, tail = graph.head[:].tolist(), graph.rel[:].tolist(), graph.tail.tolist()
     base = set(zip(head, rel, tail, strict=True))
     count = len(head)
     left_over = count - 2 * min(count // 2, count - max(Counter(rel).values()))
@@ -164,7 +164,7 @@ def test_shared_cells_never_let_a_taken_triple_pass(monkeypatch: pytest.MonkeyPa
     scope = np.flatnonzero(index.eligible).astype(np.int32)
     assert not Pairing(graph, scope, index).exact
     sequence = paired(graph, 5)
-    base = set(zip(graph.head.tolist(), graph.rel.tolist(), graph.tail.tolist(), strict=True))
+    base = set(zip(graph.head[:].tolist(), graph.rel[:].tolist(), graph.tail.tolist(), strict=True))
     made = set()
     for one, other in zip(
         sequence.first[: sequence.clean].tolist(),

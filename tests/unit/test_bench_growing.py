@@ -121,7 +121,7 @@ def test_grown_arrays_are_those_of_the_grown_statements(base: Base, tmp_store: S
         ids = graph.node_ids
         assert {
             (ids[head], ids[tail])
-            for head, tail in zip(graph.head.tolist(), graph.tail.tolist(), strict=True)
+            for head, tail in zip(graph.head[:].tolist(), graph.tail.tolist(), strict=True)
             if tail < graph.entity_count
         } == {(each.head, each.value.id) for each in found if isinstance(each.value, EntityValue)}
 

@@ -99,7 +99,7 @@ def _steps(graph: KnowledgeGraph, seed: int) -> dict[int, int]:
         hop += 1
         ends = {
             end
-            for head, tail in zip(graph.head.tolist(), graph.tail.tolist(), strict=True)
+            for head, tail in zip(graph.head[:].tolist(), graph.tail.tolist(), strict=True)
             for near, end in ((head, tail), (tail, head))
             if near in frontier
         }

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from named_graphs import Names, build_graph
 
 from graph_service.link import link
+from graph_service.link.partial_names import _are_numbers
 from graph_service.link.starts import NameForm, StartCandidate, start_candidates
-from graph_service.model.graph import KnowledgeGraph
+from graph_service.model.graph import KnowledgeGraph, StringTable
 
 WORLD: Names = {
     "Q1": ["Barack Obama"],
@@ -229,3 +234,17 @@ def test_order_and_content_do_not_depend_on_the_order_of_labels() -> None:
         order = list(WORLD)
         random.Random(seed).shuffle(order)
         assert told({id_: WORLD[id_] for id_ in order}) == first
+
+
+@given(st.lists(st.text("QPLEM019_ab-", max_size=6), max_size=20), st.data())
+def test_ids_of_a_letter_and_digits_are_told_all_at_once(
+    ids: list[str], data: st.DataObject
+) -> None:
+    """As one by one; of forms and senses (``L1-F2``) the latter says that they name nothing."""
+    nodes = np.array(
+        data.draw(st.lists(st.integers(0, len(ids) - 1))) if ids else [], dtype=np.int64
+    )
+    found = _are_numbers(StringTable.build(ids), nodes)
+    assert found.tolist() == [
+        bool(re.fullmatch("[QPLEM][1-9][0-9]*", ids[node])) for node in nodes.tolist()
+    ]

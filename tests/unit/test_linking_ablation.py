@@ -37,7 +37,7 @@ def graph(demo_service: Service) -> KnowledgeGraph:
 
 
 def neighbours(graph: KnowledgeGraph, node: int) -> set[int]:
-    pairs = zip(graph.head.tolist(), graph.tail.tolist(), strict=True)
+    pairs = zip(graph.head[:].tolist(), graph.tail.tolist(), strict=True)
     return {one for pair in pairs if node in pair for one in pair}
 
 

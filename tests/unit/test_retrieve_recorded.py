@@ -233,8 +233,25 @@ def digest_of(value: Any) -> str:
     return hashlib.blake2b(json.dumps(plain(value)).encode(), digest_size=6).hexdigest()
 
 
+def by_key(found: dict[str, Any]) -> dict[str, Any]:
+    """Names each edge by its place in order of the statements' keys; a view's edges come after."""
+    graph = world()
+    places = graph.key_places(np.arange(graph.edge_count)).tolist()
+
+    def of(edge: int) -> int:
+        return int(places[edge]) if edge < len(places) else edge
+
+    for triple in found["triples"]:
+        triple["edge"] = of(triple["edge"])
+    for part in (*found["paths"], *filter(None, [found["answer"]])):
+        part["edges"] = [of(edge) for edge in part["edges"]]
+    stands_for = found["stands_for"].items()
+    found["stands_for"] = {of(kept): [*map(of, others)] for kept, others in stands_for}
+    return found
+
+
 def told(selection: Selection) -> str:
-    found = asdict(selection)
+    found = by_key(asdict(selection))
     del found["timings_ms"]
     if not found["used_starts"]:
         # What linking alone decided says nothing of it.

@@ -100,7 +100,8 @@ def test_counts_are_worth_what_was_recorded() -> None:
     assert quality is not None
     assert asdict(quality) == pytest.approx(before["quality"], abs=1e-9)
     scorer = CountScorer.build(graph, index=index)
-    found = scorer.score(graph.head[:30], graph.rel[:30], graph.tail[:30])
+    some = graph.topology.key_order[:30]
+    found = scorer.score(graph.head[some], graph.rel[some], graph.tail[some])
     assert found.tolist() == pytest.approx(before["scores"], abs=1e-9)
 
 

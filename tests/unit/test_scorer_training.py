@@ -176,7 +176,7 @@ def test_scores_are_what_the_formula_says(
         monkeypatch.setattr(trained, "_MAX_TABLE", 0)
     learned, scorer = result.learned, scorer_of(graph, result.learned)
     counts = CountScorer.build(graph)
-    found = scorer.score(graph.head, graph.rel, graph.tail)
+    found = scorer.score(graph.head[:], graph.rel[:], graph.tail)
     w = learned.weights
     for edge in range(0, graph.edge_count, 7):
         h, r, t = (x[edge : edge + 1] for x in (graph.head, graph.rel, graph.tail))
@@ -239,7 +239,7 @@ def test_text_tells_of_entities_that_training_never_met() -> None:
         training=SMALL[0],
         random=np.random.Generator(np.random.PCG64(0)),
     )
-    trainer.run(graph.head, graph.rel, graph.tail, epochs=60, deadline=Deadline.none())
+    trainer.run(graph.head[:], graph.rel[:], graph.tail, epochs=60, deadline=Deadline.none())
     factors = trainer.factors()
     lives = graph.find_relation("lives in")
     people = np.array([graph.find_node(f"p{n}") for n in range(20)], dtype=np.int32)
@@ -252,7 +252,7 @@ def test_wrong_triples_are_wrong(learnt: Learnt) -> None:
     graph, _ = learnt
     index = PairIndex.build(graph)
     trial = make_trial(graph, index, np.random.Generator(np.random.PCG64(0)))
-    said = set(zip(graph.head.tolist(), graph.rel.tolist(), graph.tail.tolist(), strict=True))
+    said = set(zip(graph.head[:].tolist(), graph.rel[:].tolist(), graph.tail.tolist(), strict=True))
     held = set(zip(trial.head.tolist(), trial.rel[0].tolist(), trial.tail[0].tolist(), strict=True))
     kept = {
         (int(graph.head[e]), int(graph.rel[e]), int(graph.tail[e])) for e in trial.kept.tolist()
@@ -281,8 +281,8 @@ def test_figures_by_hand() -> None:
     graph = build_graph([("a", "r", "b"), ("c", "r", "d")])
     trial = Trial(
         np.zeros(0, dtype=np.int64),
-        graph.head,
-        np.stack([graph.rel] * 4),
+        graph.head[:],
+        np.stack([graph.rel[:]] * 4),
         np.stack([graph.tail] * 4),
     )
     quality = quality_of(trial, np.array([[0.9, 0.4], [0.2, 0.6], [0.1, 0.3], [0.5, 0.2]]))
@@ -370,7 +370,7 @@ def test_training_tells_the_number_of_passes_done() -> None:
         random=np.random.Generator(np.random.PCG64(0)),
     )
     told: list[int] = []
-    columns = (graph.head, graph.rel, graph.tail)
+    columns = (graph.head[:], graph.rel[:], graph.tail)
     trainer.run(*columns, epochs=3, deadline=Deadline.none(), progress=told.append)
     assert told == [1, 2, 3]
 
@@ -390,9 +390,11 @@ def test_no_triple_is_certain_however_often_its_ends_meet() -> None:
     certain = replace(
         counts, head_shares=counts.head_shares * 1e-12, tail_shares=counts.tail_shares * 1e-12
     )
-    found = certain.score(graph.head, graph.rel, graph.tail)
+    found = certain.score(graph.head[:], graph.rel[:], graph.tail)
     assert found.max() == 1.0 - 2.0**-53
-    assert certain.score_relations(graph.head, graph.tail, np.arange(3, dtype=np.int32)).max() < 1.0
+    assert (
+        certain.score_relations(graph.head[:], graph.tail, np.arange(3, dtype=np.int32)).max() < 1.0
+    )
 
 
 @pytest.mark.parametrize("cells", [1, 7, 1_000_000])
@@ -404,18 +406,23 @@ def test_the_least_likely_relation_of_each_pair(
     graph = towns(people=8)
     scorer = CountScorer.build(graph)
     relations = np.arange(graph.relation_count, dtype=np.int32)
-    found = least_likely(scorer, graph.head, graph.tail, relations, own=graph.rel)
+    found = least_likely(scorer, graph.head[:], graph.tail, relations, own=graph.rel[:])
     assert found.dtype == np.int32
-    scores = scorer.score_relations(graph.head, graph.tail, relations)
+    scores = scorer.score_relations(graph.head[:], graph.tail, relations)
     ties = 0
-    for row, own, chosen in zip(scores, graph.rel.tolist(), found.tolist(), strict=True):
+    for row, own, chosen in zip(scores, graph.rel[:].tolist(), found.tolist(), strict=True):
         others = [(float(score), rel) for rel, score in enumerate(row) if rel != own]
         assert chosen == min(others)[1]
         ties += len({score for score, _ in others}) < len(others)
     assert ties
     with pytest.raises(DeadlineError, match="least likely"):
         least_likely(
-            scorer, graph.head, graph.tail, relations, own=graph.rel, deadline=Deadline.after(0)
+            scorer,
+            graph.head[:],
+            graph.tail,
+            relations,
+            own=graph.rel[:],
+            deadline=Deadline.after(0),
         )
 
 

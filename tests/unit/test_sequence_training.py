@@ -92,8 +92,8 @@ def test_walk_questions_are_walks_of_the_graph(demo_service: Service) -> None:
     assert questions == made(1)
     assert hash_of(questions) == hash_of(reversed(questions)) != hash_of(made(2))
     assert [each.family for each in questions] == ["walks1"] * 5 + ["walks2"] * 5 + ["walks3"] * 3
-    heads, tails = graph.node_ids.take(graph.head), graph.node_ids.take(graph.tail)
-    relations = graph.relation_ids.take(graph.rel)
+    heads, tails = graph.node_ids.take(graph.head[:]), graph.node_ids.take(graph.tail)
+    relations = graph.relation_ids.take(graph.rel[:])
     steps: dict[tuple[str, str, bool], set[str]] = {}
     for head, relation, tail in zip(heads, relations, tails, strict=True):
         steps.setdefault((head, relation, False), set()).add(tail)

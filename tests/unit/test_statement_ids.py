@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from pathlib import Path
 
@@ -67,6 +68,30 @@ def test_any_ids_come_back(rows: list[tuple[str, int]]) -> None:
     texts = StringTable.build([text for text, _ in rows])
     heads = np.array([head for _, head in rows], dtype=np.int32)
     assert list(StatementIds.pack(texts, heads, StringTable.build(HEADS))) == list(texts)
+
+
+@given(
+    rows=st.lists(st.tuples(ids, st.integers(0, len(HEADS) - 1)), max_size=30),
+    cuts=st.lists(st.integers(0, 30), max_size=3),
+    seed=st.integers(0, 99),
+)
+def test_tables_join_in_any_order(rows: list[tuple[str, int]], cuts: list[int], seed: int) -> None:
+    """And to the same bytes as the ids that are packed at once in that order."""
+    node_ids = StringTable.build(HEADS)
+
+    def packed(some: list[tuple[str, int]]) -> StatementIds:
+        heads = np.array([head for _, head in some], dtype=np.int32)
+        return StatementIds.pack(StringTable.build(text for text, _ in some), heads, node_ids)
+
+    bounds = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
+    parts = [packed(rows[a:b]) for a, b in itertools.pairwise(bounds)]
+    order = np.random.default_rng(seed).permutation(len(rows))
+    wanted = packed([rows[place] for place in order.tolist()])
+    found = StatementIds.join(parts, order, wanted.heads, node_ids)
+    assert list(found) == [rows[place][0] for place in order.tolist()]
+    for name in ("numbers", "forms"):
+        assert np.array_equal(getattr(found, name), getattr(wanted, name))
+    assert list(found.others) == list(wanted.others)
 
 
 def test_many_are_packed_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:

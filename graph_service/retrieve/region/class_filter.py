@@ -15,7 +15,7 @@ from graph_service.model.classes import INSTANCE_RELATIONS, SUBCLASS_RELATIONS
 from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Uint8
 from graph_service.model.limits import Deadline
 from graph_service.model.overlay import Overlay
-from graph_service.retrieve.region.cut import IsInstance, gather
+from graph_service.retrieve.region.cut import IsInstance
 
 
 def instances_of(
@@ -42,7 +42,7 @@ def instances_of(
     def is_instance(entities: Int64) -> Bool:
         found = np.zeros(len(entities), dtype=bool)
         place = np.flatnonzero(entities < graph.entity_count)
-        edges, owner = gather(graph.out_edges, entities[place])
+        edges, owner = graph.out_edges.gather(entities[place])
         holds = _is_of(graph.rel[edges], instance_of)
         edges, owner = edges[holds], owner[holds]
         holds = _is_of(graph.rank[edges], ranks) & np.isin(graph.tail[edges], classes)
@@ -74,7 +74,7 @@ def _with_subclasses(
     if edges is None:
         # All edges are looked at once: a class may have millions of instances beside its few
         # subclasses.
-        edges = np.flatnonzero(_is_of(graph.rel, relations))
+        edges = np.flatnonzero(_is_of(graph.rel[:], relations))
         _SUBCLASS_EDGES[graph] = edges
     edges = edges[_is_of(graph.rank[edges], ranks)]
     if overlay is not None:

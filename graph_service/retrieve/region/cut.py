@@ -113,9 +113,7 @@ def extract_region(
             cuts.extend(cut)
         if kept + len(new) > max_edges:
             cuts.append(Cut("edges", CutReason.LIMIT, max_edges, max_edges, kept + len(new)))
-            if overlay is not None:  # The base's own edges are numbered in order of their keys.
-                new = new[np.argsort(_edge_keys(graph, overlay, new), kind="stable")]
-            new = new[: max_edges - kept]
+            new = _of_smallest_keys(graph, overlay, new, max_edges - kept)
         kept += len(new)
         edges_found = _columns(graph, overlay, new)
         found.append(edges_found)
@@ -142,9 +140,7 @@ def _of_types(
     cuts: tuple[Cut, ...] = ()
     if len(edges) > most:
         cuts = (Cut("edges", CutReason.LIMIT, most, most, len(edges)),)
-        if overlay is not None:
-            edges = edges[np.argsort(_edge_keys(graph, overlay, edges), kind="stable")]
-        edges = edges[:most]
+        edges = _of_smallest_keys(graph, overlay, edges, most)
     columns = _columns(graph, overlay, edges)
     ends = distinct(np.concatenate((columns.head, columns.tail)))
     new = ends[~seen[ends]].astype(np.int64)
@@ -176,8 +172,9 @@ def region_of_graph(
     nodes = np.concatenate((entities, np.arange(graph.entity_count, graph.node_count)))
     steps = np.zeros(graph.node_count, dtype=np.uint8)
     steps[entities] = [hops[node] for node in entities.tolist()]
-    literal = graph.tail >= graph.entity_count
+    literal = np.flatnonzero(graph.tail >= graph.entity_count)
     steps[graph.tail[literal]] = steps[graph.head[literal]] + 1
+    edges = graph.topology.key_order
     degree = np.ones(graph.node_count, dtype=np.int64)
     degree[entities] = [degrees[node] for node in entities.tolist()]
     return Region(
@@ -189,11 +186,11 @@ def region_of_graph(
         start_entities=np.searchsorted(nodes, np.asarray(start_entities, dtype=np.int64)).astype(
             np.int32
         ),
-        edges=np.arange(graph.edge_count, dtype=np.int64),
-        edge_keys=np.asarray(graph.statement_keys),
-        head=_local(nodes, graph.head),
-        tail=_local(nodes, graph.tail),
-        rel=np.asarray(graph.rel),
+        edges=edges.astype(np.int64),
+        edge_keys=graph.statement_keys[edges],
+        head=_local(nodes, graph.head[edges]),
+        tail=_local(nodes, graph.tail[edges]),
+        rel=graph.rel[edges],
         cuts=tuple(cuts),
     )
 
@@ -237,8 +234,7 @@ def _assemble(
     order = np.argsort(nodes, kind="stable")
     nodes, hops = nodes[order], hops[order]
     edge_keys = np.concatenate([part.keys for part in found])
-    # Few ascending runs, which a stable sort merges.
-    order = np.argsort(edge_keys, kind="stable")
+    order = np.argsort(edge_keys)
     head = np.concatenate([part.head for part in found])[order]
     tail = np.concatenate([part.tail for part in found])[order]
     return Region(
@@ -267,22 +263,13 @@ def _local(nodes: Int64, ends: Int32) -> Int32:
     return np.searchsorted(nodes, ends).astype(np.int32)
 
 
-def gather(adjacency: Adjacency, nodes: Int64, /) -> tuple[Int32, Int64]:
-    """Returns the edges of some nodes, one after the other, and for each its place in ``nodes``."""
-    begin = adjacency.indptr[nodes]
-    count = adjacency.indptr[nodes + 1] - begin
-    owner = np.repeat(np.arange(len(nodes)), count)
-    offset = np.cumsum(count) - count
-    return adjacency.edges[np.arange(len(owner)) - offset[owner] + begin[owner]], owner
-
-
 def _incident(
     graph: KnowledgeGraph, overlay: Overlay | None, nodes: Int64, edges: _EdgeFilter
 ) -> Int64:
     """Returns the edges of some nodes, the base's and then the overlay's, each ascending."""
     base = nodes[nodes < graph.node_count]
     found = distinct(
-        np.concatenate((gather(graph.out_edges, base)[0], gather(graph.in_edges, base)[0]))
+        np.concatenate((graph.out_edges.edges_of(base), graph.in_edges.edges_of(base)))
     )
     keep = _passes(edges, graph.rank[found], graph.rel[found])
     if edges.best_only:
@@ -295,9 +282,7 @@ def _incident(
     found = found[keep]
     if overlay is None or not len(overlay.head):
         return found
-    extra = distinct(
-        np.concatenate([gather(way, nodes)[0] for way in _extra_edges(graph, overlay)])
-    )
+    extra = distinct(np.concatenate([way.edges_of(nodes) for way in _extra_edges(graph, overlay)]))
     keep = _passes(edges, overlay.rank[extra], overlay.rel[extra])
     if edges.best_only:
         keep &= overlay.best[extra]
@@ -320,7 +305,7 @@ def _extra_edges(graph: KnowledgeGraph, overlay: Overlay) -> tuple[Adjacency, Ad
 def extra_edges_bytes(graph: KnowledgeGraph, overlay: Overlay, /) -> int:
     """Returns the bytes of the order that is made of an overlay's edges: by head, and by tail."""
     nodes = graph.node_count + len(overlay.new_nodes) + 1
-    return 2 * (8 * nodes + 4 * len(overlay.head)) if len(overlay.head) else 0
+    return 2 * 4 * (nodes + len(overlay.head)) if len(overlay.head) else 0
 
 
 def _without(edges: Int64, found: list[Int64]) -> Int64:
@@ -369,7 +354,20 @@ def _columns(graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64) -> _E
     )
 
 
-def _edge_keys(graph: KnowledgeGraph, overlay: Overlay, edges: Int64) -> Int64:
+def _of_smallest_keys(
+    graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64, count: int
+) -> Int64:
+    """Returns the ``count`` edges of the smallest keys out of more, in the order given."""
+    if not count:
+        return edges[:0]
+    keys = _edge_keys(graph, overlay, edges)
+    chosen: Int64 = edges[keys <= np.partition(keys, count - 1)[count - 1]]
+    return chosen
+
+
+def _edge_keys(graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64) -> Int64:
+    if overlay is None:
+        return graph.statement_keys[edges]
     keys = np.empty(len(edges), dtype=np.int64)
     is_extra = edges >= graph.edge_count
     keys[~is_extra] = graph.statement_keys[edges[~is_extra]]
@@ -382,7 +380,7 @@ def _degrees(graph: KnowledgeGraph, nodes: Int64) -> Int64:
     base = nodes < graph.node_count
     inner = nodes[base]
     for adjacency in (graph.out_edges, graph.in_edges):
-        degrees[base] += adjacency.indptr[inner + 1] - adjacency.indptr[inner]
+        degrees[base] += adjacency.degrees_of(inner)
     return degrees
 
 
@@ -402,7 +400,7 @@ def _node_keys(graph: KnowledgeGraph, overlay: Overlay | None, nodes: Int64) -> 
     entity = nodes < graph.entity_count
     keys[entity] = graph.node_keys[nodes[entity]]
     # A literal belongs to one statement, whose key is its own.
-    owners = graph.in_edges.edges[graph.in_edges.indptr[nodes[base & ~entity]]]
+    owners = graph.in_edges.edges_of(nodes[base & ~entity])
     keys[base & ~entity] = graph.statement_keys[owners]
     for place in np.flatnonzero(~base).tolist():
         assert overlay is not None

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from graph_service.errors import StoreCorruptError
 from graph_service.model.graph import (
     RANK_CODES,
-    Adjacency,
     Bool,
+    EdgeHeads,
     Int32,
     Int64,
     KnowledgeGraph,
@@ -27,12 +27,14 @@ from graph_service.model.graph import (
     SameAs,
     StatementIds,
     StringTable,
+    Topology,
     Uint8,
 )
 from graph_service.model.graph_arrays import join_texts, reorder_texts
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
 from graph_service.model.statement import Entity, EntityKind, Rank
+from graph_service.model.topology import edge_order
 from graph_service.model.values import EntityValue, stored_value
 from graph_service.store.protocol import EdgeRow
 from graph_service.store.search import name_keys
@@ -43,6 +45,12 @@ class PackedTexts(NamedTuple):
 
     data: bytes
     lengths: bytes
+
+    def table(self) -> StringTable:
+        """Returns them as a table."""
+        lengths = np.frombuffer(self.lengths, dtype=np.int64)
+        offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
+        return StringTable(np.frombuffer(self.data, dtype=np.uint8), offsets)
 
 
 def pack_texts(texts: Iterable[str], /) -> PackedTexts:
@@ -248,16 +256,25 @@ def build_from_columns(
     """
     # Entities first: what the statements name is looked up as they come.
     nodes = _Nodes(entities)
-    edges = _Edges(chunks, nodes.keys, info)
+    edges = _Edges(chunks, nodes, info)
     nodes.drop_unmentioned_redirects(edges)
     relation_keys = edges.sort()
     relations = relations_by_key()
     entity_count = len(nodes.keys)
     head, tail, rel = edges.heads, edges.tails, edges.relations
-    tail[edges.is_literal] = np.arange(len(edges.values), dtype=np.int32) + entity_count
+    tail[edges.is_literal] = edges.literal_numbers() + np.int32(entity_count)
     node_count = entity_count + len(edges.values)
     relation_labels = nodes.labels_of(relation_keys)
-    node_ids = join_texts(nodes.ids, edges.values)
+    node_ids = join_texts([nodes.ids, edges.values])
+    topology = Topology.build(
+        head,
+        rel,
+        tail,
+        edges.statement_keys,
+        entity_count=entity_count,
+        node_count=node_count,
+        relation_count=len(relation_keys),
+    )
     return KnowledgeGraph(
         name=info.name,
         edition=info.edition,
@@ -268,15 +285,11 @@ def build_from_columns(
         node_kinds=np.concatenate((nodes.kinds, _literal_kinds(edges.values))),
         relation_keys=relation_keys,
         relation_ids=StringTable.build(relations[int(key)] for key in relation_keys),
-        head=head,
-        rel=rel,
-        tail=tail,
+        topology=topology,
         statement_keys=edges.statement_keys,
-        statement_ids=StatementIds.pack(edges.statement_ids, head, node_ids),
+        statement_ids=edges.statement_ids(topology.head, node_ids),
         rank=edges.ranks,
         best=best_ranked(head, rel, edges.ranks, len(relation_keys)),
-        out_edges=Adjacency.build(head, node_count),
-        in_edges=Adjacency.build(tail, node_count),
         node_labels=nodes.labels,
         relation_labels=relation_labels,
         names=_name_index(names, nodes.keys),
@@ -304,17 +317,19 @@ class _Edges:
         heads, tails: Places among the keys of the nodes, int32; of a literal's tail, nothing.
     """
 
-    def __init__(self, chunks: Iterable[EdgeChunk], node_keys: Int64, info: GraphInfo) -> None:
+    def __init__(self, chunks: Iterable[EdgeChunk], nodes: _Nodes, info: GraphInfo) -> None:
         columns: list[list[npt.NDArray[np.generic]]] = [[] for _ in range(6)]
-        ids, values = _Texts(), _Texts()
+        self._ids: list[StatementIds] = []
+        values = _Texts()
         self._relation_numbers: dict[int, int] = {}
         for chunk in chunks:
             tails = np.zeros(len(chunk.tail_keys), dtype=np.int32)
             linked = ~chunk.is_literal
-            tails[linked] = _places(node_keys, chunk.tail_keys[linked], info)
+            tails[linked] = _places(nodes.keys, chunk.tail_keys[linked], info)
+            heads = _places(nodes.keys, chunk.head_keys, info)
             parts: tuple[npt.NDArray[np.generic], ...] = (
                 chunk.statement_keys,
-                _places(node_keys, chunk.head_keys, info),
+                heads,
                 self._numbers(chunk.relation_keys),
                 tails,
                 chunk.is_literal,
@@ -322,7 +337,8 @@ class _Edges:
             )
             for column, part in zip(columns, parts, strict=True):
                 column.append(part)
-            ids.extend(chunk.statement_ids)
+            # Packed as they come: as texts they are three times as long.
+            self._ids.append(StatementIds.pack(chunk.statement_ids.table(), heads, nodes.ids))
             values.extend(chunk.values)
         self.statement_keys: Int64 = _column(columns, 0, np.int64)
         self.heads: Int32 = _column(columns, 1, np.int32)
@@ -330,7 +346,7 @@ class _Edges:
         self.tails: Int32 = _column(columns, 3, np.int32)
         self.is_literal: Bool = _column(columns, 4, np.bool_)
         self.ranks: Uint8 = _column(columns, 5, np.uint8)
-        self.statement_ids, self.values = ids.table(), values.table()
+        self.values = values.table()
 
     def _numbers(self, keys: Int64) -> Int32:
         """Returns the relations' numbers, given as they first come."""
@@ -340,8 +356,8 @@ class _Edges:
         return np.array(own, dtype=np.int32)[places]
 
     def sort(self) -> Int64:
-        """Puts the statements in order of their keys, and the relations' numbers in order of
-        theirs, which it returns.
+        """Puts the statements in order of their edges' numbers, the values of literals in order of
+        their statements' keys, and the relations' numbers in order of their keys, which it returns.
         """
         relation_keys = np.array(list(self._relation_numbers), dtype=np.int64)
         order = np.argsort(relation_keys)
@@ -351,15 +367,24 @@ class _Edges:
         self._sort_statements()
         return relation_keys[order]
 
+    def statement_ids(self, heads: EdgeHeads, node_ids: StringTable) -> StatementIds:
+        """Returns the ids of the statements, given the heads of the edges."""
+        ids = StatementIds.join(self._ids, self._order, heads, node_ids)
+        self._ids.clear()
+        return ids
+
+    def literal_numbers(self) -> Int32:
+        """Returns the place among all literals of the value of each statement that has one."""
+        keys = self.statement_keys[self.is_literal]
+        numbers = np.empty(len(keys), dtype=np.int32)
+        numbers[np.argsort(keys)] = np.arange(len(keys), dtype=np.int32)
+        return numbers
+
     def _sort_statements(self) -> None:
-        keys = self.statement_keys
-        if bool(np.all(keys[1:] > keys[:-1])):
-            return
-        order = np.argsort(keys)
-        number_of_literal = np.cumsum(self.is_literal) - 1
-        self.values = reorder_texts(self.values, number_of_literal[order[self.is_literal[order]]])
-        self.statement_ids = reorder_texts(self.statement_ids, order)
-        self.statement_keys = keys[order]
+        self.values = reorder_texts(self.values, np.argsort(self.statement_keys[self.is_literal]))
+        order = edge_order(self.heads, self.statement_keys)
+        self._order = order
+        self.statement_keys = self.statement_keys[order]
         self.heads = self.heads[order]
         self.relations = self.relations[order]
         self.tails = self.tails[order]

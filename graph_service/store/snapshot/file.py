@@ -28,17 +28,19 @@ import orjson
 
 from graph_service.errors import StoreCorruptError
 from graph_service.model.graph import (
-    Adjacency,
+    Codes,
+    EdgeHeads,
     KnowledgeGraph,
     LabelColumn,
     NameIndex,
     SameAs,
     StatementIds,
     StringTable,
+    Topology,
 )
 from graph_service.model.graph_info import GraphInfo
 
-FORMAT = 4
+FORMAT = 5
 """Version of the layout; part of the file's name."""
 
 BLOCK_BYTES = 4 * 2**20
@@ -51,11 +53,7 @@ _CHECKING_THREADS = 2
 _PIECE_BYTES = 64 * 2**10
 _LABEL_SETS = ("node_labels", "relation_labels")
 _TABLES = ("node_ids", "relation_ids")
-_ADJACENCIES = ("out_edges", "in_edges")
-_COLUMNS = (
-    *("node_keys", "node_kinds", "relation_keys", "head", "rel", "tail"),
-    *("statement_keys", "rank", "best"),
-)
+_COLUMNS = ("node_keys", "node_kinds", "relation_keys", "statement_keys", "rank", "best")
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, IndexError, struct.error)
 
 Array = npt.NDArray[Any]
@@ -106,9 +104,19 @@ def arrays_of(graph: KnowledgeGraph, /) -> dict[str, Array]:
     arrays["statement_ids.numbers"], arrays["statement_ids.forms"] = ids.numbers, ids.forms
     arrays["statement_ids.others.data"] = ids.others.data
     arrays["statement_ids.others.offsets"] = ids.others.offsets
-    for name in _ADJACENCIES:
-        adjacency: Adjacency = getattr(graph, name)
-        arrays[f"{name}.indptr"], arrays[f"{name}.edges"] = adjacency.indptr, adjacency.edges
+    topology = graph.topology
+    assert topology.in_edges.edges is not None
+    arrays |= {
+        "topology.first": topology.head.first,
+        "topology.before": topology.head.before,
+        "topology.heads": topology.head.heads,
+        "topology.rel": topology.rel.data,
+        "topology.tail": topology.tail,
+        "topology.out_indptr": topology.out_edges.indptr,
+        "topology.in_indptr": topology.in_edges.indptr,
+        "topology.by_tail": topology.in_edges.edges,
+        "key_order": topology.key_order,
+    }
     arrays["names.name_keys"] = graph.names.name_keys
     arrays["names.nodes"] = graph.names.nodes
     arrays["names.is_alias"] = graph.names.is_alias
@@ -326,15 +334,28 @@ def _graph(arrays: dict[str, Any], header: dict[str, Any], info: GraphInfo) -> K
     parts: dict[str, Any] = {name: arrays[name] for name in _COLUMNS}
     parts |= {name: table(name) for name in _TABLES}
     parts |= {name: labels(name) for name in _LABEL_SETS}
+    topology = parts["topology"] = Topology.of_columns(
+        EdgeHeads(
+            arrays["topology.first"],
+            arrays["topology.before"],
+            arrays["topology.heads"],
+            count=len(arrays["topology.tail"]),
+        ),
+        Codes(arrays["topology.rel"]),
+        arrays["topology.tail"],
+        arrays["topology.out_indptr"],
+        arrays["topology.in_indptr"],
+        arrays["topology.by_tail"],
+        arrays["key_order"],
+        node_count=len(parts["node_kinds"]),
+    )
     parts["statement_ids"] = StatementIds(
         arrays["statement_ids.numbers"],
         arrays["statement_ids.forms"],
         table("statement_ids.others"),
-        arrays["head"],
+        topology.head,
         parts["node_ids"],
     )
-    for name in _ADJACENCIES:
-        parts[name] = Adjacency(arrays[f"{name}.indptr"], arrays[f"{name}.edges"])
     return KnowledgeGraph(
         name=info.name,
         edition=info.edition,

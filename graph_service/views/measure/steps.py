@@ -91,10 +91,7 @@ class Steps:
         known = front[front < graph.node_count]
         parts = [self._extra[out].others(front) for out in (True, False)]
         for adjacency, other in ((graph.out_edges, graph.tail), (graph.in_edges, graph.head)):
-            starts, stops = adjacency.indptr[known], adjacency.indptr[known + 1]
-            counts = stops - starts
-            offsets = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-            edges = adjacency.edges[np.repeat(starts, counts) + offsets]
+            edges = adjacency.edges_of(known)
             parts.append(other[edges[self._walked[edges]]])
         return np.concatenate(parts)
 

@@ -39,12 +39,13 @@ def _at_random(drawing: Drawing) -> Drawn:
     """A statement for each of the first edges: its head, any edge's relation, any entity."""
     graph, prepared, index = drawing.graph, drawing.prepared, drawing.index
     scope = drawing.scope()
+    by_key = graph.in_key_order(scope)
     everyone = Pools(np.array([0, len(index.linked)], dtype=np.int64), index.linked)
 
     def relations(edges: Int32) -> Int32:
         keys = graph.statement_keys
         hashes = drawing.stream.hashes(keys, at=edges, purpose="relation")
-        return graph.rel[scope[below(hashes, len(scope))]]
+        return graph.rel[by_key[below(hashes, len(scope))]]
 
     def choose(edges: Int32) -> Int32:
         head, rel = graph.head[edges], relations(edges)

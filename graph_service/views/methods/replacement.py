@@ -93,7 +93,8 @@ def _replaced(drawing: Drawing, scope: Int32) -> ViewDelta:
     chosen: Int64
     if drawing.spec.sampling is Sampling.OKGQA:
         counters = np.arange(asked, dtype=np.int64)
-        chosen = np.unique(below(stream.hashes(counters, purpose="draw"), len(scope)))
+        drawn = below(stream.hashes(counters, purpose="draw"), len(scope))
+        chosen = np.unique(np.argsort(graph.statement_keys[scope])[drawn])
         if len(chosen) < asked:
             drawing.notes.append(
                 f"sampling okgqa draws with replacement: {asked} edges were asked, "

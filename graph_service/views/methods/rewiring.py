@@ -58,10 +58,9 @@ class Outside:
         if known is None:
             self._deadline.check("looking for tails outside a neighbourhood")
             graph, linked = self._graph, self._index.linked
-            out, into = graph.out_edges, graph.in_edges
             free = np.ones(graph.node_count, dtype=np.bool_)
-            free[graph.tail[out.edges[out.indptr[head] : out.indptr[head + 1]]]] = False
-            free[graph.head[into.edges[into.indptr[head] : into.indptr[head + 1]]]] = False
+            free[graph.tail[graph.out_edges.of(head)]] = False
+            free[graph.head[graph.in_edges.of(head)]] = False
             free[head] = False
             known = self._known[head] = linked[free[linked]]
         return known

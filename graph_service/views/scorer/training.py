@@ -112,7 +112,7 @@ def train(
     quality = quality_of(trial.part(~half), _sigmoid(tested))
     for trainer, epochs in zip(trainers, more, strict=True):
         trainer.run(
-            *_triples(graph, index, np.flatnonzero(index.eligible)),
+            *_triples(graph, index, graph.in_key_order(np.flatnonzero(index.eligible))),
             epochs=epochs,
             deadline=deadline,
             progress=told,

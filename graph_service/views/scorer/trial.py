@@ -78,7 +78,7 @@ def make_trial(graph: KnowledgeGraph, index: PairIndex, random: np.random.Genera
     Raises:
         InputError: The graph has too few edges or relations.
     """
-    edges = np.flatnonzero(index.eligible)
+    edges = graph.in_key_order(np.flatnonzero(index.eligible))
     if len(edges) < LEAST_EDGES or len(index.relations) < 2:
         raise InputError(
             f"a scorer needs at least {LEAST_EDGES} statements with entity values and two "

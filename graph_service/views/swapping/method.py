@@ -170,7 +170,8 @@ def swap_with_replacement(
     """
     relations: list[int] = graph.rel[scope].tolist()
     hashes = stream.hashes(np.arange(2 * draws, dtype=np.int64), purpose="draw")
-    drawn = below(hashes, len(scope)).tolist() if len(scope) else []
+    by_key = np.argsort(graph.statement_keys[scope])
+    drawn = by_key[below(hashes, len(scope))].tolist() if len(scope) else []
     for start in range(0, len(drawn), _ROWS):
         deadline.check("swapping relations")
         part = drawn[start : start + _ROWS]

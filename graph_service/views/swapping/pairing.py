@@ -38,7 +38,7 @@ class Pairing:
 
     def __init__(self, graph: KnowledgeGraph, edges: Int32, index: PairIndex) -> None:
         # Looked up in any order: the fewer bytes, the likelier they lie in the processor's cache.
-        table = graph.rel.astype(np.min_scalar_type(2 * graph.relation_count))
+        table = graph.rel[:].astype(np.min_scalar_type(2 * graph.relation_count))
         table <<= 1
         table |= index.parallel
         self.rel = np.empty(len(edges), dtype=table.dtype)
