@@ -8,7 +8,7 @@ endings (``function_words``, ``inflection``) are grammar, not numbers.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class LinkingRules:
 
     def parameters(self) -> dict[str, float]:
         """Returns the numbers by name."""
-        return asdict(self)
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 LINKING_RULES = LinkingRules()

@@ -10,7 +10,7 @@ things of a place (``hungarian``). Each says how it was found, so that retrieval
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 
 import numpy as np
@@ -111,7 +111,7 @@ class StartRules:
 
     def parameters(self) -> dict[str, float]:
         """Returns the numbers by name."""
-        return asdict(self)
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 START_RULES = StartRules()

@@ -48,8 +48,8 @@ class StringTable(Sequence[str]):
         rows = np.asarray(indices, dtype=np.int64)
         starts = self.offsets[rows].tolist()
         ends = self.offsets[rows + 1].tolist()
-        data = self.data
-        return [bytes(data[a:b]).decode() for a, b in zip(starts, ends, strict=True)]
+        data = self.data.data
+        return [str(data[a:b], "utf-8") for a, b in zip(starts, ends, strict=True)]
 
 
 def join_texts(tables: Sequence[StringTable], /) -> StringTable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -168,6 +168,10 @@ class Encoder:
         if new:
             self._known.update(zip(new, self._encode(new), strict=True))
         return np.array([self._known[text] for text in texts], dtype=np.float32)
+
+    def learn(self, texts: Sequence[str], vectors: Iterable[npt.NDArray[np.float32]], /) -> None:
+        """Takes the vectors of some texts that are known already, float32 [d] each."""
+        self._known.update(zip(texts, vectors, strict=True))
 
     def question(self, text: str, /) -> npt.NDArray[np.float32]:
         """Returns what texts are compared with: the caller's own vector, else that of ``text``."""

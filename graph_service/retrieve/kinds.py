@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -65,9 +66,7 @@ class KindReader:
     ) -> None:
         self._preset = preset
         self._encode = encode
-        vectors = encode([*KINDS, *sorted(set(relation_texts))])
-        self._kinds, self._related = vectors[: len(KINDS)], vectors[len(KINDS) :]
-        self._is_relation = _nearest(self._kinds, self._related) >= preset.synonym_similarity
+        self._relation_texts = relation_texts
 
     def spoken(self, question: str, /) -> frozenset[str]:
         """Returns the kinds that a question, less the names in it, names."""
@@ -75,14 +74,25 @@ class KindReader:
         if not words:
             return frozenset()
         said = self._encode(words)
-        # "album" names the relation album where there is one, "nation" the relation nationality.
         like = _products(self._kinds, said)
-        nearer = _products(said, self._related).max(axis=1, initial=-1.0)
-        like[like <= nearer[None, :]] = -1.0
-        named = (like.max(axis=1) >= self._preset.kind_similarity) & ~self._is_relation
-        return frozenset(
-            kind for kind, is_named in zip(KINDS, named.tolist(), strict=True) if is_named
-        )
+        close = like >= self._preset.kind_similarity
+        kinds, names = np.flatnonzero(close.any(axis=1)), np.flatnonzero(close.any(axis=0))
+        if not len(kinds):
+            return frozenset()
+        # "album" names the relation album where there is one, "nation" the relation nationality.
+        nearer = _nearest(said[names], self._related)
+        is_relation = _nearest(self._kinds[kinds], self._related) >= self._preset.synonym_similarity
+        near = like[np.ix_(kinds, names)]
+        named = (close[np.ix_(kinds, names)] & (near > nearer)).any(axis=1) & ~is_relation
+        return frozenset(KINDS[kind] for kind in kinds[named].tolist())
+
+    @cached_property
+    def _kinds(self) -> Vectors:
+        return self._encode(KINDS)
+
+    @cached_property
+    def _related(self) -> Vectors:
+        return self._encode(sorted(set(self._relation_texts)))
 
 
 def relations_in(graph: KnowledgeGraph, /) -> HeadRelations:
@@ -154,7 +164,7 @@ def _shares(
     known = column >= 0
     has = np.zeros((len(heads), count), dtype=bool)
     has[of_head[known], column[known]] = True
-    head, column = np.nonzero(has)
+    head, column = np.divmod(np.flatnonzero(has), max(count, 1))
     begin = np.concatenate(([0], np.cumsum(np.bincount(head, minlength=len(heads)))))
     length = (begin[1:] - begin[:-1])[place]
     # Of each pair of a relation and one of its heads, the relations of that head.
@@ -165,11 +175,11 @@ def _shares(
     return share
 
 
-def _nearest(kinds: Vectors, others: Vectors) -> Float64:
-    """Returns the greatest cosine of each kind with any of the others; -1 without others."""
+def _nearest(texts: Vectors, others: Vectors) -> Float64:
+    """Returns the greatest cosine of each text with any of the others; -1 without others."""
     if not len(others):
-        return np.full(len(kinds), -1.0)
-    nearest: Float64 = _products(kinds, others).max(axis=1)
+        return np.full(len(texts), -1.0)
+    nearest: Float64 = _products(texts, others).max(axis=1)
     return nearest
 
 

@@ -77,9 +77,13 @@ class Labels:
         base = np.flatnonzero(numbers < self.graph.relation_count)
         texts: list[str] = [""] * len(numbers)
         labels = labels_of(self.graph.relation_labels, numbers[base], self.languages)
-        ids = self.graph.relation_ids.take(numbers[base])
-        for place, label, id_ in zip(base.tolist(), labels, ids, strict=True):
-            texts[place] = relation_words(label or id_) or id_
+        for place, label in zip(base.tolist(), labels, strict=True):
+            if label:
+                texts[place] = relation_words(label) or self.graph.relation_ids[int(numbers[place])]
+        bare = base[[not label for label in labels]]
+        ids = self.graph.relation_ids.take(numbers[bare])
+        for place, id_ in zip(bare.tolist(), ids, strict=True):
+            texts[place] = relation_words(id_) or id_
         for place in np.flatnonzero(numbers >= self.graph.relation_count).tolist():
             assert self.overlay is not None
             id_ = self.overlay.new_relations[int(numbers[place]) - self.graph.relation_count]

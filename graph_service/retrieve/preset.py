@@ -18,7 +18,7 @@ These numbers stand elsewhere, each with its reason beside it:
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, TypeAlias, get_type_hints
 
 from graph_service.errors import InputError
@@ -107,9 +107,8 @@ class Preset:
 
     def parameters(self) -> dict[str, Any]:
         """Returns the parameters by name, JSON-ready, the preset's own name left out."""
-        plain = asdict(self)
-        del plain["name"]
-        return plain
+        own = (field.name for field in fields(self) if field.name != "name")
+        return {name: getattr(self, name) for name in own}
 
     def require(self, strategy: Strategy, /) -> None:
         """Raises ``InputError`` where the preset has no such strategy."""

@@ -143,7 +143,7 @@ class QuestionLinker:
             )
             nodes = np.array([one.node for one in found], dtype=np.int32)
             return Linking((), nodes, (), starts=found)
-        linking = self._linked(base, request, preset)
+        linking = self._given(base, request, ())
         named = start_candidates(
             request.question,
             base.arrays,
@@ -170,15 +170,7 @@ class QuestionLinker:
             )
         spans = tuple((mention.start, mention.end) for mention in mentions)
         if request.entity_ids:
-            maker = TripleRenderer(base.arrays, None, request.languages)
-            given = [
-                self.node(base, id_, argument="entity_ids")
-                for id_ in dict.fromkeys(request.entity_ids)
-            ]
-            start_entities = list(dict.fromkeys(given))
-            refs = self.described(base, request.languages, maker.entities(start_entities))
-            entities = tuple(LinkedEntity(ref, "", -1, -1, 1.0) for ref in refs)
-            return Linking(entities, np.array(start_entities, dtype=np.int32), spans)
+            return self._given(base, request, spans)
         linked = self._shown(
             base,
             request,
@@ -194,6 +186,19 @@ class QuestionLinker:
         )
         start_entities = list(dict.fromkeys(mention.candidates[0].node for mention in mentions))
         return Linking(linked, np.array(start_entities, dtype=np.int32), spans, cuts)
+
+    def _given(
+        self, base: OpenGraph, request: RetrieveRequest, mentions: tuple[tuple[int, int], ...]
+    ) -> Linking:
+        """Returns the entities that the caller gave, beside what the question names."""
+        maker = TripleRenderer(base.arrays, None, request.languages)
+        given = (
+            self.node(base, id_, argument="entity_ids") for id_ in dict.fromkeys(request.entity_ids)
+        )
+        nodes = list(dict.fromkeys(given))
+        refs = self.described(base, request.languages, maker.entities(nodes))
+        entities = tuple(LinkedEntity(ref, "", -1, -1, 1.0) for ref in refs)
+        return Linking(entities, np.array(nodes, dtype=np.int32), mentions)
 
     def _shown(
         self, base: OpenGraph, request: RetrieveRequest, mentions: Sequence[JointMention]

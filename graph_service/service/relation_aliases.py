@@ -7,7 +7,7 @@ from functools import partial
 
 from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.model.graph_info import GraphInfo
-from graph_service.retrieve.learned.known_relations import RelationAliases
+from graph_service.retrieve.learned.relation_names import RelationAliases
 from graph_service.store.protocol import Store
 from graph_service.text.fold import relation_words
 

@@ -49,8 +49,8 @@ from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import ResolvedRequest, question_texts, run
 from graph_service.retrieve.kinds import HeadRelations
-from graph_service.retrieve.learned.known_relations import KnownRelations
 from graph_service.retrieve.learned.network import shipped_scorer
+from graph_service.retrieve.learned.relation_names import NamesScope, RelationNamer
 from graph_service.retrieve.learned.strategy import Asking, CandidateRanker, NetworkRanker
 from graph_service.retrieve.preset import (
     LEARNED,
@@ -167,7 +167,7 @@ class Retriever:
     ) -> None:
         self.candidate_ranker: CandidateRanker | None = None
         self.aliases = RelationAliasReader(store, memory=memory)
-        self._known_relations = KnownRelations()
+        self._relation_namer = RelationNamer(memory)
         self._store = store
         self._linker = QuestionLinker(store)
         self._views = views
@@ -428,12 +428,17 @@ class Retriever:
             else:
                 shipped_scorer().require(vectors.embedder.name)
                 ranker = NetworkRanker(shipped_scorer())
-        other_names = partial(
-            self._known_relations.others,
+        name_relations = partial(
+            self._relation_namer.named,
+            NamesScope(
+                info.edition,
+                info.fingerprints.content,
+                tuple(request.languages),
+                vectors.embedder.name,
+            ),
             self.aliases.of(info, request.languages),
-            vectors.embedder.name,
         )
-        return Asking(linking.starts, linking.given, ranker, other_names)
+        return Asking(linking.starts, linking.given, ranker, name_relations)
 
     def _lay(
         self,

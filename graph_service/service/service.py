@@ -26,7 +26,7 @@ from graph_service.model.limits import Deadline
 from graph_service.model.request import RetrieveRequest, ViewRef, check_languages
 from graph_service.model.result import RetrievalResult, SearchHit, SubgraphResult
 from graph_service.model.statement import Statement
-from graph_service.retrieve.learned.known_relations import RelationAliases
+from graph_service.retrieve.learned.relation_names import RelationAliases
 from graph_service.retrieve.learned.strategy import CandidateRanker
 from graph_service.service.batch import Outcome, check_count, retrieve_many
 from graph_service.service.browsing import (

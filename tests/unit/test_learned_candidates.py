@@ -93,6 +93,10 @@ def test_candidates_are_all_trails_by_start_and_relations(
         assert found.walks[number] == len(walks)
         ends = found.end_node[found.end_owner == number].tolist()
         assert ends == sorted({walk[-1] for walk in walks})
+        start, steps = key
+        before = [keys.index((start, steps[:depth])) for depth in range(1, len(steps))]
+        assert found.prefixes[number].tolist() == [*before, -1, -1][:2]
+        assert found.shorter[number] == [-1, *before][-1]
 
 
 def chain_of_choices() -> Region:
@@ -106,6 +110,7 @@ def test_most_promising_of_a_length_stay_and_the_cut_is_told() -> None:
     found, cuts = candidates_of(chain_of_choices(), preset=preset, likeness={3: 0.9, 5: 0.5})
     longer = [found.sequence(i) for i in range(len(found)) if found.length[i] == 2]
     assert longer == [((0, False), (3, False)), ((0, False), (5, False))]
+    assert found.shorter.tolist() == [-1, 0, 0]
     assert cuts == (Cut("sequences", CutReason.LIMIT, 2, 2, 5),)
 
 

@@ -24,7 +24,8 @@ from graph_service.retrieve.learned.features import (
     compare,
     describe,
 )
-from graph_service.retrieve.learned.relation_texts import RelationTexts, stem, stems_of
+from graph_service.retrieve.learned.relation_names import NamedRelation, stem, stems_of
+from graph_service.retrieve.learned.relation_texts import RelationTexts
 from graph_service.retrieve.preset import LEARNED
 
 QUESTION = "what is the religion of Ann's spouse?"
@@ -61,13 +62,12 @@ def candidates_of(region: Region) -> Candidates:
 
 
 def relations(names: dict[str, tuple[str, ...]] | None = None) -> RelationTexts:
-    of_relation = [(label, *(names or {}).get(label, ())) for label in RELATIONS]
-    counts = np.array([len(each) for each in of_relation])
-    return RelationTexts(
-        ENCODE([name for each in of_relation for name in each]).astype(np.float64),
-        np.cumsum(counts) - counts,
-        tuple(tuple(map(stems_of, each)) for each in of_relation),
-    )
+    named = []
+    for label in RELATIONS:
+        of_relation = (label, *(names or {}).get(label, ()))
+        stems = tuple(map(stems_of, of_relation))
+        named.append(NamedRelation(ENCODE(of_relation), stems, frozenset().union(*stems)))
+    return RelationTexts.of(named)
 
 
 PERSONS = {0: "person", 1: "person"}
@@ -84,6 +84,7 @@ def described(
         found,
         [start()],
         asked,
+        np.zeros(1, dtype=np.int64),
         texts,
         texts.likeness(asked),
         find_ends(found, region, others.get("kinds", PERSONS), [-1] * len(found)),  # type: ignore[arg-type]

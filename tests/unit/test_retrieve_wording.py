@@ -193,10 +193,10 @@ def test_costs_of_steps() -> None:
     wording = Wording(NAMES, hop_cost=0.01, inverse_cost=0.1)
     scorer = SequenceScorer(question, encode, wording, 10)
     assert scorer.score(moves(steps), share=1.0).tolist() == [0.38]
-    assert scorer.refine([steps]).tolist() == [0.38]
+    assert scorer.final([steps]).score.tolist() == [0.38]
     # One that was never scored is scored now.
     one, two = (scorer.final([((2, False),)]) for _ in range(2))
-    assert [part.tolist() for part in one] == [part.tolist() for part in two]
+    assert one.score.tolist() == two.score.tolist()
 
 
 def test_a_part_of_a_sequence_does_not_begin_at_the_kind_of_its_start() -> None:
@@ -210,7 +210,7 @@ def test_a_part_of_a_sequence_does_not_begin_at_the_kind_of_its_start() -> None:
     steps = ((2, False), (0, False))
     assert scorer.score(moves(steps), share=1.0).tolist() == [0.5]
     assert scorer.score(moves(((0, False),)), share=1.0).tolist() == [1.0]
-    assert scorer.refine([steps]).tolist() == [0.5]
+    assert scorer.final([steps]).score.tolist() == [0.5]
 
 
 def test_a_step_the_question_does_not_speak_of() -> None:
@@ -224,7 +224,7 @@ def test_a_step_the_question_does_not_speak_of() -> None:
         question, encode, Wording(NAMES, unsupported_step_cost=2.0, unsupported_step_margin=0.1), 10
     )
     scorer.score(moves(steps), share=1.0)
-    assert scorer.refine([steps]).tolist() == [pytest.approx(0.5 - 0.8)]
+    assert scorer.final([steps]).score.tolist() == [pytest.approx(0.5 - 0.8)]
 
 
 def test_no_text_is_embedded_twice_and_a_limit_holds() -> None:
@@ -236,7 +236,7 @@ def test_no_text_is_embedded_twice_and_a_limit_holds() -> None:
     scores = scorer.score(moves(*singles), share=1.0)
     assert int(np.isfinite(scores).sum()) == 2
     assert scorer.unscored == 1
-    scorer.refine(
+    scorer.final(
         [steps for steps, value in zip(singles, scores, strict=True) if np.isfinite(value)]
     )
     assert len(encode.texts) == len(set(encode.texts)) == 2

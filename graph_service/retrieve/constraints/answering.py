@@ -21,7 +21,7 @@ from graph_service.retrieve.constraints.meeting import (
 )
 from graph_service.retrieve.constraints.reading import Superlative, singular
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.learned.relation_texts import stem
+from graph_service.retrieve.learned.relation_names import stem
 
 Likeness = Callable[[Sequence[str], Sequence[str]], Float64]
 """Cosines of some texts with others, float64 [texts, others]."""

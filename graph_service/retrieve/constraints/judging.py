@@ -41,8 +41,9 @@ from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
 from graph_service.retrieve.context import RetrievalContext
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.learned.candidates import Candidates
-from graph_service.retrieve.learned.relation_texts import stem
+from graph_service.retrieve.learned.relation_names import stem
 from graph_service.retrieve.preset import LearnedPreset
+from graph_service.sorting import distinct
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 
@@ -103,6 +104,7 @@ class CandidateJudge:
         self._candidates = candidates
         self._known_texts = texts
         self._like: dict[DateConstraint, dict[int, float]] = {}
+        self._applying: dict[int, list[NamedNodes]] = {}
 
     def reads_nothing(self, start: int, /) -> bool:
         """Returns whether a question asks for entities and says nothing that could constrain them.
@@ -128,7 +130,7 @@ class CandidateJudge:
         """Words of the relations around, by global number."""
         found = dict(self._known_texts)
         # PageRank may have cut all statements of a relation.
-        lacking = sorted(set(np.unique(self.whole.rel).tolist()) - found.keys())
+        lacking = sorted(set(distinct(self.whole.rel).tolist()) - found.keys())
         labels = self._call.labels.relations(np.array(lacking, dtype=np.int64))
         return found | dict(zip(lacking, labels, strict=True))
 
@@ -204,10 +206,15 @@ class CandidateJudge:
             number,
             start,
             region.edges[edges].astype(np.int64),
-            np.searchsorted(self.whole.nodes, region.nodes[local]),
+            self._place[local],
             tuple(relation for relation, _ in candidates.sequence(number)),
             tuple(backward.tolist()),
         )
+
+    @cached_property
+    def _place(self) -> Int64:
+        """Place of each of the region's nodes in the surroundings, int64 [n]."""
+        return np.searchsorted(self.whole.nodes, self._call.region.nodes)
 
     def span(self, walks: CandidateWalks, /) -> tuple[int, int]:
         """Returns the characters of the name that a candidate starts at."""
@@ -216,13 +223,15 @@ class CandidateJudge:
 
     def applying(self, walks: CandidateWalks, /) -> list[NamedNodes]:
         """Returns the names that may constrain what a candidate leads to, longer ones first."""
-        span = self.span(walks)
-        stems = relation_stems(walks.relations, self.texts)
-        return [
-            named
-            for named in self.named
-            if applies(named, walks, span, self.question, self.around.around(named.nodes), stems)
-        ]
+        if walks.number not in self._applying:
+            span, around = self.span(walks), self.around.around
+            stems = relation_stems(walks.relations, self.texts)
+            self._applying[walks.number] = [
+                named
+                for named in self.named
+                if applies(named, walks, span, self.question, around(named.nodes), stems)
+            ]
+        return self._applying[walks.number]
 
     def fold(self, judged: list[JudgedCandidate], /) -> None:
         """Gives the score of walks that go too far to the walks less their last step.
@@ -249,13 +258,9 @@ class CandidateJudge:
         self, one: JudgedCandidate, known: Mapping[int, JudgedCandidate]
     ) -> JudgedCandidate | None:
         """Returns the candidate of a candidate's walks less their last step."""
-        all_, steps = self._candidates, len(one.walks.relations) - 1
-        same = (all_.start == one.walks.start) & (all_.length == steps)
-        for moves in (all_.relations, all_.backward):
-            same &= (moves[:, :steps] == moves[one.walks.number, :steps]).all(axis=1)
-        if not same.any():
+        number = int(self._candidates.shorter[one.walks.number])
+        if number < 0:
             return None
-        number = int(np.argmax(same))
         return known.get(number) or self.judge(RankedCandidate(number, -np.inf))
 
     def _leads_to_named(self, walks: CandidateWalks) -> bool:

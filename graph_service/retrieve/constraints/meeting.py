@@ -18,7 +18,7 @@ from graph_service.retrieve.constraints.dates import Days, days_of, days_of_text
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import DateConstraint, kin_of, singular
 from graph_service.retrieve.labels import Labels
-from graph_service.retrieve.learned.relation_texts import stem
+from graph_service.retrieve.learned.relation_names import stem
 from graph_service.text.fold import words
 from graph_service.text.function_words import EMPTY_IN_ENGLISH
 

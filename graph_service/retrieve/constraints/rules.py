@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ConstraintRules:
 
     def parameters(self) -> dict[str, float]:
         """Returns the numbers by name."""
-        return asdict(self)
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 CONSTRAINT_RULES = ConstraintRules()

@@ -48,6 +48,9 @@ class Candidates:
         walks: Number of walks of each, int64 [c].
         end_owner, end_node: The distinct ends of the candidates' walks: candidate and local node,
             both int64 [e], ascending.
+        prefixes: The candidates of the first step, of the first two and so on that each one goes
+            on from, int64 [c, hops - 1]; -1 where there is none.
+        shorter: The candidate that each one goes on from by its last step, int64 [c]; -1 for none.
     """
 
     start: Int64
@@ -58,6 +61,8 @@ class Candidates:
     walks: Int64
     end_owner: Int64
     end_node: Int64
+    prefixes: Int64
+    shorter: Int64
     _levels: tuple[_Level, ...]
     _sequence: Int64
 
@@ -116,6 +121,7 @@ def find_candidates(
     begin = _Level(none, starts, none, np.zeros(count, bool), np.arange(count))
     hops = min(preset.hops, preset.max_path_length)
     owner = np.arange(count)
+    before = none
     moves = np.zeros((count, hops), dtype=np.int64)
     length = np.zeros(count, dtype=np.int64)
     total = np.zeros(count)
@@ -127,10 +133,10 @@ def find_candidates(
         promise = total / np.sqrt(np.maximum(length, 1)) - doubt[owner]
         sources, cut = _affordable(last, sources, promise, table, preset.work_budget)
         cuts.extend(cut)
-        level, before, step = table.walk_on(levels, sources)
+        level, old, step = table.walk_on(levels, sources)
         if not len(level.node):
             break
-        pairs, place = ranked(before * (2 * table.relation_count) + step)
+        pairs, place = ranked(old * (2 * table.relation_count) + step)
         parent, step = np.divmod(pairs, 2 * table.relation_count)
         first = len(owner)
         added = moves[parent].copy()
@@ -139,6 +145,7 @@ def find_candidates(
         length = np.concatenate((length, np.full(len(pairs), depth)))
         total = np.concatenate((total, total[parent] + likeness[owner[parent], step // 2]))
         owner = np.concatenate((owner, owner[parent]))
+        before = np.concatenate((before, parent))
         levels.append(_Level(level.parent, level.node, level.edge, level.backward, first + place))
         new = np.arange(first, len(owner))
         most = preset.candidates_per_length
@@ -148,7 +155,10 @@ def find_candidates(
             cuts.append(Cut("sequences", CutReason.LIMIT, most, most, len(pairs)))
         kept.append(new)
     chosen = np.concatenate(kept)
-    walks, end_owner, end_node = _ends(levels, chosen, len(owner), region.node_count)
+    place = np.full(len(owner), -1)
+    place[chosen] = np.arange(len(chosen))
+    walks, end_owner, end_node = _ends(levels, place, len(chosen), region.node_count)
+    prefixes = _prefixes(before, length[chosen], chosen, place, hops)
     return (
         Candidates(
             owner[chosen],
@@ -159,6 +169,8 @@ def find_candidates(
             walks,
             end_owner,
             end_node,
+            prefixes,
+            np.where(length[chosen] > 1, place[before[chosen]], -1),
             tuple(levels),
             chosen,
         ),
@@ -166,17 +178,34 @@ def find_candidates(
     )
 
 
+def _prefixes(before: Int64, length: Int64, chosen: Int64, place: Int64, hops: int) -> Int64:
+    """Returns ``Candidates.prefixes``.
+
+    Args:
+        before: The sequence that each sequence goes on from, int64 [s].
+        length: Steps of the chosen ones, int64 [c].
+        chosen: The sequences that are candidates, int64 [c].
+        place: The candidate that each sequence is, int64 [s]; -1 for none.
+        hops: Most steps.
+    """
+    found = np.full((len(chosen), hops - 1), -1)
+    sequence = chosen
+    for back in range(1, hops):
+        sequence = before[sequence]
+        rows = np.flatnonzero(length > back)
+        found[rows, length[rows] - back - 1] = place[sequence[rows]]
+    return found
+
+
 def _ends(
-    levels: list[_Level], chosen: Int64, sequence_count: int, node_count: int
+    levels: list[_Level], place: Int64, count: int, node_count: int
 ) -> tuple[Int64, Int64, Int64]:
-    """Returns the number of walks of each chosen sequence, and the pairs of it and an end."""
-    place = np.full(sequence_count, -1)
-    place[chosen] = np.arange(len(chosen))
-    sequence = np.concatenate([level.sequence for level in levels[1:]] or [chosen[:0]])
-    node = np.concatenate([level.node for level in levels[1:]] or [chosen[:0]])
+    """Returns the number of walks of each candidate, and the pairs of it and an end."""
+    sequence = np.concatenate([level.sequence for level in levels[1:]] or [place[:0]])
+    node = np.concatenate([level.node for level in levels[1:]] or [place[:0]])
     owner = place[sequence]
     held = owner >= 0
-    walks = np.bincount(owner[held], minlength=len(chosen))
+    walks = np.bincount(owner[held], minlength=count)
     pairs = distinct(owner[held] * np.int64(node_count) + node[held])
     end_owner, end_node = np.divmod(pairs, np.int64(max(node_count, 1)))
     return walks, end_owner, end_node
@@ -192,11 +221,12 @@ class _StepTable:
         # One of a thing about itself is walked forward alone.
         steps = np.flatnonzero((source != target) | (np.arange(len(source)) % 2 == 0))
         order = steps[stable_order(source[steps])]
+        edge, backward = order >> 1, order & 1
         self.relation_count = max(len(relation_numbers), 1)
         self.target = target[order].astype(np.int64)
-        self.edge, backward = np.divmod(order, 2)
+        self.edge = edge
         relation = ranked(region.rel.astype(np.int64))[1]
-        self.step = relation[self.edge] * 2 + backward
+        self.step = relation[edge] * 2 + backward
         count = np.bincount(source[steps], minlength=region.node_count)
         self.begin = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(count)))
 
@@ -209,19 +239,20 @@ class _StepTable:
         last = levels[-1]
         nodes = last.node[sources]
         count = self.count(nodes)
-        owner = np.repeat(np.arange(len(nodes)), count)
+        parent = np.repeat(sources, count)
         offset = np.cumsum(count) - count
-        place = np.arange(len(owner)) - offset[owner] + self.begin[nodes][owner]
-        edge, target, parent = self.edge[place], self.target[place], sources[owner]
+        place = np.arange(len(parent)) + np.repeat(self.begin[nodes] - offset, count)
+        edge, target = self.edge[place], self.target[place]
         fresh = np.ones(len(edge), dtype=bool)
         above = parent
         for level in reversed(levels[1:]):
             fresh &= edge != level.edge[above]
             above = level.parent[above]
         fresh |= target == last.node[parent]
-        place, edge, target, parent = place[fresh], edge[fresh], target[fresh], parent[fresh]
+        if not fresh.all():
+            place, edge, target, parent = place[fresh], edge[fresh], target[fresh], parent[fresh]
         step = self.step[place]
-        level = _Level(parent, target, edge, step % 2 == 1, step[:0])
+        level = _Level(parent, target, edge, (step & 1).astype(bool), step[:0])
         return level, last.sequence[parent], step
 
 
@@ -232,7 +263,7 @@ def _affordable(
     counts = table.count(last.node[sources])
     if counts.sum() <= budget:
         return sources, ()
-    used = np.unique(last.sequence[sources])
+    used = distinct(last.sequence[sources])
     steps = np.bincount(last.sequence[sources], weights=counts, minlength=len(promise))[used]
     order = np.lexsort((used, -np.round(promise[used], 5)))
     fits = max(int(np.searchsorted(np.cumsum(steps[order]), budget, side="right")), 1)

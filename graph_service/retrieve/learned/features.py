@@ -17,6 +17,7 @@ from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.ends import Ends
 from graph_service.retrieve.learned.relation_texts import Likeness, RelationTexts
 from graph_service.retrieve.learned.words import WORD_NAMES, of_words
+from graph_service.sorting import ranked
 
 _RELATION = (
     "mean_cosine", "sum_cosine", "most_cosine", "least_cosine", "last_cosine", "first_cosine",
@@ -56,12 +57,17 @@ RELATIVE_NAMES = (
 """What is told of those beside the others of the same start."""
 FINAL_NAMES = (*NAMES, *TEXT_NAMES, *RELATIVE_NAMES)
 _LEAST_GAP = 0.1
+_NO_LONGER = (-0.2, -0.3, -0.3)
+"""What is gained at most by going on, where no longer sequence is among the chosen."""
+_LEAST_SQUARE = 1e-12
+"""Of the length of a sum of vectors, so that none is divided by 0."""
 
 
 def describe(
     candidates: Candidates,
     starts: Sequence[StartCandidate],
     asked: Sequence[Asked],
+    asked_of: Int64,
     relations: RelationTexts,
     likeness: Sequence[Likeness],
     ends: Ends,
@@ -78,9 +84,10 @@ def describe(
     Args:
         candidates: c of them.
         starts: What is known of each start.
-        asked: The question as asked of each start.
+        asked: The question as asked of the starts, each way once.
+        asked_of: Which of these is asked of each start, int64 [len(starts)].
         relations: Names of the region's relations.
-        likeness: How like they are to the question as asked of each start.
+        likeness: How like they are to each way of asking.
         ends: What the candidates lead to.
         kind_vectors: Unit vectors of ``KINDS``, float64 [kinds, d].
         question_words: Of ``asked_by``.
@@ -89,42 +96,59 @@ def describe(
         given: Whether the caller gave the start entities.
     """
     found = np.zeros((len(candidates), len(NAMES)))
-    for number, (start, of_start, like) in enumerate(zip(starts, asked, likeness, strict=True)):
-        rows = np.flatnonzero(candidates.start == number)
+    of_candidate = asked_of[candidates.start]
+    for number, (ask, like) in enumerate(zip(asked, likeness, strict=True)):
+        rows = np.flatnonzero(of_candidate == number)
         if not len(rows):
             continue
         columns = [
-            *_of_relations(candidates, rows, of_start, relations, like),
-            *of_words(candidates, rows, of_start, relations, like, ends, kind_vectors),
-            *_of_shape(candidates, rows, of_start, ends),
-            *_of_ends(rows, of_start, ends, kind_vectors),
-            *_of_question(candidates, rows, of_start, ends, question_words),
+            *_of_relations(candidates, rows, relations, like),
+            *of_words(candidates, rows, ask, relations, like, ends, kind_vectors),
+            *_of_shape(candidates, rows, ask, ends),
+            *_of_ends(rows, ask, ends, kind_vectors),
+            *_of_question(candidates, rows, ask, ends, question_words),
         ]
-        link = _of_start(start, starts, question_length, writes_capitals, given=given)
-        found[rows] = np.column_stack([*columns, *(np.full(len(rows), value) for value in link)])
+        found[rows, : len(columns)] = np.array(columns).T
+    links = np.array(
+        [
+            _of_start(start, starts, question_length, writes_capitals, given=given)
+            for start in starts
+        ]
+    )
+    found[:, -len(_START) :] = links[candidates.start]
     return found
 
 
 def _of_relations(
-    candidates: Candidates, rows: Int64, asked: Asked, relations: RelationTexts, likeness: Likeness
+    candidates: Candidates, rows: Int64, relations: RelationTexts, likeness: Likeness
 ) -> list[Float64]:
-    held, place, length = (
-        candidates.steps[rows],
-        candidates.relations[rows],
-        candidates.length[rows],
-    )
-    labels = relations.labels
-    own, nearest = likeness.label, likeness.nearest
-    cosine = np.where(held, nearest[place], 0.0)
-    used = np.where(held[..., None], labels[place], 0.0)
-    whole = _length_one(used.sum(axis=1)) @ asked.vector
-    part = np.where(length > 1, np.where(held, nearest[place], -1.0).max(axis=1), whole)
+    held, length = candidates.steps[rows], candidates.length[rows]
+    place = candidates.relations[rows]
+    own, nearest = np.where(held, likeness.label[place], 0.0), likeness.nearest[place]
+    cosine = np.where(held, nearest, 0.0)
+    # The sum of some labels' vectors is as long as the root of all their products.
+    used, at = ranked(place.ravel())
+    labels = relations.vectors[relations.first[used]]
+    products, at = labels @ labels.T, at.reshape(place.shape)
+
+    def likeness_of_sum(steps: tuple[int, ...]) -> Float64:
+        among = list(steps)
+        total = sum(
+            np.where(held[:, left] & held[:, right], products[at[:, left], at[:, right]], 0.0)
+            for left in steps
+            for right in steps
+        )
+        like: Float64 = own[:, among].sum(axis=1) / np.sqrt(np.maximum(total, _LEAST_SQUARE))
+        return like
+
+    hops = place.shape[1]
+    whole = likeness_of_sum(tuple(range(hops)))
+    part = np.where(length > 1, np.where(held, nearest, -1.0).max(axis=1), whole)
     for left, right in ((0, 1), (1, 2), (0, 2)):
-        if used.shape[1] > right:
-            pair = _length_one(used[:, left] + used[:, right]) @ asked.vector
-            part = np.where(length > 2, np.maximum(part, pair), part)
+        if hops > right:
+            part = np.where(length > 2, np.maximum(part, likeness_of_sum((left, right))), part)
     return [
-        np.where(held, own[place], 0.0).sum(axis=1) / length,
+        own.sum(axis=1) / length,
         whole,
         np.where(held, cosine, -1.0).max(axis=1),
         np.where(held, cosine, 2.0).min(axis=1),
@@ -243,24 +267,20 @@ def compare(candidates: Candidates, chosen: Int64, described: Float64, text: Flo
         text: ``TEXT_NAMES`` of the chosen.
     """
     found = np.zeros((len(chosen), len(RELATIVE_NAMES)))
+    found[:, :3] = _NO_LONGER
     own = described[chosen, NAMES.index("own_last")]
-    keys = [
-        (int(candidates.start[number]), candidates.sequence(number)) for number in chosen.tolist()
-    ]
-    place = {key: row for row, key in enumerate(keys)}
-    longer: dict[int, list[int]] = {}
-    for row, (start, sequence) in enumerate(keys):
-        shorter = place.get((start, sequence[:-1]))
-        if shorter is not None:
-            longer.setdefault(shorter, []).append(row)
-            found[row, 3] = text[row, 0] - text[shorter, 0]
-            found[row, 4] = text[row, 4] - text[shorter, 4]
-    for row in range(len(chosen)):
-        others = longer.get(row, [])
-        found[row, 0] = max((own[other] for other in others), default=-0.2)
-        found[row, 1] = max((text[other, 0] - text[row, 0] for other in others), default=-0.3)
-        found[row, 2] = max((text[other, 4] - text[row, 4] for other in others), default=-0.3)
-        found[row, 7] = float(bool(others))
+    # The last place is that of no candidate, -1.
+    row_of = np.full(len(candidates) + 1, -1)
+    row_of[chosen] = np.arange(len(chosen))
+    shorter = row_of[candidates.shorter[chosen]]
+    longer = np.flatnonzero(shorter >= 0)
+    shorter = shorter[longer]
+    found[longer, 3] = text[longer, 0] - text[shorter, 0]
+    found[longer, 4] = text[longer, 4] - text[shorter, 4]
+    found[shorter, :3] = -np.inf
+    for column, gained in enumerate((own[longer], found[longer, 3], found[longer, 4])):
+        np.maximum.at(found[:, column], shorter, gained)
+    found[shorter, 7] = 1.0
     starts = candidates.start[chosen]
     for start in np.unique(starts).tolist():
         rows = np.flatnonzero(starts == start)
@@ -275,9 +295,3 @@ def compare(candidates: Candidates, chosen: Int64, described: Float64, text: Flo
         value = described[chosen, NAMES.index(name)]
         found[:, column] = value - value.max(initial=-1.0)
     return found
-
-
-def _length_one(rows: Float64) -> Float64:
-    size = np.linalg.norm(rows, axis=1, keepdims=True)
-    shortened: Float64 = rows / np.maximum(size, 1e-6)
-    return shortened

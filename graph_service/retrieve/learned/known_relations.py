@@ -8,7 +8,7 @@ with (``relation_phrases.jsonl``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -19,15 +19,11 @@ from graph_service.retrieve.context import Encode
 from graph_service.retrieve.learned.relation_phrases import read_phrases
 from graph_service.text.function_words import content_words
 
-RelationAliases = Callable[[Sequence[str]], Sequence[Sequence[str]]]
-"""Gives the other names of some relations, by id."""
-
 LEAST_LIKE = 0.7
 """Cosine of a label with a name of a common relation from which on they may mean the same."""
 MARGIN = 0.02
 """Relations whose nearest names are so much less like the label at most count as well."""
 _DIGITS = 5
-_MOST_LABELS = 20_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,54 +41,22 @@ class _Table:
     words: tuple[tuple[str, ...], ...]
 
 
-class KnownRelations:
-    """Gives relations the names of common ones. Thread-safe; labels are looked up once."""
+def names_like(labels: Sequence[str], encode: Encode, /) -> list[tuple[str, ...] | None]:
+    """Returns the names of the common relations that each label is most like.
 
-    def __init__(self) -> None:
-        self._names: dict[tuple[str, str], tuple[str, ...]] = {}
+    Args:
+        labels: Of relations, distinct.
+        encode: Texts to unit vectors; zeros for lack of time.
 
-    def others(
-        self,
-        aliases: RelationAliases,
-        embedder: str,
-        ids: Sequence[str],
-        labels: Sequence[str],
-        encode: Encode,
-        /,
-    ) -> list[Sequence[str]]:
-        """Returns the other names of some relations.
-
-        Args:
-            aliases: Gives those that the graph has, by id.
-            embedder: Name of what ``encode`` encodes with.
-            ids: Of the relations.
-            labels: Of the relations, in the same order.
-            encode: Texts to unit vectors.
-        """
-        found = list(aliases(ids))
-        lacking = [label for label, names in zip(labels, found, strict=True) if not names]
-        like = self._like(lacking, embedder, encode)
-        return [names or like[label] for label, names in zip(labels, found, strict=True)]
-
-    def _like(
-        self, labels: Sequence[str], embedder: str, encode: Encode
-    ) -> dict[str, tuple[str, ...]]:
-        known = {label: self._names.get((embedder, label)) for label in labels}
-        found = {label: names for label, names in known.items() if names is not None}
-        new = [label for label in known if label not in found]
-        if new:
-            made = dict(zip(new, _names_like(new, encode), strict=True))
-            if len(self._names) + len(made) > _MOST_LABELS:
-                self._names = {}
-            self._names.update(((embedder, label), names) for label, names in made.items())
-            found.update(made)
-        return found
-
-
-def _names_like(labels: Sequence[str], encode: Encode) -> list[tuple[str, ...]]:
+    Returns:
+        None for a label where a vector was lacking.
+    """
     table = _read()
     vectors = encode([*labels, *table.names]).astype(np.float64)
-    cosines: Float64 = np.round(vectors[: len(labels)] @ vectors[len(labels) :].T, _DIGITS)
+    of_labels, of_names = vectors[: len(labels)], vectors[len(labels) :]
+    if not of_names.any(axis=1).all():
+        return [None] * len(labels)
+    cosines: Float64 = np.round(of_labels @ of_names.T, _DIGITS)
     near = cosines >= np.maximum(cosines.max(axis=1, keepdims=True) - MARGIN, LEAST_LIKE)
     return [
         tuple(
@@ -100,7 +64,9 @@ def _names_like(labels: Sequence[str], encode: Encode) -> list[tuple[str, ...]]:
                 name for known in np.unique(table.owner[row]) for name in table.words[known]
             )
         )
-        for row in near
+        if vector.any()
+        else None
+        for row, vector in zip(near, of_labels, strict=True)
     ]
 
 

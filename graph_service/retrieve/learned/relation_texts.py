@@ -1,17 +1,15 @@
-"""The names of a region's relations, as vectors and as stems of words."""
+"""How like the names of a region's relations are to a question."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from graph_service.model.graph import Float64, Int64
 from graph_service.retrieve.learned.asked import Asked
-from graph_service.text.fold import words
-from graph_service.text.function_words import EMPTY_IN_ENGLISH
+from graph_service.retrieve.learned.relation_names import NamedRelation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,19 +32,21 @@ class RelationTexts:
     """The names of a region's relations, ``r`` relations of ``n`` names.
 
     Attributes:
+        named: The names of each.
         vectors: Unit vectors of all names, those of one relation together, float64 [n, d].
         first: Place of each relation's first name, its label, int64 [r].
-        stems: Stems of each name's words, by relation.
     """
 
+    named: Sequence[NamedRelation]
     vectors: Float64
     first: Int64
-    stems: tuple[tuple[frozenset[str], ...], ...]
 
-    @property
-    def labels(self) -> Float64:
-        """Vectors of the labels, float64 [r, d]."""
-        return self.vectors[self.first]
+    @classmethod
+    def of(cls, named: Sequence[NamedRelation], /) -> RelationTexts:
+        """Returns the names of some relations together."""
+        parts = [relation.vectors for relation in named] or [np.zeros((0, 0), dtype=np.float32)]
+        counts = np.array([len(relation.vectors) for relation in named], dtype=np.int64)
+        return cls(named, np.concatenate(parts, dtype=np.float64), np.cumsum(counts) - counts)
 
     def likeness(self, asked: Sequence[Asked], /) -> list[Likeness]:
         """Returns how like the relations are to a question as asked of several entities.
@@ -73,29 +73,3 @@ class RelationTexts:
             )
             for number, each in enumerate(asked)
         ]
-
-
-def stem(word: str, /) -> str:
-    """Returns an English word without its commonest endings.
-
-    >>> stem("directed"), stem("director"), stem("films")
-    ('direct', 'direct', 'film')
-    """
-    for ending, least in (
-        ("ing", 6),
-        ("ed", 5),
-        ("es", 5),
-        ("er", 5),
-        ("or", 5),
-        ("s", 4),
-        ("e", 4),
-    ):
-        if word.endswith(ending) and len(word) >= least:
-            return word[: -len(ending)]
-    return word
-
-
-@lru_cache(maxsize=1 << 16)
-def stems_of(name: str, /) -> frozenset[str]:
-    """Returns the stems of a name's words, function words left out."""
-    return frozenset(stem(word) for word in words(name) if word not in EMPTY_IN_ENGLISH)

@@ -6,7 +6,7 @@ may mean, and how well an entity's relations fit the question tells whether it i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -25,7 +25,7 @@ from graph_service.retrieve.constraints.choosing import Chosen, choose
 from graph_service.retrieve.constraints.judging import RankedCandidate
 from graph_service.retrieve.constraints.naming import Mention
 from graph_service.retrieve.constraints.rules import CONSTRAINT_RULES
-from graph_service.retrieve.context import Encode, RetrievalContext, Selection
+from graph_service.retrieve.context import RetrievalContext, Selection
 from graph_service.retrieve.kinds import KINDS, KindReader, head_kinds
 from graph_service.retrieve.learned.asked import Asked, asked_by, read_asked
 from graph_service.retrieve.learned.breadth import asks_openly, spread
@@ -33,16 +33,14 @@ from graph_service.retrieve.learned.candidates import find_candidates
 from graph_service.retrieve.learned.ends import Ends, find_ends
 from graph_service.retrieve.learned.features import TEXT_NAMES, compare, describe
 from graph_service.retrieve.learned.network import SCORE_DIGITS, CandidateScorer
-from graph_service.retrieve.learned.relation_texts import RelationTexts, stems_of
+from graph_service.retrieve.learned.relation_names import NameRelations
+from graph_service.retrieve.learned.relation_texts import RelationTexts
 from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.strategy import TripleTexts, most_walks, pick_walks
 from graph_service.retrieve.sequences.walks import Walk
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
 from graph_service.sorting import distinct
 from graph_service.text.function_words import content_words
-
-RelationNames = Callable[[Sequence[str], Sequence[str], Encode], Sequence[Sequence[str]]]
-"""Gives the other names of some relations, by id and label."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,11 +61,18 @@ class Finalists:
 class QuestionReader:
     """What one question makes of a region: its candidates and what is told of each.
 
+    Attributes:
+        texts: Words of the region's relations, by global number.
+        asked: The question as asked of the starts, each way once: starts that the same words name
+            share theirs.
+        asked_of: Which of these is asked of each start, int64 [starts].
+        candidates, cuts: What the walks found, and what limits left out.
+
     Args:
         call: The retrieval.
         question: As asked.
         starts: What is known of the region's start entities, in their order.
-        other_names: Gives the other names of relations.
+        name_relations: Gives the names of relations.
         given: Whether the caller gave the start entities.
     """
 
@@ -76,7 +81,7 @@ class QuestionReader:
         call: RetrievalContext[LearnedPreset],
         question: str,
         starts: Sequence[StartCandidate],
-        other_names: RelationNames,
+        name_relations: NameRelations,
         /,
         *,
         given: bool,
@@ -89,28 +94,16 @@ class QuestionReader:
         numbers = distinct(region.rel)
         labels = call.labels.relations(numbers)
         self.texts = dict(zip(numbers.tolist(), labels, strict=True))
-        others = other_names(call.labels.relation_ids(numbers), labels, call.encode)
-        names = [
-            list(dict.fromkeys((label, *other)))
-            for label, other in zip(labels, others, strict=True)
-        ]
-        spans = {start: (start.start, start.end) if start.start >= 0 else None for start in starts}
-        told = [name for of_relation in names for name in of_relation]
-        vectors = call.encode([*told, *KINDS])[: len(told)].astype(np.float64)
-        read = {
-            span: read_asked(question, span, call.encode) for span in dict.fromkeys(spans.values())
-        }
-        self.asked: list[Asked] = [read[spans[start]] for start in starts]
-        counts = np.array([len(of_relation) for of_relation in names], dtype=np.int64)
-        self._relations = RelationTexts(
-            vectors,
-            np.cumsum(counts) - counts,
-            tuple(tuple(map(stems_of, of_relation)) for of_relation in names),
-        )
+        named = name_relations(call.labels.relation_ids(numbers), labels, call.encode)
+        call.encode.learn(labels, [relation.vectors[0] for relation in named])
+        self._relations = RelationTexts.of(named)
+        spans = [(start.start, start.end) if start.start >= 0 else None for start in starts]
+        ways = list(dict.fromkeys(spans))
+        self.asked: list[Asked] = [read_asked(question, span, call.encode) for span in ways]
+        self.asked_of: Int64 = np.array([ways.index(span) for span in spans], dtype=np.int64)
         call.clock.stage("names")
-        heard = dict(zip(read, self._relations.likeness(list(read.values())), strict=True))
-        self._likeness = [heard[spans[start]] for start in starts]
-        nearest: Float64 = np.stack([each.nearest for each in self._likeness])
+        self._likeness = self._relations.likeness(self.asked)
+        nearest: Float64 = np.stack([each.nearest for each in self._likeness])[self.asked_of]
         preset = call.preset
         doubt = np.array(
             [
@@ -154,6 +147,7 @@ class QuestionReader:
             self.candidates,
             self._starts,
             self.asked,
+            self.asked_of,
             self._relations,
             self._likeness,
             ends,
@@ -170,11 +164,11 @@ class QuestionReader:
         """Returns what is told of some candidates once their sequences are in words."""
         candidates, preset = self.candidates, self._call.preset
         text = np.zeros((len(numbers), len(TEXT_NAMES)))
-        owner = candidates.start[numbers]
+        owner = self.asked_of[candidates.start[numbers]]
         reader = KindReader(self.texts.values(), preset, encode=self._call.encode)
-        for start in np.unique(owner).tolist():
-            rows = np.flatnonzero(owner == start)
-            asked = self.asked[start]
+        for way in distinct(owner).tolist():
+            rows = np.flatnonzero(owner == way)
+            asked = self.asked[way]
             spoken = reader.spoken(asked.text)
             kinds = {rel: kind for rel, kind in self._kinds.items() if kind in spoken}
             said = content_words(asked.text)
@@ -196,10 +190,10 @@ class QuestionReader:
                 scorer = SequenceScorer(
                     asked.vector.astype(np.float32), self._call.encode, wording, preset.max_embedded
                 )
-                score, lacking = scorer.final(sequences)
-                text[rows, column] = [scorer.similarity[scorer.text(each)] for each in sequences]
-                text[rows, column + 1] = lacking
-                text[rows, column + 2] = score
+                final = scorer.final(sequences)
+                text[rows, column] = final.similarity
+                text[rows, column + 1] = final.lacking
+                text[rows, column + 2] = final.score
                 if not column:
                     text[rows, 3] = float(bool(kinds))
         beside = compare(candidates, numbers, self.described, text)
@@ -292,13 +286,13 @@ class Asking:
         starts: What is known of the start entities; by global node.
         given: Whether the caller gave them.
         ranker: Orders the candidates.
-        other_names: Gives the other names of relations.
+        name_relations: Gives the names of relations.
     """
 
     starts: Sequence[StartCandidate]
     given: bool
     ranker: CandidateRanker
-    other_names: RelationNames
+    name_relations: NameRelations
 
     def of_region(self, nodes: Sequence[int], /) -> list[StartCandidate]:
         """Returns what is known of a region's start entities.
@@ -317,7 +311,7 @@ def by_learning(
     """Returns the walks of the candidates that the ranker puts first."""
     region, preset = call.region, call.preset
     starts = asking.of_region(region.nodes[region.start_entities].tolist())
-    reader = QuestionReader(call, question, starts, asking.other_names, given=asking.given)
+    reader = QuestionReader(call, question, starts, asking.name_relations, given=asking.given)
     candidates = reader.candidates
     if not len(candidates):
         return replace(pick_walks(call, (), reader.cuts, more=False), confident=False)
@@ -391,17 +385,23 @@ def _walks(
         met, missed = chosen.met_by(number, len(edges)), chosen.missed_by(number, len(edges))
         backward = candidates.backward[number, : edges.shape[1]].tolist()
         if len(edges) > 1:
-            if start not in texts:
-                vector = reader.asked[start].vector.astype(np.float32)
-                texts[start] = TripleTexts(call, vector, reader.texts)
-            used = np.unique(edges)
-            like = texts[start].order(used)
+            way = int(reader.asked_of[start])
+            if way not in texts:
+                vector = reader.asked[way].vector.astype(np.float32)
+                texts[way] = TripleTexts(call, vector, reader.texts)
+            used = distinct(edges.ravel())
+            like = texts[way].order(used)
             mean = np.round(like[np.searchsorted(used, edges)].mean(axis=1), SCORE_DIGITS)
             # Who asks for more than a thing rarely asks for the thing itself.
             home = _ends_of(region, edges, backward) == region.start_entities[start]
             order = np.lexsort((*edges.T[::-1], -mean, home, missed))
             edges, met, missed = edges[order], met[order], missed[order]
-        rows = zip(edges[:of_one].tolist(), met[:of_one], missed[:of_one].tolist(), strict=True)
+        parts: tuple[ScorePart, ...] = (ScorePart("relevance", round(top, SCORE_DIGITS)),)
+        if value != parts[0].amount:
+            parts += (ScorePart("below_best", round(value - parts[0].amount, SCORE_DIGITS)),)
+        rows = zip(
+            edges[:of_one].tolist(), met[:of_one].tolist(), missed[:of_one].tolist(), strict=True
+        )
         for walk, meets, lacks in rows:
             unread -= 1
             key = min(tuple(walk), tuple(walk[::-1]))
@@ -413,15 +413,19 @@ def _walks(
             )
             nodes = [int(region.start_entities[start])]
             nodes += [head if back else tail for tail, head, back in ends]
-            parts: tuple[ScorePart, ...] = (ScorePart("relevance", round(top, SCORE_DIGITS)),)
-            if value != parts[0].amount:
-                parts += (ScorePart("below_best", round(value - parts[0].amount, SCORE_DIGITS)),)
             total = round(value * CONSTRAINT_RULES.unmet_share**lacks, SCORE_DIGITS)
-            if total != value:
-                parts += (ScorePart("unmet", round(total - value, SCORE_DIGITS)),)
-            places = tuple(np.flatnonzero(meets).tolist())
+            unmet = (ScorePart("unmet", round(total - value, SCORE_DIGITS)),) * (total != value)
+            places = tuple(place for place, is_met in enumerate(meets) if is_met)
             found.append(
-                Walk(tuple(nodes), tuple(walk), tuple(backward), number, total, parts, places)
+                Walk(
+                    tuple(nodes),
+                    tuple(walk),
+                    tuple(backward),
+                    number,
+                    total,
+                    (*parts, *unmet),
+                    places,
+                )
             )
         if len(found) >= most and not openly:
             break

@@ -12,7 +12,9 @@ from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.retrieve.learned.asked import Asked
 from graph_service.retrieve.learned.candidates import Candidates
 from graph_service.retrieve.learned.ends import Ends
-from graph_service.retrieve.learned.relation_texts import Likeness, RelationTexts, stem
+from graph_service.retrieve.learned.relation_names import stem
+from graph_service.retrieve.learned.relation_texts import Likeness, RelationTexts
+from graph_service.sorting import distinct
 
 WORD_NAMES = (
     "covered_mean", "covered_least", "covered_two", "step_least", "step_most", "step_last",
@@ -35,7 +37,7 @@ def of_words(
     kind_vectors: Float64,
     /,
 ) -> list[Float64]:
-    """Returns ``WORD_NAMES`` of some candidates of one start, float64 [len(rows)] each."""
+    """Returns ``WORD_NAMES`` of some candidates of which the same is asked, float64 [len(rows)] each."""
     held, place, length = (
         candidates.steps[rows],
         candidates.relations[rows],
@@ -146,33 +148,9 @@ def _kind_likeness(
     like = asked.word_vectors @ kind_vectors.T
     like = np.concatenate((like, np.full((len(like), 1), -1.0)), axis=1)
     found = like[:, ends.kind[rows]]
-    for before in prefixes(candidates, rows).T:
+    for before in candidates.prefixes[rows].T:
         kind = np.where(before >= 0, ends.kind[before], -1)
         found = np.maximum(found, like[:, kind])
-    return found
-
-
-def prefixes(candidates: Candidates, rows: Int64, /) -> Int64:
-    """Returns the candidates that some candidates go on from, int64 [n, hops - 1]; -1 for none.
-
-    Args:
-        candidates: All.
-        rows: Those of one start, int64 [n].
-    """
-    base = 2 * len(candidates.relation_numbers) + 1
-    step = np.where(candidates.steps, 2 * candidates.relations + candidates.backward + 1, 0).astype(
-        np.int64
-    )[rows]
-    hops = step.shape[1]
-    place = base ** np.arange(hops - 1, -1, -1, dtype=np.int64)
-    code = step @ place
-    order = np.argsort(code, kind="stable")
-    found = np.full((len(rows), hops - 1), -1, dtype=np.int64)
-    for depth in range(1, hops):
-        wanted = step[:, :depth] @ place[:depth]
-        at = np.minimum(np.searchsorted(code, wanted, sorter=order), len(code) - 1)
-        match = (code[order[at]] == wanted) & (candidates.length[rows] > depth)
-        found[:, depth - 1] = np.where(match, rows[order[at]], -1)
     return found
 
 
@@ -185,16 +163,16 @@ def _shared(
     """Returns the shares of relations' words that the question has: least, most, of the last step;
     and how many of its words no step has, in quarters.
     """
-    used = np.unique(place)
     said = {stem(word) for word in asked.words}
-    share = np.zeros(int(used.max(initial=0)) + 1)
+    share = np.zeros(len(relations.named))
     has = np.zeros((len(share), len(said)), dtype=bool)
     order = {word: i for i, word in enumerate(sorted(said))}
-    for relation in used.tolist():
-        names = relations.stems[relation]
-        share[relation] = max((len(name & said) / max(len(name), 1) for name in names), default=0.0)
-        for word in set().union(*names) & said:
-            has[relation, order[word]] = True
+    for relation in distinct(place.ravel()).tolist():
+        named = relations.named[relation]
+        spoken = named.all_stems & said
+        if spoken:
+            share[relation] = max(len(name & said) / max(len(name), 1) for name in named.stems)
+            has[relation, [order[word] for word in spoken]] = True
     shares = share[place]
     last = held.sum(axis=1) - 1
     unshared = ~(has[place] & held[..., None]).any(axis=1)

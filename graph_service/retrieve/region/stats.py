@@ -8,7 +8,7 @@ from graph_service.model.graph import Int64
 from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
 from graph_service.model.result import RegionStats
-from graph_service.sorting import distinct, stable_order
+from graph_service.sorting import TABLE, distinct, stable_order
 
 MAX_WEDGES = 1 << 20
 """Pairs of edges looked at in one go."""
@@ -71,6 +71,8 @@ def _triangles(first: Int64, second: Int64, out: Int64, n: int, deadline: Deadli
     place = np.arange(len(first)) - begin[first]
     sums = np.cumsum(place)
     codes = first * n + second
+    met = np.zeros(TABLE, dtype=bool)
+    met[codes & (TABLE - 1)] = True
     counts: Int64 = np.zeros(n, dtype=np.int64)
     start = 0
     while start < len(first):
@@ -83,10 +85,13 @@ def _triangles(first: Int64, second: Int64, out: Int64, n: int, deadline: Deadli
         right = begin[first[left]] + np.arange(len(left)) - offset[left - start]
         # ``right`` comes before ``left`` in the same node's list, so second[right] < second[left].
         wanted = second[right] * n + second[left]
-        found = np.searchsorted(codes, wanted)
+        # Most are no edge: a table of the edges' last bits says so faster than a search.
+        may_be = np.flatnonzero(met[wanted & (TABLE - 1)])
+        found = np.searchsorted(codes, wanted[may_be])
         found[found == len(codes)] = 0
-        closed = codes[found] == wanted
+        closed = may_be[codes[found] == wanted[may_be]]
+        left, right = left[closed], right[closed]
         for corner in (first[left], second[left], second[right]):
-            counts += np.bincount(corner[closed], minlength=n)
+            counts += np.bincount(corner, minlength=n)
         start = stop
     return counts

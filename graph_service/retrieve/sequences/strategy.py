@@ -27,6 +27,7 @@ from graph_service.retrieve.sequences.nearest import nearest_walks
 from graph_service.retrieve.sequences.walks import Walk, Walks, best_walks
 from graph_service.retrieve.sequences.wording import SequenceScorer, Steps, Wording
 from graph_service.retrieve.similarity import SIMILARITY_DIGITS, cosines
+from graph_service.sorting import distinct
 from graph_service.text.fold import fold, relation_words
 from graph_service.text.function_words import content_words
 
@@ -50,7 +51,7 @@ def by_sequences(
 ) -> Selection:
     """Our own way: relation sequences from the question's entities (``docs/reference/retrieval.md``)."""
     region, preset = call.region, call.preset
-    relations = np.unique(region.rel)
+    relations = distinct(region.rel)
     texts = dict(zip(relations.tolist(), call.labels.relations(relations), strict=True))
     call.clock.stage("labels")
     asked = _asked(question, mentions, list(texts.values()))
@@ -253,8 +254,8 @@ def _nearest(
 
     def promise(edges: Int64, targets: Int64) -> Float64:
         """Words that the other end shares with the question, then the relation's own likeness."""
-        distinct, place = np.unique(targets, return_inverse=True)
-        names = call.labels.nodes(region.nodes[distinct])
+        reached, place = np.unique(targets, return_inverse=True)
+        names = call.labels.nodes(region.nodes[reached])
         folded = [fold(name[: preset.text_characters]) for name in names]
         shared = np.array([sum(word in name for word in words) for name in folded])
         rels = region.rel[edges].tolist()
@@ -273,19 +274,19 @@ def _nearest(
     call.deadline.check("comparing statements with the question")
     start_entities = set(region.start_entities.tolist())
     # What a walk finds beyond another of the question's entities begins there as well.
-    distinct = {
+    by_edges = {
         min(walk.edges, walk.edges[::-1]): walk
         for walk in (*near, *by_relations.walks)
         if start_entities.isdisjoint(walk.nodes[1:-1])
     }
-    walks = list(distinct.values())
+    walks = list(by_edges.values())
     if not walks:
         return (), more, cuts
     relevance = by_relations.relevance or 0.0
     # Above 0 it is under ``min_relevance``, or it would have been held to bear on the question.
     said = relevance / preset.min_relevance if relevance > 0 else 0.0
     weight = (1.0 - min(said, 1.0)) ** preset.statement_power
-    spoken = scorer.final([_steps(call, walk) for walk in walks])[0].tolist()
+    spoken = scorer.final([_steps(call, walk) for walk in walks]).score.tolist()
     edges = np.unique(np.concatenate([np.array(walk.edges) for walk in walks])).astype(np.int64)
     like = dict(zip(edges.tolist(), triples.likeness(edges).tolist(), strict=True))
     judged = []

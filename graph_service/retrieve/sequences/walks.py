@@ -161,7 +161,7 @@ def best_walks(
     best = best[np.isfinite(scores[best])]
     final = np.full(len(scores), -np.inf)
     if len(best):
-        final[best] = scorer.refine([sequences.steps(i) for i in best.tolist()])
+        final[best] = scorer.final([sequences.steps(i) for i in best.tolist()]).score
     scores = final
     return _collect(
         region,
@@ -345,7 +345,7 @@ def _group(
         place = walks.place[walks.total == value]
         if len(place):
             rows.append((depth, place, _edges_of(levels, depth, place)))
-    edges = np.unique(np.concatenate([row[2].ravel() for row in rows]))
+    edges = distinct(np.concatenate([row[2].ravel() for row in rows]))
     alone = len(rows) == 1 and len(rows[0][1]) == 1
     like = np.zeros(len(edges)) if alone else order(edges)
     found: list[tuple[float, Walk]] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -169,6 +169,22 @@ class Wording:
         return first, code
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class FinalScores:
+    """The final scores of n sequences, float64 [n] each.
+
+    Attributes:
+        similarity: Cosine of each one's text with the question.
+        lacking: By how much some part of it is more like the question than it is, beyond the
+            margin; 0 for a sequence whose every step is spoken of.
+        score: Similarity less the costs of its steps and of what it is lacking.
+    """
+
+    similarity: Float64
+    lacking: Float64
+    score: Float64
+
+
 class SequenceScorer:
     """Scores sequences of relations, each text once, within a number of texts.
 
@@ -189,13 +205,14 @@ class SequenceScorer:
         self._encode = encode
         self._left = max_embedded
         self._single: dict[str, Float32Array] = {}
-        self._texts: dict[Steps, str] = {}
+        self._texts: dict[tuple[Steps, bool], str] = {}
 
-    def text(self, steps: Steps, /) -> str:
-        """Returns a sequence as it is read from its start."""
-        text = self._texts.get(steps)
+    def text(self, steps: Steps, /, *, whole: bool = True) -> str:
+        """Returns a sequence as it is read from its start; see ``Wording.parts``."""
+        key = (steps, whole)
+        text = self._texts.get(key)
         if text is None:
-            text = self._texts[steps] = from_start(self.wording.parts(steps))
+            text = self._texts[key] = from_start(self.wording.parts(steps, whole=whole))
         return text
 
     def score(self, moves: Int64, /, *, share: float) -> Float64:
@@ -233,56 +250,40 @@ class SequenceScorer:
         above = np.flatnonzero(values > least)
         return np.concatenate((above, tied[: count - len(above)]))
 
-    def refine(self, sequences: list[Steps], /) -> Float64:
-        """Returns the final score of a few sequences that have been scored.
+    def final(self, sequences: Sequence[Steps], /) -> FinalScores:
+        """Returns the final scores of a few sequences.
 
         Steps that the question does not speak of show in that the sequence without them fits
         better: ``spouse's blood type`` against ``blood type``, where the question asks for one's
         own. ``unsupported_step_cost`` is taken off for that, beyond a margin.
         """
-        return self._refined(sequences, self.lacking(sequences))
-
-    def _refined(self, sequences: list[Steps], lacking: Float64) -> Float64:
-        wording = self.wording
-        fits = np.array([self.similarity[self.text(steps)] for steps in sequences])
-        costs = np.array([wording.cost(steps) for steps in sequences])
-        score: Float64 = np.round(
-            np.round(fits - costs, SIMILARITY_DIGITS) - wording.unsupported_step_cost * lacking,
-            SIMILARITY_DIGITS,
-        )
-        return score
-
-    def final(self, sequences: list[Steps], /) -> tuple[Float64, Float64]:
-        """Returns the final score of any few sequences, and what each is lacking."""
-        self._embed(sorted({self.text(steps) for steps in sequences} - self.similarity.keys()))
-        lacking = self.lacking(sequences)
-        return self._refined(sequences, lacking), lacking
-
-    def lacking(self, sequences: list[Steps]) -> Float64:
-        """Returns by how much some part of each sequence is more like the question than it is,
-        beyond the margin; 0 for a sequence whose every step is spoken of.
-        """
-        without = [
+        wording, like = self.wording, self.similarity
+        texts = [self.text(steps) for steps in sequences]
+        parts = [
             [
-                from_start(self.wording.parts(part, whole=part[0] == steps[0]))
+                self.text(part, whole=part[0] == steps[0])
                 for count in range(1, len(steps))
                 for part in combinations(steps, count)
             ]
             for steps in sequences
         ]
-        self._embed(sorted({text for texts in without for text in texts} - self.similarity.keys()))
-        missing = [
-            max(
-                (self.similarity[text] - self.similarity[self.text(steps)] for text in texts),
-                default=0.0,
-            )
-            for steps, texts in zip(sequences, without, strict=True)
+        self._embed(sorted({*texts, *chain.from_iterable(parts)} - like.keys()))
+        similarity = np.array([like[text] for text in texts])
+        best = [
+            max((like[part] for part in of_one), default=like[text])
+            for text, of_one in zip(texts, parts, strict=True)
         ]
         further = np.array([max(len(steps) - 1, 1) for steps in sequences])
         lacking: Float64 = np.maximum(
-            np.array(missing) - self.wording.unsupported_step_margin / further, 0.0
+            np.array(best) - similarity - wording.unsupported_step_margin / further, 0.0
         )
-        return lacking
+        costs = np.array([wording.cost(steps) for steps in sequences])
+        score: Float64 = np.round(
+            np.round(similarity - costs, SIMILARITY_DIGITS)
+            - wording.unsupported_step_cost * lacking,
+            SIMILARITY_DIGITS,
+        )
+        return FinalScores(similarity, lacking, score)
 
     def _embed(self, texts: list[str]) -> None:
         if not texts:
