@@ -108,7 +108,7 @@ def _span(
         name=name,
         nodes=named.nodes,
         is_alias=tuple(named.is_alias.tolist()),
-        certainty=judge.certainty(left, right, named.nodes, entities),
+        certainty=judge.certainty(left, right, named.nodes, named.is_alias, entities),
         weight=reading.rules.part_weight if reading.ends_run(left, right) else weight,
     )
 

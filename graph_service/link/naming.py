@@ -8,8 +8,9 @@ from graph_service.link.lexicon import degrees_of
 from graph_service.link.question import is_content, join_atoms
 from graph_service.link.question_context import QuestionContext
 from graph_service.link.spans import Certainty
-from graph_service.model.graph import Int32, labels_of
+from graph_service.model.graph import Bool, Int32, labels_of
 from graph_service.text.function_words import FUNCTION_WORDS
+from graph_service.text.relation_phrases import asking_words
 
 
 class NameClassifier:
@@ -17,15 +18,17 @@ class NameClassifier:
 
     def __init__(self, reading: QuestionContext) -> None:
         self._reading = reading
-        self._proper: dict[str, bool] = {}
 
-    def certainty(self, left: int, right: int, nodes: Int32, entities: bool, /) -> Certainty:
+    def certainty(
+        self, left: int, right: int, nodes: Int32, is_alias: Bool, entities: bool, /
+    ) -> Certainty:
         """Returns how sure it is that atoms ``left`` to ``right`` are meant as a name.
 
         Args:
             left: Place among the atoms.
             right: Place behind the last.
             nodes: What has that name.
+            is_alias: For each of these whether no label is that name.
             entities: Whether any of those is an entity, and not only a property.
         """
         reading = self._reading
@@ -63,41 +66,37 @@ class NameClassifier:
             if any(atom.capital and not atom.first for atom in content):
                 begun = len(atoms) == 1 and reading.begins_run(left, right)
                 # ``Republic`` of a Roman Republic that the graph lacks.
-                ended = reading.ends_run(left, right) and not self._is_proper(name, nodes)
+                ended = reading.ends_run(left, right) and not self._is_proper(nodes)
                 return noun if begun or ended else Certainty.WRITTEN
             if content[0].capital:
                 # The first word of a sentence: the graph says whether it is a proper name.
                 if len(atoms) == 1 and (reading.begins_run(left, right) or plain):
                     return noun
-                proper = self._is_proper(name, nodes)
-                return Certainty.WRITTEN if proper else noun
+                return Certainty.WRITTEN if self._is_proper(nodes) else noun
             several = len(content) > 1
-            proper = several and self._is_proper(name, nodes)
-            return Certainty.SPOKEN if proper else noun
+            return Certainty.SPOKEN if several and self._is_proper(nodes) else noun
         if plain:
             return noun
-        proper = self._is_proper(name, nodes)
+        if len(atoms) == 1 and not atoms[0].capital and name in asking_words():
+            # Neither an airport that is called KIND nor a label WIN makes a name of such a word.
+            proper = self._is_proper(nodes[~is_alias], shouted=False)
+        else:
+            proper = self._is_proper(nodes)
         return Certainty.SPOKEN if proper else noun
 
-    def _is_proper(self, name: str, nodes: Int32) -> bool:
-        """Returns whether the graph writes a name with a capital, or with none in any script.
+    def _is_proper(self, nodes: Int32, *, shouted: bool = True) -> bool:
+        """Returns whether the graph writes any of some entities with a capital, or in a script
+        that has none.
 
-        English goes first, for German writes all nouns so.
+        English goes first, for German writes all nouns so. A label all in capitals counts only
+        if ``shouted``.
         """
-        known = self._proper.get(name)
-        if known is None:
-            known = self._proper[name] = self._find_proper(nodes)
-        return known
-
-    def _find_proper(self, nodes: Int32) -> bool:
         graph = self._reading.graph
         most = self._reading.rules.proper_entities
         best = np.argsort(-degrees_of(graph, nodes), kind="stable")[:most]
         languages = ("en", "mul", *self._reading.languages)
         shown = labels_of(graph.node_labels, nodes[best], languages)
         for label in shown:
-            if label is None:
-                return True
-            if label != label.lower() or label.upper() == label:
+            if label is None or (shouted if label.upper() == label else label != label.lower()):
                 return True
         return False

@@ -3,7 +3,7 @@
 They show the scorer what people's questions seldom have: two and three steps, steps walked from
 value to subject, and every relation of the graph. The wordings are general and of no published
 set; relations go by their labels, by their other names, and by what people say for them
-(``graph_service.retrieve.learned.relation_phrases``).
+(``graph_service.text.relation_phrases``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from graph_service.errors import InputError
 from graph_service.model.graph import Int64, KnowledgeGraph, NodeKind
 from graph_service.retrieve.labels import Labels
-from graph_service.retrieve.learned.relation_phrases import RelationPhrases, phrases_of
+from graph_service.text.relation_phrases import RelationPhrases, phrases_of
 from queries.training.examples import AnsweredQuestion
 
 Step = tuple[int, bool]

@@ -27,11 +27,14 @@ NAMES = {
     "Q1": "Barack Obama", "Q2": "Honolulu", "Q3": "Michelle Obama", "Q4": "Hungary",
     "Q5": "Budapest", "Q6": "Willow Smith", "Q7": "Will Smith", "Q8": "George W. Bush",
     "Q9": "New Haven", "Q10": "Fukushima Daiichi Nuclear Power Plant", "Q11": "Okuma",
+    "Q12": "Indianapolis International Airport", "Q13": "WIN",
 }  # fmt: skip
+ALIASES = {"Q12": "KIND"}
 RELATIONS = {"P1": "place of birth", "P2": "spouse", "P3": "capital", "P4": "location"}
 STATEMENTS = (
     ("Q1", "P1", "Q2"), ("Q1", "P2", "Q3"), ("Q1", "P4", "Q2"), ("Q4", "P3", "Q5"),
     ("Q6", "P1", "Q5"), ("Q7", "P1", "Q2"), ("Q8", "P1", "Q9"), ("Q10", "P4", "Q11"),
+    ("Q12", "P4", "Q2"), ("Q13", "P4", "Q2"),
 )  # fmt: skip
 ASKED = {
     # The right answer, by preset default-5; None where default-4 has no such rule.
@@ -48,7 +51,14 @@ ASKED = {
 @pytest.fixture
 def services(store: Store, graph_name: str, tmp_path: Path) -> dict[str, Service]:
     """By route."""
-    entities = [Entity(id_, labels={"en": name}) for id_, name in NAMES.items()]
+    entities = [
+        Entity(
+            id_,
+            labels={"en": name},
+            aliases={"en": (ALIASES[id_],)} if id_ in ALIASES else {},
+        )
+        for id_, name in NAMES.items()
+    ]
     entities += [
         Entity(id_, EntityKind.PROPERTY, labels={"en": name}) for id_, name in RELATIONS.items()
     ]
@@ -88,6 +98,18 @@ def test_what_the_store_finds_is_what_the_snapshot_finds(
         assert by_store.id == by_snapshot.id
         if preset == "default-5" or by_rules:
             assert by_store.items[0].steps[-1].triple.value == EntityValue(answer)
+
+
+@pytest.mark.parametrize("preset", ["default-4", "default-5"])
+@pytest.mark.parametrize(
+    "question", ["what kind of spouse has barack obama", "what did barack obama win"]
+)
+def test_a_word_that_people_ask_with_is_no_name_in_capitals_on_either_route(
+    services: dict[str, Service], question: str, preset: str
+) -> None:
+    for service in services.values():
+        linked = ask(service, question, preset).linked
+        assert [one.entity.id for one in linked] == ["Q1"]
 
 
 def test_what_is_looked_up_is_bounded_however_long_the_question(

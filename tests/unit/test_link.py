@@ -359,6 +359,47 @@ def test_ties_go_to_label_then_degree_then_key(homonyms: KnowledgeGraph) -> None
     assert keys == sorted(keys)
 
 
+@pytest.fixture(scope="module")
+def short_names() -> KnowledgeGraph:
+    """Entities that have short names in capitals, and one whose label is a word."""
+    return build_graph(
+        {
+            "Q1": ["Farrah Fawcett"], "Q2": ["Indianapolis International Airport", "KIND"],
+            "Q3": ["WIN"], "Q4": ["Friends"], "Q5": ["United States of America", "USA"],
+            "Q6": ["National Football League", "NFL"], "Q7": ["NASA"], "Q8": ["cancer"],
+            "Q9": ["United Kingdom", "UK"],
+        },
+        [("Q1", "cause of death", "Q8")],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("what kind of cancer did farrah fawcett die of?", ["Q1"]),
+        ("what did farrah fawcett win", ["Q1"]),
+        ("what kind of player was named by the nfl", ["Q6"]),
+        ("which airport is kind", ["Q2"]),
+        ("what is KIND?", ["Q2"]),
+        ("DID FARRAH FAWCETT FLY TO KIND", ["Q1", "Q2"]),
+        ("Which runway does KIND have?", ["Q2"]),
+        ("Who owns WIN?", ["Q3"]),
+        ("who starred in friends with farrah fawcett", ["Q4", "Q1"]),
+        ("how many people live in the usa", ["Q5"]),
+        ("how old is the uk", ["Q9"]),
+        ("who founded nasa", ["Q7"]),
+    ],
+)
+def test_a_word_that_people_ask_with_is_no_name_in_capitals(
+    short_names: KnowledgeGraph, question: str, expected: list[str]
+) -> None:
+    """An alias may be written in capitals alone, which a graph in memory does not say: the capitals
+    of its entity's label say nothing of it. Where nothing else is named it is still linked."""
+    found = sorted(link(question, short_names), key=lambda mention: mention.start)
+    sure = [one for one in found if one.candidates[0].score > LINKING_RULES.common] or found
+    assert ids(short_names, sure) == expected
+
+
 def test_of_equal_names_the_one_written_so_goes_first() -> None:
     """Neither has a neighbour in the question; the capitals and signs of the label decide before
     the degree, where the question tells names by capitals."""

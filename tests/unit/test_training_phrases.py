@@ -6,16 +6,12 @@ import json
 from importlib.resources import files
 from random import Random
 
-from graph_service.retrieve.learned.relation_phrases import phrases_of
+from graph_service.text.relation_phrases import phrases_of
 from queries.training.walks import _Wordings
 
 
 def test_every_wording_has_one_place_for_a_name() -> None:
-    text = (
-        files("graph_service.retrieve.learned")
-        .joinpath("relation_phrases.jsonl")
-        .read_text("utf-8")
-    )
+    text = files("graph_service.text").joinpath("relation_phrases.jsonl").read_text("utf-8")
     rows = [json.loads(line) for line in text.splitlines()]
     assert len({row["id"] for row in rows}) == len(rows) == 240
     for row in rows:

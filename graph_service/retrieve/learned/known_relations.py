@@ -16,8 +16,8 @@ import numpy as np
 
 from graph_service.model.graph import Float64, Int64
 from graph_service.retrieve.context import Encode
-from graph_service.retrieve.learned.relation_phrases import read_phrases
 from graph_service.text.function_words import content_words
+from graph_service.text.relation_phrases import read_phrases
 
 LEAST_LIKE = 0.7
 """Cosine of a label with a name of a common relation from which on they may mean the same."""

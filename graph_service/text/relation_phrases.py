@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from graph_service.text.fold import fold
+from graph_service.text.fold import fold, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,17 @@ def _known() -> Mapping[str, RelationPhrases]:
     return {**{name: each for name, each in of_name.items() if each is not None}, **of_id}
 
 
+@cache
+def asking_words() -> frozenset[str]:
+    """Returns the words of all wordings, folded: those that people ask for relations with.
+
+    >>> "kind" in asking_words(), "nasa" in asking_words()
+    (True, False)
+    """
+    texts = (text.replace("{x}", " ") for row in _rows() for text in _phrases(row).all())
+    return frozenset(word for text in texts for word in words(text))
+
+
 def phrases_of(relation: str, label: str, /) -> RelationPhrases | None:
     """Returns the wordings of a relation, by its id or else by its label; None for none."""
     known = _known()
@@ -64,7 +75,7 @@ def phrases_of(relation: str, label: str, /) -> RelationPhrases | None:
 
 
 def _rows() -> Iterator[dict[str, Any]]:
-    text = files("graph_service.retrieve.learned").joinpath("relation_phrases.jsonl")
+    text = files("graph_service.text").joinpath("relation_phrases.jsonl")
     return map(json.loads, text.read_text("utf-8").splitlines())
 
 
