@@ -142,6 +142,9 @@ class Retrieved(Answer):
         default=None, description="What the status means and what to do next."
     )
     linked: list[NamedEntity]
+    unmet: list[str] = Field(
+        description="Words of the question that limit what is asked for and that no item meets."
+    )
     answer: ComputedAnswer | None = None
     items: list[RetrievedItem]
     provenance: Source

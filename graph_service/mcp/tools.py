@@ -246,6 +246,9 @@ class Tools:
         head = [f"Entities: {', '.join(f'{one.label} ({one.id})' for one in linked) or 'none'}"]
         if result.status is not Status.OK:
             head.append(f"Status: {result.status.value}. {advice}")
+        unmet = [one.text for one in result.constraints if not one.met]
+        if unmet:
+            head.append(f"Not met: {', '.join(unmet)}")
         if answer is not None:
             head.append(f"Answer ({answer.kind}): {answer.value}")
         return answered(
@@ -254,6 +257,7 @@ class Tools:
                 status=result.status.value,
                 advice=advice,
                 linked=linked,
+                unmet=unmet,
                 answer=answer,
                 items=[],
                 provenance=shapes.source_of(result),

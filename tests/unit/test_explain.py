@@ -55,6 +55,13 @@ def test_constraints_and_the_answer_are_told_in_words(store: str, cli: Cli) -> N
     assert "(Maria Shriver | date of birth | 1955-11-06)" in run.out
 
 
+def test_an_unmet_constraint_is_told_beside_what_is_linked(store: str, cli: Cli) -> None:
+    question = "Which child of Eunice Kennedy Shriver was born in {}?"
+    for year, told in (("1930", ['not met: "in 1930"']), ("1955", [])):
+        run = cli("retrieve", question.format(year), "--strategy", "paths", "--preset", "default-5")
+        assert [line for line in run.out.splitlines() if line.startswith("not met")] == told
+
+
 def test_a_step_that_no_word_is_left_for_costs_a_part_of_its_own_s2(
     demo_service: Service,
 ) -> None:

@@ -85,6 +85,16 @@ def test_every_tool_only_reads_and_tells_what_it_answers(server: GraphServer) ->
         assert tool.input_schema["properties"]["token_budget"]["default"] == 8000
 
 
+def test_retrieve_tells_which_constraints_are_not_met(server: GraphServer) -> None:
+    question = "Which child of Eunice Kennedy Shriver was born in {}?"
+    text, data = called(server, "retrieve", question=question.format(1930))
+    assert data["unmet"] == ["in 1930"]
+    assert "\nNot met: in 1930\n" in text
+    text, data = called(server, "retrieve", question=question.format(1955))
+    assert data["unmet"] == []
+    assert "Not met" not in text
+
+
 def test_retrieve_gives_ids_scores_and_citations(server: GraphServer) -> None:
     text, data = called(server, "retrieve", question=QUESTION, limit=2)
     assert data["status"] == "ok"

@@ -151,6 +151,9 @@ def result_lines(
                 Status.NOTHING_RELEVANT: "nothing in the graph bears on the question",
             }[result.status]
         )
+    unmet = ", ".join(f'"{one.text}"' for one in result.constraints if not one.met)
+    if unmet:
+        lines.append(f"not met: {unmet}")
     if result.answer is not None:
         lines.append(f"answer: {result.answer.value}{answer_note(result.answer)}")
     entries: list[ScoredTriple | ScoredPath] = [*result.items]
