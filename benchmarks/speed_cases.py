@@ -202,7 +202,7 @@ def view(method: Method, size: str, turns: int, codex: Codex, /) -> Measured:
     base = codex.networkx(size)
     head, tail = data.graph.head[:].tolist(), data.graph.tail.tolist()
     overlay = laid[-1].overlay
-    gone = [(head[i], tail[i], i) for i in np.flatnonzero(overlay.gone).tolist()]
+    gone = [(head[i], tail[i], i) for i in overlay.gone.numbers.tolist()]
     new = [
         (h, t, data.graph.edge_count + i, {"relation": r})
         for i, (h, r, t) in enumerate(

@@ -26,6 +26,7 @@ from graph_service.retrieve.region.cut import extra_edges_bytes
 from graph_service.store.decoding import decodes
 from graph_service.store.lease import is_gone, owner_name
 from graph_service.store.protocol import Record, Store
+from graph_service.views.alone import draw_alone, is_drawn_alone
 from graph_service.views.codec import decode_delta, encode_delta
 from graph_service.views.delta import make_delta
 from graph_service.views.measure.deviation import BaseMeasure, measure
@@ -33,7 +34,7 @@ from graph_service.views.overlay import lay
 from graph_service.views.part import Part
 from graph_service.views.prepared import PreparedBase
 from graph_service.views.renaming import EntityReader, rename
-from graph_service.views.scope import question_needed
+from graph_service.views.scope import question_needed, scope_edges
 from graph_service.views.scorer.counting import COUNTS
 from graph_service.views.scorer.trained import TRAINED
 from graph_service.views.times import StatementReader
@@ -305,19 +306,7 @@ class ViewStore:
             return self.lay_spec(
                 graph, reference.spec, question_edges=question_edges, deadline=deadline
             )
-        name = reference.id if reference.id is not None else reference.name
-        assert name is not None
-        view = self.get(graph.name, name, edges=graph.fingerprints.edges)
-        if view.stale:
-            raise ViewStaleError(
-                f"view {view.name or view.id} was made for edges {view.edges[:12]}, and graph "
-                f"{graph.name!r} now has {graph.fingerprints.edges[:12]}",
-                argument="view",
-                hint=f"Make it anew: graph-service view create --graph {graph.name} "
-                f"--from-view {view.id}",
-            )
-        if view.state is not ViewState.DONE:
-            raise _unfinished(view)
+        view = self._finished(graph.name, reference, edges=graph.fingerprints.edges)
         cached = self._cached(view.id, graph)
         if cached is not None:
             return cached
@@ -326,6 +315,36 @@ class ViewStore:
             raise ViewNotFoundError(f"view {view.id} was deleted meanwhile", argument="view")
         delta = decode_delta(graph, record.data)
         return self._keep(_laid(graph, view.id, view.spec, delta, view.report), graph)
+
+    def _finished(self, graph: str, reference: ViewRef, /, *, edges: str) -> StoredView:
+        """Returns the stored view of a reference that is one; it is done, and of the base of now."""
+        name = reference.id if reference.id is not None else reference.name
+        assert name is not None
+        view = self.get(graph, name, edges=edges)
+        if view.stale:
+            raise ViewStaleError(
+                f"view {view.name or view.id} was made for edges {view.edges[:12]}, and graph "
+                f"{graph!r} now has {edges[:12]}",
+                argument="view",
+                hint=f"Make it anew: graph-service view create --graph {graph} "
+                f"--from-view {view.id}",
+            )
+        if view.state is not ViewState.DONE:
+            raise _unfinished(view)
+        return view
+
+    def spec_of(self, graph: str, reference: ViewRef, /, *, edges: str) -> ViewSpec:
+        """Returns the specification of a view that can be asked, its scorer named in full.
+
+        Raises:
+            InputError: The view is not done, or the graph has no trained scorer.
+            ViewNotFoundError: No such stored view.
+            ViewStaleError: The base has changed since the view was made.
+        """
+        reference.validate()
+        if reference.spec is None:
+            return self._finished(graph, reference, edges=edges).spec
+        return self.resolve(reference.spec, graph=graph, edges=edges)
 
     def renames(self, graph: KnowledgeGraph, reference: ViewRef | None, /) -> bool:
         """Returns whether a view gives entities other names; those of the base for no view.
@@ -354,16 +373,16 @@ class ViewStore:
     ) -> AppliedView:
         """Returns the view of a specification laid over its base, without storing it."""
         spec = self.resolve(spec, graph=graph.name, edges=graph.fingerprints.edges)
+        spec.validate()
         view_id = spec.identity(graph.fingerprints.edges)
         if not spec.scope.of_question:
             cached = self._cached(view_id, graph)
             if cached is not None:
                 return cached
-        if spec.scope.pruned:
-            part = _pruned_part(graph, spec, question_edges, deadline)
-            base = PreparedBase(part.graph, statements=self._reader(graph))
-            delta, report = make_delta(part.graph, _within(spec), prepared=base, deadline=deadline)
-            delta = part.in_base(delta)
+        if is_drawn_alone(spec) and (spec.scope.pruned or spec.scope.of_question):
+            edges, notes = _scope_alone(graph, spec, question_edges, deadline)
+            delta, report = self._draw_alone(graph, spec, edges, deadline)
+            report = replace(report, notes=(*notes, *report.notes))
         else:
             scorer = spec.scorer if "scorer" in spec.takes.parameters else COUNTS
             base = self.prepared(graph, scorer)
@@ -373,6 +392,37 @@ class ViewStore:
             self._charge(base, scorer)
         laid = _laid(graph, view_id, spec, delta, report)
         return laid if spec.scope.of_question else self._keep(laid, graph)
+
+    def lay_alone(
+        self,
+        part: KnowledgeGraph,
+        spec: ViewSpec,
+        /,
+        *,
+        edges: Int32,
+        deadline: Deadline | None = None,
+    ) -> AppliedView:
+        """Returns a view laid over a part of its base that has all that decides it.
+
+        Args:
+            part: Its scope, and what lies beside it (``views.alone.beside``); with the name,
+                edition and fingerprints of the base.
+            spec: What is asked, as ``spec_of`` gives it; ``is_drawn_alone``.
+            edges: Its scope, int32, ascending; of a pruned one what is kept.
+            deadline: When to give up.
+        """
+        delta, report = self._draw_alone(part, spec, edges, deadline)
+        return _laid(part, spec.identity(part.fingerprints.edges), spec, delta, report)
+
+    def _draw_alone(
+        self, graph: KnowledgeGraph, spec: ViewSpec, edges: Int32, deadline: Deadline | None
+    ) -> tuple[ViewDelta, ViewReport]:
+        if not spec.scope.pruned:
+            return draw_alone(graph, spec, edges, deadline=deadline)
+        part = Part.of(graph, edges)
+        base = PreparedBase(part.graph, statements=self._reader(graph))
+        delta, report = make_delta(part.graph, _within(spec), prepared=base, deadline=deadline)
+        return part.in_base(delta), report
 
     def ats_scorer_name(self, graph: str, /, *, edges: str) -> str:
         """Returns the name of the scorer that ATS is taken with: the newest trained, or counts."""
@@ -447,7 +497,7 @@ class ViewStore:
         if not spec.scope.pruned:
             base = self._measured_base(graph, deadline=deadline)
             return measure(graph, overlay, base, deadline=deadline)
-        part = _pruned_part(graph, spec, None, deadline).graph
+        part = Part.of(graph, _scope_alone(graph, spec, None, deadline)[0]).graph
         prepared = PreparedBase(part, statements=self._reader(graph))
         delta, _ = make_delta(part, _within(spec), prepared=prepared, deadline=deadline)
         laid = lay(part, delta, view_id=overlay.view_id)
@@ -468,20 +518,19 @@ class ViewStore:
         return self._cache.keep(key, laid, _laid_bytes(laid, graph))
 
 
-def _pruned_part(
+def _scope_alone(
     graph: KnowledgeGraph, spec: ViewSpec, question_edges: Int32 | None, deadline: Deadline | None
-) -> Part:
-    """Returns the part of a base that a pruned scope leaves."""
-    if question_edges is None:
-        if spec.scope.of_question:
-            raise question_needed()
-        question_edges = pruned_edges(
-            graph,
-            [require_node(graph, id_) for id_ in spec.scope.around_entity_ids],
-            hops=spec.scope.hops,
-            deadline=deadline or Deadline.none(),
-        )
-    return Part.of(graph, question_edges)
+) -> tuple[Int32, tuple[str, ...]]:
+    """Returns the edges that a view is drawn on alone, ascending, and notes on them."""
+    if not spec.scope.pruned:
+        return scope_edges(graph, spec.scope, question_edges=question_edges, deadline=deadline)
+    if question_edges is not None:
+        return question_edges, ()
+    if spec.scope.of_question:
+        raise question_needed()
+    starts = [require_node(graph, id_) for id_ in spec.scope.around_entity_ids]
+    deadline = deadline or Deadline.none()
+    return pruned_edges(graph, starts, hops=spec.scope.hops, deadline=deadline), ()
 
 
 def _within(spec: ViewSpec) -> ViewSpec:
@@ -502,7 +551,7 @@ def _laid_bytes(laid: AppliedView, graph: KnowledgeGraph) -> int:
     shared = [graph, *graph.node_labels.values()]
     if laid.renamed is not None:
         shared += [getattr(graph, each.name) for each in fields(graph)]
-    return held_bytes(laid, shared=shared) + extra_edges_bytes(graph, laid.overlay)
+    return held_bytes(laid, shared=shared) + extra_edges_bytes(laid.overlay)
 
 
 def _numbering(graph: KnowledgeGraph) -> tuple[str, str]:

@@ -87,7 +87,7 @@ class ExportedGraph:
                     f"the arrays of {self.info.edition} are not those of its statements",
                     hint="Delete the snapshots beside the store and run it again.",
                 )
-            gone = overlay.gone[edges].tolist()
+            gone = overlay.gone.has(edges).tolist()
             for place in np.flatnonzero(wanted[edges]).tolist():
                 statement = chunk[place]
                 if statement.qualifiers or statement.references or statement.context:

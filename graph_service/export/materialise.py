@@ -59,7 +59,7 @@ def materialise(
                 argument="as",
                 hint="Choose another name.",
             )
-    total = base.counts.statements - int(overlay.gone.sum()) + len(overlay.head)
+    total = base.counts.statements - len(overlay.gone) + len(overlay.head)
     session = service.store.begin_load(
         chosen,
         replace=True,

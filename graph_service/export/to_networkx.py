@@ -103,8 +103,9 @@ def _multigraph(
         }
         made.add_edge(source, target, key=statement_id, **facts)
 
-    gone = overlay.gone if overlay is not None else np.zeros(graph.edge_count, dtype=np.bool_)
-    kept = np.flatnonzero(~gone)
+    kept = np.arange(graph.edge_count)
+    if overlay is not None:
+        kept = kept[~overlay.gone.mask()]
     for edge, head, rel, tail, rank in zip(
         kept.tolist(),
         graph.head[kept].tolist(),

@@ -146,7 +146,7 @@ def _neighbours(reading: QuestionContext, nodes: Int32) -> tuple[Int64, Int32]:
     for adjacency, other in ((graph.out_edges, graph.tail), (graph.in_edges, graph.head)):
         edges, owner = adjacency.gather(nodes, most=_MAX_EDGES_A_NODE)
         if overlay is not None:
-            held = ~overlay.gone[edges]
+            held = ~overlay.gone.has(edges)
             owner, edges = owner[held], edges[held]
         owners.append(owner)
         ends.append(other[edges])

@@ -60,6 +60,7 @@ __all__ = [
     "Topology",
     "Uint8",
     "labels_of",
+    "ranges",
     "require_node",
 ]
 
@@ -129,16 +130,16 @@ class SameAs:
         """Returns the nodes that name any of some keys, with repeats."""
         begin = np.searchsorted(self.keys, keys, side="left", sorter=self.by_key)
         end = np.searchsorted(self.keys, keys, side="right", sorter=self.by_key)
-        return self.nodes[self.by_key[_ranges(begin, end)]]
+        return self.nodes[self.by_key[ranges(begin, end)]]
 
     def named_by(self, nodes: Int32, /) -> tuple[Int64, Int64]:
         """Returns the keys that some nodes name, and the place in ``nodes`` of who names each."""
         begin = np.searchsorted(self.nodes, nodes, side="left")
         end = np.searchsorted(self.nodes, nodes, side="right")
-        return self.keys[_ranges(begin, end)], np.repeat(np.arange(len(nodes)), end - begin)
+        return self.keys[ranges(begin, end)], np.repeat(np.arange(len(nodes)), end - begin)
 
 
-def _ranges(begin: Int64, end: Int64) -> Int64:
+def ranges(begin: Int64, end: Int64, /) -> Int64:
     """Returns the numbers of some ranges, one after the other."""
     count = end - begin
     start = np.cumsum(count) - count
@@ -291,6 +292,13 @@ class KnowledgeGraph:
     def degrees(self) -> Int64:
         """Returns the number of edges at each node, both directions, int64 [N]."""
         return self.out_edges.degrees() + self.in_edges.degrees()
+
+    def degrees_of(self, nodes: Int32 | Int64, /) -> Int64:
+        """Returns the number of edges at some nodes, both directions, int64."""
+        degrees = np.zeros(len(nodes), dtype=np.int64)
+        for way in (self.out_edges, self.in_edges):
+            degrees += way.degrees_of(nodes)
+        return degrees
 
     def is_entity(self, nodes: Int32, /) -> Bool:
         """Returns for some nodes whether each is an entity (of either kind)."""

@@ -13,6 +13,9 @@ from graph_service.model.graph import Bool, Int32, Int64, Uint8
 VIEW_ID_PREFIX = "view:"
 """Begins every statement id that a view made; no statement of a loaded graph has it."""
 
+_FEW = 32
+"""Edges are few if they are fewer than one in so many of the base: four bytes each take less."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewStatementIds(Sequence[str]):
@@ -48,6 +51,50 @@ class ViewStatementIds(Sequence[str]):
         return place if place < len(self) and self[place] == statement_id else None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class EdgeSet:
+    """Some edges of a base, in as many bytes as they are rather than as the base has.
+
+    Attributes:
+        numbers: The edges, int32, ascending.
+        edge_count: Edges of the base (M).
+        marks: Whether each edge of the base is one of them, bool [M]; None where they are few.
+    """
+
+    numbers: Int32
+    edge_count: int
+    marks: Bool | None
+
+    @classmethod
+    def of(cls, edges: Int32 | Int64, edge_count: int, /) -> EdgeSet:
+        """Returns a set of edges, given in any order."""
+        numbers = np.unique(edges).astype(np.int32)
+        few = cls(numbers, edge_count, None)
+        return few if len(few) < edge_count // _FEW else cls(numbers, edge_count, few.mask())
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def has(self, edges: Int32 | Int64, /) -> Bool:
+        """Returns for each of some base edges whether it is one of these."""
+        if self.marks is not None:
+            return self.marks[edges]
+        if not len(self):
+            return np.zeros(len(edges), dtype=np.bool_)
+        places = np.searchsorted(self.numbers, edges)
+        places[places == len(self)] = 0
+        found: Bool = self.numbers[places] == edges
+        return found
+
+    def mask(self) -> Bool:
+        """Returns for each edge of the base whether it is one of these, bool [M]."""
+        if self.marks is not None:
+            return self.marks
+        found = np.zeros(self.edge_count, dtype=np.bool_)
+        found[self.numbers] = True
+        return found
+
+
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Overlay:
     """A view laid over its base: base edges that no longer hold, and extra edges instead.
@@ -56,8 +103,7 @@ class Overlay:
 
     Attributes:
         view_id: Identity of the view.
-        base_edge_count: Edges of the base.
-        gone: Base edges removed or replaced, bool [M].
+        gone: Base edges removed or replaced.
         head, rel, tail: Extra edges, int32 [X].
         rank: Their rank codes (those of their base statement; normal if added), uint8 [X].
         keys: Their 64-bit keys, a vectorised hash of base statement and new content rather than
@@ -72,8 +118,7 @@ class Overlay:
     """
 
     view_id: str
-    base_edge_count: int
-    gone: Bool
+    gone: EdgeSet
     head: Int32
     rel: Int32
     tail: Int32
@@ -86,3 +131,8 @@ class Overlay:
     new_nodes: tuple[str, ...] = ()
     new_relations: tuple[str, ...] = ()
     risen: Int32 = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+
+    @property
+    def base_edge_count(self) -> int:
+        """Edges of the base."""
+        return self.gone.edge_count

@@ -136,6 +136,12 @@ class StatementIds(Sequence[str]):
             raise IndexError(index)
         return self.take([index])[0]
 
+    def of(self, edges: Int32 | Int64, /) -> StatementIds:
+        """Returns the ids of some statements, in their order, of which nothing is written out."""
+        return StatementIds(
+            self.numbers[edges], self.forms[edges], self.others, self.heads[edges], self.node_ids
+        )
+
     def take(self, indices: Sequence[int] | Int32 | Int64, /) -> list[str]:
         """Returns the ids at some places."""
         rows = np.asarray(indices, dtype=np.int64)

@@ -87,7 +87,7 @@ def find_edge(graph: KnowledgeGraph, overlay: Overlay, statement_id: str, /) -> 
     """Returns the edge of a statement of a view, or None: the view lacks it."""
     edge = graph.find_edge(statement_id)
     if edge is not None:
-        return None if overlay.gone[edge] else edge
+        return None if overlay.gone.has(np.array([edge]))[0] else edge
     ids = overlay.statement_ids
     place = ids.find(statement_id) if isinstance(ids, ViewStatementIds) else None
     return None if place is None else graph.edge_count + place
@@ -115,4 +115,4 @@ def _edges_to(graph: KnowledgeGraph, overlay: Overlay | None, node: int) -> Int6
     if overlay is None:
         return edges
     extra = np.flatnonzero(overlay.tail == node) + graph.edge_count
-    return np.concatenate([edges[~overlay.gone[edges]], extra])
+    return np.concatenate([edges[~overlay.gone.has(edges)], extra])

@@ -92,7 +92,7 @@ def edges_from(graph: KnowledgeGraph, overlay: Overlay | None, node: int, /) -> 
     if overlay is None:
         return edges
     extra = np.flatnonzero(overlay.head == node) + graph.edge_count
-    return np.concatenate([edges[~overlay.gone[edges]], extra])
+    return np.concatenate([edges[~overlay.gone.has(edges)], extra])
 
 
 def relations_of(graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64, /) -> Int32:

@@ -55,9 +55,7 @@ class Drawing:
         edges, notes = scope_edges(
             self.graph,
             self.spec.scope,
-            eligible=np.ones(self.graph.edge_count, np.bool_)
-            if of_any_kind
-            else self.index.eligible,
+            of_any_kind=of_any_kind,
             question_edges=self.question_edges,
             deadline=self.deadline,
         )

@@ -10,7 +10,7 @@ from graph_service.errors import KeyCollisionError
 from graph_service.model.graph import RANK_CODES, Bool, Int32, Int64, KnowledgeGraph
 from graph_service.model.hashing import Uint64, mix
 from graph_service.model.identity import key64
-from graph_service.model.overlay import Overlay, ViewStatementIds
+from graph_service.model.overlay import EdgeSet, Overlay, ViewStatementIds
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, decode_value
 from graph_service.model.view_delta import ViewDelta
@@ -35,9 +35,7 @@ def lay(graph: KnowledgeGraph, delta: ViewDelta, /, *, view_id: str) -> Overlay:
     Raises:
         KeyCollisionError: Two statements share a 64-bit key.
     """
-    gone = np.zeros(graph.edge_count, dtype=np.bool_)
-    gone[delta.removed] = True
-    gone[delta.replaced] = True
+    gone = EdgeSet.of(np.concatenate([delta.removed, delta.replaced]), graph.edge_count)
     added = len(delta.added_head)
     now = delta.heads_of_replaced(graph.head)
     head = np.concatenate([now, delta.added_head])
@@ -67,7 +65,6 @@ def lay(graph: KnowledgeGraph, delta: ViewDelta, /, *, view_id: str) -> Overlay:
     best, risen = _best(graph, delta, gone)
     return Overlay(
         view_id=view_id,
-        base_edge_count=graph.edge_count,
         gone=gone,
         head=head[order],
         rel=rel[order],
@@ -84,7 +81,7 @@ def lay(graph: KnowledgeGraph, delta: ViewDelta, /, *, view_id: str) -> Overlay:
     )
 
 
-def _best(graph: KnowledgeGraph, delta: ViewDelta, gone: Bool) -> tuple[Bool, Int32]:
+def _best(graph: KnowledgeGraph, delta: ViewDelta, gone: EdgeSet) -> tuple[Bool, Int32]:
     """Whether each extra edge has the best rank of its head and relation, and which edges now do.
 
     A changed edge is what it was in the base, and an added one is taken for one of the best. Only
@@ -100,7 +97,7 @@ def _best(graph: KnowledgeGraph, delta: ViewDelta, gone: Bool) -> tuple[Bool, In
     preferred, normal = RANK_CODES[Rank.PREFERRED], RANK_CODES[Rank.NORMAL]
     touched = np.concatenate([delta.removed, delta.replaced])
     beside = graph.out_edges.edges_of(np.unique(graph.head[touched]))
-    beside = beside[~gone[beside]]
+    beside = beside[~gone.has(beside)]
     held = beside[graph.rank[beside] == preferred]
     now_preferred = delta.replaced[delta.replaced_rank == preferred]
     beating = _groups(graph, np.concatenate([held, now_preferred]))

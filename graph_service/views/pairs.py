@@ -23,6 +23,15 @@ _LOW_BITS, _A_BYTE = np.uint64(7), np.uint64(3)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
+def is_eligible(graph: KnowledgeGraph, edges: Int32 | None = None, /) -> Bool:
+    """Returns which edges, all where None, have an entity as value and are not deprecated."""
+    tail, rank = (
+        (graph.tail, graph.rank) if edges is None else (graph.tail[edges], graph.rank[edges])
+    )
+    able: Bool = (tail < graph.entity_count) & (rank != RANK_CODES[Rank.DEPRECATED])
+    return able
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PairIndex:
     """Which entities a base graph joins.
@@ -54,7 +63,7 @@ class PairIndex:
     def build(cls, graph: KnowledgeGraph, /) -> PairIndex:
         """Returns the index of a base graph (5 ms for 36,000 edges)."""
         head, tail = graph.head[:], graph.tail
-        eligible = (tail < graph.entity_count) & (graph.rank != RANK_CODES[Rank.DEPRECATED])
+        eligible = is_eligible(graph)
         met = np.zeros(graph.node_count, dtype=np.bool_)
         met[head] = True
         met[tail] = True

@@ -10,9 +10,11 @@ from graph_service.model.graph import (
     Int32,
     KnowledgeGraph,
     NameIndex,
+    StatementIds,
     StringTable,
     Topology,
 )
+from graph_service.model.graph_arrays import reorder_texts
 from graph_service.model.view_delta import ViewDelta
 
 
@@ -46,10 +48,10 @@ class Part:
             fingerprints=base.fingerprints,
             entity_count=entity_count,
             node_keys=base.node_keys[nodes[:entity_count]],
-            node_ids=StringTable.build(base.node_ids.take(nodes)),
+            node_ids=reorder_texts(base.node_ids, nodes.astype(np.int64)),
             node_kinds=base.node_kinds[nodes],
             relation_keys=base.relation_keys[relations],
-            relation_ids=StringTable.build(base.relation_ids.take(relations)),
+            relation_ids=reorder_texts(base.relation_ids, relations.astype(np.int64)),
             topology=Topology.build(
                 head,
                 np.searchsorted(relations, base.rel[edges]).astype(np.int32),
@@ -60,13 +62,30 @@ class Part:
                 relation_count=len(relations),
             ),
             statement_keys=keys,
-            statement_ids=StringTable.build(base.statement_ids.take(edges)),
+            statement_ids=_ids_of(base, edges),
             rank=base.rank[edges],
             best=base.best[edges],
             node_labels={},
             relation_labels={},
             names=NameIndex(none.astype(np.int64), none, none.astype(np.bool_), 0),
         )
+        return cls(graph, edges, nodes, relations)
+
+    @classmethod
+    def within(cls, graph: KnowledgeGraph, base: KnowledgeGraph, /) -> Part:
+        """Returns a graph as the part of another one, which has all its statements.
+
+        A node without a statement stands for none.
+        """
+        order = np.argsort(base.statement_keys)
+        places = np.searchsorted(base.statement_keys, graph.statement_keys, sorter=order)
+        edges = order[places].astype(np.int32)
+        # A literal is of one statement; the order of edges is that of both graphs.
+        literal = graph.tail >= graph.entity_count
+        nodes = np.empty(graph.node_count, dtype=np.int32)
+        nodes[: graph.entity_count] = np.searchsorted(base.node_keys, graph.node_keys)
+        nodes[graph.tail[literal]] = base.tail[edges[literal]]
+        relations = np.searchsorted(base.relation_keys, graph.relation_keys).astype(np.int32)
         return cls(graph, edges, nodes, relations)
 
     def in_base(self, delta: ViewDelta, /) -> ViewDelta:
@@ -83,3 +102,12 @@ class Part:
             replaced_head=None if head is None else self.nodes[head],
             replaced_rank=delta.replaced_rank,
         )
+
+
+def _ids_of(base: KnowledgeGraph, edges: Int32) -> StringTable | StatementIds:
+    ids = base.statement_ids
+    return (
+        ids.of(edges)
+        if isinstance(ids, StatementIds)
+        else reorder_texts(ids, edges.astype(np.int64))
+    )

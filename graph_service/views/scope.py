@@ -9,6 +9,7 @@ from graph_service.model.graph import RANK_CODES, Bool, Int32, KnowledgeGraph, r
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.model.view_spec import Scope
+from graph_service.views.pairs import is_eligible
 
 
 def scope_edges(
@@ -16,7 +17,7 @@ def scope_edges(
     scope: Scope,
     /,
     *,
-    eligible: Bool,
+    of_any_kind: bool = False,
     question_edges: Int32 | None = None,
     deadline: Deadline | None = None,
 ) -> tuple[Int32, tuple[str, ...]]:
@@ -27,7 +28,7 @@ def scope_edges(
     Args:
         graph: The base.
         scope: The restrictions; none means every eligible edge.
-        eligible: Edges that may be in scope at all, bool [M].
+        of_any_kind: Takes edges too whose value is no entity, and deprecated ones.
         question_edges: Base edges of the question's region, for ``scope.of_question``.
         deadline: When to give up.
 
@@ -36,7 +37,9 @@ def scope_edges(
     """
     deadline = deadline or Deadline.none()
     if scope == Scope(hops=scope.hops):
-        return np.flatnonzero(eligible).astype(np.int32), ()
+        if of_any_kind:
+            return np.arange(graph.edge_count, dtype=np.int32), ()
+        return np.flatnonzero(is_eligible(graph)).astype(np.int32), ()
     # What is narrowest comes first: a question's view costs what its region has, not the graph.
     edges: Int32 | None = None
     if scope.of_question:
@@ -55,7 +58,9 @@ def scope_edges(
         edges = np.arange(graph.edge_count, dtype=np.int32)
     if scope.relation_ids:
         edges = edges[_relations(graph, scope.relation_ids)[graph.rel[edges]]]
-    able = eligible[edges]
+    if of_any_kind:
+        return edges, ()
+    able = is_eligible(graph, edges)
     left_out = int(np.count_nonzero(~able))
     notes: tuple[str, ...] = ()
     if left_out and scope.statement_ids:

@@ -150,7 +150,7 @@ def test_the_order_of_loading_draws_nothing_else_and_ranks_are_what_a_graph_of_t
     other, _, _ = drawn(shuffled, years, spec)
     assert content(shuffled, other) == content(graph, delta)
     overlay = lay(graph, delta, view_id="v")
-    kept = [edge for edge in range(graph.edge_count) if not overlay.gone[edge]]
+    kept = [edge for edge in range(graph.edge_count) if edge not in overlay.gone.numbers]
     best: dict[tuple[int, int], int] = {}
     ends = [(int(graph.head[e]), int(graph.rel[e]), int(graph.rank[e])) for e in kept]
     ends += list(

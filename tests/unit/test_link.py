@@ -17,7 +17,7 @@ from graph_service.model.graph import (
     StringTable,
 )
 from graph_service.model.identity import key64
-from graph_service.model.overlay import Overlay
+from graph_service.model.overlay import EdgeSet, Overlay
 from graph_service.model.request import MAX_QUESTION_CHARACTERS
 from graph_service.model.values import EntityValue, StringValue, Time, Value
 from graph_service.text.fold import normalise_name
@@ -469,8 +469,7 @@ def test_view_decides_by_its_own_edges(homonyms: KnowledgeGraph) -> None:
     gone = homonyms.tail == navy
     overlay = Overlay(
         view_id="v",
-        base_edge_count=homonyms.edge_count,
-        gone=gone,
+        gone=EdgeSet.of(np.flatnonzero(gone), homonyms.edge_count),
         head=np.array([writer], dtype=np.int32),
         rel=np.array([0], dtype=np.int32),
         tail=np.array([navy], dtype=np.int32),

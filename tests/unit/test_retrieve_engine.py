@@ -15,7 +15,7 @@ from graph_service.errors import DeadlineError, InputError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import key64
 from graph_service.model.limits import CutReason, Deadline
-from graph_service.model.overlay import Overlay
+from graph_service.model.overlay import EdgeSet, Overlay
 from graph_service.model.result import Strategy
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import Quantity, SomeValue, StringValue, Time, encode_value
@@ -458,8 +458,6 @@ def test_a_view_is_what_is_retrieved(family: KnowledgeGraph) -> None:
     spouse = next(
         edge for edge in range(family.edge_count) if shown(family, edge) == ("Q1", "P26", "Q2")
     )
-    gone = np.zeros(family.edge_count, dtype=bool)
-    gone[spouse] = True
     q1, q3 = family.find_node("Q1"), family.find_node("Q3")
     ids = ("changed", "added")
     order = sorted(range(2), key=lambda row: key64(ids[row]))
@@ -469,8 +467,7 @@ def test_a_view_is_what_is_retrieved(family: KnowledgeGraph) -> None:
     )[order]
     overlay = Overlay(
         view_id="v",
-        base_edge_count=family.edge_count,
-        gone=gone,
+        gone=EdgeSet.of(np.array([spouse]), family.edge_count),
         head=columns[:, 0],
         rel=columns[:, 1],
         tail=columns[:, 2],

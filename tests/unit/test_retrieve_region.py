@@ -14,7 +14,7 @@ from graph_service.errors import DeadlineError, InputError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import key64
 from graph_service.model.limits import CutReason, Deadline
-from graph_service.model.overlay import Overlay
+from graph_service.model.overlay import EdgeSet, Overlay
 from graph_service.model.region import Region
 from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, SomeValue, StringValue, encode_value
@@ -31,12 +31,9 @@ def overlay_of(
     ids = [f"extra-{row}" for row in range(len(extra))]
     order = sorted(range(len(ids)), key=lambda row: key64(ids[row]))
     columns = np.array([extra[row] for row in order], dtype=np.int32).reshape(-1, 3)
-    mask = np.zeros(graph.edge_count, dtype=bool)
-    mask[gone] = True
     return Overlay(
         view_id="v",
-        base_edge_count=graph.edge_count,
-        gone=mask,
+        gone=EdgeSet.of(np.array(gone, dtype=np.int32), graph.edge_count),
         head=columns[:, 0],
         rel=columns[:, 1],
         tail=columns[:, 2],

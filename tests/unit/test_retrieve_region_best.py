@@ -10,7 +10,7 @@ from graph_builder import build_graph, node_of
 
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.identity import key64
-from graph_service.model.overlay import Overlay
+from graph_service.model.overlay import EdgeSet, Overlay
 from graph_service.model.statement import Rank
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.retrieve.region.cut import extract_region
@@ -26,8 +26,7 @@ def view_of(graph: KnowledgeGraph, extra: dict[str, tuple[str, str, str, int]]) 
     rows = [extra[id_] for id_ in ids]
     return Overlay(
         view_id="v",
-        base_edge_count=graph.edge_count,
-        gone=np.ones(graph.edge_count, dtype=bool),
+        gone=EdgeSet.of(np.arange(graph.edge_count), graph.edge_count),
         head=np.array([graph.find_node(row[0]) for row in rows], dtype=np.int32),
         rel=np.array([graph.find_relation(row[1]) for row in rows], dtype=np.int32),
         tail=np.array([graph.find_node(row[2]) for row in rows], dtype=np.int32),
@@ -74,8 +73,7 @@ def test_best_only_keeps_what_a_view_adds_to_a_graph_without_edges() -> None:
     empty = build_graph([], extra_entities=["a", "b"])
     bare = replace(
         view_of(graph, {"x1": ("a", "p", "b", -1)}),
-        base_edge_count=0,
-        gone=np.zeros(0, dtype=bool),
+        gone=EdgeSet.of(np.arange(0), 0),
         head=np.array([empty.find_node("a")], dtype=np.int32),
         tail=np.array([empty.find_node("b")], dtype=np.int32),
     )

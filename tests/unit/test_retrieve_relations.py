@@ -16,7 +16,7 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.hashing import keyed_hashes
 from graph_service.model.identity import digest, key64
 from graph_service.model.limits import Cut, CutReason, Deadline
-from graph_service.model.overlay import Overlay
+from graph_service.model.overlay import EdgeSet, Overlay
 from graph_service.model.ranking import Encoding, RankedRelation, SignedRelation
 from graph_service.model.result import Strategy
 from graph_service.model.statement import Entity, EntityKind, Statement, make_statement
@@ -253,12 +253,9 @@ def test_views_are_honoured_new_relations_too_l4(small_graph: GraphMaker) -> Non
     graph = small_graph(statements, properties())
     number = {id_: i for i, id_ in enumerate(graph.statement_ids.take(range(4)))}
     gone, changed = number[statements[1].id], number[statements[2].id]
-    is_gone = np.zeros(graph.edge_count, dtype=np.bool_)
-    is_gone[[gone, changed]] = True
     overlay = Overlay(
         view_id="v",
-        base_edge_count=graph.edge_count,
-        gone=is_gone,
+        gone=EdgeSet.of(np.array([gone, changed]), graph.edge_count),
         statement_ids=("new", "own"),
         keys=np.array([-5, 5], dtype=np.int64),
         base_edge=np.array([changed, -1], dtype=np.int32),

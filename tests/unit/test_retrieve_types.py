@@ -66,7 +66,7 @@ def edges_of(graph: KnowledgeGraph, overlay: Overlay | None) -> list[tuple[int, 
     found = [
         (int(graph.head[e]), graph.relation_ids[int(graph.rel[e])], int(graph.tail[e]))
         for e in range(graph.edge_count)
-        if graph.rank[e] < 2 and not (overlay is not None and overlay.gone[e])
+        if graph.rank[e] < 2 and not (overlay is not None and e in overlay.gone.numbers)
     ]
     if overlay is not None:
         found += [

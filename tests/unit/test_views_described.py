@@ -22,7 +22,6 @@ from graph_service.views.measure.describe import (
     describe_report,
 )
 from graph_service.views.overlay import lay
-from graph_service.views.pairs import PairIndex
 from graph_service.views.scope import edges_of, scope_edges
 
 REPORT = ViewReport(10, 0.3, 0.25, {"removed": 3, "relation-changed": 0, "added": 2})
@@ -102,22 +101,18 @@ def test_no_change_is_no_words() -> None:
 def test_a_scope_of_the_question_is_what_its_region_has_of_the_base() -> None:
     """Edges that the question's view has added are no edges of the base."""
     graph = build_graph([(f"a{i}", f"r{i % 2}", f"b{i}") for i in range(6)])
-    index = PairIndex.build(graph)
     question = np.array([-1, 0, 2, 3, 5, 6, 60], dtype=np.int32)
-    found, notes = scope_edges(
-        graph, Scope(of_question=True), eligible=index.eligible, question_edges=question
-    )
+    found, notes = scope_edges(graph, Scope(of_question=True), question_edges=question)
     assert (found.tolist(), notes) == ([0, 2, 3, 5], ())
     relation = graph.relation_ids[int(graph.rel[0])]
     both, _ = scope_edges(
         graph,
         Scope(of_question=True, relation_ids=(relation,)),
-        eligible=index.eligible,
         question_edges=question,
     )
     assert both.tolist() == [edge for edge in (0, 2, 3, 5) if graph.rel[edge] == graph.rel[0]]
     with pytest.raises(InputError, match="needs a question") as caught:
-        scope_edges(graph, Scope(of_question=True), eligible=index.eligible)
+        scope_edges(graph, Scope(of_question=True))
     assert "around_entity_ids" in str(caught.value.hint)
 
 

@@ -47,7 +47,7 @@ def instances_of(
         edges, owner = edges[holds], owner[holds]
         holds = _is_of(graph.rank[edges], ranks) & np.isin(graph.tail[edges], classes)
         if overlay is not None:
-            holds &= ~overlay.gone[edges]
+            holds &= ~overlay.gone.has(edges)
         found[place[owner[holds]]] = True
         if overlay is not None:
             holds = _is_of(overlay.rel, instance_of)
@@ -78,7 +78,7 @@ def _with_subclasses(
         _SUBCLASS_EDGES[graph] = edges
     edges = edges[_is_of(graph.rank[edges], ranks)]
     if overlay is not None:
-        edges = edges[~overlay.gone[edges]]
+        edges = edges[~overlay.gone.has(edges)]
     lower, upper = graph.head[edges].astype(np.int64), graph.tail[edges].astype(np.int64)
     if overlay is not None:
         extra = _is_of(overlay.rel, relations) & _is_of(overlay.rank, ranks)

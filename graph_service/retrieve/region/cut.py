@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from graph_service.errors import InputError
-from graph_service.model.graph import Adjacency, Bool, Int32, Int64, KnowledgeGraph, NodeKind, Uint8
+from graph_service.model.graph import (
+    Bool,
+    Int32,
+    Int64,
+    KnowledgeGraph,
+    NodeKind,
+    Uint8,
+    ranges,
+)
 from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
@@ -55,6 +64,7 @@ def extract_region(
     best_only: bool = False,
     relation_filter: tuple[Int32 | None, Int32 | None] | None = None,
     is_instance: IsInstance | None = None,
+    degrees: Int64 | None = None,
     deadline: Deadline | None = None,
 ) -> Region:
     """Returns the edges within some steps of some entities, walked both ways.
@@ -75,6 +85,7 @@ def extract_region(
         relation_filter: Relations to keep and relations to leave out, int32; None for no filter.
         is_instance: Which entities are reached beside the start entities; None for all. Others
             do not count as edges: ``LOOKED_AT`` times ``max_edges`` of a step are looked at.
+        degrees: Of each node in the whole graph, int64 [N], where ``graph`` is a part of it.
         deadline: Raises ``DeadlineError`` when past.
 
     Raises:
@@ -94,7 +105,7 @@ def extract_region(
     reached = [np.unique(start)]
     seen[reached[0]] = True
     frontier = reached[0]
-    found: list[_Edges] = []
+    found = [_columns(graph, overlay, np.zeros(0, dtype=np.int64))]
     kept, hubs = 0, 0
     cuts: list[Cut] = []
     for hop in range(hops):
@@ -102,12 +113,11 @@ def extract_region(
         if hop:
             frontier = frontier[~_is_literal(graph, overlay, frontier)]
             if hub_degree is not None:
-                hub = _degrees(graph, frontier) > hub_degree
+                hub = _degrees(graph, degrees, frontier) > hub_degree
                 hubs += int(hub.sum())
                 frontier = frontier[~hub]
         new = _incident(graph, overlay, frontier, edges)
-        if found:
-            new = _without(new, [part.numbers for part in found])
+        new = _without(new, [part.numbers for part in found])
         if is_instance is not None:
             new, cut = _of_types(graph, overlay, new, seen, is_instance, LOOKED_AT * max_edges)
             cuts.extend(cut)
@@ -125,7 +135,7 @@ def extract_region(
             break
     if hubs and hub_degree is not None:
         cuts.append(Cut("hubs", CutReason.HUB, hub_degree, 0, hubs))
-    return _assemble(graph, overlay, start, reached, found, tuple(cuts))
+    return _assemble(graph, overlay, degrees, start, reached, found, tuple(cuts))
 
 
 def _of_types(
@@ -224,6 +234,7 @@ def induced(region: Region, keep: Bool, /, *, cuts: Sequence[Cut] = ()) -> Regio
 def _assemble(
     graph: KnowledgeGraph,
     overlay: Overlay | None,
+    degrees: Int64 | None,
     start: Int64,
     reached: list[Int64],
     found: list[_Edges],
@@ -242,7 +253,7 @@ def _assemble(
         node_keys=_node_keys(graph, overlay, nodes),
         hops=hops,
         literal=_is_literal(graph, overlay, nodes),
-        degrees=_degrees(graph, nodes),
+        degrees=_degrees(graph, degrees, nodes),
         start_entities=np.searchsorted(nodes, start).astype(np.int32),
         edges=np.concatenate([part.numbers for part in found])[order],
         edge_keys=edge_keys[order],
@@ -278,34 +289,55 @@ def _incident(
             best |= np.isin(found, overlay.risen)
         keep &= best
     if overlay is not None:
-        keep &= ~overlay.gone[found]
+        keep &= ~overlay.gone.has(found)
     found = found[keep]
     if overlay is None or not len(overlay.head):
         return found
-    extra = distinct(np.concatenate([way.edges_of(nodes) for way in _extra_edges(graph, overlay)]))
+    extra = distinct(np.concatenate([way.of(nodes) for way in _extra_edges(overlay)]))
     keep = _passes(edges, overlay.rank[extra], overlay.rel[extra])
     if edges.best_only:
         keep &= overlay.best[extra]
     return np.concatenate((found, extra[keep] + graph.edge_count))
 
 
-_EXTRA_EDGES: WeakKeyDictionary[Overlay, tuple[Adjacency, Adjacency]] = WeakKeyDictionary()
+@dataclass(frozen=True, slots=True, eq=False)
+class _ExtraEdges:
+    """A view's own edges by one of their ends.
+
+    Attributes:
+        ends: The end of each, int32, ascending.
+        edges: Their places in the overlay, int32.
+    """
+
+    ends: Int32
+    edges: Int32
+
+    @classmethod
+    def by(cls, ends: Int32) -> _ExtraEdges:
+        order = np.argsort(ends, kind="stable").astype(np.int32)
+        return cls(ends[order], order)
+
+    def of(self, nodes: Int64) -> Int32:
+        """Returns the edges of some nodes, one node's after the other's."""
+        return self.edges[ranges(*(np.searchsorted(self.ends, nodes, side) for side in _SIDES))]
 
 
-def _extra_edges(graph: KnowledgeGraph, overlay: Overlay) -> tuple[Adjacency, Adjacency]:
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+_EXTRA_EDGES: WeakKeyDictionary[Overlay, tuple[_ExtraEdges, _ExtraEdges]] = WeakKeyDictionary()
+
+
+def _extra_edges(overlay: Overlay) -> tuple[_ExtraEdges, _ExtraEdges]:
     """Returns the overlay's edges by head and by tail, sorted at the first question on a view."""
     known = _EXTRA_EDGES.get(overlay)
     if known is None:
-        count = graph.node_count + len(overlay.new_nodes)
-        known = Adjacency.build(overlay.head, count), Adjacency.build(overlay.tail, count)
+        known = _ExtraEdges.by(overlay.head), _ExtraEdges.by(overlay.tail)
         _EXTRA_EDGES[overlay] = known
     return known
 
 
-def extra_edges_bytes(graph: KnowledgeGraph, overlay: Overlay, /) -> int:
+def extra_edges_bytes(overlay: Overlay, /) -> int:
     """Returns the bytes of the order that is made of an overlay's edges: by head, and by tail."""
-    nodes = graph.node_count + len(overlay.new_nodes) + 1
-    return 2 * 4 * (nodes + len(overlay.head)) if len(overlay.head) else 0
+    return 2 * (overlay.head.nbytes + 4 * len(overlay.head))
 
 
 def _without(edges: Int64, found: list[Int64]) -> Int64:
@@ -375,12 +407,11 @@ def _edge_keys(graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64) -> 
     return keys
 
 
-def _degrees(graph: KnowledgeGraph, nodes: Int64) -> Int64:
+def _degrees(graph: KnowledgeGraph, known: Int64 | None, nodes: Int64) -> Int64:
+    """Returns the degree of each node in the base; 0 of one that a view alone has."""
     degrees = np.zeros(len(nodes), dtype=np.int64)
     base = nodes < graph.node_count
-    inner = nodes[base]
-    for adjacency in (graph.out_edges, graph.in_edges):
-        degrees[base] += adjacency.degrees_of(inner)
+    degrees[base] = graph.degrees_of(nodes[base]) if known is None else known[nodes[base]]
     return degrees
 
 

@@ -100,7 +100,7 @@ def measure(
     deadline = deadline or Deadline.none()
     deadline.check(_MEASURING)
     nodes = graph.node_count + len(overlay.new_nodes)
-    kept = ~overlay.gone[base.edges]
+    kept = ~overlay.gone.has(base.edges)
     extra = _counted(graph, overlay, deadline)
     head, rel, tail = (
         np.concatenate([of_base[base.edges[kept]], of_view[extra]])

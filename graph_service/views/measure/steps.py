@@ -44,7 +44,7 @@ class Steps:
         extra_head = extra_tail = np.zeros(0, dtype=np.int32)
         self._nodes = graph.node_count
         if overlay is not None:
-            walked = walked & ~overlay.gone
+            walked = walked & ~overlay.gone.mask()
             current = overlay.rank != deprecated
             extra_head, extra_tail = overlay.head[current], overlay.tail[current]
             self._nodes += len(overlay.new_nodes)

@@ -68,7 +68,7 @@ def _named(drawing: Drawing) -> Int32:
     edges, notes = scope_edges(
         graph,
         drawing.spec.scope,
-        eligible=np.ones(graph.edge_count, dtype=np.bool_),
+        of_any_kind=True,
         deadline=drawing.deadline,
     )
     drawing.notes.extend(notes)
@@ -76,7 +76,7 @@ def _named(drawing: Drawing) -> Int32:
     if drawing.spec.scope.around_entity_ids and not drawing.spec.scope.hops:
         around = drawing.spec.scope.around_entity_ids
         ends = np.unique(np.array([require_node(graph, id_) for id_ in around], dtype=np.int32))
-        ends = ends[graph.degrees()[ends] > 0]
+        ends = ends[graph.degrees_of(ends) > 0]
     ends = ends[graph.node_kinds[ends] == NodeKind.ENTITY]
     found: Int32 = ends[_has_name(graph, drawing.spec.naming)[ends]].astype(np.int32)
     return found

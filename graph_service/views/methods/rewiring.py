@@ -71,14 +71,10 @@ def rewirable(
 ) -> Bool:
     """Returns for each edge in scope whether any entity lies outside its head's neighbourhood."""
     # A head joined to all others has at least that many edges: few come near it.
-    close = graph.degrees() >= len(index.linked) - 1
-    if not close.any():
-        return np.ones(len(scope), dtype=np.bool_)
     heads = graph.head[scope]
-    full = np.zeros(graph.node_count, dtype=np.bool_)
-    for head in np.unique(heads[close[heads]]).tolist():
-        full[head] = not len(outside.of(head))
-    return ~full[heads]
+    distinct = np.unique(heads)
+    close = distinct[graph.degrees_of(distinct) >= len(index.linked) - 1].tolist()
+    return ~np.isin(heads, [head for head in close if not len(outside.of(head))])
 
 
 def new_tails(
