@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Sequence
 
 from graph_service.model.graph_info import GraphInfo
@@ -25,6 +26,7 @@ from graph_service.model.values import (
     StringValue,
     Time,
     UnknownValue,
+    Value,
 )
 from graph_service.store.protocol import Batch, Store
 
@@ -125,3 +127,19 @@ def sample_statements() -> list[Statement]:
         make_statement(q42, "P214", StringValue("113230702", "external-id")),
         make_statement("Q5", "P31", EntityValue("Q5")),
     ]
+
+
+def random_statements(seed: int) -> list[Statement]:
+    """Statements with hubs, parallel ones, loops, literals and all ranks."""
+    draw = random.Random(seed)
+    made = {}
+    for place in range(160):
+        head = f"Q{int(40 * draw.random() ** 2)}"
+        value: Value = EntityValue(f"Q{int(40 * draw.random() ** 2)}")
+        if draw.random() < 0.2:
+            # The unit is no other statement's, and its label is read all the same.
+            value = StringValue(f"text {place}") if place % 2 else Quantity(f"{place}", "Q99")
+        rank = draw.choice([Rank.NORMAL, Rank.NORMAL, Rank.PREFERRED, Rank.DEPRECATED])
+        statement = make_statement(head, f"P{draw.randrange(6)}", value, rank=rank)
+        made[statement.id] = statement
+    return list(made.values())

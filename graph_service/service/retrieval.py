@@ -20,9 +20,10 @@ from graph_service.embed import Vectors
 from graph_service.errors import InputError
 from graph_service.link import LINKING_RULES
 from graph_service.link.starts import START_RULES
-from graph_service.model.graph import RANK_CODES, Int32
+from graph_service.model.graph import RANK_CODES, Int32, KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
+from graph_service.model.overlay import Overlay
 from graph_service.model.ranking import Encoding, RelationRanker
 from graph_service.model.region import Region
 from graph_service.model.request import RetrieveRequest, ViewRef
@@ -96,12 +97,14 @@ class GraphSlice:
         linking: What the question names there.
         region: Where the store made it; of ``base.arrays``.
         head_relations: Reads the relations of entities in the whole graph, where ``base`` is a part.
+        view: The request's view of ``base``, where that is a part.
     """
 
     base: OpenGraph
     linking: Linking
     region: Region | None = None
     head_relations: HeadRelations | None = None
+    view: AppliedView | None = None
 
 
 class Stopwatch:
@@ -197,7 +200,7 @@ class Retriever:
         base, linking = ground.base, ground.linking
         preset = self.preset(request, base.info)
         ranks = tuple(RANK_CODES[rank] for rank in request.ranks or DEFAULT_RANKS)
-        laid = self._lay(base, linking, request, preset, ranks, deadline)
+        laid = ground.view or self._lay(base, linking, request, preset, ranks, deadline)
         base = _as_named(base, laid)
         overlay = laid.overlay if laid else None
         is_instance: IsInstance | None = None
@@ -237,7 +240,7 @@ class Retriever:
                     if vectors.queries is not vectors
                     else None,
                     languages=request.languages,
-                    relation_filter=_relation_filter(base, laid, request),
+                    relation_filter=relation_filter(base.arrays, overlay, request),
                     ranks=ranks,
                     min_score=request.min_score,
                     prove=request.prove,
@@ -564,17 +567,15 @@ def _status(selection: Selection | None) -> Status:
     return Status.OK if selection.confident else Status.LOW_CONFIDENCE
 
 
-def _relation_filter(
-    base: OpenGraph, laid: AppliedView | None, request: RetrieveRequest
+def relation_filter(
+    graph: KnowledgeGraph, overlay: Overlay | None, request: RetrieveRequest, /
 ) -> tuple[Int32 | None, Int32] | None:
+    """Returns the relations that a request keeps and leaves out, int32; None for no filter."""
     if not request.relation_ids and not request.exclude_relation_ids:
         return None
-    overlay = laid.overlay if laid else None
-    include = (
-        find_relations(base.arrays, overlay, request.relation_ids) if request.relation_ids else None
-    )
+    include = find_relations(graph, overlay, request.relation_ids) if request.relation_ids else None
     return include, find_relations(
-        base.arrays, overlay, request.exclude_relation_ids, argument="exclude_relation_ids"
+        graph, overlay, request.exclude_relation_ids, argument="exclude_relation_ids"
     )
 
 

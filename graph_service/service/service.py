@@ -64,6 +64,7 @@ from graph_service.service.scoped_store import ScopedStore
 from graph_service.service.scorers import Scorers
 from graph_service.service.shaping import statement_changes
 from graph_service.service.store_route import Lexicons, read_from_store
+from graph_service.service.store_views import servable_view
 from graph_service.service.triples import ShownEdge, TripleRenderer
 from graph_service.service.views import Views
 from graph_service.settings import Settings
@@ -463,7 +464,7 @@ class Service:
         self, info: GraphInfo, request: RetrieveRequest, watch: Stopwatch, deadline: Deadline
     ) -> GraphSlice:
         """Returns what a question is answered from: a snapshot, or a part that the store gives."""
-        if request.view is None and info.counts.statements > self.settings.snapshot_edges:
+        if info.counts.statements > self.settings.snapshot_edges:
             if request.linking_accuracy is not None:
                 raise InputError(
                     f"linking_accuracy draws from all entities of a graph, and {info.name!r} has more "
@@ -471,14 +472,17 @@ class Service:
                     argument="linking_accuracy",
                     hint="Raise GRAPH_SERVICE_SNAPSHOT_EDGES.",
                 )
+            view = servable_view(self._view_store, info, request)
             preset = self._retriever.preset(request, info)
             return read_from_store(
                 self.store,
                 self._retriever,
+                self._view_store,
                 info,
                 self._lexicons.of(info),
                 request,
                 preset,
+                view=view,
                 deadline=deadline,
                 watch=watch,
             )

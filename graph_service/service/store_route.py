@@ -12,22 +12,31 @@ from functools import partial
 
 import numpy as np
 
+from graph_service.artifacts.views import ViewStore
 from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.link.lexicon import Lexicon, PartLexicon, RelationNames, share_lexicon
-from graph_service.model.graph import Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import RANK_CODES, Int32, Int64, KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.statement import Rank
+from graph_service.model.view_spec import ViewSpec
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.languages import MOST_EDITIONS
 from graph_service.retrieve.preset import LearnedPreset, Preset
-from graph_service.retrieve.region.cut import region_of_graph
+from graph_service.retrieve.region.cut import extract_region, region_of_graph
 from graph_service.service.linking import OpenGraph, unknown_entity
 from graph_service.service.lookup import read_id
-from graph_service.service.retrieval import DEFAULT_RANKS, GraphSlice, Retriever, Stopwatch
+from graph_service.service.retrieval import (
+    DEFAULT_RANKS,
+    GraphSlice,
+    Retriever,
+    Stopwatch,
+    relation_filter,
+)
 from graph_service.service.store_types import typed_neighbourhood
+from graph_service.service.store_views import StoreViews, ViewRegion
 from graph_service.service.stored_names import StoredNameReader
 from graph_service.store.protocol import Store
 from graph_service.store.snapshot.region_graph import (
@@ -69,12 +78,14 @@ class Lexicons:
 def read_from_store(
     store: Store,
     retriever: Retriever,
+    views: ViewStore,
     info: GraphInfo,
     lexicon: Lexicon,
     request: RetrieveRequest,
     preset: Preset,
     /,
     *,
+    view: ViewSpec | None,
     deadline: Deadline,
     watch: Stopwatch,
 ) -> GraphSlice:
@@ -88,10 +99,12 @@ def read_from_store(
     Args:
         store: Where the graph is.
         retriever: Links.
+        views: Draws views.
         info: The graph.
         lexicon: Of the graph.
-        request: Without a view.
+        request: What is asked.
         preset: Resolved.
+        view: Specification of the request's view, as ``servable_view`` gives it.
         deadline: Raises ``DeadlineError`` when past.
         watch: Counts the stages ``open``, ``link`` and ``read``.
     """
@@ -122,9 +135,47 @@ def read_from_store(
     linking = replace(linking, cuts=(*linking.cuts, *names.cuts))
     watch.stage("link")
     ids = around.graph.node_ids.take(linking.start_entities)
+    scoped = StoreViews(store, views, info, deadline)
+    drawn = None if view is None else scoped.draw(view, ids, request, preset)
     if not ids:
-        return GraphSlice(OpenGraph(info, around.graph), linking)
+        laid = None if drawn is None else drawn.view
+        return GraphSlice(OpenGraph(info, around.graph), linking, view=laid)
     ids += store.same_entities(info.edition, ids)[:MOST_EDITIONS]
+    if drawn is None:
+        region_graph = _read_base(store, info, ids, types, request, preset, deadline)
+        watch.stage("read")
+        laid, region = None, _region(region_graph, ids)
+    else:
+        through = scoped.read(drawn, ids, request, preset)
+        region_graph, laid = through.part, through.view
+        watch.stage("read")
+        region = _region_of_view(through, ids, request, preset, deadline)
+    start_entities = region.nodes[region.start_entities].astype(np.int32)
+    return GraphSlice(
+        OpenGraph(info, region_graph.graph),
+        replace(
+            linking,
+            start_entities=start_entities,
+            starts=tuple(
+                replace(one, node=node)
+                for one, node in zip(linking.starts, start_entities.tolist(), strict=False)
+            ),
+        ),
+        region,
+        _head_relations(store, info, region_graph.graph, deadline),
+        laid,
+    )
+
+
+def _read_base(
+    store: Store,
+    info: GraphInfo,
+    ids: list[str],
+    types: list[str],
+    request: RetrieveRequest,
+    preset: Preset,
+    deadline: Deadline,
+) -> RegionGraph:
     walk = (
         partial(typed_neighbourhood, store, info, ids, types)
         if types
@@ -141,23 +192,7 @@ def read_from_store(
         ],
         deadline=deadline,
     )
-    region_graph = region_graph_of(store, info, found)
-    watch.stage("read")
-    region = _region(region_graph, ids)
-    start_entities = region.nodes[region.start_entities].astype(np.int32)
-    return GraphSlice(
-        OpenGraph(info, region_graph.graph),
-        replace(
-            linking,
-            start_entities=start_entities,
-            starts=tuple(
-                replace(one, node=node)
-                for one, node in zip(linking.starts, start_entities.tolist(), strict=False)
-            ),
-        ),
-        region,
-        _head_relations(store, info, region_graph.graph, deadline),
-    )
+    return region_graph_of(store, info, found)
 
 
 def _head_relations(
@@ -202,3 +237,28 @@ def _region(part: RegionGraph, ids: list[str]) -> Region:
         degrees={numbers[id_]: degree for id_, degree in found.degrees.items()},
         cuts=found.truncated,
     )
+
+
+def _region_of_view(
+    through: ViewRegion,
+    ids: list[str],
+    request: RetrieveRequest,
+    preset: Preset,
+    deadline: Deadline,
+) -> Region:
+    """Cuts the region out of a part that has all of it: what is cut is what the store left out."""
+    graph, overlay = through.part.graph, through.view.overlay
+    starts = [node for id_ in ids if (node := graph.find_node(id_)) is not None]
+    region = extract_region(
+        graph,
+        starts,
+        hops=preset.hops,
+        max_edges=preset.max_edges,
+        hub_degree=preset.hub_degree,
+        overlay=overlay,
+        ranks=[RANK_CODES[rank] for rank in request.ranks or DEFAULT_RANKS],
+        relation_filter=relation_filter(graph, overlay, request),
+        degrees=through.degrees,
+        deadline=deadline,
+    )
+    return replace(region, cuts=through.part.neighbourhood.truncated)

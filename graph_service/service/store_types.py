@@ -86,13 +86,13 @@ def typed_neighbourhood(
         new = [
             edge
             for edge in near.edges
-            if edge.statement_id not in kept and known.issuperset(_ends(edge))
+            if edge.statement_id not in kept and known.issuperset(ends_of(edge))
         ]
         if len(kept) + len(new) > max_edges:
             cuts.append(Cut("edges", CutReason.LIMIT, max_edges, max_edges, len(kept) + len(new)))
             new = new[: max_edges - len(kept)]
         kept.update((edge.statement_id, edge) for edge in new)
-        frontier = sorted({end for edge in new for end in _ends(edge)} - distance.keys())
+        frontier = sorted({end for edge in new for end in ends_of(edge)} - distance.keys())
         distance.update(dict.fromkeys(frontier, hop))
         if len(kept) >= max_edges:
             break
@@ -107,7 +107,7 @@ def typed_neighbourhood(
     )
 
 
-def _ends(edge: EdgeRow) -> tuple[str, ...]:
+def ends_of(edge: EdgeRow, /) -> tuple[str, ...]:
     """Returns the entities at the ends of a statement."""
     value = _entity(edge.value)
     return (edge.head,) if value is None else (edge.head, value)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from graphs import load_graph
+from graphs import load_graph, random_statements
 from word_vectors import Letters
 
 from graph_service import open_service
@@ -19,28 +18,12 @@ from graph_service.model.limits import CutReason
 from graph_service.model.region import Region
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Strategy
-from graph_service.model.statement import Entity, EntityKind, Rank, Statement, make_statement
-from graph_service.model.values import EntityValue, Quantity, StringValue, Value
+from graph_service.model.statement import Entity, EntityKind, Rank, make_statement
+from graph_service.model.values import EntityValue
 from graph_service.retrieve.region.cut import extract_region, region_of_graph
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
 from graph_service.store.snapshot.region_graph import read_region_graph
-
-
-def drawn(seed: int) -> list[Statement]:
-    """Statements with hubs, parallel ones, loops, literals and all ranks."""
-    draw = random.Random(seed)
-    made = {}
-    for place in range(160):
-        head = f"Q{int(40 * draw.random() ** 2)}"
-        value: Value = EntityValue(f"Q{int(40 * draw.random() ** 2)}")
-        if draw.random() < 0.2:
-            # The unit is no other statement's, and its label is read all the same.
-            value = StringValue(f"text {place}") if place % 2 else Quantity(f"{place}", "Q99")
-        rank = draw.choice([Rank.NORMAL, Rank.NORMAL, Rank.PREFERRED, Rank.DEPRECATED])
-        statement = make_statement(head, f"P{draw.randrange(6)}", value, rank=rank)
-        made[statement.id] = statement
-    return list(made.values())
 
 
 def by_store(store: Store, info: GraphInfo, ids: Sequence[str], **limits: object) -> Region:
@@ -60,7 +43,7 @@ def test_the_store_and_the_snapshot_cut_one_region(
     store: Store, graph_name: str, seed: int
 ) -> None:
     entities = [Entity(f"Q{i}", labels={"en": f"thing {i}"}) for i in range(40)]
-    info = load_graph(store, graph_name, drawn(seed), entities)
+    info = load_graph(store, graph_name, random_statements(seed), entities)
     graph = store.snapshot(info)
     excluded = np.array([graph.find_relation("P1")], dtype=np.int32)
     only = np.array([graph.find_relation("P2"), graph.find_relation("P3")], dtype=np.int32)
@@ -97,7 +80,7 @@ def test_the_store_and_the_snapshot_cut_one_region(
 def test_relations_of_an_edition_and_of_its_heads(store: Store, graph_name: str) -> None:
     """What the store route reads besides the region: as the snapshot has it."""
     entities = [Entity("P1", kind=EntityKind.PROPERTY, labels={"en": "one"}), Entity("Q41")]
-    info = load_graph(store, graph_name, drawn(3), entities)
+    info = load_graph(store, graph_name, random_statements(3), entities)
     graph = store.snapshot(info)
     relations = store.relations(info.edition)
     assert [entity.id for entity in relations] == list(graph.relation_ids)
@@ -138,7 +121,7 @@ def test_above_the_snapshot_limit_a_question_has_the_same_result(
         make_statement("Q38", "P1", EntityValue("Q2")),
         make_statement("Q39", "P4", EntityValue("Q3")),
     ]
-    load_graph(store, graph_name, [*drawn(7), *paris], entities)
+    load_graph(store, graph_name, [*random_statements(7), *paris], entities)
     whole = open_service(
         store, embedder=Letters(), settings=Settings(vectors=str(tmp_path / "a.db"))
     )

@@ -14,7 +14,7 @@ from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity, Rank
 from graph_service.model.values import EntityValue, Quantity, stored_value
-from graph_service.store.protocol import GraphReader, Neighbourhood
+from graph_service.store.protocol import EdgeRow, GraphReader, Neighbourhood
 from graph_service.store.snapshot.build import build_arrays, chunks_of_rows
 
 _NAMING = ('["e",', '["q",')
@@ -79,9 +79,31 @@ def read_region_graph(
 
 def region_graph_of(reader: GraphReader, info: GraphInfo, found: Neighbourhood, /) -> RegionGraph:
     """Returns a region that was read as arrays, with the labels of what it names."""
-    nodes = {*found.hops}
+    nodes, named = _named_in(found.edges)
+    nodes |= found.hops.keys()
+    entities = list(_entities(reader, info.edition, nodes, named))
+    return RegionGraph(_as_arrays(info, found.edges, entities), found)
+
+
+def bare_graph_of(
+    info: GraphInfo, edges: Sequence[EdgeRow], ids: Iterable[str] = (), /
+) -> KnowledgeGraph:
+    """Returns statements that were read, and further entities, as arrays without labels or names."""
+    nodes, _ = _named_in(edges)
+    return _as_arrays(info, edges, [Entity(id_) for id_ in sorted(nodes.union(ids))])
+
+
+def _as_arrays(info: GraphInfo, edges: Sequence[EdgeRow], entities: list[Entity]) -> KnowledgeGraph:
+    relations: dict[int, str] = {}
+    chunks = chunks_of_rows(iter([list(edges)]), relations)
+    return build_arrays(info, chunks, lambda: relations, iter([entities]))
+
+
+def _named_in(edges: Sequence[EdgeRow]) -> tuple[set[str], set[str]]:
+    """Returns the entities at the ends of statements, and the relations and units that they name."""
+    nodes: set[str] = set()
     named: set[str] = set()
-    for edge in found.edges:
+    for edge in edges:
         nodes.add(edge.head)
         named.add(edge.relation)
         if edge.value.startswith(_NAMING):
@@ -90,14 +112,7 @@ def region_graph_of(reader: GraphReader, info: GraphInfo, found: Neighbourhood, 
                 nodes.add(value.id)
             elif isinstance(value, Quantity) and value.unit:
                 named.add(value.unit)
-    relations: dict[int, str] = {}
-    graph = build_arrays(
-        info,
-        chunks_of_rows(iter([list(found.edges)]), relations),
-        lambda: relations,
-        iter([list(_entities(reader, info.edition, nodes, named))]),
-    )
-    return RegionGraph(graph, found)
+    return nodes, named
 
 
 def _entities(

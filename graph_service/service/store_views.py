@@ -1,0 +1,470 @@
+"""Views of a graph above the snapshot limit: drawn on their scope alone, then walked on the store.
+
+A view is served here if its scope is a part of the graph that can be read, and if its method looks
+at that part alone (``views.alone``). Its result is that of the snapshot; all others are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from graph_service.artifacts.pruned import pruned_edges
+from graph_service.artifacts.views import AppliedView, ViewStore
+from graph_service.errors import InputError, LimitError
+from graph_service.model.graph import RANKS, Int32, Int64, KnowledgeGraph, require_node
+from graph_service.model.graph_info import GraphInfo
+from graph_service.model.identity import key64
+from graph_service.model.limits import Cut, CutReason, Deadline
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.statement import Rank
+from graph_service.model.values import encode_value
+from graph_service.model.view_spec import Method, Scope, ViewSpec
+from graph_service.retrieve.preset import MAX_EDGES, OKGQA, Preset
+from graph_service.service.lookup import read_id, require_base
+from graph_service.service.retrieval import DEFAULT_RANKS
+from graph_service.service.store_types import ends_of
+from graph_service.store.protocol import EdgeRow, Neighbourhood, Store
+from graph_service.store.snapshot.region_graph import RegionGraph, bare_graph_of, region_graph_of
+from graph_service.views.alone import BEYOND, cheaper_ends, is_drawn_alone, looks_beside
+from graph_service.views.overlay import lay
+from graph_service.views.part import Part
+from graph_service.views.scope import scope_edges
+
+_RAISE = "Raise GRAPH_SERVICE_SNAPSHOT_EDGES"
+_PRUNED = "METHOD:LEVEL:SEED:pruned is drawn on a part of the question's region alone"
+
+
+def servable_view(
+    views: ViewStore, info: GraphInfo, request: RetrieveRequest, /
+) -> ViewSpec | None:
+    """Returns the specification of a request's view, if it can be served from the store.
+
+    Raises:
+        InputError: It reads more of the graph than its scope, or the scope is no part of it; says
+            what, and what can be done.
+        ViewNotFoundError: No such stored view.
+        ViewStaleError: The base has changed since the view was made.
+    """
+    if request.view is None:
+        return None
+    require_base(info)
+    spec = views.spec_of(info.name, request.view, edges=info.fingerprints.edges)
+    is_stored = request.view.spec is None
+    reads, hint = _reads(spec, is_stored=is_stored), f"{_RAISE}."
+    if reads is None and request.type_ids:
+        reads = "the classes of all entities for type_ids"
+    elif spec.scope.pruned:
+        hint = f"{_RAISE}, or give its specification inline."
+    elif _may_be_pruned(spec):
+        hint = f"{_RAISE}, or give the view another scope: {_PRUNED}."
+    if reads is not None:
+        raise InputError(
+            f"a view by {spec.method.value} reads {reads}, and graph {info.name!r} has more "
+            "statements than GRAPH_SERVICE_SNAPSHOT_EDGES, so that it is not read whole",
+            argument="view",
+            hint=hint,
+        )
+    return spec
+
+
+def _may_be_pruned(spec: ViewSpec) -> bool:
+    takes = spec.takes
+    if spec.entity_ids or spec.method is Method.NAMES:
+        return False
+    return takes.is_drawn and takes.has_scope
+
+
+def _reads(spec: ViewSpec, *, is_stored: bool) -> str | None:
+    """Returns what of a graph a view needs that is not read from a store; None for nothing."""
+    if not is_drawn_alone(spec):
+        return BEYOND[spec.method]
+    if is_stored and spec.method is Method.STALE:
+        return "the statements that it was drawn from, whose qualifiers may have changed"
+    scope = spec.scope
+    if spec.takes.is_drawn and not (
+        scope.of_question or scope.statement_ids or scope.around_entity_ids
+    ):
+        return "all statements of its relations" if scope.relation_ids else "all statements"
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewRegion:
+    """The part of a graph that a question on a view is answered from.
+
+    Attributes:
+        part: Its statements in the base, with those that the view changes.
+        view: The view of them.
+        degrees: Degree of each node of the part in the whole base, int64 [N]; of those in the
+            region.
+    """
+
+    part: RegionGraph
+    view: AppliedView
+    degrees: Int64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnView:
+    """A view drawn on what the store gave of its scope.
+
+    Attributes:
+        graph: The scope, and what lies beside it; without labels.
+        rows: Its statements, by id.
+        view: The view of them.
+    """
+
+    graph: KnowledgeGraph
+    rows: Mapping[str, EdgeRow]
+    view: AppliedView
+
+
+class StoreViews:
+    """Draws views on what a store gives, and reads what a question sees through them.
+
+    Args:
+        store: Where the graph is.
+        views: Draws and lays.
+        info: The graph.
+        deadline: Raises ``DeadlineError`` when past.
+    """
+
+    def __init__(
+        self, store: Store, views: ViewStore, info: GraphInfo, deadline: Deadline, /
+    ) -> None:
+        self._store = store
+        self._views = views
+        self._info = info
+        self._deadline = deadline
+
+    def draw(
+        self, spec: ViewSpec, ids: Sequence[str], request: RetrieveRequest, preset: Preset, /
+    ) -> DrawnView:
+        """Returns a view of some entities' question.
+
+        Args:
+            spec: As ``servable_view`` gives it.
+            ids: The question's entities.
+            request: What is asked.
+            preset: Its limits are those of a scope of the question.
+
+        Raises:
+            InputError: The specification names what the graph lacks.
+            LimitError: More than ``MAX_EDGES`` statements lie around what it names.
+        """
+        scope = spec.scope
+        rows: dict[str, EdgeRow] = {}
+        entities: set[str] = set()
+        question: set[str] = set()
+        if scope.of_question or scope.pruned:
+            starts = ids if scope.of_question else scope.around_entity_ids
+            limits = OKGQA if scope.pruned else preset
+            ranks = DEFAULT_RANKS if scope.pruned else request.ranks or DEFAULT_RANKS
+            found = self._around(starts, scope.hops, limits.max_edges, limits.hub_degree, ranks)
+            rows |= _by_id(found.edges)
+            question = {*rows}
+            entities |= found.hops.keys()
+        if scope.around_entity_ids and not scope.pruned:
+            found = self._around(scope.around_entity_ids, scope.hops, MAX_EDGES)
+            _require_whole(found, "lie around the entities of the view's scope")
+            rows |= _by_id(found.edges)
+            entities |= found.hops.keys()
+        rows |= self._named((*scope.statement_ids, *spec.statement_ids))
+        graph = bare_graph_of(self._info, [*rows.values()], entities)
+        if looks_beside(spec):
+            rows |= self._beside(graph)
+            graph = bare_graph_of(self._info, [*rows.values()], entities)
+        edges = self._scope(graph, spec, ids, question)
+        view = self._views.lay_alone(graph, spec, edges=edges, deadline=self._deadline)
+        return DrawnView(graph, rows, view)
+
+    def _scope(
+        self, graph: KnowledgeGraph, spec: ViewSpec, ids: Sequence[str], question: set[str]
+    ) -> Int32:
+        """Returns the edges that a view may change, int32, ascending."""
+        scope = spec.scope
+        if not spec.takes.is_drawn:
+            return np.zeros(0, dtype=np.int32)
+        if scope.pruned:
+            starts = ids if scope.of_question else scope.around_entity_ids
+            return self._pruned(graph, starts, scope.hops)
+        ids_of_edges = graph.statement_ids.take(np.arange(graph.edge_count))
+        places = np.flatnonzero([id_ in question for id_ in ids_of_edges]).astype(np.int32)
+        relations = self._relations(graph, scope)
+        if scope.relation_ids and not relations:
+            return np.zeros(0, dtype=np.int32)
+        return scope_edges(
+            graph,
+            replace(scope, relation_ids=relations),
+            question_edges=places,
+            deadline=self._deadline,
+        )[0]
+
+    def _pruned(self, graph: KnowledgeGraph, starts: Sequence[str], hops: int) -> Int32:
+        if not starts:
+            return np.zeros(0, dtype=np.int32)
+        nodes = [require_node(graph, id_) for id_ in starts]
+        return pruned_edges(graph, nodes, hops=hops, deadline=self._deadline)
+
+    def _relations(self, graph: KnowledgeGraph, scope: Scope) -> tuple[str, ...]:
+        """Returns those of a scope's relations that a part of the graph has."""
+        known = [id_ for id_ in scope.relation_ids if graph.find_relation(id_) is not None]
+        if len(known) < len(scope.relation_ids):
+            there = {entity.id for entity in self._store.relations(self._info.edition)}
+            for id_ in scope.relation_ids:
+                if id_ not in there:
+                    raise InputError(
+                        f"graph {self._info.name!r} has no relation {id_!r}",
+                        argument="scope.relation_ids",
+                    )
+        return tuple(known)
+
+    def _around(
+        self,
+        ids: Sequence[str],
+        hops: int,
+        max_edges: int,
+        hub_degree: int | None = None,
+        ranks: Sequence[Rank] = DEFAULT_RANKS,
+    ) -> Neighbourhood:
+        return self._store.neighbourhood(
+            self._info.edition,
+            ids,
+            hops=hops,
+            max_edges=max_edges,
+            hub_degree=hub_degree,
+            ranks=ranks,
+            deadline=self._deadline,
+        )
+
+    def _named(self, ids: Iterable[str]) -> dict[str, EdgeRow]:
+        """Returns those of some statements that the graph has."""
+        found = self._store.statements(self._info.edition, list(dict.fromkeys(ids)))
+        return {
+            id_: EdgeRow(id_, one.head, one.relation, encode_value(one.value), one.rank)
+            for id_, one in found.items()
+        }
+
+    def _beside(self, graph: KnowledgeGraph) -> dict[str, EdgeRow]:
+        """Returns the statements, of any rank, between the entities of each edge."""
+        edges = np.flatnonzero(graph.tail < graph.entity_count)
+        head, tail = graph.head[edges].astype(np.int64), graph.tail[edges].astype(np.int64)
+        ids = graph.node_ids.take(np.arange(graph.entity_count))
+        known = self._around(ids, 0, 0).degrees
+        looked = cheaper_ends(head, tail, np.array([known[id_] for id_ in ids], dtype=np.int64))
+        near = self._around([ids[node] for node in looked], 1, MAX_EDGES, ranks=tuple(Rank))
+        _require_whole(near, "lie beside those of the view's scope")
+        pairs = {
+            frozenset((ids[one], ids[other]))
+            for one, other in zip(head.tolist(), tail.tolist(), strict=True)
+        }
+        return _by_id(edge for edge in near.edges if frozenset(ends_of(edge)) in pairs)
+
+    def read(
+        self,
+        drawn: DrawnView,
+        ids: Sequence[str],
+        request: RetrieveRequest,
+        preset: Preset,
+        /,
+    ) -> ViewRegion:
+        """Returns the part of the graph around some entities, as one walks it on a view.
+
+        Args:
+            drawn: The view.
+            ids: Where the region starts.
+            request: What is asked.
+            preset: Its limits.
+        """
+        found = _Walk(self._store, self._info, drawn, request, preset, self._deadline).run(ids)
+        every = {**drawn.rows, **_by_id(found.edges)}
+        part = region_graph_of(self._store, self._info, replace(found, edges=tuple(every.values())))
+        laid = drawn.view
+        delta = Part.within(drawn.graph, part.graph).in_base(laid.delta)
+        view = replace(laid, delta=delta, overlay=lay(part.graph, delta, view_id=laid.id))
+        degrees = part.graph.degrees()
+        for id_, degree in found.degrees.items():
+            node = part.graph.find_node(id_)
+            if node is not None:
+                degrees[node] = degree
+        return ViewRegion(part, view, degrees)
+
+
+class _Extra(NamedTuple):
+    """A statement of a view: its key, ends, relation and rank; a literal is no end."""
+
+    key: int
+    ends: tuple[str, ...]
+    relation: str
+    rank: Rank
+
+
+class _Walk:
+    """The walk of ``extract_region`` on a view, over what a store gives of the base."""
+
+    def __init__(
+        self,
+        store: Store,
+        info: GraphInfo,
+        drawn: DrawnView,
+        request: RetrieveRequest,
+        preset: Preset,
+        deadline: Deadline,
+    ) -> None:
+        self._store = store
+        self._info = info
+        self._preset = preset
+        self._deadline = deadline
+        self._ranks = request.ranks or DEFAULT_RANKS
+        self._relations = [read_id(raw, argument="relation_ids") for raw in request.relation_ids]
+        self._excluded = [
+            read_id(raw, argument="exclude_relation_ids") for raw in request.exclude_relation_ids
+        ]
+        graph, delta = drawn.graph, drawn.view.delta
+        changed = np.concatenate([delta.removed, delta.replaced])
+        self._gone = {
+            id_: row
+            for id_ in graph.statement_ids.take(changed)
+            if self._passes((row := drawn.rows[id_]).relation, row.rank)
+        }
+        self._degrees: dict[str, int] = {}
+        self._extra_at: dict[str, list[_Extra]] = {}
+        for one in _extras(drawn):
+            if self._passes(one.relation, one.rank):
+                for end in {*one.ends}:
+                    self._extra_at.setdefault(end, []).append(one)
+
+    def _passes(self, relation: str, rank: Rank) -> bool:
+        return (
+            rank in self._ranks
+            and (not self._relations or relation in self._relations)
+            and relation not in self._excluded
+        )
+
+    def run(self, ids: Sequence[str], /) -> Neighbourhood:
+        """Returns the statements of the base that the walk keeps, and what it reaches on the view."""
+        most, hub_degree = self._preset.max_edges, self._preset.hub_degree
+        kept: dict[int, EdgeRow | _Extra] = {}
+        distance: dict[str, int] = {}
+        degrees = self._degrees
+        hubs: list[str] = []
+        cuts: list[Cut] = []
+        frontier = list(ids)
+        for hop in range(1, self._preset.hops + 1):
+            self._read_degrees(frontier)
+            if hop == 1:
+                distance = {id_: 0 for id_ in frontier if id_ in degrees}
+            elif hub_degree is not None:
+                hubs += [id_ for id_ in frontier if degrees[id_] > hub_degree]
+                frontier = [id_ for id_ in frontier if degrees[id_] <= hub_degree]
+            if not frontier:
+                break
+            new, total = self._new_at(frontier, kept)
+            if len(kept) + len(new) > most:
+                cuts.append(Cut("edges", CutReason.LIMIT, most, most, total))
+            for key in sorted(new)[: most - len(kept)]:
+                kept[key] = new[key]
+            frontier = sorted(
+                {end for one in kept.values() for end in _ends(one)} - distance.keys()
+            )
+            distance.update(dict.fromkeys(frontier, hop))
+            if len(kept) >= most:
+                break
+        self._read_degrees(frontier)
+        if hubs and hub_degree is not None:
+            cuts.append(Cut("hubs", CutReason.HUB, hub_degree, 0, len(hubs)))
+        return Neighbourhood(
+            edges=tuple(one for one in kept.values() if isinstance(one, EdgeRow)),
+            hops=distance,
+            degrees={id_: degrees[id_] for id_ in distance},
+            unexpanded=tuple(hubs),
+            truncated=tuple(cuts),
+        )
+
+    def _new_at(
+        self, frontier: Sequence[str], kept: Mapping[int, EdgeRow | _Extra]
+    ) -> tuple[dict[int, EdgeRow | _Extra], int | None]:
+        """Returns statements at some entities that were not kept before, by key.
+
+        Those of the smallest keys at least, as many as may be kept, and how many are kept with all
+        there are; None where those were not counted.
+        """
+        near = self._near(frontier, hops=1, max_edges=self._preset.max_edges + len(self._gone))
+        new: dict[int, EdgeRow | _Extra] = {
+            key: edge
+            for edge in near.edges
+            if edge.statement_id not in self._gone and (key := key64(edge.statement_id)) not in kept
+        }
+        extra = {
+            one.key: one
+            for id_ in frontier
+            for one in self._extra_at.get(id_, ())
+            if one.key not in kept
+        }
+        if not near.truncated:
+            return new | extra, len(kept) + len(new) + len(extra)
+        (cut,) = near.truncated
+        if cut.total is None:
+            return new | extra, None
+        at = set(frontier)
+        before = [*self._gone.values(), *(one for one in kept.values() if isinstance(one, EdgeRow))]
+        seen = sum(not at.isdisjoint(_ends(row)) for row in before)
+        return new | extra, len(kept) + cut.total - seen + len(extra)
+
+    def _read_degrees(self, ids: Sequence[str]) -> None:
+        """Reads the degrees of those that nothing which was read leads to."""
+        unknown = [id_ for id_ in ids if id_ not in self._degrees]
+        if unknown:
+            self._near(unknown, hops=0, max_edges=0)
+
+    def _near(self, ids: Sequence[str], *, hops: int, max_edges: int) -> Neighbourhood:
+        near = self._store.neighbourhood(
+            self._info.edition,
+            ids,
+            hops=hops,
+            max_edges=max_edges,
+            ranks=self._ranks,
+            relation_ids=self._relations,
+            exclude_relation_ids=self._excluded,
+            deadline=self._deadline,
+        )
+        self._degrees |= near.degrees
+        return near
+
+
+def _extras(drawn: DrawnView) -> Iterable[_Extra]:
+    """Yields the statements that a view has instead of its base's, or beside them."""
+    graph, overlay = drawn.graph, drawn.view.overlay
+    nodes = np.unique(np.concatenate([overlay.head, overlay.tail]))
+    nodes = nodes[nodes < graph.entity_count]
+    names = dict(zip(nodes.tolist(), graph.node_ids.take(nodes), strict=True))
+    relations = graph.relation_ids.take(np.arange(graph.relation_count))
+    for key, head, rel, tail, rank in zip(
+        *(
+            column.tolist()
+            for column in (overlay.keys, overlay.head, overlay.rel, overlay.tail, overlay.rank)
+        ),
+        strict=True,
+    ):
+        ends = tuple(names[node] for node in (head, tail) if node in names)
+        yield _Extra(key, ends, relations[rel], RANKS[rank])
+
+
+def _ends(edge: EdgeRow | _Extra) -> tuple[str, ...]:
+    """Returns the entities at the ends of a statement."""
+    return edge.ends if isinstance(edge, _Extra) else ends_of(edge)
+
+
+def _by_id(edges: Iterable[EdgeRow]) -> dict[str, EdgeRow]:
+    return {edge.statement_id: edge for edge in edges}
+
+
+def _require_whole(found: Neighbourhood, where: str) -> None:
+    if found.truncated:
+        raise LimitError(
+            f"more than {MAX_EDGES} statements {where}", argument="view", hint=f"{_RAISE}."
+        )
