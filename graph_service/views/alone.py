@@ -19,7 +19,7 @@ from graph_service.model.stored_view import ViewReport
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import Method, Sampling, Scope, ViewSpec
 from graph_service.views.delta import make_delta
-from graph_service.views.pairs import contains, pack_pairs
+from graph_service.views.pairs import Sieve, among, pack_pairs
 from graph_service.views.part import Part
 
 BEYOND: Mapping[Method, str] = {
@@ -99,11 +99,13 @@ def beside(graph: KnowledgeGraph, edges: Int32, /) -> Int32:
     pairs = np.searchsorted(nodes, head), np.searchsorted(nodes, tail)
     looked = nodes[cheaper_ends(*pairs, graph.degrees_of(nodes))]
     wanted = np.unique(pack_pairs(head, tail, graph.node_count))
+    # A hub's statements are many times those between the same two entities.
+    sieve = Sieve.of(wanted)
     found = [edges]
     for way, other in ((graph.out_edges, graph.tail), (graph.in_edges, graph.head)):
         near = way.edges_of(looked)
         owner = np.repeat(looked, way.indptr[looked + 1] - way.indptr[looked])
-        found.append(near[contains(wanted, pack_pairs(owner, other[near], graph.node_count))])
+        found.append(near[among(wanted, pack_pairs(owner, other[near], graph.node_count), sieve)])
     return np.unique(np.concatenate(found)).astype(np.int32)
 
 

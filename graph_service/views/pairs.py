@@ -100,7 +100,7 @@ class PairIndex:
 
     def joined(self, first: Int32, second: Int32, /) -> Bool:
         """Returns for each pair of nodes whether an edge joins them, either way."""
-        return _among(self.pairs, pack_pairs(first, second, self.node_count), self.sieve)
+        return among(self.pairs, pack_pairs(first, second, self.node_count), self.sieve)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +147,7 @@ def _sorted(packed: Int64) -> tuple[Int64, Bool]:
         # Where each went would have to be looked up all over memory.
         ascending = np.sort(packed)
         repeated = ascending[1:][ascending[1:] == ascending[:-1]]
-        return ascending, _among(repeated, packed, Sieve.of(repeated))
+        return ascending, among(repeated, packed, Sieve.of(repeated))
     order = np.argsort(packed, kind="stable")
     ascending = packed[order]
     same = ascending[1:] == ascending[:-1]
@@ -157,7 +157,8 @@ def _sorted(packed: Int64) -> tuple[Int64, Bool]:
     return ascending, again
 
 
-def _among(ascending: Int64, wanted: Int64, sieve: Sieve | None) -> Bool:
+def among(ascending: Int64, wanted: Int64, sieve: Sieve | None, /) -> Bool:
+    """Returns ``contains``, sooner where few are: a sieve of the ascending ones keeps them apart."""
     if sieve is None:
         return contains(ascending, wanted)
     found = np.zeros(len(wanted), dtype=np.bool_)
