@@ -28,6 +28,7 @@ from graph_service.views.methods.stale import draw_stale
 from graph_service.views.methods.swapping import draw_swapping
 from graph_service.views.methods.type_preserving import draw_type_preserving
 from graph_service.views.prepared import PreparedBase
+from graph_service.views.scope import require_32_bit_edges
 
 METHODS: Mapping[Method, Callable[[Drawing], Drawn]] = {
     Method.RELATION_SWAPPING: draw_swapping,
@@ -68,9 +69,11 @@ def make_delta(
 
     Raises:
         InputError: The specification contradicts itself or names what the graph lacks.
+        LimitError: The graph has more statements than views take.
         DeadlineError: The time allowed ran out.
     """
     spec.validate()
+    require_32_bit_edges(graph)
     if spec.algorithm != VIEW_ALGORITHM:
         raise InputError(
             f"the view was specified for drawing rules {spec.algorithm}; this version has rules "

@@ -15,6 +15,7 @@ from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, decode_value
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import ChangeCode
+from graph_service.views.scope import require_32_bit_edges
 
 _LANES = (np.uint64(0x6A09E667F3BCC908), np.uint64(0xBB67AE8584CAA73B))
 _NO_BASE = key64("view: no base statement")
@@ -34,7 +35,9 @@ def lay(graph: KnowledgeGraph, delta: ViewDelta, /, *, view_id: str) -> Overlay:
 
     Raises:
         KeyCollisionError: Two statements share a 64-bit key.
+        LimitError: The graph has more statements than views take.
     """
+    require_32_bit_edges(graph)
     gone = EdgeSet.of(np.concatenate([delta.removed, delta.replaced]), graph.edge_count)
     added = len(delta.added_head)
     now = delta.heads_of_replaced(graph.head)

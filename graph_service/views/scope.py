@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graph_service.errors import InputError
+from graph_service.errors import InputError, LimitError
+from graph_service.model import topology
 from graph_service.model.graph import RANK_CODES, Bool, Int32, KnowledgeGraph, require_node
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
@@ -69,6 +70,16 @@ def scope_edges(
             "stay as they are; withholding takes any statement",
         )
     return edges[able], notes
+
+
+def require_32_bit_edges(graph: KnowledgeGraph, /) -> None:
+    """Raises ``LimitError`` for a graph whose edge numbers do not fit what views keep of them."""
+    if graph.edge_count > topology.MOST_32_BIT:
+        raise LimitError(
+            f"graph {graph.name!r} has {graph.edge_count:,} statements; views take up to "
+            f"{topology.MOST_32_BIT:,}",
+            hint="Load the part of the graph that the view is to change as a graph of its own.",
+        )
 
 
 def question_needed() -> InputError:
