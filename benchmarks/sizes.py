@@ -90,6 +90,8 @@ def viewing(service: Service, graph: str, questions: Sequence[str]) -> Figures:
         Method.EDGE_DELETION, level=0.3, random_seed=1, scope=Scope(of_question=True, hops=2)
     )
     viewed = [replace(one, view=ViewRef(spec=inline)) for one in asked]
+    for request in viewed:
+        service.retrieve(request)
     found = _each("inline", service.retrieve, viewed)
     for level in LEVELS:
         name = f"level-{level}"
