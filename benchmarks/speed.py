@@ -48,18 +48,21 @@ class SpeedReport:
 def chosen_members(names: Sequence[str], /, members: Sequence[Member] = MEMBERS) -> list[Member]:
     """Returns the members whose names begin with one of those given; all where none is.
 
+    Those that are measured by name alone come where a name begins no other member's.
+
     Raises:
         InputError: A name is the beginning of no member's; lists those there are.
     """
+    usual = [member for member in members if not member.by_name]
+    wanted: list[str] = []
     for name in names:
-        if not any(member.name.startswith(name) for member in members):
+        found = [one.name for one in usual if one.name.startswith(name)]
+        found = found or [one.name for one in members if one.name.startswith(name)]
+        if not found:
             known = ", ".join(member.name for member in members)
             raise InputError(f"no member is called {name!r}; there are: {known}", argument="only")
-    return [
-        member
-        for member in members
-        if not names or any(member.name.startswith(name) for name in names)
-    ]
+        wanted += found
+    return [member for member in members if member.name in wanted] if names else usual
 
 
 def measure_speed(
