@@ -33,7 +33,7 @@ from graph_service.store.snapshot.file import open_snapshot, write_snapshot
 
 SIZES = (200_000, 2_000_000, 20_000_000)
 VERY_LARGE = (2_000_000, 100_000_000)
-"""Takes 6 GB of memory and of disk, and a minute or more."""
+"""Takes 6 GB of memory, 4 GB of disk, and a minute or more."""
 _EDGES_A_NODE = 10
 _RELATIONS = 60
 _QUESTIONS = 100
