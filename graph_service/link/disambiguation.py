@@ -8,7 +8,6 @@ from itertools import islice
 
 import numpy as np
 
-from graph_service.link.lexicon import degrees_of
 from graph_service.link.mention import Candidate
 from graph_service.link.question import is_content
 from graph_service.link.question_context import QuestionContext
@@ -44,7 +43,7 @@ def rank_candidates(
         limit: How many at most.
     """
     nodes, aliases = span.nodes, np.array(span.is_alias, dtype=np.bool_)
-    degrees = degrees_of(reading.graph, nodes)
+    degrees = reading.graph.degrees_of(nodes)
     if len(nodes) > _MAX_HOMONYMS:
         kept = np.lexsort((nodes, -degrees, aliases))[:_MAX_HOMONYMS]
         nodes, aliases, degrees = nodes[kept], aliases[kept], degrees[kept]

@@ -14,7 +14,7 @@ from graph_service.link.function_words import COMMON_NOUNS
 from graph_service.link.letters import Vocabulary
 from graph_service.link.misspelt import ExactLabels, SpellingIndex
 from graph_service.link.partial_names import PartialNames
-from graph_service.model.graph import Int32, Int64, KnowledgeGraph, LabelColumn, StringTable
+from graph_service.model.graph import KnowledgeGraph, LabelColumn, StringTable
 from graph_service.text.fold import normalise_name, relation_words
 
 # A bound on work, far beyond the relations of a real graph in two languages.
@@ -158,8 +158,3 @@ def share_lexicon(part: KnowledgeGraph, lexicon: Lexicon, /) -> None:
     """Makes a part of a graph be read by what is known of the whole one."""
     with _LEXICONS_LOCK:
         _LEXICONS[part] = lexicon
-
-
-def degrees_of(graph: KnowledgeGraph, nodes: Int32, /) -> Int64:
-    """Returns the number of edges of some nodes, both directions, int64."""
-    return graph.out_edges.degrees_of(nodes) + graph.in_edges.degrees_of(nodes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from graph_service.link.lexicon import degrees_of
 from graph_service.link.question import is_content, join_atoms
 from graph_service.link.question_context import QuestionContext
 from graph_service.link.spans import Certainty
@@ -93,7 +92,7 @@ class NameClassifier:
         """
         graph = self._reading.graph
         most = self._reading.rules.proper_entities
-        best = np.argsort(-degrees_of(graph, nodes), kind="stable")[:most]
+        best = np.argsort(-graph.degrees_of(nodes), kind="stable")[:most]
         languages = ("en", "mul", *self._reading.languages)
         shown = labels_of(graph.node_labels, nodes[best], languages)
         for label in shown:

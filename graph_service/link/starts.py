@@ -20,7 +20,6 @@ from graph_service.link.capitals import without_parts
 from graph_service.link.demonyms import places_of
 from graph_service.link.disambiguation import rank_candidates
 from graph_service.link.function_words import COMMON_NOUNS
-from graph_service.link.lexicon import degrees_of
 from graph_service.link.linker import mentioned_spans
 from graph_service.link.question import is_content
 from graph_service.link.question_context import QuestionContext, read
@@ -255,7 +254,7 @@ def _exact(
         if is_class:
             candidates = candidates[:1]
         nodes = np.array([candidate.node for candidate in candidates], dtype=np.int32)
-        degrees = degrees_of(graph, nodes).tolist()
+        degrees = graph.degrees_of(nodes).tolist()
         for rank, (candidate, degree) in enumerate(zip(candidates, degrees, strict=True)):
             if graph.node_kinds[candidate.node] != NodeKind.ENTITY:
                 continue
@@ -288,7 +287,7 @@ def _is_class(reading: QuestionContext, name: str, nodes: Int32) -> bool:
         return True
     if not len(nodes):
         return False
-    best = nodes[np.lexsort((nodes, -degrees_of(reading.graph, nodes)))[:1]]
+    best = nodes[np.lexsort((nodes, -reading.graph.degrees_of(nodes)))[:1]]
     (label,) = labels_of(reading.graph.node_labels, best, ("en", "mul", *reading.languages))
     return label is not None and label == label.lower() and label != label.upper()
 
@@ -315,7 +314,7 @@ def _partial(
     places = _places(reading.graph, demonyms, rules.of_demonym)
     for (left, right), of_part, of_demonym in zip(runs, parts, places, strict=True):
         for form, nodes in ((NameForm.PART, of_part), (NameForm.DEMONYM, of_demonym)):
-            degrees = degrees_of(reading.graph, np.array(nodes, dtype=np.int32)).tolist()
+            degrees = reading.graph.degrees_of(np.array(nodes, dtype=np.int32)).tolist()
             for rank, (node, degree) in enumerate(zip(nodes, degrees, strict=True)):
                 yield StartCandidate(
                     node=node,
@@ -381,5 +380,5 @@ def _places(graph: KnowledgeGraph, demonyms: Sequence[str], most: int) -> list[l
         found = [listed[name].nodes for name in some if name in listed]
         nodes = np.unique(np.concatenate([np.zeros(0, dtype=np.int32), *found]))
         nodes = nodes[graph.node_kinds[nodes] == NodeKind.ENTITY]
-        places.append(nodes[np.lexsort((nodes, -degrees_of(graph, nodes)))][:most].tolist())
+        places.append(nodes[np.lexsort((nodes, -graph.degrees_of(nodes)))][:most].tolist())
     return places

@@ -7,6 +7,7 @@ on few pages of a mapped file.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -22,7 +23,7 @@ MOST_32_BIT = 2**31 - 1
 Places = Int32 | Int64 | Bool | slice
 
 
-class _Column:
+class _Column(ABC):
     """A column of int32 that is worked out where it is read; ``column[:]`` is all of it."""
 
     __slots__ = ()
@@ -30,14 +31,14 @@ class _Column:
     __array_ufunc__ = None
     __iter__ = None
 
-    def __len__(self) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def __len__(self) -> int: ...
 
-    def _take(self, places: Numbers, /) -> Int32:
-        raise NotImplementedError
+    @abstractmethod
+    def _take(self, places: Numbers, /) -> Int32: ...
 
-    def _all(self) -> Int32:
-        raise NotImplementedError
+    @abstractmethod
+    def _all(self) -> Int32: ...
 
     def __array__(self, dtype: npt.DTypeLike | None = None, *, copy: bool | None = None) -> Numbers:
         return np.asarray(self._all(), dtype=dtype)
@@ -160,13 +161,6 @@ class Adjacency:
     edges: Numbers | None
     node_count: int
     a_literal: int = 0
-
-    @classmethod
-    def build(cls, ends: Int32, node_count: int, /) -> Adjacency:
-        """Returns the adjacency of one end (``head`` or ``tail``) of edges that are numbered in
-        order of their keys, to nodes that may all have any number of edges.
-        """
-        return cls(_indptr(ends, node_count), _order_by(ends), node_count)
 
     def degrees(self) -> Int64:
         """Returns the number of edges of each node."""

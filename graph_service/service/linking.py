@@ -10,7 +10,6 @@ import numpy as np
 from graph_service.errors import InputError
 from graph_service.link import link, surest_entities
 from graph_service.link.joint import JointMention, joint_linking
-from graph_service.link.lexicon import degrees_of
 from graph_service.link.spans import Certainty
 from graph_service.link.starts import NameForm, StartCandidate, start_candidates
 from graph_service.model.graph import Int32, KnowledgeGraph, require_node
@@ -271,7 +270,7 @@ def _as_given(graph: KnowledgeGraph, nodes: Int32) -> tuple[StartCandidate, ...]
             listed=False,
             degree=degree,
         )
-        for node, degree in zip(nodes.tolist(), degrees_of(graph, nodes).tolist(), strict=True)
+        for node, degree in zip(nodes.tolist(), graph.degrees_of(nodes).tolist(), strict=True)
     )
 
 

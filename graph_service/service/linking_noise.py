@@ -71,9 +71,11 @@ def add_linking_noise(
 def _first_irrelevant(
     graph: KnowledgeGraph, node: int, drawn: Int64, near: Int64, taken: set[int]
 ) -> int:
-    (degree,) = _degrees(graph, np.array([node], dtype=np.int64))
+    (degree,) = graph.degrees_of(np.array([node])).tolist()
     digits = max(degree, 1).bit_length()
-    pairs: list[tuple[int, int]] = [*zip(drawn.tolist(), _degrees(graph, drawn), strict=True)]
+    pairs: list[tuple[int, int]] = [
+        *zip(drawn.tolist(), graph.degrees_of(drawn).tolist(), strict=True)
+    ]
     alike = [other for other, count in pairs if count.bit_length() == digits]
     for other in (*alike, *(other for other, count in pairs if count)):
         if other not in taken and not _is_near(graph, other, near):
@@ -83,12 +85,6 @@ def _first_irrelevant(
         argument="linking_accuracy",
         hint="It takes a larger graph.",
     )
-
-
-def _degrees(graph: KnowledgeGraph, nodes: Int64) -> list[int]:
-    degrees = graph.out_edges.degrees_of(nodes) + graph.in_edges.degrees_of(nodes)
-    counts: list[int] = degrees.tolist()
-    return counts
 
 
 def _is_near(graph: KnowledgeGraph, node: int, near: Int64) -> bool:

@@ -103,9 +103,9 @@ def beside(graph: KnowledgeGraph, edges: Int32, /) -> Int32:
     sieve = Sieve.of(wanted)
     found = [edges]
     for way, other in ((graph.out_edges, graph.tail), (graph.in_edges, graph.head)):
-        near = way.edges_of(looked)
-        owner = np.repeat(looked, way.indptr[looked + 1] - way.indptr[looked])
-        found.append(near[among(wanted, pack_pairs(owner, other[near], graph.node_count), sieve)])
+        near, place = way.gather(looked)
+        pairs_there = pack_pairs(looked[place], other[near], graph.node_count)
+        found.append(near[among(wanted, pairs_there, sieve)])
     return np.unique(np.concatenate(found)).astype(np.int32)
 
 

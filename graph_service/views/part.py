@@ -77,7 +77,7 @@ class Part:
 
         A node without a statement stands for none.
         """
-        order = np.argsort(base.statement_keys)
+        order = base.topology.key_order
         places = np.searchsorted(base.statement_keys, graph.statement_keys, sorter=order)
         edges = order[places].astype(np.int32)
         # A literal is of one statement; the order of edges is that of both graphs.

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from graph_service.model.graph import Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import Int32, KnowledgeGraph
 from graph_service.model.limits import Deadline
 from graph_service.views.measure.steps import MAX_STEPS
 from graph_service.views.pairs import PairIndex
@@ -130,14 +130,10 @@ class Walker:
         return kept[::-1]
 
     def _passable(self, nodes: Int32) -> Int32:
-        return nodes[self._degrees(nodes) <= HUB_DEGREE]
+        return nodes[self._graph.degrees_of(nodes) <= HUB_DEGREE]
 
     def _cost(self, nodes: Int32) -> int:
-        return int(self._degrees(nodes).sum())
-
-    def _degrees(self, nodes: Int32) -> Int64:
-        graph = self._graph
-        return graph.out_edges.degrees_of(nodes) + graph.in_edges.degrees_of(nodes)
+        return int(self._graph.degrees_of(nodes).sum())
 
     def _around(self, nodes: Int32) -> tuple[Int32, Int32]:
         """The edges at some nodes, and the other end of each."""

@@ -14,7 +14,7 @@ from graph_service.errors import LimitError
 from graph_service.model import topology
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphCounts, GraphInfo
-from graph_service.model.topology import Adjacency, Codes, EdgeHeads, Topology, edge_order
+from graph_service.model.topology import Codes, EdgeHeads, Topology, edge_order
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.store.snapshot.file import open_snapshot, write_snapshot
 from graph_service.views.delta import make_delta
@@ -111,14 +111,6 @@ def test_past_31_bits_edges_have_64_and_nothing_else_changes(statements: list[Ro
             found.in_edges.edges.dtype == found.out_edges.edges_of(np.array([0])).dtype == np.int64
         )
     assert_says(found, made)
-
-
-@given(st.lists(st.integers(0, 30), max_size=60))
-def test_the_edges_of_a_view_are_found_by_either_end(ends: list[int]) -> None:
-    """Those of nodes that may all have any number: a view's literals and entities too."""
-    adjacency = Adjacency.build(np.array(ends, dtype=np.int32), 31)
-    for node in range(31):
-        assert adjacency.of(node).tolist() == np.flatnonzero(np.array(ends) == node).tolist()
 
 
 @pytest.mark.parametrize(
