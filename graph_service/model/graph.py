@@ -27,7 +27,7 @@ from graph_service.model.graph_arrays import (
 from graph_service.model.identity import Fingerprints, key64
 from graph_service.model.statement import Rank
 from graph_service.model.statement_ids import StatementIds
-from graph_service.model.topology import Adjacency, Codes, EdgeHeads, Topology
+from graph_service.model.topology import Adjacency, Codes, EdgeHeads, RankedBits, Topology
 
 
 class NodeKind(IntEnum):
@@ -54,6 +54,7 @@ __all__ = [
     "LabelColumn",
     "NameIndex",
     "NodeKind",
+    "RankedBits",
     "SameAs",
     "StatementIds",
     "StringTable",

@@ -68,9 +68,11 @@ class EdgeSet:
     @classmethod
     def of(cls, edges: Int32 | Int64, edge_count: int, /) -> EdgeSet:
         """Returns a set of edges, given in any order."""
-        numbers = np.unique(edges).astype(np.int32)
-        few = cls(numbers, edge_count, None)
-        return few if len(few) < edge_count // _FEW else cls(numbers, edge_count, few.mask())
+        if len(edges) < edge_count // _FEW:
+            return cls(np.unique(edges).astype(np.int32), edge_count, None)
+        marks = np.zeros(edge_count, dtype=np.bool_)
+        marks[edges] = True
+        return cls(np.flatnonzero(marks).astype(np.int32), edge_count, marks)
 
     def __len__(self) -> int:
         return len(self.numbers)

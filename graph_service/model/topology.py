@@ -92,56 +92,91 @@ class Codes(_Column):
         return self.data.astype(np.int32)
 
 
-class EdgeHeads(_Column):
-    """The head of each edge, from which edges are the first of their heads.
+class RankedBits:
+    """Which of the numbers below ``count`` are members of a set, and how many members come before.
 
-    An edge's head is the k-th that has edges, where k first edges stand up to this one. These are
-    counted for each 64 edges, and within them by their bits.
+    Members are counted for each 64 numbers, and within them by their bits: 1.5 bits a number.
 
     Args:
-        first: Bit ``e % 64`` of word ``e // 64`` says whether edge ``e`` is the first of its head:
-            uint64 [(M + 63) // 64].
-        before: First edges before each word, int32, of the same length.
-        heads: The entities that have edges, int32, ascending.
-        count: M.
+        words: Bit ``n % 64`` of word ``n // 64`` says whether ``n`` is a member: uint64
+            [(count + 63) // 64].
+        before: Members before each word, int32, of the same length.
+        count: The numbers.
     """
 
-    __slots__ = ("before", "count", "first", "heads")
+    __slots__ = ("before", "count", "words")
 
-    def __init__(self, first: Numbers, before: Numbers, heads: Int32, /, *, count: int) -> None:
-        self.first = first
+    def __init__(self, words: Numbers, before: Numbers, /, *, count: int) -> None:
+        self.words = words
         self.before = before
-        self.heads = heads
         self.count = count
 
     @classmethod
-    def pack(cls, indptr: Numbers, /) -> EdgeHeads:
-        """Returns the heads of edges, given ``Adjacency.indptr`` of the edges by head."""
-        count = int(indptr[-1])
-        heads = np.flatnonzero(np.diff(indptr)).astype(np.int32)
-        places = indptr[heads].astype(np.int64)
-        first = np.zeros(-(-count // 64), dtype=np.uint64)
-        np.bitwise_or.at(first, places >> 6, np.uint64(1) << (places & 63).astype(np.uint64))
-        held = np.bitwise_count(first)
-        return cls(first, (np.cumsum(held) - held).astype(np.int32), heads, count=count)
+    def of(cls, members: Numbers, /, *, count: int) -> RankedBits:
+        """Returns the set of some distinct numbers below ``count``."""
+        words = np.zeros(-(-count // 64), dtype=np.uint64)
+        bits = np.uint64(1) << (members & 63).astype(np.uint64)
+        np.bitwise_or.at(words, members >> 6, bits)
+        held = np.bitwise_count(words)
+        return cls(words, (np.cumsum(held) - held).astype(np.int32), count=count)
 
-    def __len__(self) -> int:
-        return self.count
+    def members(self) -> Int64:
+        """Returns all members, ascending."""
+        bits = np.unpackbits(self.words.astype("<u8").view(np.uint8), bitorder="little")
+        return np.flatnonzero(bits)
 
-    def _take(self, places: Numbers, /) -> Int32:
-        word = places >> 6
-        bits = self.first[word] & _UP_TO[places & 63]
-        found: Int32 = self.heads[self.before[word] + np.bitwise_count(bits) - 1]
-        return found
+    def members_up_to(self, numbers: Numbers, /) -> Int32:
+        """Returns how many members each number has below it or equal to it."""
+        return self._ranks(numbers)[0]
 
-    def _all(self) -> Int32:
-        bits = np.unpackbits(self.first.astype("<u8").view(np.uint8), bitorder="little")
-        starts = np.flatnonzero(bits)
-        return np.repeat(self.heads, np.diff(starts, append=self.count))
+    def span(self, numbers: Numbers, /) -> tuple[Int32, Int32]:
+        """Returns how many members are below each number, and how many up to it."""
+        up_to, word = self._ranks(numbers)
+        is_member = (word >> (numbers & 63).astype(np.uint64)) & np.uint64(1)
+        return up_to - is_member.astype(np.int32), up_to
+
+    def _ranks(self, numbers: Numbers) -> tuple[Int32, Numbers]:
+        place = numbers >> 6
+        word = self.words[place]
+        up_to: Int32 = self.before[place] + np.bitwise_count(word & _UP_TO[numbers & 63])
+        return up_to, word
 
 
 _UP_TO = (np.uint64(2) << np.arange(64, dtype=np.uint64)) - np.uint64(1)
 """The bits up to each place of a word, that place included."""
+
+
+class EdgeHeads(_Column):
+    """The head of each edge, from which edges are the first of their heads.
+
+    An edge's head is the k-th that has edges, where k first edges stand up to this one.
+
+    Args:
+        first: The edges that are the first of their heads.
+        heads: The entities that have edges, int32, ascending.
+    """
+
+    __slots__ = ("first", "heads")
+
+    def __init__(self, first: RankedBits, heads: Int32, /) -> None:
+        self.first = first
+        self.heads = heads
+
+    @classmethod
+    def pack(cls, head: Int32, /) -> EdgeHeads:
+        """Returns the heads of edges, ascending."""
+        first = np.flatnonzero(np.diff(head, prepend=-1))
+        return cls(RankedBits.of(first, count=len(head)), head[first])
+
+    def __len__(self) -> int:
+        return self.first.count
+
+    def _take(self, places: Numbers, /) -> Int32:
+        found: Int32 = self.heads[self.first.members_up_to(places) - 1]
+        return found
+
+    def _all(self) -> Int32:
+        return np.repeat(self.heads, np.diff(self.first.members(), append=len(self)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,31 +184,40 @@ class Adjacency:
     """Edges of each node, those of one node in order of their statements' keys.
 
     Attributes:
-        indptr: Where the edges of each entity begin, and where those of the last end: int32 or
-            int64, length entities + 1. The nodes after the entities are literals.
+        joined: The entities that have edges, among all and one more number. The nodes after the
+            entities are literals.
+        begins: Where the edges of each of these begin, and where those of the last end: int32 or
+            int64, one longer than they are many.
         edges: Edge numbers, of all entities and then of all literals; None where the edges are
             numbered in this order.
         node_count: Entities and literals.
         a_literal: Edges of each literal: 0 or 1.
     """
 
-    indptr: Numbers
+    joined: RankedBits
+    begins: Numbers
     edges: Numbers | None
     node_count: int
     a_literal: int = 0
 
+    @property
+    def _entities(self) -> int:
+        return self.joined.count - 1
+
     def degrees(self) -> Int64:
         """Returns the number of edges of each node."""
-        entities = np.diff(self.indptr).astype(np.int64)
-        literals = np.full(self.node_count - len(entities), self.a_literal, dtype=np.int64)
-        return np.concatenate((entities, literals)) if len(literals) else entities
+        found = np.full(self.node_count, self.a_literal, dtype=np.int64)
+        found[: self._entities] = 0
+        found[self.joined.members()] = np.diff(self.begins)
+        return found
 
     def bounds(self, nodes: Int32 | Int64, /) -> tuple[Int64, Int64]:
         """Returns where the edges of some nodes begin and end in this order, int64."""
-        entities = len(self.indptr) - 1
+        entities = self._entities
         inner = np.minimum(nodes, entities)
-        begin = self.indptr[inner].astype(np.int64)
-        end = self.indptr[np.minimum(inner + 1, entities)].astype(np.int64)
+        below, up_to = self.joined.span(inner)
+        begin = self.begins[below].astype(np.int64)
+        end = self.begins[up_to].astype(np.int64)
         if self.a_literal:
             after = nodes - inner
             begin += after
@@ -208,7 +252,7 @@ class Adjacency:
         offset = np.cumsum(count) - count
         places = np.arange(len(owner)) - offset[owner] + begin[owner]
         if self.edges is None:
-            return places.astype(self.indptr.dtype, copy=False), owner
+            return places.astype(self.begins.dtype, copy=False), owner
         return self.edges[places], owner
 
 
@@ -257,39 +301,14 @@ class Topology:
         """
         key_order = np.argsort(statement_keys).astype(edge_type(len(tail)))
         by_tail = key_order[_order_by(tail[key_order])]
-        out_indptr = _indptr(head, entity_count)
-        return cls.of_columns(
-            EdgeHeads.pack(out_indptr),
+        joined, begins = _joined(head, entity_count)
+        tails, tail_begins = _joined(tail, entity_count)
+        return cls(
+            EdgeHeads.pack(head),
             Codes.pack(rel, count=relation_count),
             tail,
-            out_indptr,
-            _indptr(tail, node_count)[: entity_count + 1],
-            by_tail,
-            key_order,
-            node_count=node_count,
-        )
-
-    @classmethod
-    def of_columns(
-        cls,
-        head: EdgeHeads,
-        rel: Codes,
-        tail: Int32,
-        out_indptr: Numbers,
-        in_indptr: Numbers,
-        by_tail: Numbers,
-        key_order: Numbers,
-        /,
-        *,
-        node_count: int,
-    ) -> Topology:
-        """Returns it from the columns that hold it."""
-        return cls(
-            head,
-            rel,
-            tail,
-            Adjacency(out_indptr, None, node_count),
-            Adjacency(in_indptr, by_tail, node_count, a_literal=1),
+            Adjacency(joined, begins, None, node_count),
+            Adjacency(tails, tail_begins, by_tail, node_count, a_literal=1),
             key_order,
         )
 
@@ -317,7 +336,10 @@ def _order_by(ends: Int32) -> Numbers:
     return (packed & 0xFFFFFFFF).astype(kind)
 
 
-def _indptr(ends: Int32, node_count: int) -> Numbers:
-    indptr: Numbers = np.zeros(node_count + 1, dtype=edge_type(len(ends)))
-    np.cumsum(np.bincount(ends, minlength=node_count), out=indptr[1:])
-    return indptr
+def _joined(ends: Int32, entity_count: int) -> tuple[RankedBits, Numbers]:
+    """Returns ``Adjacency.joined`` and ``Adjacency.begins`` of edges, given an end of each."""
+    degrees = np.bincount(ends, minlength=entity_count)[:entity_count]
+    members = np.flatnonzero(degrees)
+    begins: Numbers = np.zeros(len(members) + 1, dtype=edge_type(len(ends)))
+    np.cumsum(degrees[members], out=begins[1:])
+    return RankedBits.of(members, count=entity_count + 1), begins

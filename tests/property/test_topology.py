@@ -14,7 +14,13 @@ from graph_service.errors import LimitError
 from graph_service.model import topology
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphCounts, GraphInfo
-from graph_service.model.topology import Codes, EdgeHeads, Topology, edge_order
+from graph_service.model.topology import (
+    Codes,
+    EdgeHeads,
+    RankedBits,
+    Topology,
+    edge_order,
+)
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.store.snapshot.file import open_snapshot, write_snapshot
 from graph_service.views.delta import make_delta
@@ -105,7 +111,7 @@ def test_past_31_bits_edges_have_64_and_nothing_else_changes(statements: list[Ro
         made = columns(statements, 1)
         found = packed(made)
     if len(statements) > 2:
-        assert found.key_order.dtype == found.out_edges.indptr.dtype == np.int64
+        assert found.key_order.dtype == found.out_edges.begins.dtype == np.int64
         assert found.in_edges.edges is not None
         assert (
             found.in_edges.edges.dtype == found.out_edges.edges_of(np.array([0])).dtype == np.int64
@@ -125,7 +131,7 @@ def test_codes_take_the_bytes_that_the_largest_needs(count: int, dtype: type) ->
 
 
 def test_nobody_computes_with_a_column_by_mistake() -> None:
-    heads = EdgeHeads.pack(np.array([0, 2, 3], dtype=np.int32))
+    heads = EdgeHeads.pack(np.array([0, 0, 1], dtype=np.int32))
     with pytest.raises(TypeError):
         _ = heads + np.arange(3)
     with pytest.raises(TypeError):
@@ -168,15 +174,34 @@ def test_keys_and_ids_find_their_edges() -> None:
     assert np.all(np.diff(keys[built.in_key_order(edges)]) > 0)
 
 
-def test_topology_takes_twelve_bytes_a_statement_and_comes_back_from_a_file(tmp_path: Path) -> None:
-    """At six statements an entity, as CoDEx-M has eleven."""
-    built = build_graph([(f"Q{n % 150}", f"P{n % 40}", f"Q{n * n % 151}") for n in range(900)])
+@given(
+    members=st.sets(st.integers(0, 299)),
+    count=st.integers(300, 400),
+    numbers=st.lists(st.integers(0, 299), max_size=50),
+)
+def test_ranked_bits_count_members(members: set[int], count: int, numbers: list[int]) -> None:
+    bits = RankedBits.of(np.array(sorted(members), dtype=np.int64), count=count)
+    assert bits.members().tolist() == sorted(members)
+    asked = np.array(numbers, dtype=np.int32)
+    below = [sum(one < number for one in members) for number in numbers]
+    up_to = [sum(one <= number for one in members) for number in numbers]
+    assert bits.members_up_to(asked).tolist() == up_to
+    assert [part.tolist() for part in bits.span(asked)] == [below, up_to]
+
+
+@pytest.mark.parametrize("alone", [0, 140])
+def test_topology_takes_twelve_bytes_a_statement_and_comes_back_from_a_file(
+    tmp_path: Path, alone: int
+) -> None:
+    """At six statements an entity; and at three, half of them named by no statement."""
+    edges = [(f"Q{n % 150}", f"P{n % 40}", f"Q{n * n % 151}") for n in range(900)]
+    built = build_graph(edges, extra_entities=[f"Q{1000 + n}" for n in range(alone)])
     part = built.topology
     assert part.in_edges.edges is not None
-    arrays = (
-        *(part.head.first, part.head.before, part.head.heads, part.rel.data, part.tail),
-        *(part.out_edges.indptr, part.in_edges.indptr, part.in_edges.edges),
-    )
+    arrays = [part.head.heads, part.rel.data, part.tail, part.in_edges.edges]
+    arrays += [part.out_edges.begins, part.in_edges.begins]
+    for bits in (part.head.first, part.out_edges.joined, part.in_edges.joined):
+        arrays += [bits.words, bits.before]
     assert sum(array.nbytes for array in arrays) <= 12 * built.edge_count
     path = tmp_path / "g.snapshot"
     with path.open("wb") as file:

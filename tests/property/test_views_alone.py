@@ -269,4 +269,4 @@ def test_a_set_of_edges_has_its_own(data: st.DataObject, count: int) -> None:
     assert edges.has(np.array(asked, dtype=np.int64)).tolist() == [e in some for e in asked]
     assert edges.mask().tolist() == [edge in some for edge in range(count)]
     assert (len(edges), edges.edge_count) == (len({*some}), count)
-    assert (edges.marks is None) == (len(edges) < count // 32)
+    assert (edges.marks is None) == (len(some) < count // 32)

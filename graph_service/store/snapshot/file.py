@@ -28,11 +28,13 @@ import orjson
 
 from graph_service.errors import StoreCorruptError
 from graph_service.model.graph import (
+    Adjacency,
     Codes,
     EdgeHeads,
     KnowledgeGraph,
     LabelColumn,
     NameIndex,
+    RankedBits,
     SameAs,
     StatementIds,
     StringTable,
@@ -40,7 +42,7 @@ from graph_service.model.graph import (
 )
 from graph_service.model.graph_info import GraphInfo
 
-FORMAT = 5
+FORMAT = 6
 """Version of the layout; part of the file's name."""
 
 BLOCK_BYTES = 4 * 2**20
@@ -107,13 +109,14 @@ def arrays_of(graph: KnowledgeGraph, /) -> dict[str, Array]:
     topology = graph.topology
     assert topology.in_edges.edges is not None
     arrays |= {
-        "topology.first": topology.head.first,
-        "topology.before": topology.head.before,
+        **_bits("topology.first", topology.head.first),
         "topology.heads": topology.head.heads,
         "topology.rel": topology.rel.data,
         "topology.tail": topology.tail,
-        "topology.out_indptr": topology.out_edges.indptr,
-        "topology.in_indptr": topology.in_edges.indptr,
+        **_bits("topology.out", topology.out_edges.joined),
+        "topology.out.begins": topology.out_edges.begins,
+        **_bits("topology.in", topology.in_edges.joined),
+        "topology.in.begins": topology.in_edges.begins,
         "topology.by_tail": topology.in_edges.edges,
         "key_order": topology.key_order,
     }
@@ -139,6 +142,10 @@ def arrays_of(graph: KnowledgeGraph, /) -> dict[str, Array]:
         arrays[f"{name}.data"] = np.concatenate(data)
         arrays[f"{name}.offsets"] = np.concatenate(offsets)
     return arrays
+
+
+def _bits(name: str, bits: RankedBits) -> dict[str, Array]:
+    return {f"{name}.words": bits.words, f"{name}.before": bits.before}
 
 
 def write_snapshot(graph: KnowledgeGraph, file: BinaryIO, /) -> None:
@@ -334,20 +341,21 @@ def _graph(arrays: dict[str, Any], header: dict[str, Any], info: GraphInfo) -> K
     parts: dict[str, Any] = {name: arrays[name] for name in _COLUMNS}
     parts |= {name: table(name) for name in _TABLES}
     parts |= {name: labels(name) for name in _LABEL_SETS}
-    topology = parts["topology"] = Topology.of_columns(
-        EdgeHeads(
-            arrays["topology.first"],
-            arrays["topology.before"],
-            arrays["topology.heads"],
-            count=len(arrays["topology.tail"]),
-        ),
+    node_count, edge_count = len(parts["node_kinds"]), len(arrays["topology.tail"])
+
+    def bits(name: str, count: int) -> RankedBits:
+        return RankedBits(arrays[f"{name}.words"], arrays[f"{name}.before"], count=count)
+
+    def joined(name: str) -> tuple[RankedBits, Array]:
+        return bits(name, header["entity_count"] + 1), arrays[f"{name}.begins"]
+
+    topology = parts["topology"] = Topology(
+        EdgeHeads(bits("topology.first", edge_count), arrays["topology.heads"]),
         Codes(arrays["topology.rel"]),
         arrays["topology.tail"],
-        arrays["topology.out_indptr"],
-        arrays["topology.in_indptr"],
-        arrays["topology.by_tail"],
+        Adjacency(*joined("topology.out"), None, node_count),
+        Adjacency(*joined("topology.in"), arrays["topology.by_tail"], node_count, a_literal=1),
         arrays["key_order"],
-        node_count=len(parts["node_kinds"]),
     )
     parts["statement_ids"] = StatementIds(
         arrays["statement_ids.numbers"],

@@ -13,6 +13,7 @@ decided so:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,16 +25,17 @@ from graph_service.model.overlay import Overlay
 from graph_service.model.statement import Rank
 from graph_service.model.stored_view import Deviation
 from graph_service.model.values import EntityValue, decode_value
+from graph_service.sorting import ranked, stable_order
 from graph_service.views.pairs import PairIndex, contains
 from graph_service.views.scorer.counting import TripleScorer
 from graph_service.views.scorer.trial import ScorerQuality
 
 MAX_WEDGES = 1 << 22
 """Pairs of neighbours looked at in one go."""
+MAX_EDGES = 1 << 22
+"""Edges of several relations looked at together; those of one are, however many."""
 
 _MEASURING = "measuring how far a view has gone from its base"
-MAX_TABLE = 1 << 24
-"""Largest table by relation and node; beyond, their numbers are looked up by search."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,7 +165,7 @@ def mean_clustering(
     """Returns each node's clustering coefficient among one relation's edges, mean over relations.
 
     Every relation's copy of a node is a node of its own here, so one pass counts the triangles
-    of all relations. An edge goes from its end of fewer edges to that of more, and every triangle
+    of many relations. An edge goes from its end of fewer edges to that of more, and every triangle
     is found once, at the node that two of its edges leave: hubs cost nothing.
 
     Returns:
@@ -171,21 +173,45 @@ def mean_clustering(
     """
     deadline = deadline or Deadline.none()
     deadline.check(_MEASURING)
-    relations = _relations(rel)
     total = np.zeros(node_count, dtype=np.float64)
+    for edges in _batches(rel):
+        nodes, coefficients = _clustering(
+            head[edges], rel[edges], tail[edges], node_count, deadline
+        )
+        # One after the other, so that where batches end does not change a sum's last bits.
+        np.add.at(total, nodes, coefficients)
+    total /= max(1, _relations(rel))
+    return total
+
+
+def _batches(rel: Int32) -> Iterator[slice | Int64]:
+    """Yields the places of whole relations' edges, of so many together as fit into the caches."""
+    if len(rel) <= MAX_EDGES:
+        yield slice(None)
+        return
+    order = stable_order(rel)
+    lasts = np.append(np.flatnonzero(np.diff(rel[order])) + 1, len(rel))
+    begin = 0
+    while begin < len(rel):
+        within = int(np.searchsorted(lasts, begin + MAX_EDGES, side="right"))
+        after = int(np.searchsorted(lasts, begin, side="right"))
+        end = int(lasts[max(within - 1, after)])
+        yield order[begin:end]
+        begin = end
+
+
+def _clustering(
+    head: Int32, rel: Int32, tail: Int32, node_count: int, deadline: Deadline
+) -> tuple[Int64, Float64]:
+    """Returns each copy of a node that is in a triangle, as the node, and its coefficient."""
     one, other, copies = _simple_edges(head, rel, tail, node_count)
     size = len(copies)
     degree = np.bincount(one, minlength=size) + np.bincount(other, minlength=size)
     one, other = _core(one, other, degree)
-    if not len(one):
-        return total
     triangles = _triangles(one, other, degree, deadline)
     corners = np.flatnonzero(triangles)
     pairs = degree[corners].astype(np.float64) * (degree[corners] - 1)
-    coefficients = 2.0 * triangles[corners] / pairs
-    total += np.bincount(copies[corners] % node_count, weights=coefficients, minlength=node_count)
-    total /= relations
-    return total
+    return copies[corners] % node_count, 2.0 * triangles[corners] / pairs
 
 
 def _counted(graph: KnowledgeGraph, overlay: Overlay, deadline: Deadline) -> Int64:
@@ -221,18 +247,8 @@ def _simple_edges(
     head, rel, tail = head[straight], rel[straight], tail[straight]
     offset = rel.astype(np.int64) * node_count
     low, high = np.minimum(head, tail) + offset, np.maximum(head, tail) + offset
-    size = (int(rel.max()) + 1) * node_count if len(rel) else 0
-    if 0 < size <= MAX_TABLE:
-        met = np.zeros(size, dtype=np.bool_)
-        met[low] = True
-        met[high] = True
-        copies = np.flatnonzero(met)
-        place = np.cumsum(met, dtype=np.int32) - np.int32(1)
-        one, other = place[low], place[high]
-    else:
-        copies = np.unique(np.concatenate([low, high]))
-        one = np.searchsorted(copies, low).astype(np.int32)
-        other = np.searchsorted(copies, high).astype(np.int32)
+    copies, place = ranked(np.concatenate([low, high]))
+    one, other = np.split(place.astype(np.int32), 2)
     # Fewer than 2**31 copies, so two of their places fit one number.
     packed = np.sort(one.astype(np.int64) << 31 | other)
     first = np.ones(len(packed), dtype=np.bool_)
