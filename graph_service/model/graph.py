@@ -17,12 +17,15 @@ import numpy as np
 
 from graph_service.errors import InputError
 from graph_service.model.graph_arrays import (
+    SIDES,
     Bool,
     Float64,
     Int32,
     Int64,
     StringTable,
     Uint8,
+    find_places,
+    find_places_in_order,
 )
 from graph_service.model.identity import Fingerprints, key64
 from graph_service.model.statement import Rank
@@ -129,14 +132,12 @@ class SameAs:
 
     def naming(self, keys: Int64, /) -> Int32:
         """Returns the nodes that name any of some keys, with repeats."""
-        begin = np.searchsorted(self.keys, keys, side="left", sorter=self.by_key)
-        end = np.searchsorted(self.keys, keys, side="right", sorter=self.by_key)
+        begin, end = (find_places_in_order(self.keys, self.by_key, keys, side) for side in SIDES)
         return self.nodes[self.by_key[ranges(begin, end)]]
 
     def named_by(self, nodes: Int32, /) -> tuple[Int64, Int64]:
         """Returns the keys that some nodes name, and the place in ``nodes`` of who names each."""
-        begin = np.searchsorted(self.nodes, nodes, side="left")
-        end = np.searchsorted(self.nodes, nodes, side="right")
+        begin, end = (find_places(self.nodes, nodes, side) for side in SIDES)
         return self.keys[ranges(begin, end)], np.repeat(np.arange(len(nodes)), end - begin)
 
 
@@ -258,7 +259,7 @@ class KnowledgeGraph:
     def has_keys(self, keys: Int64, /) -> Bool:
         """Returns for each of some 64-bit keys whether a statement has it."""
         order = self.topology.key_order
-        places = self._places_of_keys(keys)
+        places = find_places_in_order(self.statement_keys, order, keys)
         found = places < len(order)
         found[found] = self.statement_keys[order[places[found]]] == keys[found]
         return found
@@ -267,24 +268,11 @@ class KnowledgeGraph:
         """Returns the place of each of some edges among all in order of their statements' keys."""
         order = self.topology.key_order
         if len(edges) < len(order) // _FEW:
-            return self._places_of_keys(self.statement_keys[edges])
+            held = self.statement_keys
+            return find_places_in_order(held, order, held[edges])
         places = np.empty(len(order), dtype=np.int64)
         places[order] = np.arange(len(order))
         return places[edges]
-
-    def _places_of_keys(self, keys: Int64) -> Int64:
-        """Where each key stands, or would, in order of the keys: numpy would copy that order."""
-        order, held = self.topology.key_order, self.statement_keys
-        low = np.zeros(len(keys), dtype=np.int64)
-        high = np.full(len(keys), len(order))
-        for _ in range(len(order).bit_length()):
-            middle = (low + high) >> 1
-            open_ = low < high
-            below = np.zeros(len(keys), dtype=np.bool_)
-            below[open_] = held[order[middle[open_]]] < keys[open_]
-            low = np.where(below, middle + 1, low)
-            high = np.where(open_ & ~below, middle, high)
-        return low
 
     def in_key_order(self, edges: Int32 | Int64, /) -> Int64:
         """Returns some edges in order of their statements' keys."""
@@ -334,7 +322,7 @@ def labels_of(
         if column is None or not len(missing) or not len(column.index):
             continue
         wanted = index[missing]
-        places = np.searchsorted(column.index, wanted)
+        places = find_places(column.index, wanted)
         places[places == len(column.index)] = 0
         has = column.index[places] == wanted
         for position, text in zip(

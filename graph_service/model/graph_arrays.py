@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,41 @@ Int64 = npt.NDArray[np.int64]
 Uint8 = npt.NDArray[np.uint8]
 Bool = npt.NDArray[np.bool_]
 Float64 = npt.NDArray[np.float64]
+
+
+Side = Literal["left", "right"]
+SIDES: tuple[Side, Side] = ("left", "right")
+
+
+def find_places(
+    ascending: Int32 | Int64, wanted: Int32 | Int64 | int, /, side: Side = "left"
+) -> Int64:
+    """Returns where some numbers would stand, as ``np.searchsorted`` does.
+
+    Numbers of a wider type become of the narrower one, which must hold them: numpy would copy all
+    that is searched.
+    """
+    return np.searchsorted(ascending, np.asarray(wanted, dtype=ascending.dtype), side)
+
+
+def find_places_in_order(
+    numbers: Int64, order: Int32 | Int64, wanted: Int64, /, side: Side = "left"
+) -> Int64:
+    """Returns where some numbers would stand among others, of which ``order`` is the order.
+
+    ``np.searchsorted`` with a sorter would copy all of the order.
+    """
+    before = np.less if side == "left" else np.less_equal
+    low = np.zeros(len(wanted), dtype=np.int64)
+    high = np.full(len(wanted), len(order))
+    for _ in range(len(order).bit_length()):
+        middle = (low + high) >> 1
+        open_ = low < high
+        below = np.zeros(len(wanted), dtype=np.bool_)
+        below[open_] = before(numbers[order[middle[open_]]], wanted[open_])
+        low = np.where(below, middle + 1, low)
+        high = np.where(open_ & ~below, middle, high)
+    return low
 
 
 @dataclass(frozen=True, slots=True)

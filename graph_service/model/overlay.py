@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graph_service.model.graph import Bool, Int32, Int64, Uint8
+from graph_service.model.graph_arrays import find_places
 
 VIEW_ID_PREFIX = "view:"
 """Begins every statement id that a view made; no statement of a loaded graph has it."""
@@ -83,7 +84,7 @@ class EdgeSet:
             return self.marks[edges]
         if not len(self):
             return np.zeros(len(edges), dtype=np.bool_)
-        places = np.searchsorted(self.numbers, edges)
+        places = find_places(self.numbers, edges)
         places[places == len(self)] = 0
         found: Bool = self.numbers[places] == edges
         return found

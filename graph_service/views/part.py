@@ -14,7 +14,7 @@ from graph_service.model.graph import (
     StringTable,
     Topology,
 )
-from graph_service.model.graph_arrays import reorder_texts
+from graph_service.model.graph_arrays import find_places_in_order, reorder_texts
 from graph_service.model.view_delta import ViewDelta
 
 
@@ -78,7 +78,7 @@ class Part:
         A node without a statement stands for none.
         """
         order = base.topology.key_order
-        places = np.searchsorted(base.statement_keys, graph.statement_keys, sorter=order)
+        places = find_places_in_order(base.statement_keys, order, graph.statement_keys)
         edges = order[places].astype(np.int32)
         # A literal is of one statement; the order of edges is that of both graphs.
         literal = graph.tail >= graph.entity_count

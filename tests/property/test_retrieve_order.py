@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
-from graph_service.sorting import TABLE, distinct, ranked, stable_order
+from graph_service.model.graph_arrays import SIDES, find_places, find_places_in_order
+from graph_service.sorting import TABLE, are_among, distinct, ranked, stable_order
 
 TOPS = (0, 1, 6, 2**16 - 1, 2**16, TABLE - 1, TABLE, TABLE + 1, 2**31 - 1, 2**32, 2**40, 2**62)
 
@@ -34,3 +38,38 @@ def test_no_table_is_made_of_a_few_large_numbers() -> None:
     values, places = ranked(many)
     assert values.tolist() == many.tolist()
     assert places.tolist() == list(range(len(many)))
+
+
+@pytest.mark.parametrize("top", TOPS)
+@pytest.mark.parametrize("count", [0, 1, 700])
+def test_numbers_are_looked_up_as_numpy_does(top: int, count: int) -> None:
+    generator = np.random.Generator(np.random.PCG64(top + count))
+    numbers = generator.integers(0, top, count, endpoint=True)
+    wanted = np.concatenate((generator.integers(0, top, 50, endpoint=True), numbers[::3]))
+    ascending, order = np.sort(numbers), np.argsort(numbers).astype(np.int32)
+    assert are_among(wanted, ascending).tolist() == np.isin(wanted, ascending).tolist()
+    for side in SIDES:
+        expected = np.searchsorted(ascending, wanted, side).tolist()
+        assert find_places(ascending, wanted, side).tolist() == expected
+        assert find_places_in_order(numbers, order, wanted, side).tolist() == expected
+        if top < 2**31:
+            narrow = ascending.astype(np.int32)
+            assert find_places(narrow, wanted, side).tolist() == expected
+
+
+def test_a_look_up_copies_nothing_of_what_is_searched() -> None:
+    """numpy would, where types differ: time and memory that grow with the graph."""
+    numbers = np.arange(500_000, dtype=np.int64)
+    narrow, wanted = numbers.astype(np.int32), np.array([7, 11])
+    plainly = bytes_taken(lambda: np.searchsorted(narrow, wanted))
+    assert plainly > numbers.nbytes // 2
+    assert bytes_taken(lambda: find_places(narrow, wanted)) < 10_000
+    assert bytes_taken(lambda: find_places_in_order(numbers, narrow, wanted)) < 10_000
+
+
+def bytes_taken(work: Callable[[], object]) -> int:
+    tracemalloc.start()
+    work()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak

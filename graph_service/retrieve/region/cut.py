@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,12 +18,13 @@ from graph_service.model.graph import (
     Uint8,
     ranges,
 )
+from graph_service.model.graph_arrays import SIDES, find_places
 from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
 from graph_service.model.values import EntityValue, NoValue, SomeValue, decode_value
-from graph_service.sorting import TABLE, distinct
+from graph_service.sorting import TABLE, are_among, distinct
 
 IsInstance = Callable[[Int64], Bool]
 """Which of some entities, global numbers, are of the types asked for."""
@@ -277,11 +277,9 @@ def _local(nodes: Int64, ends: Int32) -> Int32:
 def _incident(
     graph: KnowledgeGraph, overlay: Overlay | None, nodes: Int64, edges: _EdgeFilter
 ) -> Int64:
-    """Returns the edges of some nodes, the base's and then the overlay's, each ascending."""
+    """Returns the edges of some nodes, which ascend: the base's, and then the overlay's."""
     base = nodes[nodes < graph.node_count]
-    found = distinct(
-        np.concatenate((graph.out_edges.edges_of(base), graph.in_edges.edges_of(base)))
-    )
+    found = _edges_of_both_ends(graph, base).astype(np.int64)
     keep = _passes(edges, graph.rank[found], graph.rel[found])
     if edges.best_only:
         best = graph.best[found]
@@ -298,6 +296,12 @@ def _incident(
     if edges.best_only:
         keep &= overlay.best[extra]
     return np.concatenate((found, extra[keep] + graph.edge_count))
+
+
+def _edges_of_both_ends(graph: KnowledgeGraph, nodes: Int64) -> Int32:
+    """Returns the edges that leave some nodes or arrive there, each once; the nodes ascend."""
+    leaving, arriving = graph.out_edges.edges_of(nodes), graph.in_edges.edges_of(nodes)
+    return np.concatenate((leaving, arriving[~are_among(graph.head[arriving], nodes)]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -319,10 +323,9 @@ class _ExtraEdges:
 
     def of(self, nodes: Int64) -> Int32:
         """Returns the edges of some nodes, one node's after the other's."""
-        return self.edges[ranges(*(np.searchsorted(self.ends, nodes, side) for side in _SIDES))]
+        return self.edges[ranges(*(find_places(self.ends, nodes, side) for side in SIDES))]
 
 
-_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 _EXTRA_EDGES: WeakKeyDictionary[Overlay, tuple[_ExtraEdges, _ExtraEdges]] = WeakKeyDictionary()
 
 
@@ -341,18 +344,8 @@ def extra_edges_bytes(overlay: Overlay, /) -> int:
 
 
 def _without(edges: Int64, found: list[Int64]) -> Int64:
-    """Returns the edges that were not found before; both ascend."""
-    before = np.concatenate(found)
-    if not len(before) or not len(edges):
-        return edges
-    if max(edges[-1], before.max()) < TABLE:
-        known = np.zeros(max(int(edges[-1]), int(before.max())) + 1, dtype=bool)
-        known[before] = True
-        return edges[~known[edges]]
-    before.sort()
-    place = np.minimum(np.searchsorted(before, edges), len(before) - 1)
-    fresh: Int64 = edges[before[place] != edges]
-    return fresh
+    """Returns the edges that were not found before."""
+    return edges[~are_among(edges, np.sort(np.concatenate(found)))]
 
 
 def _passes(edges: _EdgeFilter, rank: Uint8, rel: Int32) -> Bool:
