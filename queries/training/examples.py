@@ -19,6 +19,7 @@ from graph_service.model.identity import digest
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import Strategy
 from graph_service.retrieve.learned.features import NAMES
+from graph_service.retrieve.learned.network import Networks
 from graph_service.retrieve.learned.strategy import Finalists, QuestionReader
 from graph_service.service import Service
 
@@ -86,6 +87,7 @@ class ExampleRecorder:
     """Asks questions and keeps what their candidates look like; stands in for a ranker.
 
     Args:
+        first: Choose the candidates that are put into words, as in use; None for weights by hand.
         same: Gives of steps that say the same the one that chains have.
     """
 
@@ -94,8 +96,10 @@ class ExampleRecorder:
     def __init__(
         self,
         *,
+        first: Networks | None = None,
         same: Callable[[SignedStep], SignedStep] = lambda step: step,
     ) -> None:
+        self._first = first
         self._same = same
         self._question: AnsweredQuestion | None = None
         self._given = False
@@ -120,7 +124,12 @@ class ExampleRecorder:
         question = self._question
         assert question is not None, "questions are asked by ask"
         right = right_candidates(reader, question, same=self._same)
-        promise = np.round(reader.described @ _promise(), 5)
+        described = reader.described
+        promise = (
+            np.round(described @ _promise(), 5)
+            if self._first is None
+            else self._first.score(described)
+        )
         order = np.lexsort((np.arange(len(right)), -promise))
         secret = digest((question.text,), person=b"examples")
         drawn = np.argsort(keyed_hashes(np.arange(len(right)), secret))[:MOST_OTHERS]

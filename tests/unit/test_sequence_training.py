@@ -13,8 +13,14 @@ from graph_service.errors import InputError
 from graph_service.model.limits import Deadline
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.features import FINAL_NAMES, NAMES
-from graph_service.retrieve.learned.network import encode_candidate_scorer
-from queries.training.examples import AnsweredQuestion, Example, ExampleRecorder, hash_of
+from graph_service.retrieve.learned.network import encode_candidate_scorer, shipped_scorer
+from queries.training.examples import (
+    MOST_FINALISTS,
+    AnsweredQuestion,
+    Example,
+    ExampleRecorder,
+    hash_of,
+)
 from queries.training.networks import TrainingOptions, _shares, train_scorer
 from queries.training.walks import make_walk_questions
 
@@ -154,5 +160,14 @@ def test_a_question_becomes_an_example_with_its_right_candidate(demo_service: Se
         row = example.described[int(example.right.argmax())]
         assert row[NAMES.index("two_steps")] == 1.0
         assert row[NAMES.index("given")] == float(example.given)
+    # Networks that are given choose the candidates, as they do in use.
+    chosen = ExampleRecorder(first=shipped_scorer().first)
+    with demo_service.ranking_by(chosen):
+        chosen.ask(demo_service, question, given=False)
+    (example,) = chosen.examples
+    scores = shipped_scorer().first.score(example.described.astype(np.float64))
+    best = np.argsort(-scores)[:MOST_FINALISTS]
+    assert {*best.tolist()} <= {*example.finalists.tolist()}
+    assert not {*best.tolist()} <= {*linked.finalists.tolist()}
     # Before and after, the shipped ranker answers.
     assert demo_service.retrieve(request(preset="default-5")).items
