@@ -23,7 +23,13 @@ from graph_service.retrieve.learned.network import CandidateScorer
 from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
 from graph_service.service import Service
 from queries.training.blending import OWN
-from queries.training.examples import AnsweredQuestion, Example, hash_of, right_candidates
+from queries.training.examples import (
+    AnsweredQuestion,
+    Example,
+    hash_of,
+    one_of,
+    right_candidates,
+)
 from queries.training.kept_examples import read_examples, write_examples
 
 PRESET = "default-5"
@@ -34,7 +40,7 @@ _TRIES = 5
 
 
 class CandidateRecorder:
-    """Ranks as the shipped scorer does, and keeps what its final networks are told; a ranker.
+    """Keeps what the final networks are told of the shipped scorer's choice; stands in for a ranker.
 
     An example's ``described`` is of the finalists alone, so that a thousand take 50 MB.
 
@@ -73,10 +79,10 @@ class CandidateRecorder:
         return self._example
 
     def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
-        """Returns what the shipped scorer does, and keeps the example."""
+        """Keeps the example of the candidates that the shipped scorer chooses; goes on with one."""
         assert self._asked is not None, "questions are asked by ask"
         question, given = self._asked
-        finalists, scores = self._ranker.rank(reader, most)
+        finalists, _ = self._ranker.rank(reader, most)
         numbers = finalists.numbers
         self._example = Example(
             question.family,
@@ -87,7 +93,7 @@ class CandidateRecorder:
             np.arange(len(numbers)),
             finalists.inputs.astype(np.float32),
         )
-        return finalists, scores
+        return one_of(reader, finalists), np.zeros(1)
 
 
 @dataclass(slots=True)

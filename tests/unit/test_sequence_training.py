@@ -10,10 +10,12 @@ from demo_graph import request
 
 from graph_service import Service
 from graph_service.errors import InputError
+from graph_service.model.graph import Float64
 from graph_service.model.limits import Deadline
 from graph_service.retrieve.labels import Labels
 from graph_service.retrieve.learned.features import FINAL_NAMES, NAMES
 from graph_service.retrieve.learned.network import encode_candidate_scorer, shipped_scorer
+from graph_service.retrieve.learned.strategy import Finalists, QuestionReader
 from queries.training.examples import (
     MOST_FINALISTS,
     AnsweredQuestion,
@@ -146,10 +148,24 @@ def test_a_question_becomes_an_example_with_its_right_candidate(demo_service: Se
     question = AnsweredQuestion(
         text, "demo", "demo", (maria,), ((maria, ((spouse, False), (mother, False))),)
     )
-    recorder = ExampleRecorder()
+    went_on: list[tuple[int, int]] = []
+
+    class Watched(ExampleRecorder):
+        def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
+            finalists, scores = super().rank(reader, most)
+            walks = reader.candidates.walks
+            assert len(finalists.numbers) == len(scores) == 1
+            fewest = walks[self.examples[-1].finalists].min()
+            went_on.append((int(walks[finalists.numbers[0]]), int(fewest)))
+            return finalists, scores
+
+    recorder = Watched()
     with demo_service.ranking_by(recorder):
         for given in (True, False):
             recorder.ask(demo_service, question, given=given)
+    # No time goes into the texts of walks that nobody reads.
+    assert len(went_on) == 2
+    assert all(walks == fewest for walks, fewest in went_on)
     by_given, linked = recorder.examples
     assert (by_given.given, linked.given) == (True, False)
     for example in (by_given, linked):
