@@ -28,6 +28,7 @@ from graph_service.link.question import (
 )
 from graph_service.link.starts import START_RULES
 from graph_service.model.graph_info import GraphInfo
+from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.result import SearchHit
 from graph_service.store.protocol import Store
@@ -92,6 +93,7 @@ class StoredNameReader:
             for place in places
         }
         self._named: list[tuple[int, int]] = []
+        self._meant: list[tuple[int, int]] = []
 
     def read(self, *, parts: bool) -> StoredNames:
         """Returns what the question may name.
@@ -117,6 +119,8 @@ class StoredNameReader:
             found, exact = self._look_up(self._places[left, right])
             if exact:
                 self._named.append((left, right))
+                if not self._is_plain(left, right):
+                    self._meant.append((left, right))
             if not found and not any(atom.unspaced for atom in run):
                 hopeless[left] = right
         for form in other_forms(
@@ -156,11 +160,25 @@ class StoredNameReader:
             and is_content(self._atoms[right - 1])
         ]
 
+    def _is_plain(self, left: int, right: int) -> bool:
+        """Returns whether a name may be plain nouns that questions ask with; see ``link.naming``."""
+        content = [atom for atom in self._atoms[left:right] if is_content(atom)]
+        if writes_capitals(self._atoms) and any(
+            atom.capital and not atom.first for atom in content
+        ):
+            return False
+        return self._places[left, right] in self._lexicon.relation_names or all(
+            self._lexicon.is_plain(atom.text) for atom in content
+        )
+
     def _is_in_name(self, left: int, right: int) -> bool:
-        """Returns whether words stand in a longer name that the graph has, of several words."""
+        """Returns whether words stand in a longer name of the graph that is no row of plain nouns.
+
+        Parts of names are looked for in such a row, as they are by the arrays.
+        """
         return any(
             start <= left and right <= end and end - start > max(right - left, 1)
-            for start, end in self._named
+            for start, end in self._meant
         )
 
     def _read_misspelt(self) -> None:
@@ -196,9 +214,11 @@ class StoredNameReader:
 
     def _read_demonyms(self) -> None:
         left_over = _MOST_DEMONYMS
-        for left, right in self._content_runs(1, START_RULES.demonym_words):
+        runs = self._content_runs(1, START_RULES.demonym_words)
+        # One in a longer name counts too, but what stands alone is looked up first.
+        for left, right in sorted(runs, key=lambda run: self._is_in_name(*run)):
             name = self._places[left, right]
-            if self._atoms[right - 1].text in COMMON_NOUNS or self._is_in_name(left, right):
+            if self._atoms[right - 1].text in COMMON_NOUNS:
                 continue
             for place in places_of(name)[:left_over]:
                 left_over -= 1
@@ -222,7 +242,8 @@ class StoredNameReader:
         room, left_out = _PART_EDGES, 0
         for some in of_run:
             best = sorted(
-                (id_ for id_ in some if degrees.get(id_)), key=lambda id_: (-degrees[id_], id_)
+                (id_ for id_ in some if degrees.get(id_)),
+                key=lambda id_: (-degrees[id_], key64(id_)),
             )
             for id_ in best[: START_RULES.of_part]:
                 if id_ in self._found.parts or id_ in self._found.exact:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,15 @@ from graphs import load_graph
 from word_vectors import CountingWords
 
 from graph_service import Service, open_service
+from graph_service.link.starts import NameForm, StartCandidate
+from graph_service.model.graph import Float64
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.request import RetrieveRequest
 from graph_service.model.result import PathsResult, Strategy
 from graph_service.model.statement import Entity, EntityKind
 from graph_service.model.values import EntityValue
 from graph_service.retrieve.learned.network import shipped_scorer
-from graph_service.retrieve.learned.strategy import NetworkRanker
+from graph_service.retrieve.learned.strategy import Finalists, NetworkRanker, QuestionReader
 from graph_service.service import stored_names
 from graph_service.settings import Settings
 from graph_service.store.protocol import Store
@@ -27,14 +29,17 @@ NAMES = {
     "Q1": "Barack Obama", "Q2": "Honolulu", "Q3": "Michelle Obama", "Q4": "Hungary",
     "Q5": "Budapest", "Q6": "Willow Smith", "Q7": "Will Smith", "Q8": "George W. Bush",
     "Q9": "New Haven", "Q10": "Fukushima Daiichi Nuclear Power Plant", "Q11": "Okuma",
-    "Q12": "Indianapolis International Airport", "Q13": "WIN",
+    "Q12": "Indianapolis International Airport", "Q13": "WIN", "Q14": "Artist",
+    "Q15": "Artistic Movement", "Q16": "Capital Spouse Place", "Q17": "Capital Spouse Island",
+    **{f"Q2{i}": f"Sloane {name}" for i, name in enumerate(("Adam", "Beth", "Carl", "Dora", "Emil"))},
 }  # fmt: skip
 ALIASES = {"Q12": "KIND"}
 RELATIONS = {"P1": "place of birth", "P2": "spouse", "P3": "capital", "P4": "location"}
 STATEMENTS = (
     ("Q1", "P1", "Q2"), ("Q1", "P2", "Q3"), ("Q1", "P4", "Q2"), ("Q4", "P3", "Q5"),
     ("Q6", "P1", "Q5"), ("Q7", "P1", "Q2"), ("Q8", "P1", "Q9"), ("Q10", "P4", "Q11"),
-    ("Q12", "P4", "Q2"), ("Q13", "P4", "Q2"),
+    ("Q12", "P4", "Q2"), ("Q13", "P4", "Q2"), ("Q14", "P4", "Q2"), ("Q15", "P4", "Q2"),
+    ("Q16", "P4", "Q2"), ("Q17", "P4", "Q2"), *((f"Q2{i}", "P4", "Q2") for i in range(5)),
 )  # fmt: skip
 ASKED = {
     # The right answer, by preset default-5; None where default-4 has no such rule.
@@ -98,6 +103,45 @@ def test_what_the_store_finds_is_what_the_snapshot_finds(
         assert by_store.id == by_snapshot.id
         if preset == "default-5" or by_rules:
             assert by_store.items[0].steps[-1].triple.value == EntityValue(answer)
+
+
+@dataclass
+class Starts:
+    """Ranks as another, and notes which entities walks started from."""
+
+    ranker: NetworkRanker
+    name: str = "starts"
+    seen: list[tuple[str, StartCandidate]] = field(default_factory=list)
+
+    def rank(self, reader: QuestionReader, most: int, /) -> tuple[Finalists, Float64]:
+        known = [replace(start, node=0) for start in reader._starts]
+        self.seen = list(zip(reader.start_ids(), known, strict=True))
+        return self.ranker.rank(reader, most)
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        # A demonym in a name of several words; the artist of "artistic".
+        ("what artistic movement did michelle obama belong to", {"Q14": NameForm.DEMONYM}),
+        # Part of a name, in a name that is made of words of relations.
+        ("where is capital spouse place", {"Q16": NameForm.EXACT, "Q17": NameForm.PART}),
+        # Of parts of as many statements those of the smallest keys.
+        ("where is sloane", {"Q24": NameForm.PART}),
+    ],
+)
+def test_walks_start_from_the_same_entities_on_either_route(
+    services: dict[str, Service], question: str, found: dict[str, NameForm]
+) -> None:
+    seen = {}
+    for route, service in services.items():
+        starts = Starts(NetworkRanker(replace(shipped_scorer(), embedder=CountingWords().name)))
+        with service.ranking_by(starts):
+            service.retrieve(RetrieveRequest(question, Strategy.PATHS, preset="default-5"))
+        seen[route] = starts.seen
+    assert seen["store"] == seen["snapshot"]
+    forms = {id_: start.form for id_, start in seen["snapshot"]}
+    assert forms.items() >= found.items()
 
 
 @pytest.mark.parametrize("preset", ["default-4", "default-5"])
