@@ -210,7 +210,11 @@ def _write_neo4j(
     from graph_service.store.neo4j.bulk_csv import Neo4jCsvWriter
 
     entities = statements = 0
-    with replaced_folder(Path(out)) as folder, Neo4jCsvWriter(folder, exported.info) as writer:
+    is_view = exported.overlay is not None
+    with (
+        replaced_folder(Path(out)) as folder,
+        Neo4jCsvWriter(folder, exported.info, all_described=is_view) as writer,
+    ):
         for chunk in exported.entities():
             fingerprinter.add_entities(chunk)
             entities += len(chunk)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Any
 
 import orjson
@@ -26,6 +26,18 @@ class EntityKind(StrEnum):
 
     ITEM = "item"
     PROPERTY = "property"
+
+
+class Standing(IntEnum):
+    """By what an entity is in a graph: ``DESCRIBED`` by a source, ``MENTIONED`` by statements
+    alone, ``NAMED`` by statements and by a file of names beside them.
+
+    One that is not described goes with the last statement that mentions it.
+    """
+
+    DESCRIBED = 0
+    MENTIONED = 1
+    NAMED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +109,8 @@ class Entity:
         redirect: The id of the entity that this one now is.
         revision: The source's revision number; of two documents the higher one counts.
         same_as: IRIs (or Wikidata ids) of the same entity elsewhere; look-up follows them.
+        standing: By what it is in the graph it was read from. It is no part of its content, and a
+            load does not ask for it.
     """
 
     id: str
@@ -108,6 +122,7 @@ class Entity:
     redirect: str | None = None
     revision: int | None = None
     same_as: tuple[str, ...] = ()
+    standing: Standing = field(default=Standing.DESCRIBED, compare=False, repr=False)
 
     @property
     def key(self) -> int:
@@ -165,7 +180,15 @@ def encode_terms(entity: Entity, /) -> str:
     return orjson.dumps(payload, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def decode_entity(id_: str, kind: str, redirect: str | None, terms: str | bytes, /) -> Entity:
+def decode_entity(
+    id_: str,
+    kind: str,
+    redirect: str | None,
+    terms: str | bytes,
+    /,
+    *,
+    standing: Standing = Standing.DESCRIBED,
+) -> Entity:
     """Returns the entity of ``encode_terms`` and its other columns."""
     payload = orjson.loads(terms)
     return Entity(
@@ -178,6 +201,7 @@ def decode_entity(id_: str, kind: str, redirect: str | None, terms: str | bytes,
         redirect=redirect,
         revision=payload.get("revision"),
         same_as=tuple(payload.get("same_as", ())),
+        standing=standing,
     )
 
 

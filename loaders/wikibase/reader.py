@@ -220,7 +220,8 @@ def read_whole(
     if start.get("done"):
         return
     data, problem = source.read_whole(
-        what="a JSON document", instead="write it as JSON lines, one entity a line"
+        what="a JSON document",
+        instead="where each line has one entity, load it with --format wikibase-json-lines",
     )
     if problem:
         parsed.rejects.append(Reject(source.name, 1, 0, problem))

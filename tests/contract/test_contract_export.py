@@ -15,14 +15,15 @@ from graphs import load_graph, sample_entities, sample_statements
 from neo4j_server import Neo4jMissing, Neo4jServer, run_import, start_server
 
 from graph_service import open_service
+from graph_service.doctor.verification import verify_store
 from graph_service.export import ExportFormat, ExportReport, export, exported_graph
 from graph_service.model.request import ViewRef
-from graph_service.model.statement import Entity, Statement, make_statement
+from graph_service.model.statement import Entity, Standing, Statement, make_statement
 from graph_service.model.values import EntityValue
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.settings import Settings
 from graph_service.store import open_store
-from graph_service.store.protocol import Store
+from graph_service.store.protocol import Batch, Store
 from loaders.load import load
 from loaders.options import LoadOptions
 
@@ -79,6 +80,8 @@ def many_statements() -> list[Statement]:
         *(make_statement(f"Q{i % 50 + 1}", "P1", EntityValue(f"Q{i + 100}")) for i in range(3_000)),
         make_statement(LONG, "http://example.org/x`]->() //", EntityValue("Q42")),
         make_statement("Q42", "http://other.org/x`]->() //", EntityValue(LONG)),
+        *(make_statement("Q8000", "P1", EntityValue(f"Q{number}")) for number in (8001, 8002)),
+        make_statement("Q8000", "P1", EntityValue("Q8003")),
     ]
 
 
@@ -88,7 +91,14 @@ def many_entities() -> list[Entity]:
         Entity("Q2000", labels={"en": 'a "quoted", \\ label\nof two lines', "de": ""}),
         Entity(LONG, labels={"en": "long"}),
         Entity("http://example.org/x`]->() //", labels={"en": "odd"}),
+        # Described by their ids alone; no statement mentions the second one.
+        Entity("Q8001"),
+        Entity("Q8009"),
     ]
+
+
+NAMES = (Entity("Q8003", labels={"en": "three"}), Entity("P22", labels={"en": "father"}))
+"""Of a file of names. Q8002 has neither these nor a description."""
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +111,10 @@ def imported(
     reports: list[ExportReport] = []
     with open_store(f"sqlite:///{folder / 'graph.db'}") as file:
         load_graph(file, name, many_statements(), many_entities())
+        with file.begin_load(name, owner="test", source="test") as session:
+            session.write(Batch(entities=NAMES, terms_only=True, names_only=True))
+            session.finish()
+            session.publish()
         service = open_service(file, settings=Settings())
         reports.append(
             export(
@@ -149,7 +163,11 @@ def test_the_bulk_import_makes_a_graph_of_ours(
         assert list(getattr(one, field)) == list(getattr(two, field)), field
     assert {*one.node_labels} == {*two.node_labels}
     entities = [item for chunk in file.scan_entities(before.edition) for item in chunk]
-    assert entities == [item for chunk in store.scan_entities(info.edition) for item in chunk]
+    there = [item for chunk in store.scan_entities(info.edition) for item in chunk]
+    assert entities == there
+    assert [item.standing for item in entities] == [item.standing for item in there]
+    assert {item.standing for item in there} == {*Standing}
+    assert [one for one in verify_store(store) if one.fault] == []
     ids = list(one.statement_ids)
     assert file.statements(before.edition, ids) == store.statements(info.edition, ids)
     for query in ("douglas adams", "quoted label", "odd"):
@@ -206,5 +224,24 @@ def test_a_load_goes_on_from_what_was_imported(
     assert here.graph is not None
     assert there.counts == here.counts
     assert there.graph.fingerprints == here.graph.fingerprints
+    # What only they mention goes with the last statements; what was described stays.
+    counts = []
+    for each in (store, file):
+        with each.begin_load(info.name, owner="test", source="test") as session:
+            session.write(
+                Batch(
+                    entities=(Entity("Q8000", labels={"en": "empty"}, revision=1),),
+                    documents=frozenset({"Q8000"}),
+                )
+            )
+            counts.append(session.finish())
+            session.publish()
+        ids = ["Q8000", "Q8001", "Q8002", "Q8003", "Q8009"]
+        found = each.entities(each.graph(info.name).edition, ids)
+        assert found.missing == ("Q8002", "Q8003")
+    assert counts[0] == counts[1]
+    now, wanted = store.graph(info.name), file.graph(info.name)
+    assert (now.fingerprints, now.counts) == (wanted.fingerprints, wanted.counts)
+    assert [one for one in verify_store(store) if one.fault] == []
     store.delete_graph(info.name)
     assert store.graphs() == []

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from graphs import load_graph, statement
 
+from graph_service.doctor.verification import verify_store
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue
@@ -69,6 +70,7 @@ def test_names_without_a_statement_are_no_entities(store: Store, graph_name: str
     assert [one.labels for one in store.relations(info.edition)] == [{"en": "leads to"}]
     snapshot = store.snapshot(info)
     assert sorted(snapshot.node_ids) == ["P1", "Q1", "Q2"]
+    assert [one for one in verify_store(store, graph=graph_name) if one.fault] == []
 
 
 @pytest.mark.usefixtures("steps")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import os
@@ -10,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import orjson
@@ -25,11 +27,12 @@ from graph_service.errors import InputError, StoreCorruptError, StoreUnavailable
 from graph_service.export import ExportedGraph, ExportFormat, export, exported_graph, to_networkx
 from graph_service.export.run import replaced
 from graph_service.model.request import ViewRef
-from graph_service.model.statement import Statement
+from graph_service.model.statement import Entity, Statement
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.settings import SETTINGS, Settings
 from graph_service.store import open_store
+from graph_service.store.protocol import Batch
 from graph_service.store.sqlite.store import SqliteStore
 from loaders.load import load
 from loaders.options import LoadOptions
@@ -213,6 +216,62 @@ def test_the_same_graph_makes_the_same_bytes(sample: Service, tmp_path: Path) ->
     assert gzip.decompress(one).count(b"\n") > len(sample_statements())
     back = load(tmp_path / "one.nt.gz", store=sample.store, graph="back")
     assert back.rejected == 0
+
+
+def test_neo4j_keeps_apart_what_is_described_and_what_is_mentioned(
+    service: Service, tmp_path: Path
+) -> None:
+    """An id alone may be all that a source says of an entity: that is no mention of it."""
+    load_graph(
+        service.store,
+        "ids",
+        [("Q1", "P1", "Q2"), ("Q1", "P2", "Q3"), ("Q4", "P1", "Q3")],
+        # Q2 is described and mentioned, Q9 described alone; Q1 and Q3 are mentioned alone.
+        [Entity("Q2"), Entity("Q9")],
+    )
+    names = (Entity("Q4", labels={"en": "four"}), Entity("P1", labels={"en": "leads to"}))
+    with service.store.begin_load("ids", owner="test", source="names") as session:
+        session.write(Batch(entities=names, terms_only=True, names_only=True))
+        session.finish()
+        info = session.publish()
+    report = export(
+        exported_graph(service, graph="ids"), str(tmp_path / "csv"), format=ExportFormat.NEO4J_CSV
+    )
+    assert report.fingerprints == info.fingerprints
+    assert standings_of(tmp_path / "csv") == {
+        "P1": ("", "true"),
+        "Q1": ("true", ""),
+        "Q2": ("", ""),
+        "Q3": ("true", ""),
+        "Q4": ("", "true"),
+        "Q9": ("", ""),
+    }
+    (edition,) = csv_rows(tmp_path / "csv" / "edition.csv")
+    assert json.loads(edition["counts"]) == asdict(info.counts)
+
+
+def test_neo4j_keeps_what_a_view_takes_the_last_statement_of(
+    service: Service, tmp_path: Path
+) -> None:
+    load_graph(service.store, "ids", [(f"Q{n}", "P1", f"Q{n + 1}") for n in range(1, 9, 2)])
+    exported = exported_graph(
+        service,
+        graph="ids",
+        view=ViewRef(spec=ViewSpec(Method.EDGE_DELETION, level=0.5, random_seed=1)),
+    )
+    report = export(exported, str(tmp_path / "csv"), format=ExportFormat.NEO4J_CSV)
+    assert (report.entities, report.statements) == (8, 2)
+    assert {*standings_of(tmp_path / "csv").values()} == {("", "")}
+
+
+def standings_of(folder: Path) -> dict[str, tuple[str, str]]:
+    rows = csv_rows(folder / "entities.csv")
+    return {row["id"]: (row["bare:boolean"], row["named:boolean"]) for row in rows}
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 class Broken(ExportedGraph):

@@ -6,12 +6,14 @@ import bz2
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graph_service.cli import main
+from graph_service.errors import InputError
 from graph_service.model.values import EntityValue
 from graph_service.store import open_store
 from loaders.load import load
@@ -180,6 +182,20 @@ def test_a_bomb_is_stopped_by_its_ratio_and_what_came_before_is_in(
     assert [one.value for one in stored] == [EntityValue("http://a/o")]
     assert report.exit_code == 3
     assert "decompression bomb" in report.rejects[0].reason
+
+
+def test_a_dump_given_as_one_document_is_told_the_format_of_lines(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    entities = ",\n".join(f'{{"id": "Q{number}", "labels": {{}}}}' for number in range(1, 100))
+    path.write_text(f"[\n{entities}\n]\n", encoding="utf-8")
+    limits = SourceLimits(max_line_bytes=2_000)
+    options = LoadOptions(rejects_path=tmp_path / "rejects", limits=limits, format="wikibase-json")
+    with open_store(f"sqlite:///{tmp_path / 'g.db'}") as store:
+        with pytest.raises(InputError, match="--format wikibase-json-lines"):
+            load(path, store=store, graph="g", options=options)
+        report = load(path, store=store, graph="g", options=replace(options, format=None))
+    assert report.graph is not None
+    assert report.graph.counts.entities == 99
 
 
 @pytest.mark.parametrize(

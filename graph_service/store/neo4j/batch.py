@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 
 from graph_service.model.identity import key64
-from graph_service.model.statement import Entity, entity_content_hash
+from graph_service.model.statement import Entity, Standing, entity_content_hash
 from graph_service.model.values import EntityValue
 from graph_service.store.hashes import collision
 from graph_service.store.neo4j.driver import in_chunks, rows_of
@@ -166,10 +166,11 @@ class BatchWork:
         present: dict[str, int | None] = {}
         described: set[str] = set()
         for row in self._find(tx, {**self._entity_keys, **self._document_keys}):
-            present[row[1]] = row[6]
-            if not row[5]:
-                stored[row[1]] = entity_of_row(row[:6])
-                if not row[7]:
+            present[row[1]] = row[7]
+            entity = entity_of_row(row[:7])
+            if entity.standing is not Standing.MENTIONED:
+                stored[row[1]] = entity
+                if entity.standing is Standing.DESCRIBED:
                     described.add(row[1])
         conflicts = [] if batch.terms_only else self._conflicts(tx, stored, present)
         conflicting = {conflict[0] for conflict in conflicts}
@@ -293,7 +294,7 @@ class BatchWork:
             rows += rows_of(
                 tx,
                 f"UNWIND $keys AS key MATCH (n:Entity {{key: key}}) "
-                f"RETURN {ENTITY_COLUMNS}, n.batch, n.named",
+                f"RETURN {ENTITY_COLUMNS}, n.batch",
                 {"keys": [f"{self._edition}:{hex_key(key)}" for key in portion]},
             )
         for row in rows:

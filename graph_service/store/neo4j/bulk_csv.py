@@ -22,13 +22,16 @@ from graph_service.errors import StoreError
 from graph_service.model.graph import RANKS
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import Fingerprints, key64
-from graph_service.model.statement import Entity, Statement, entity_content_hash
+from graph_service.model.statement import Entity, Standing, Statement, entity_content_hash
 from graph_service.model.values import EntityValue
 from graph_service.store.names import now_text
 from graph_service.store.neo4j.journal import (
+    BARE,
     CREATED,
+    DESCRIBED,
     DOCUMENT_ROW,
     ENTITY_ROW,
+    NAMED,
     STATEMENT_ROW,
     JournalBatch,
     merge,
@@ -52,8 +55,8 @@ from graph_service.store.neo4j.schema import (
 )
 
 KEYS_KEPT = 500_000
-_ENTITY = ("key:ID", "graph", "id", "long_id", "kind", "terms", "bare:boolean", "redirect",
-           "label", "search")  # fmt: skip
+_ENTITY = ("key:ID", "graph", "id", "long_id", "kind", "terms", "bare:boolean",
+           "named:boolean", "redirect", "label", "search")  # fmt: skip
 _LITERAL = (":ID", "value", "label", "type", "text")
 _STATEMENT = (":START_ID", ":END_ID", ":TYPE", "id", "key:long", "relation", "rank",
               "qualifiers", "references", "context", "batch:int")  # fmt: skip
@@ -78,16 +81,27 @@ NODE_FILES = {
 }
 """Name and header of the file of each label."""
 STATEMENTS_FILE = "statements.csv"
+JOURNAL_STANDINGS = {
+    Standing.DESCRIBED: DESCRIBED,
+    Standing.MENTIONED: BARE,
+    Standing.NAMED: NAMED,
+}
+_TRUE = "true"
 
 
 class Neo4jCsvWriter:
     """Writes the files of one graph into a folder that is there and empty.
 
-    Use it as a context manager: entities first, then statements, then ``finish``.
+    Use it as a context manager: ``entities`` and ``statements``, then ``finish``.
+
+    Entities keep their standing, so that a later load takes the same ones away from the imported
+    graph as from this one. A view may have taken the last statement of any, and is written with
+    ``all_described``: nothing of it is a source's, and all of it stays.
     """
 
-    def __init__(self, folder: Path, info: GraphInfo, /) -> None:
+    def __init__(self, folder: Path, info: GraphInfo, /, *, all_described: bool = False) -> None:
         self._info = info
+        self._all_described = all_described
         self._edition = f"{info.name}@0"
         self._files = ExitStack()
         self._out: dict[str, IO[str]] = {}
@@ -113,18 +127,26 @@ class Neo4jCsvWriter:
         out, same_as = self._out["entities.csv"], self._out["same_as.csv"]
         rows = np.zeros(len(entities), dtype=ENTITY_ROW)
         keys = [entity.key for entity in entities]
-        bare = [entity == Entity(entity.id) for entity in entities]
-        rows["key"], rows["bare"] = keys, bare
+        standings = [
+            Standing.DESCRIBED if self._all_described else entity.standing for entity in entities
+        ]
+        rows["key"] = keys
+        rows["bare"] = [JOURNAL_STANDINGS[standing] for standing in standings]
         if entities:
             rows["content"] = words_of([entity_content_hash(entity) for entity in entities])
         self._entity_rows.append(rows)
-        for entity, key, is_bare in zip(entities, keys, bare, strict=True):
+        for entity, key, standing in zip(entities, keys, standings, strict=True):
+            is_bare = standing is Standing.MENTIONED
             properties = (
                 bare_properties(entity.id, key, self._edition)
                 if is_bare
                 else entity_properties(entity, key, self._edition)
             )
-            row = {"key:ID": properties["key"], "bare:boolean": "true" if is_bare else None}
+            row = {
+                "key:ID": properties["key"],
+                "bare:boolean": _TRUE if is_bare else None,
+                "named:boolean": _TRUE if standing is Standing.NAMED else None,
+            }
             out.write(_line(_ENTITY, {**properties, **row}))
             for other in dict.fromkeys(entity.same_as):
                 self._same_as += 1

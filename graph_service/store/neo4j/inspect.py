@@ -17,7 +17,13 @@ from graph_service.store.encoded import row_of_statement
 from graph_service.store.hashes import RANK_BYTES, statement_hashes
 from graph_service.store.neo4j.driver import Connection
 from graph_service.store.neo4j.editions import read_pages
-from graph_service.store.neo4j.journal import DOCUMENT_ROW, ENTITY_ROW, STATEMENT_ROW, unpack
+from graph_service.store.neo4j.journal import (
+    DOCUMENT_ROW,
+    ENTITY_ROW,
+    SPARE,
+    STATEMENT_ROW,
+    unpack,
+)
 from graph_service.store.neo4j.rows import (
     ENTITY_COLUMNS,
     STATEMENT_COLUMNS,
@@ -104,6 +110,8 @@ def inspect_edition(connection: Connection, info: GraphInfo, /) -> Iterator[Insp
     """Checks an edition's pages, keys and what search reads."""
     with decoding("the pages of an edition"):
         statements, entities = read_pages(connection, info.edition)
+        # Names kept aside are in the pages, for later loads, and are no part of the graph.
+        entities = entities[entities["bare"] != SPARE]
         content = statements["content"].sum(axis=0, dtype=np.uint64)
         content = content + entities["content"].sum(axis=0, dtype=np.uint64)
         paged = Fingerprints(

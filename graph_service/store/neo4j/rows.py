@@ -17,6 +17,7 @@ from graph_service.model.statement import (
     Rank,
     Reference,
     Snak,
+    Standing,
     Statement,
     decode_entity,
     decode_references,
@@ -50,7 +51,7 @@ EDGE_COLUMNS = """r.key, r.id, coalesce(a.long_id, a.id), r.relation, b.value,
     coalesce(b.long_id, b.id), r.rank"""
 """Of ``(a)-[r]->(b)``: what ``edge_of_row`` takes."""
 
-ENTITY_COLUMNS = "n.key, coalesce(n.long_id, n.id), n.kind, n.redirect, n.terms, n.bare"
+ENTITY_COLUMNS = "n.key, coalesce(n.long_id, n.id), n.kind, n.redirect, n.terms, n.bare, n.named"
 """Of an ``:Entity`` ``n``: what ``entity_of_row`` takes."""
 
 
@@ -225,10 +226,11 @@ def _label(entity: Entity) -> str | None:
 @decodes("an entity")
 def entity_of_row(row: list[Any], /) -> Entity:
     """Returns the entity of ``ENTITY_COLUMNS``."""
-    _, id_, kind, redirect, terms, bare = row
+    _, id_, kind, redirect, terms, bare, named = row
     if bare:
-        return Entity(id_)
-    return decode_entity(id_, kind, redirect, terms)
+        return Entity(id_, standing=Standing.MENTIONED)
+    standing = Standing.NAMED if named else Standing.DESCRIBED
+    return decode_entity(id_, kind, redirect, terms, standing=standing)
 
 
 @decodes("a statement")

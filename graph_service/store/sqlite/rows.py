@@ -7,21 +7,30 @@ from dataclasses import replace
 from typing import Any
 
 from graph_service.model.graph import RANKS
-from graph_service.model.statement import Entity, EntityKind, decode_entity
+from graph_service.model.statement import Entity, EntityKind, Standing, decode_entity
 from graph_service.store.decoding import decodes
 from graph_service.store.hashes import RANK_BYTES, Uint64, content_sums, statement_hashes
 from graph_service.store.texts import encode_entity_value
 
 KINDS = (EntityKind.ITEM, EntityKind.PROPERTY)
 KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
+STANDINGS = (
+    Standing.DESCRIBED,
+    Standing.MENTIONED,
+    Standing.NAMED,
+    Standing.NAMED,
+    Standing.NAMED,
+)
+"""By the number in the column ``bare``."""
 
 
 @decodes("an entity")
 def entity_of_row(
-    id_: str, kind: int, redirect: str | None, revision: int | None, terms: str, /
+    id_: str, kind: int, redirect: str | None, revision: int | None, terms: str, bare: int = 0, /
 ) -> Entity:
     """Returns the entity of its columns."""
-    entity = decode_entity(id_, KINDS[kind].value, redirect, terms)
+    standing = STANDINGS[bare]
+    entity = decode_entity(id_, KINDS[kind].value, redirect, terms, standing=standing)
     return entity if revision is None else replace(entity, revision=revision)
 
 

@@ -75,7 +75,7 @@ from graph_service.store.texts import encode_entity_value
 
 SCAN_ROWS = 5_000
 
-_ENTITY_COLUMNS = "e.key, e.id, e.kind, e.redirect, e.revision, e.terms"
+_ENTITY_COLUMNS = "e.key, e.id, e.kind, e.redirect, e.revision, e.terms, e.bare"
 # CROSS JOIN keeps the order of the joins: statements first, whatever the planner thinks.
 _STATEMENT_ROWS = """SELECT s.key, s.id, h.id, r.id, s.tail, t.id, s.value, s.rank, s.qualifiers,
     s.sources, s.context FROM statements_$n s CROSS JOIN entities_$n h ON h.key = s.head
