@@ -183,7 +183,8 @@ def test_other_names_of_relations_count_and_labels_alone_make_the_mean() -> None
     assert after["first_cosine"] > before["first_cosine"]
     assert after["covered_mean"] == pytest.approx(1.0, abs=1e-6)
     assert after["shared_most"] == 1.0
-    assert after["mean_cosine"] == before["mean_cosine"]
+    # A product with one more row may differ in its last bits.
+    assert after["mean_cosine"] == pytest.approx(before["mean_cosine"], abs=1e-12)
 
 
 def test_shape_and_ends_are_counted() -> None:
