@@ -147,10 +147,10 @@ class ExampleRecorder:
                     finalists.inputs.astype(np.float32),
                 )
             )
-        return one_of(reader, finalists), np.zeros(1)
+        return with_fewest_walks(reader, finalists), np.zeros(1)
 
 
-def one_of(reader: QuestionReader, finalists: Finalists, /) -> Finalists:
+def with_fewest_walks(reader: QuestionReader, finalists: Finalists, /) -> Finalists:
     """Returns the one of some candidates that has the fewest walks.
 
     Who records needs no answer, and the texts of all walks take most of a call's time.

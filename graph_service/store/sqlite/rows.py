@@ -21,7 +21,7 @@ STANDINGS = (
     Standing.NAMED,
     Standing.NAMED,
 )
-"""By the number in the column ``bare``."""
+"""By the number in the column ``bare``, which ``schema`` explains."""
 
 
 @decodes("an entity")
