@@ -33,7 +33,7 @@ class TrainingOptions:
         learning_rate, decay: Of Adam, and of weights.
         left_out: Share of inputs that a step leaves out.
         most_candidates: Candidates of a question that are looked at; right ones always are.
-        random_seed: Of all draws.
+        random_seed: Of all draws; two of them share no network.
     """
 
     width: int = 24
@@ -143,7 +143,9 @@ def _train(lists: _Lists, options: TrainingOptions, weights: Mapping[str, float]
     scale = lists.inputs.std(axis=0) + np.float32(0.05)
     reduced = (lists.inputs - mean) / scale
     trained = [
-        _train_one(reduced, lists, options, weights, options.random_seed + number)
+        _train_one(
+            reduced, lists, options, weights, options.random_seed * options.networks + number
+        )
         for number in range(options.networks)
     ]
     inner, bias, outer, direct = (

@@ -388,6 +388,15 @@ def test_what_ranks_is_trained_without_each_family(
     assert main([*arguments, "--preset", "default-5"]) == 0
     capsys.readouterr()
     assert {path: path.stat().st_mtime_ns for path in kept.glob("examples-*.npz")} == before
+    # A sample bounds what is judged alone; another random seed draws and trains anew.
+    assert main([*arguments, "--preset", "default-5", "--sample", "1"]) == 0
+    assert json.loads(capsys.readouterr().out)["families"][0]["questions"] == 1
+    assert set(kept.glob("examples-*.npz")) == set(before)
+    assert main([*arguments, "--preset", "default-5", "--random-seed", "1"]) == 0
+    capsys.readouterr()
+    assert len(list(kept.glob("examples-*.npz"))) == 2 * len(before)
+    reseeded = read_candidate_scorer(kept / "scorer-licensed.npz")
+    assert reseeded.final.inner.tolist() != ships.final.inner.tolist()
     questions, examples = read_examples(next(iter(sorted(before))))
     write_examples(tmp_path / "again.npz", questions, examples)
     again_questions, again = read_examples(tmp_path / "again.npz")

@@ -23,7 +23,7 @@ from queries.training.examples import (
     ExampleRecorder,
     hash_of,
 )
-from queries.training.networks import TrainingOptions, _shares, train_scorer
+from queries.training.networks import TrainingOptions, _shares, train_final, train_scorer
 from queries.training.walks import make_walk_questions
 
 SMALL = TrainingOptions(networks=2, epochs=900.0, width=4, decay=0.01)
@@ -65,6 +65,17 @@ def test_training_repeats_bit_for_bit() -> None:
         for _ in range(2)
     )
     assert one == two
+
+
+def test_two_random_seeds_share_no_network() -> None:
+    examples = planted(20, family="a", seed=2)
+    trained = [
+        train_final(
+            examples, options=TrainingOptions(networks=2, epochs=1.0, width=3, random_seed=seed)
+        )
+        for seed in (0, 1)
+    ]
+    assert len({inner.tobytes() for networks in trained for inner in networks.inner}) == 4
 
 
 def test_families_weigh_alike_but_for_weights() -> None:

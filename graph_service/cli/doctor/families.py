@@ -90,7 +90,8 @@ def _trained(
 ) -> Callable[[str], Path]:
     """Returns what trains the scorer that did not see a family, its examples recorded once."""
     from benchmarks.families import FAMILIES, WIKIDATA_FAMILIES, read_family
-    from benchmarks.family_scorers import MOST_OF_A_SET, FamilyScorers, record_sets, walk_sets
+    from benchmarks.family_scorers import FamilyScorers, record_sets, walk_sets
+    from queries.training.networks import TrainingOptions
 
     sets = [one for family in FAMILIES for one in read_family(family, data)]
     people = next(one.graph for one in sets if one.family in WIKIDATA_FAMILIES)
@@ -103,10 +104,14 @@ def _trained(
         opened,
         progress=lambda name, done, total: progress(f"examples of {name}", done, total),
         folder=folder,
-        most=options.sample or MOST_OF_A_SET,
         random_seed=options.random_seed,
     )
-    scorers = FamilyScorers(recorded, folder, embedder=embedder)
+    scorers = FamilyScorers(
+        recorded,
+        folder,
+        embedder=embedder,
+        options=TrainingOptions(random_seed=options.random_seed),
+    )
     scorers.licensed()
     return scorers
 

@@ -51,7 +51,7 @@ class BenchOptions(VerbOptions):
     graph_file: Path | None = option(None, help="the graph, as a table of triples", group=_QUALITY)
     questions: Path | None = option(None, help="the questions, packed or not", group=_QUALITY)
     sample: int | None = option(None, help="only so many questions", least=1, group=_QUALITY)
-    random_seed: int = option(0, help="of that sample", metavar="S", group=_QUALITY)
+    random_seed: int = option(0, help="of that sample, and of --train", metavar="S", group=_QUALITY)
     preset: str = option("default", help="of the retrieval", metavar="P", group=_QUALITY)
     misses: int = option(5, help="wrong ones shown", group=_QUALITY)
     leave_one_out: bool = option(
