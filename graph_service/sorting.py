@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 
 from graph_service.model.graph import Bool, Int32, Int64
 
-_COUNTED, _WHOLE = 16, 64
-"""Bits of numbers that numpy sorts by counting, and of the largest that it holds."""
+IntT = TypeVar("IntT", Int32, Int64)
+
+_COUNTED, _HALF, _WHOLE = 16, 32, 64
+"""Bits of numbers that numpy sorts by counting, and of those that it holds."""
 TABLE = 1 << 18
 """Numbers up to which a table of all is faster than a sort; past it, touching its pages is not."""
+_READ_AT_ONCE, _READ_PER_NUMBER = 1 << 12, 4
+"""Places of a table that are read as fast as a few numbers are sorted, and as each further one."""
 
 
 def stable_order(numbers: Int32 | Int64, /) -> Int64:
     """Returns the places of some numbers, at least 0, in ascending order; ties keep theirs.
 
-    numpy sorts 16-bit numbers by counting. Larger ones are sorted with their places in their last
-    bits: that is faster than to order places by numbers.
+    Numbers are sorted with their places in their last bits: that is faster than to order places by
+    numbers, and 32 bits take half the time of 64. numpy sorts 16-bit numbers by counting.
 
     >>> stable_order(np.array([70_000, 3, 70_000, 1])).tolist()
     [3, 1, 0, 2]
     """
     top, bits = int(numbers.max(initial=0)), len(numbers).bit_length()
+    if top.bit_length() + bits < _HALF:
+        return _packed_order(numbers.astype(np.int32), bits).astype(np.int64)
     if top >> _COUNTED == 0:
         return np.argsort(numbers.astype(np.uint16), kind="stable")
     if top.bit_length() + bits >= _WHOLE:
         return np.argsort(numbers, kind="stable")
-    packed = (numbers.astype(np.int64) << bits) | np.arange(len(numbers))
+    return _packed_order(numbers.astype(np.int64), bits)
+
+
+def _packed_order(packed: IntT, bits: int) -> IntT:
+    """Returns the places of some numbers in ascending order; changes ``packed``."""
+    packed <<= bits
+    packed |= np.arange(len(packed), dtype=packed.dtype)
     packed.sort()
     packed &= (1 << bits) - 1
     return packed
@@ -39,13 +53,13 @@ def distinct(numbers: Int32 | Int64, /) -> Int64:
     [3, 7]
     """
     top = int(numbers.max(initial=-1))
-    if top < TABLE:
+    if top < max(_READ_AT_ONCE, min(_READ_PER_NUMBER * len(numbers), TABLE)):
         met = np.zeros(top + 1, dtype=bool)
         met[numbers] = True
         return np.flatnonzero(met)
-    ordered = np.sort(numbers).astype(np.int64)
-    found: Int64 = ordered[_first_of_each(ordered)]
-    return found
+    if top >> (_HALF - 1) == 0:
+        return _first_ones(np.sort(numbers.astype(np.int32))).astype(np.int64)
+    return _first_ones(np.sort(numbers.astype(np.int64)))
 
 
 def ranked(numbers: Int64, /) -> tuple[Int64, Int64]:
@@ -56,12 +70,10 @@ def ranked(numbers: Int64, /) -> tuple[Int64, Int64]:
     """
     top = int(numbers.max(initial=-1))
     if top < max(TABLE, 8 * len(numbers)):
-        met = np.zeros(top + 1, dtype=bool)
-        met[numbers] = True
-        found = np.flatnonzero(met)
+        found = distinct(numbers)
         table = np.empty(top + 1, dtype=np.int64)
         table[found] = np.arange(len(found))
-        return found, table[numbers]
+        return found, table.take(numbers)
     order = stable_order(numbers)
     ordered = numbers[order]
     first = _first_of_each(ordered)
@@ -88,7 +100,11 @@ def are_among(numbers: Int32 | Int64, some: Int32 | Int64, /) -> Bool:
     return found
 
 
-def _first_of_each(ordered: Int64) -> Bool:
+def _first_ones(ordered: IntT) -> IntT:
+    return ordered.take(np.flatnonzero(_first_of_each(ordered)))
+
+
+def _first_of_each(ordered: Int32 | Int64) -> Bool:
     first = np.empty(len(ordered), dtype=bool)
     first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
