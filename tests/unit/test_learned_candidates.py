@@ -89,7 +89,7 @@ def test_candidates_are_all_trails_by_start_and_relations(
     assert cuts == ()
     for number, key in enumerate(keys):
         walks = expected[key]
-        assert sorted(map(tuple, found.edges(number).tolist())) == sorted(w[:-1] for w in walks)
+        assert list(map(tuple, found.edges(number).tolist())) == sorted(w[:-1] for w in walks)
         assert found.walks[number] == len(walks)
         ends = found.end_node[found.end_owner == number].tolist()
         assert ends == sorted({walk[-1] for walk in walks})
@@ -97,6 +97,44 @@ def test_candidates_are_all_trails_by_start_and_relations(
         before = [keys.index((start, steps[:depth])) for depth in range(1, len(steps))]
         assert found.prefixes[number].tolist() == [*before, -1, -1][:2]
         assert found.shorter[number] == [-1, *before][-1]
+
+
+@given(
+    region=multigraphs(),
+    rels=st.lists(st.integers(0, 2), min_size=9, max_size=9),
+    most=st.integers(1, 6),
+)
+def test_sequences_chosen_before_their_walks_are_made_are_those_chosen_after(
+    region: Region, rels: list[int], most: int
+) -> None:
+    region = replace(region, rel=np.array(rels[: region.edge_count], dtype=np.int32))
+    like = {rel: 0.1 + 0.3 * rel for rel in set(region.rel.tolist())}
+    every, _ = candidates_of(
+        region, preset=replace(LEARNED, candidates_per_length=10_000), likeness=like
+    )
+    found, cuts = candidates_of(
+        region, preset=replace(LEARNED, candidates_per_length=most), likeness=like
+    )
+    kept, totals = [], []
+    for length in (1, 2, 3):
+        numbers = np.flatnonzero(every.length == length).tolist()
+        likeness = {
+            number: sum(like[rel] for rel, _ in every.sequence(number)) for number in numbers
+        }
+        best = sorted(numbers, key=lambda one: (-round(likeness[one] / np.sqrt(length), 5), one))
+        kept += sorted(best[:most] if length > 1 else best)
+        totals += [len(numbers)] * (length > 1 and len(numbers) > most)
+    assert [cut.total for cut in cuts] == totals
+    assert len(found) == len(kept)
+    for number, other in enumerate(kept):
+        assert found.sequence(number) == every.sequence(other)
+        assert found.start[number] == every.start[other]
+        assert found.walks[number] == every.walks[other]
+        assert found.edges(number).tolist() == every.edges(other).tolist()
+        ends = [one.end_node[one.end_owner == n] for one, n in ((found, number), (every, other))]
+        assert ends[0].tolist() == ends[1].tolist()
+        shorter = int(every.shorter[other])
+        assert found.shorter[number] == (kept.index(shorter) if shorter in kept else -1)
 
 
 def chain_of_choices() -> Region:

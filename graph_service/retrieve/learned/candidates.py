@@ -10,10 +10,11 @@ question, and how sure the start is.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
-from graph_service.model.graph import Bool, Float64, Int64
+from graph_service.model.graph import Bool, Float64, Int32, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
 from graph_service.retrieve.preset import LearnedPreset
@@ -22,16 +23,26 @@ from graph_service.sorting import distinct, ranked, stable_order
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Level:
-    """Walks of one length: the walk each goes on from and its last step, all [w].
+    """Walks of one length, those of one start in the order of their edges.
 
-    ``sequence`` numbers the sequences of all lengths, those of length 0, the starts, first.
+    Attributes:
+        sources: The walks of the level before that some walk goes on from, int64 [s].
+        source: Place in ``sources`` of the walk that each goes on from, int64 [w].
+        place: Of its last step in the ``_StepTable``, int64 [w].
+        node: Where it ends, int32 [w].
+        sequence: Numbers the sequences of all lengths, those of length 0, the starts, first, int64
+            [w]; -1 for a walk that does not count.
     """
 
-    parent: Int64
-    node: Int64
-    edge: Int64
-    backward: Bool
+    sources: Int64
+    source: Int64
+    place: Int64
+    node: Int32
     sequence: Int64
+
+    def parents(self, walks: Int64, /) -> Int64:
+        """Returns the walks of the level before that some walks go on from."""
+        return self.sources.take(self.source.take(walks))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +76,7 @@ class Candidates:
     shorter: Int64
     _levels: tuple[_Level, ...]
     _sequence: Int64
+    _edge: Int64
 
     def __len__(self) -> int:
         return len(self.start)
@@ -77,20 +89,30 @@ class Candidates:
 
     def sequence(self, number: int, /) -> tuple[tuple[int, bool], ...]:
         """Returns a candidate's relations, global numbers, and their directions."""
-        length = int(self.length[number])
-        relations = self.relation_numbers[self.relations[number, :length]].tolist()
-        return tuple(zip(relations, self.backward[number, :length].tolist(), strict=True))
+        return self.sequences(np.array([number]))[0]
+
+    def sequences(self, numbers: Int64, /) -> list[tuple[tuple[int, bool], ...]]:
+        """Returns ``sequence`` of some candidates."""
+        return [
+            tuple(zip(relations, backward, strict=True))[:length]
+            for relations, backward, length in zip(
+                self.relation_numbers[self.relations[numbers]].tolist(),
+                self.backward[numbers].tolist(),
+                self.length[numbers].tolist(),
+                strict=True,
+            )
+        ]
 
     def edges(self, number: int, /) -> Int64:
         """Returns the local edges of a candidate's walks, in order of their keys, [walks, steps]."""
         depth = int(self.length[number])
-        place = np.flatnonzero(self._levels[depth].sequence == self._sequence[number])
-        columns: list[Int64] = []
-        for level in reversed(self._levels[1 : depth + 1]):
-            columns.append(level.edge[place])
-            place = level.parent[place]
-        edges = np.stack(columns[::-1], axis=1)
-        return edges[np.lexsort(edges.T[::-1])]
+        walk = np.flatnonzero(self._levels[depth].sequence == self._sequence[number])
+        edges = np.empty((len(walk), depth), dtype=np.int64)
+        for step in range(depth, 0, -1):
+            level = self._levels[step]
+            edges[:, step - 1] = self._edge.take(level.place.take(walk))
+            walk = level.parents(walk)
+        return edges
 
 
 def find_candidates(
@@ -115,47 +137,51 @@ def find_candidates(
         deadline: Raises ``DeadlineError`` when past.
     """
     table = _StepTable(region, relation_numbers)
-    starts = region.start_entities.astype(np.int64)
-    count = len(starts)
+    count = len(region.start_entities)
     none = np.full(count, -1)
-    begin = _Level(none, starts, none, np.zeros(count, bool), np.arange(count))
     hops = min(preset.hops, preset.max_path_length)
     owner = np.arange(count)
     before = none
     moves = np.zeros((count, hops), dtype=np.int64)
     length = np.zeros(count, dtype=np.int64)
     total = np.zeros(count)
-    levels, cuts, kept = [begin], list[Cut](), [np.zeros(0, dtype=np.int64)]
+    levels, cuts = [_Level(none, none, none, region.start_entities, owner)], list[Cut]()
+    kept = [np.zeros(0, dtype=np.int64)]
     for depth in range(1, hops + 1):
         deadline.check("walking from the question's entities")
         last = levels[-1]
-        sources = np.flatnonzero(~region.literal[last.node])
+        sources = np.flatnonzero((last.sequence >= 0) & ~region.literal[last.node])
         promise = total / np.sqrt(np.maximum(length, 1)) - doubt[owner]
         sources, cut = _affordable(last, sources, promise, table, preset.work_budget)
         cuts.extend(cut)
-        level, old, step = table.walk_on(levels, sources)
-        if not len(level.node):
+        steps = table.steps_on(levels, sources)
+        parent, step = steps.sequence, steps.step
+        if not len(parent):
             break
-        pairs, place = ranked(old * (2 * table.relation_count) + step)
-        parent, step = np.divmod(pairs, 2 * table.relation_count)
+        longer = total[parent] + likeness[owner[parent], step // 2]
+        made = best = np.arange(len(parent))
+        most = preset.candidates_per_length
+        if depth > 1 and len(parent) > most:
+            value = np.round(longer / np.sqrt(depth) - doubt[owner[parent]], 5)
+            best = np.sort(np.lexsort((best, -value))[:most])
+            cuts.append(Cut("sequences", CutReason.LIMIT, most, most, len(parent)))
+        if depth == hops:
+            # Nothing goes on from the last ones: the others are not made.
+            parent, step, longer = parent[best], step[best], longer[best]
+            made, best = best, np.arange(len(best))
         first = len(owner)
-        added = moves[parent].copy()
+        kept.append(first + best)
+        added = moves[parent]
         added[:, depth - 1] = step
         moves = np.concatenate((moves, added))
-        length = np.concatenate((length, np.full(len(pairs), depth)))
-        total = np.concatenate((total, total[parent] + likeness[owner[parent], step // 2]))
+        length = np.concatenate((length, np.full(len(parent), depth)))
+        total = np.concatenate((total, longer))
         owner = np.concatenate((owner, owner[parent]))
         before = np.concatenate((before, parent))
-        levels.append(_Level(level.parent, level.node, level.edge, level.backward, first + place))
-        new = np.arange(first, len(owner))
-        most = preset.candidates_per_length
-        if depth > 1 and len(new) > most:
-            value = np.round(total[new] / np.sqrt(depth) - doubt[owner[new]], 5)
-            new = np.sort(new[np.lexsort((new, -value))[:most]])
-            cuts.append(Cut("sequences", CutReason.LIMIT, most, most, len(pairs)))
-        kept.append(new)
+        levels.append(steps.walks_of(made, first=first))
     chosen = np.concatenate(kept)
-    place = np.full(len(owner), -1)
+    # The last place is that of no sequence, -1.
+    place = np.full(len(owner) + 1, -1)
     place[chosen] = np.arange(len(chosen))
     walks, end_owner, end_node = _ends(levels, place, len(chosen), region.node_count)
     prefixes = _prefixes(before, length[chosen], chosen, place, hops)
@@ -173,6 +199,7 @@ def find_candidates(
             np.where(length[chosen] > 1, place[before[chosen]], -1),
             tuple(levels),
             chosen,
+            table.edge,
         ),
         tuple(cuts),
     )
@@ -200,75 +227,166 @@ def _prefixes(before: Int64, length: Int64, chosen: Int64, place: Int64, hops: i
 def _ends(
     levels: list[_Level], place: Int64, count: int, node_count: int
 ) -> tuple[Int64, Int64, Int64]:
-    """Returns the number of walks of each candidate, and the pairs of it and an end."""
-    sequence = np.concatenate([level.sequence for level in levels[1:]] or [place[:0]])
-    node = np.concatenate([level.node for level in levels[1:]] or [place[:0]])
-    owner = place[sequence]
-    held = owner >= 0
-    walks = np.bincount(owner[held], minlength=count)
-    pairs = distinct(owner[held] * np.int64(node_count) + node[held])
-    end_owner, end_node = np.divmod(pairs, np.int64(max(node_count, 1)))
-    return walks, end_owner, end_node
+    """Returns the number of walks of each candidate, and the pairs of it and an end.
+
+    Args:
+        levels: The walks.
+        place: The candidate that each sequence is, int64 [s + 1]; -1 for none, and last.
+        count: Of candidates.
+        node_count: Nodes of the region.
+    """
+    # Numbers of 32 bits are sorted in half the time.
+    fits = count * node_count <= np.iinfo(np.int32).max
+    first = cast("Int64", (place * node_count).astype(np.int32 if fits else np.int64))
+    held = [first[:0]]
+    for level in levels[1:]:
+        pair = first.take(level.sequence)
+        pair += level.node
+        held.append(pair.take(np.flatnonzero(pair >= 0)))
+    pairs = np.concatenate(held)
+    pairs.sort()
+    walks = np.diff(np.searchsorted(pairs, np.arange(count + 1, dtype=pairs.dtype) * node_count))
+    new = np.flatnonzero(np.diff(pairs, prepend=pairs.dtype.type(-1)))
+    end_owner = np.repeat(np.arange(count), walks).take(new)
+    return walks, end_owner, pairs.take(new) - end_owner * node_count
 
 
 class _StepTable:
-    """Steps out of each local node, both ways."""
+    """Steps out of each local node, both ways: those of one node together, by their edges' numbers.
+
+    Attributes:
+        edge, target: The edge of each step and the node that it leads to, int64 and int32 [h].
+        step: Twice the local number of its relation, plus one from tail to head, int64 [h].
+        begin: Place of each node's first step, and last the number of all, int64 [n + 1].
+        back: Place of the step that walks the same edge the other way, int64 [h]; -1 for none: a
+            statement of a thing about itself is walked forward alone.
+    """
 
     def __init__(self, region: Region, relation_numbers: Int64) -> None:
         # Each edge forward, then backward: what a stable sort by source keeps.
-        ends = np.stack((region.head, region.tail), axis=1)
-        source, target = ends.ravel(), ends[:, ::-1].ravel()
-        # One of a thing about itself is walked forward alone.
-        steps = np.flatnonzero((source != target) | (np.arange(len(source)) % 2 == 0))
-        order = steps[stable_order(source[steps])]
-        edge, backward = order >> 1, order & 1
+        source = np.stack((region.head, region.tail), axis=1).ravel()
+        count = np.bincount(source, minlength=region.node_count)
+        order = stable_order(source)
+        loops = np.flatnonzero(region.head == region.tail)
+        if len(loops):
+            is_step = np.ones(len(source), dtype=bool)
+            is_step[2 * loops + 1] = False
+            order = order.take(np.flatnonzero(is_step.take(order)))
+            count -= np.bincount(region.head.take(loops), minlength=region.node_count)
+        other = order ^ 1
+        self.edge = order >> 1
+        self.target = source.take(other)
         self.relation_count = max(len(relation_numbers), 1)
-        self.target = target[order].astype(np.int64)
-        self.edge = edge
-        relation = ranked(region.rel.astype(np.int64))[1]
-        self.step = relation[edge] * 2 + backward
-        count = np.bincount(source[steps], minlength=region.node_count)
+        number = np.empty(int(relation_numbers.max(initial=-1)) + 1, dtype=np.int64)
+        number[relation_numbers] = np.arange(0, 2 * len(relation_numbers), 2)
+        step = np.empty((region.edge_count, 2), dtype=np.int64)
+        step[:, 0] = number[region.rel]
+        step[:, 1] = step[:, 0] + 1
+        self.step = step.ravel().take(order)
         self.begin = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(count)))
+        place = np.empty(len(source), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        place[2 * loops + 1] = -1
+        self.back = place.take(other)
 
     def count(self, nodes: Int64) -> Int64:
         """Returns the number of steps out of each node."""
-        return self.begin[nodes + 1] - self.begin[nodes]
+        return self.begin.take(nodes + 1) - self.begin.take(nodes)
 
-    def walk_on(self, levels: list[_Level], sources: Int64) -> tuple[_Level, Int64, Int64]:
-        """Returns the trails one step longer, and for each its old sequence and its step."""
+    def steps_on(self, levels: list[_Level], sources: Int64) -> _Steps:
+        """Returns the steps by which some walks of the last level go on."""
         last = levels[-1]
-        nodes = last.node[sources]
-        count = self.count(nodes)
-        parent = np.repeat(sources, count)
+        nodes = last.node.take(sources).astype(np.int64)
+        begin, count = self.begin.take(nodes), self.count(nodes)
         offset = np.cumsum(count) - count
-        place = np.arange(len(parent)) + np.repeat(self.begin[nodes] - offset, count)
-        edge, target = self.edge[place], self.target[place]
-        fresh = np.ones(len(edge), dtype=bool)
-        above = parent
-        for level in reversed(levels[1:]):
-            fresh &= edge != level.edge[above]
-            above = level.parent[above]
-        fresh |= target == last.node[parent]
-        if not fresh.all():
-            place, edge, target, parent = place[fresh], edge[fresh], target[fresh], parent[fresh]
-        step = self.step[place]
-        level = _Level(parent, target, edge, (step & 1).astype(bool), step[:0])
-        return level, last.sequence[parent], step
+        source = np.repeat(np.arange(len(sources)), count)
+        place = (begin - offset).take(source)
+        place += np.arange(len(place))
+        used, sequence = ranked(last.sequence.take(sources))
+        code = (sequence * (2 * self.relation_count)).take(source)
+        code += self.step.take(place)
+        # A number past all: no trail takes a statement twice.
+        taken, again = self._taken(levels, sources)
+        code[(offset - begin).take(taken) + again] = len(used) * 2 * self.relation_count
+        pairs, number = ranked(code)
+        if len(taken):
+            pairs = pairs[:-1]
+        old, step = np.divmod(pairs, 2 * self.relation_count)
+        return _Steps(sources, source, place, self.target, number, used[old], step)
+
+    def _taken(self, levels: list[_Level], sources: Int64) -> tuple[Int64, Int64]:
+        """Returns which steps out of the ends of some walks these took before, one way or the other.
+
+        Returns:
+            Places in ``sources``, and the place of a step that the walk may not take again.
+        """
+        end = levels[-1].node.take(sources)
+        walks, steps = [sources[:0]], [sources[:0]]
+        for before, level in zip(levels[-2::-1], levels[:0:-1], strict=True):
+            place, above = level.place.take(sources), level.parents(sources)
+            back = self.back.take(place)
+            for step, source in (
+                (back, level.node.take(sources)),
+                (place, before.node.take(above)),
+            ):
+                met = np.flatnonzero((source == end) & (back >= 0))
+                walks.append(met)
+                steps.append(step.take(met))
+            sources = above
+        return np.concatenate(walks), np.concatenate(steps)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Steps:
+    """The steps by which s walks go on, and the p pairs of a sequence and its next step.
+
+    Attributes:
+        sources: The walks that are gone on from, int64 [w].
+        source: Place among these of the walk that each step goes on from, int64 [s].
+        place: Of the step in the table, int64 [s].
+        target: What each step of the table leads to, int32 [h].
+        pair: Which pair it is, int64 [s]; p of one that may not be taken.
+        sequence, step: Of each pair, ascending, int64 [p].
+    """
+
+    sources: Int64
+    source: Int64
+    place: Int64
+    target: Int32
+    pair: Int64
+    sequence: Int64
+    step: Int64
+
+    def walks_of(self, pairs: Int64, /, *, first: int) -> _Level:
+        """Returns the longer walks, of which those of some pairs count.
+
+        The sequences of these pairs are numbered from ``first`` on.
+        """
+        number = np.full(len(self.sequence) + 1, -1)
+        number[pairs] = np.arange(first, first + len(pairs))
+        return _Level(
+            self.sources,
+            self.source,
+            self.place,
+            self.target.take(self.place),
+            number.take(self.pair),
+        )
 
 
 def _affordable(
     last: _Level, sources: Int64, promise: Float64, table: _StepTable, budget: int
 ) -> tuple[Int64, tuple[Cut, ...]]:
     """Returns the walks to go on from: all, or those of the most promising sequences."""
-    counts = table.count(last.node[sources])
+    counts = table.count(last.node.take(sources).astype(np.int64))
     if counts.sum() <= budget:
         return sources, ()
-    used = distinct(last.sequence[sources])
-    steps = np.bincount(last.sequence[sources], weights=counts, minlength=len(promise))[used]
+    sequence = last.sequence.take(sources)
+    used = distinct(sequence)
+    steps = np.bincount(sequence, weights=counts, minlength=len(promise))[used]
     order = np.lexsort((used, -np.round(promise[used], 5)))
     fits = max(int(np.searchsorted(np.cumsum(steps[order]), budget, side="right")), 1)
     allowed = np.zeros(len(promise), dtype=bool)
     allowed[used[order[:fits]]] = True
-    kept = sources[allowed[last.sequence[sources]]]
-    kept = kept[np.cumsum(table.count(last.node[kept])) <= 2 * budget]
+    rows = np.flatnonzero(allowed.take(sequence))
+    kept = sources.take(rows)[np.cumsum(counts.take(rows)) <= 2 * budget]
     return kept, (Cut("paths", CutReason.WORK_BUDGET, budget, fits, len(used)),)
