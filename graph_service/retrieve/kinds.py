@@ -10,7 +10,7 @@ a word that is no relation's: a wrong guess then changes nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -49,6 +49,10 @@ def question_words(question: str, min_letters: int, /) -> list[str]:
     """
     words = re.findall(r"[^\W_]+(?:-[^\W_]+)*", fold(question))
     return list(dict.fromkeys(word for word in words if len(word) >= min_letters))
+
+
+_NEARLY = 2 * 10.0**-SIMILARITY_DIGITS
+"""Cosines that differ by more are not equal once they are rounded, even if worked out in float32."""
 
 
 class KindReader:
@@ -107,37 +111,64 @@ def relations_in(graph: KnowledgeGraph, /) -> HeadRelations:
 
 def head_kinds(
     region: Region,
-    relation_texts: Mapping[int, str],
+    relations: Int64,
+    vectors: Vectors,
+    kind_vectors: Vectors,
     /,
     *,
     entity_count: int,
     head_relations: HeadRelations,
     max_heads: int,
-    encode: Encode,
 ) -> dict[int, str]:
     """Returns the kind of the heads of each relation of a region.
 
     Args:
         region: Whose statements show which entities are heads.
-        relation_texts: Words of each relation of the region.
+        relations: Of the region, global numbers, int64 [r], ascending.
+        vectors: Unit vectors of their words, [r, d].
+        kind_vectors: Unit vectors of ``KINDS``, [kinds, d].
         entity_count: Number of entities of the base; a view changes no kind.
         head_relations: Gives the relations that some of the heads have.
         max_heads: Heads of a relation that are looked at, those of the smallest keys.
-        encode: Texts to unit vectors.
     """
-    relations = np.array(sorted(relation_texts), dtype=np.int64)
-    share = _shares(region, relations, entity_count, head_relations, max_heads)
-    vectors = encode([relation_texts[rel] for rel in relations.tolist()]).astype(np.float64)
-    profiles = share @ vectors
-    sizes = np.linalg.norm(profiles, axis=1, keepdims=True)
-    sizes[sizes == 0.0] = np.inf
-    best = np.argmax(_products(profiles / sizes, encode(KINDS)), axis=1).tolist()
-    known = share.sum(axis=1).tolist()
+    held, shared = _shares(region, relations, entity_count, head_relations, max_heads)
+    known = shared.sum(axis=1)
+    best = nearest_kinds(held, shared, vectors, kind_vectors)
     return {
         rel: KINDS[kind]
-        for rel, kind, any_share in zip(relations.tolist(), best, known, strict=True)
+        for rel, kind, any_share in zip(
+            relations.tolist(), best.tolist(), known.tolist(), strict=True
+        )
         if any_share
     }
+
+
+def nearest_kinds(held: Int64, shared: Int64, vectors: Vectors, kind_vectors: Vectors, /) -> Int64:
+    """Returns the kind that is most like what the heads of each relation have, int64 [r].
+
+    Which kind it is shows in products of fewer digits, but where two kinds are nearly as like: of
+    cosines that are equal once they are rounded, the first kind counts.
+
+    Args:
+        held: Heads of each relation that were looked at, int64 [r].
+        shared: Of these those that have each relation, int64 [r, r].
+        vectors: Of the relations, [r, d].
+        kind_vectors: Of ``KINDS``, [kinds, d].
+    """
+    kinds = kind_vectors.astype(np.float32)
+    like = shared.astype(np.float32) @ (vectors.astype(np.float32) @ kinds.T)
+    best: Int64 = like.argmax(axis=1)
+    first = like[np.arange(len(like)), best]
+    second = np.partition(like, -2, axis=1)[:, -2]
+    # A sum of unit vectors is at most as long as they are many: cosines differ by more than this.
+    near = np.flatnonzero(first - second <= _NEARLY * shared.sum(axis=1))
+    if len(near):
+        share = shared[near] / np.maximum(held[near], 1)[:, None]
+        profiles = share @ vectors.astype(np.float64)
+        sizes = np.linalg.norm(profiles, axis=1, keepdims=True)
+        sizes[sizes == 0.0] = np.inf
+        best[near] = np.argmax(_products(profiles / sizes, kind_vectors), axis=1)
+    return best
 
 
 def _shares(
@@ -146,33 +177,41 @@ def _shares(
     entity_count: int,
     head_relations: HeadRelations,
     max_heads: int,
-) -> Float64:
-    """Returns the share of some heads of each relation that have each relation, float64 [r, r]."""
-    count = len(relations)
+) -> tuple[Int64, Int64]:
+    """Returns how many heads of each relation are looked at, and how many have each relation.
+
+    int64 [r] and [r, r].
+    """
+    count, nodes = len(relations), max(region.node_count, 1)
     place_of = np.full(int(relations.max(initial=-1)) + 2, -1, dtype=np.int64)
     place_of[relations] = np.arange(count)
-    base = (region.nodes < entity_count)[region.head]
-    pairs = distinct(place_of[region.rel[base]] * region.node_count + region.head[base])
-    owner, local = np.divmod(pairs, np.int64(max(region.node_count, 1)))
+    rel, head = region.rel.astype(np.int64), region.head.astype(np.int64)
+    base = (region.nodes < entity_count).take(head)
+    if not base.all():
+        rel, head = rel[base], head[base]
+    pairs = distinct(place_of.take(rel) * nodes + head)
+    owner = pairs // nodes
     held = np.bincount(owner, minlength=count)
-    sampled = np.arange(len(pairs)) - (np.cumsum(held) - held)[owner] < max_heads
-    owner = owner[sampled]
-    heads, place = ranked(local[sampled])
-    of_head, rel = head_relations(region.nodes[heads].astype(np.int64))
+    sampled = np.flatnonzero(
+        np.arange(len(pairs)) - (np.cumsum(held) - held).take(owner) < max_heads
+    )
+    owner, pairs = owner.take(sampled), pairs.take(sampled)
+    heads, place = ranked(pairs - owner * nodes)
+    of_head, found = head_relations(region.nodes[heads].astype(np.int64))
     # A relation that the region lacks has the last place.
-    column = place_of[np.minimum(rel, len(place_of) - 1)]
-    known = column >= 0
-    has = np.zeros((len(heads), count), dtype=bool)
-    has[of_head[known], column[known]] = True
-    head, column = np.divmod(np.flatnonzero(has), max(count, 1))
+    column = place_of.take(np.minimum(found, len(place_of) - 1).astype(np.int64))
+    known = np.flatnonzero(column >= 0)
+    has = distinct(of_head.take(known) * count + column.take(known))
+    head = has // max(count, 1)
+    column = has - head * count
     begin = np.concatenate(([0], np.cumsum(np.bincount(head, minlength=len(heads)))))
-    length = (begin[1:] - begin[:-1])[place]
+    length = (begin[1:] - begin[:-1]).take(place)
     # Of each pair of a relation and one of its heads, the relations of that head.
-    first = np.repeat(begin[:-1][place] - (np.cumsum(length) - length), length)
-    cell = np.repeat(owner, length) * count + column[np.arange(len(first)) + first]
-    share = np.bincount(cell, minlength=count * count).reshape(count, count).astype(np.float64)
-    share /= np.maximum(np.bincount(owner, minlength=count), 1)[:, None]
-    return share
+    first = np.repeat(begin[:-1].take(place) - (np.cumsum(length) - length), length)
+    first += np.arange(len(first))
+    cell = np.repeat(owner * count, length) + column.take(first)
+    shared = np.bincount(cell, minlength=count * count).reshape(count, count)
+    return np.minimum(held, max_heads), shared
 
 
 def _nearest(texts: Vectors, others: Vectors) -> Float64:

@@ -88,11 +88,12 @@ def test_the_kind_of_heads_is_like_what_they_have(small_graph: GraphMaker, apart
     )
     kinds = head_kinds(
         region,
-        texts,
+        np.array(list(texts)),
+        encode(list(texts.values())),
+        encode(KINDS),
         entity_count=graph.entity_count,
         head_relations=relations_in(graph),
         max_heads=32,
-        encode=encode,
     )
     by_name = {texts[rel]: kind for rel, kind in kinds.items()}
     # written by and release year have their mean at 0, where film is, however short it is.

@@ -11,7 +11,6 @@ from graph_service.model.graph import Float64, Int64
 from graph_service.model.region import Region
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.learned.candidates import Candidates
-from graph_service.sorting import ranked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,13 +51,13 @@ def find_ends(
     total = np.maximum(np.bincount(owner, minlength=count), 1)
     kind_of_node = np.full(region.node_count, -1)
     number = {kind: i for i, kind in enumerate(KINDS)}
-    of_relation = {rel: number[kind] for rel, kind in kinds.items()}
-    relations, place = ranked(region.rel.astype(np.int64))
-    of_edge = np.array([of_relation.get(rel, -1) for rel in relations.tolist()], dtype=np.int64)
-    heads = of_edge[place]
+    relations = candidates.relation_numbers
+    of_relation = np.full(int(relations.max(initial=-1)) + 1, -1)
+    of_relation[relations] = [number.get(kinds.get(rel, ""), -1) for rel in relations.tolist()]
+    heads = of_relation.take(region.rel)
     # Of several, that of the statement of the smallest key: later assignments win.
     known_edges = np.flatnonzero(heads >= 0)[::-1]
-    kind_of_node[region.head[known_edges]] = heads[known_edges]
+    kind_of_node[region.head.take(known_edges).astype(np.int64)] = heads.take(known_edges)
     literal = region.literal[node]
     kind = kind_of_node[node]
     shares = np.zeros((count, 5))
@@ -70,12 +69,12 @@ def find_ends(
     shares[:, 3] = np.bincount(owner[person], minlength=count) / total
     shares[:, 4] = 1.0 - part
     known = (kind >= 0) & ~literal
-    cell = owner[known] * len(KINDS) + kind[known]
+    cell = (owner * len(KINDS) + kind)[known]
     commonest = np.bincount(cell, minlength=count * len(KINDS)).reshape(count, len(KINDS))
     best = np.where(commonest.any(axis=1), commonest.argmax(axis=1), -1)
     is_start = np.zeros(region.node_count, dtype=bool)
     is_start[region.start_entities] = True
-    own = region.start_entities[candidates.start[owner]] == node
+    own = region.start_entities[candidates.start].take(owner) == node
     meets = np.bincount(owner[is_start[node] & ~own], minlength=count) > 0
     back = np.bincount(owner[own], minlength=count) > 0
     return Ends(shares, best, meets.astype(np.float64), back.astype(np.float64))

@@ -95,124 +95,140 @@ def describe(
         writes_capitals: Whether capitals tell names in it.
         given: Whether the caller gave the start entities.
     """
-    found = np.zeros((len(candidates), len(NAMES)))
-    of_candidate = asked_of[candidates.start]
+    way = asked_of.take(candidates.start)
+    said = np.empty((len(candidates), len(WORD_NAMES)))
     for number, (ask, like) in enumerate(zip(asked, likeness, strict=True)):
-        rows = np.flatnonzero(of_candidate == number)
-        if not len(rows):
-            continue
-        columns = [
-            *_of_relations(candidates, rows, relations, like),
-            *of_words(candidates, rows, ask, relations, like, ends, kind_vectors),
-            *_of_shape(candidates, rows, ask, ends),
-            *_of_ends(rows, ask, ends, kind_vectors),
-            *_of_question(candidates, rows, ask, ends, question_words),
-        ]
-        found[rows, : len(columns)] = np.array(columns).T
+        rows = np.flatnonzero(way == number)
+        if len(rows):
+            words = of_words(candidates, rows, ask, relations, like, ends, kind_vectors)
+            said[rows] = np.array(words).T
     links = np.array(
         [
             _of_start(start, starts, question_length, writes_capitals, given=given)
             for start in starts
         ]
     )
-    found[:, -len(_START) :] = links[candidates.start]
-    return found
+    return np.concatenate(
+        (
+            np.array(_of_relations(candidates, way, relations, likeness)).T,
+            said,
+            np.array(_of_shape(candidates, way, asked, ends)).T,
+            np.array(_of_ends(way, asked, ends, kind_vectors)).T,
+            np.array(_of_question(candidates, way, asked, ends, question_words)).T,
+            links[candidates.start],
+        ),
+        axis=1,
+    )
 
 
 def _of_relations(
-    candidates: Candidates, rows: Int64, relations: RelationTexts, likeness: Likeness
+    candidates: Candidates, way: Int64, relations: RelationTexts, likeness: Sequence[Likeness]
 ) -> list[Float64]:
-    held, length = candidates.steps[rows], candidates.length[rows]
-    place = candidates.relations[rows]
-    own, nearest = np.where(held, likeness.label[place], 0.0), likeness.nearest[place]
-    cosine = np.where(held, nearest, 0.0)
+    """Returns ``_RELATION`` of candidates, [c] each; ``way`` is how each one's start is asked of."""
+    held, length, place = candidates.steps, candidates.length, candidates.relations
+    label = np.stack([like.label for like in likeness])
+    nearest = np.stack([like.nearest for like in likeness])[way[:, None], place]
+    own = np.where(held, label[way[:, None], place], 0.0)
+    hops = place.shape[1]
     # The sum of some labels' vectors is as long as the root of all their products.
     used, at = ranked(place.ravel())
-    labels = relations.vectors[relations.first[used]]
-    products, at = labels @ labels.T, at.reshape(place.shape)
-
-    def likeness_of_sum(steps: tuple[int, ...]) -> Float64:
-        among = list(steps)
-        total = sum(
-            np.where(held[:, left] & held[:, right], products[at[:, left], at[:, right]], 0.0)
-            for left in steps
-            for right in steps
-        )
-        like: Float64 = own[:, among].sum(axis=1) / np.sqrt(np.maximum(total, _LEAST_SQUARE))
-        return like
-
-    hops = place.shape[1]
-    whole = likeness_of_sum(tuple(range(hops)))
-    part = np.where(length > 1, np.where(held, nearest, -1.0).max(axis=1), whole)
-    for left, right in ((0, 1), (1, 2), (0, 2)):
-        if hops > right:
-            part = np.where(length > 2, np.maximum(part, likeness_of_sum((left, right))), part)
+    at = at.reshape(place.shape)
+    labels = relations.labels[used]
+    products = np.where(
+        held[:, :, None] & held[:, None, :],
+        (labels @ labels.T)[at[:, :, None], at[:, None, :]],
+        0.0,
+    )
+    # All steps, and every two of three.
+    among = np.array([[1] * hops, *((1 - row).tolist() for row in np.eye(3)[: 3 * (hops > 2)])])
+    squares = (among[:, :, None] * among[:, None, :]).reshape(len(among), -1)
+    total = products.reshape(len(place), -1) @ squares.T
+    like = own @ among.T / np.sqrt(np.maximum(total, _LEAST_SQUARE))
+    whole = like[:, 0]
+    most = np.where(held, nearest, -1.0).max(axis=1)
+    part = np.where(length > 1, most, whole)
+    if hops > 2:
+        part = np.where(length > 2, np.maximum(part, like[:, 1:].max(axis=1)), part)
     return [
         own.sum(axis=1) / length,
         whole,
-        np.where(held, cosine, -1.0).max(axis=1),
-        np.where(held, cosine, 2.0).min(axis=1),
-        cosine[np.arange(len(rows)), length - 1],
-        cosine[:, 0],
+        most,
+        np.where(held, nearest, 2.0).min(axis=1),
+        nearest[np.arange(len(place)), length - 1],
+        nearest[:, 0],
         whole - part,
     ]
 
 
-def _of_shape(candidates: Candidates, rows: Int64, asked: Asked, ends: Ends) -> list[Float64]:
-    length = candidates.length[rows]
-    held, backward = candidates.steps[rows], candidates.backward[rows]
-    place = candidates.relations[rows]
+def _of_shape(
+    candidates: Candidates, way: Int64, asked: Sequence[Asked], ends: Ends
+) -> list[Float64]:
+    """Returns ``_SHAPE`` of candidates, [c] each."""
+    length, held = candidates.length, candidates.steps
+    backward, place = candidates.backward, candidates.relations
     turned = (
         (held[:, 1:] & (place[:, 1:] == place[:, :-1]) & (backward[:, 1:] != backward[:, :-1]))
         .any(axis=1)
         .astype(np.float64)
     )
-    walks = candidates.walks[rows].astype(np.float64)
-    count = np.bincount(candidates.end_owner, minlength=len(candidates))[rows].astype(np.float64)
+    of_others = np.array([float(ask.of_others) for ask in asked])[way]
+    walks = candidates.walks.astype(np.float64)
+    count = np.bincount(candidates.end_owner, minlength=len(candidates)).astype(np.float64)
     return [
         *((length == steps).astype(np.float64) for steps in (1, 2, 3)),
         (backward & held).sum(axis=1) / 2,
         backward[:, 0].astype(np.float64),
-        backward[np.arange(len(rows)), length - 1].astype(np.float64),
+        backward[np.arange(len(length)), length - 1].astype(np.float64),
         np.log1p(count) / 5,
         np.log1p(walks) / 5,
         (walks > 1.5 * count).astype(np.float64),
-        ends.meets[rows],
-        ends.back[rows],
+        ends.meets,
+        ends.back,
         turned,
-        turned * asked.of_others,
-        turned * (not asked.of_others) - (1.0 - turned) * asked.of_others,
+        turned * of_others,
+        turned - of_others,
     ]
 
 
-def _of_ends(rows: Int64, asked: Asked, ends: Ends, kind_vectors: Float64) -> list[Float64]:
-    kind = ends.kind[rows]
-    known = kind >= 0
-    vectors = kind_vectors[np.maximum(kind, 0)]
-    nearest = (vectors @ asked.word_vectors.T).max(axis=1) if asked.words else np.zeros(len(rows))
+def _of_ends(
+    way: Int64, asked: Sequence[Asked], ends: Ends, kind_vectors: Float64
+) -> list[Float64]:
+    """Returns ``_ENDS`` of candidates, [c] each."""
+    # What is not known has the last place, -1.
+    cosine = np.zeros((len(asked), len(kind_vectors) + 1))
+    nearest = np.zeros_like(cosine)
+    for number, ask in enumerate(asked):
+        cosine[number, :-1] = kind_vectors @ ask.vector
+        if ask.words:
+            nearest[number, :-1] = (kind_vectors @ ask.word_vectors.T).max(axis=1)
     return [
-        *ends.shares[rows].T,
-        known.astype(np.float64),
-        np.where(known, vectors @ asked.vector, 0.0),
-        np.where(known, nearest, 0.0),
+        *ends.shares.T,
+        (ends.kind >= 0).astype(np.float64),
+        cosine[way, ends.kind],
+        nearest[way, ends.kind],
     ]
 
 
 def _of_question(
-    candidates: Candidates, rows: Int64, asked: Asked, ends: Ends, question_words: Float64
+    candidates: Candidates,
+    way: Int64,
+    asked: Sequence[Asked],
+    ends: Ends,
+    question_words: Float64,
 ) -> list[Float64]:
-    length = candidates.length[rows]
-    same = np.ones(len(rows))
-    shares = ends.shares[rows].T
-    count = len(asked.words)
+    """Returns ``_QUESTION`` of candidates, [c] each."""
+    length, shares = candidates.length, ends.shares.T
+    count = np.array([len(ask.words) for ask in asked])
+    nesting = np.array([ask.nesting for ask in asked])
+    same = np.ones(len(length))
     return [
-        same * count / 5,
-        np.maximum(length - count, 0).astype(np.float64),
-        same * asked.place,
-        same * asked.nesting / 3,
-        (asked.nesting - length) / 3,
-        same * asked.possessive,
-        same * asked.owned,
+        (count / 5)[way],
+        np.maximum(length - count[way], 0).astype(np.float64),
+        np.array([ask.place for ask in asked])[way],
+        (nesting / 3)[way],
+        (nesting[way] - length) / 3,
+        np.array([float(ask.possessive) for ask in asked])[way],
+        np.array([float(ask.owned) for ask in asked])[way],
         *(same * value for value in question_words),
         *(question_words[word] * share for word in range(3) for share in shares),
         question_words[QUESTION_WORDS.index("how many")] * shares[1],

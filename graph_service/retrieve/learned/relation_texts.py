@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graph_service.model.graph import Float64, Int64
+from graph_service.model.graph import Float64
 from graph_service.retrieve.learned.asked import Asked
 from graph_service.retrieve.learned.relation_names import NamedRelation
+
+_AT_ONCE = 256
+"""Names that are compared in one go: their vectors in float64 take 800 kB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,43 +36,59 @@ class RelationTexts:
 
     Attributes:
         named: The names of each.
-        vectors: Unit vectors of all names, those of one relation together, float64 [n, d].
-        first: Place of each relation's first name, its label, int64 [r].
+        labels: Unit vectors of their first names, their labels, float64 [r, d].
     """
 
     named: Sequence[NamedRelation]
-    vectors: Float64
-    first: Int64
+    labels: Float64
 
     @classmethod
     def of(cls, named: Sequence[NamedRelation], /) -> RelationTexts:
         """Returns the names of some relations together."""
-        parts = [relation.vectors for relation in named] or [np.zeros((0, 0), dtype=np.float32)]
-        counts = np.array([len(relation.vectors) for relation in named], dtype=np.int64)
-        return cls(named, np.concatenate(parts, dtype=np.float64), np.cumsum(counts) - counts)
+        labels = [relation.vectors[0] for relation in named] or np.zeros((0, 0))
+        return cls(named, np.array(labels, dtype=np.float64))
 
     def likeness(self, asked: Sequence[Asked], /) -> list[Likeness]:
         """Returns how like the relations are to a question as asked of several entities.
 
         Most of its words are the same for all: each is compared once.
         """
-        if not len(self.first):
+        if not self.named:
             none = np.zeros(0)
             return [Likeness(none, none, np.zeros((len(each.words), 0))) for each in asked]
         distinct = dict.fromkeys(word for each in asked for word in each.words)
         place = {word: len(asked) + number for number, word in enumerate(distinct)}
-        vectors = np.empty((len(asked) + len(distinct), self.vectors.shape[1]))
+        vectors = np.empty((len(asked) + len(distinct), self.labels.shape[1]))
         for number, each in enumerate(asked):
             vectors[number] = each.vector
             for word, vector in zip(each.words, each.word_vectors, strict=True):
                 vectors[place[word]] = vector
-        cosines = vectors @ self.vectors.T
-        nearest: Float64 = np.maximum.reduceat(cosines, self.first, axis=1)
+        label, nearest = self._cosines(vectors)
         return [
             Likeness(
-                cosines[number, self.first],
+                label[number],
                 nearest[number],
                 nearest[[place[word] for word in each.words]],
             )
             for number, each in enumerate(asked)
         ]
+
+    def _cosines(self, vectors: Float64) -> tuple[Float64, Float64]:
+        """Returns the cosine of some texts with each relation's label and with its nearest name.
+
+        All names are compared in parts that stay near the processor; both are float64 [t, r].
+        """
+        counts = np.array([len(relation.vectors) for relation in self.named])
+        end = np.cumsum(counts)
+        cosines = np.empty((len(vectors), int(end[-1])))
+        names = np.empty((max(_AT_ONCE, int(counts.max())), vectors.shape[1]))
+        begin = 0
+        while begin < len(self.named):
+            done = int(end[begin - 1]) if begin else 0
+            stop = max(int(np.searchsorted(end, done + _AT_ONCE, side="right")), begin + 1)
+            some = names[: int(end[stop - 1]) - done]
+            np.concatenate([one.vectors for one in self.named[begin:stop]], out=some)
+            np.matmul(vectors, some.T, out=cosines[:, done : done + len(some)])
+            begin = stop
+        first = end - counts
+        return cosines[:, first], np.maximum.reduceat(cosines, first, axis=1)

@@ -16,7 +16,7 @@ import numpy as np
 from graph_service.link.question import read_atoms, writes_capitals
 from graph_service.link.spans import Certainty
 from graph_service.link.starts import StartCandidate
-from graph_service.model.graph import Float64, Int32, Int64
+from graph_service.model.graph import Bool, Float64, Int32, Int64
 from graph_service.model.limits import Cut, CutReason
 from graph_service.model.region import Region
 from graph_service.model.result import ScorePart
@@ -39,7 +39,7 @@ from graph_service.retrieve.preset import LearnedPreset
 from graph_service.retrieve.sequences.strategy import TripleTexts, most_walks, pick_walks
 from graph_service.retrieve.sequences.walks import Walk
 from graph_service.retrieve.sequences.wording import SequenceScorer, Wording
-from graph_service.sorting import distinct
+from graph_service.sorting import distinct, ranked
 from graph_service.text.function_words import content_words
 
 
@@ -131,12 +131,18 @@ class QuestionReader:
             return {}
         return head_kinds(
             call.region,
-            self.texts,
+            np.array(list(self.texts), dtype=np.int64),
+            self._relations.labels,
+            self._kind_vectors,
             entity_count=call.labels.graph.entity_count,
             head_relations=call.head_relations,
             max_heads=call.preset.kind_heads,
-            encode=call.encode,
         )
+
+    @cached_property
+    def _kind_vectors(self) -> Float64:
+        """Unit vectors of ``KINDS``, float64 [kinds, d]."""
+        return self._call.encode(KINDS).astype(np.float64)
 
     @cached_property
     def described(self) -> Float64:
@@ -151,7 +157,7 @@ class QuestionReader:
             self._relations,
             self._likeness,
             ends,
-            call.encode(KINDS).astype(np.float64),
+            self._kind_vectors,
             question_words=asked_by(self._question),
             question_length=max(len(self._question), 1),
             writes_capitals=writes_capitals(read_atoms(self._question)),
@@ -172,7 +178,7 @@ class QuestionReader:
             spoken = reader.spoken(asked.text)
             kinds = {rel: kind for rel, kind in self._kinds.items() if kind in spoken}
             said = content_words(asked.text)
-            sequences = [candidates.sequence(number) for number in numbers[rows].tolist()]
+            sequences = candidates.sequences(numbers[rows])
             for column, of_text in ((0, kinds), (4, {})):
                 if column and not kinds:
                     text[rows, 4:] = text[rows, :3]
@@ -384,46 +390,44 @@ def _walks(
         value = round(top * float(np.exp((one.score - best) / preset.score_scale)), SCORE_DIGITS)
         met, missed = chosen.met_by(number, len(edges)), chosen.missed_by(number, len(edges))
         backward = candidates.backward[number, : edges.shape[1]].tolist()
+        reversed_ = tuple(backward)
         if len(edges) > 1:
             way = int(reader.asked_of[start])
             if way not in texts:
                 vector = reader.asked[way].vector.astype(np.float32)
                 texts[way] = TripleTexts(call, vector, reader.texts)
-            used = distinct(edges.ravel())
+            used, place = ranked(edges.ravel())
             like = texts[way].order(used)
-            mean = np.round(like[np.searchsorted(used, edges)].mean(axis=1), SCORE_DIGITS)
+            mean = np.round(like[place.reshape(edges.shape)].mean(axis=1), SCORE_DIGITS)
             # Who asks for more than a thing rarely asks for the thing itself.
-            home = _ends_of(region, edges, backward) == region.start_entities[start]
-            order = np.lexsort((*edges.T[::-1], -mean, home, missed))
+            home = _ends_of(region, edges[:, -1], backward[-1]) == region.start_entities[start]
+            # Walks of equal rank stay in the order of their keys.
+            order = np.lexsort((-mean, home, missed))[:of_one]
             edges, met, missed = edges[order], met[order], missed[order]
         parts: tuple[ScorePart, ...] = (ScorePart("relevance", round(top, SCORE_DIGITS)),)
         if value != parts[0].amount:
             parts += (ScorePart("below_best", round(value - parts[0].amount, SCORE_DIGITS)),)
-        rows = zip(
-            edges[:of_one].tolist(), met[:of_one].tolist(), missed[:of_one].tolist(), strict=True
-        )
-        for walk, meets, lacks in rows:
+        begin = int(region.start_entities[start])
+        nodes = _ends_of(region, edges, np.array(backward)).tolist()
+        scored = {lacks: _unmet(value, lacks, parts) for lacks in set(missed.tolist())}
+        rows = zip(edges.tolist(), nodes, met.tolist(), missed.tolist(), strict=True)
+        for walk, reached, meets, lacks in rows:
             unread -= 1
-            key = min(tuple(walk), tuple(walk[::-1]))
+            edge_numbers = tuple(walk)
+            key = min(edge_numbers, edge_numbers[::-1])
             if key in seen:
                 continue
             seen.add(key)
-            ends = zip(
-                region.tail[walk].tolist(), region.head[walk].tolist(), backward, strict=True
-            )
-            nodes = [int(region.start_entities[start])]
-            nodes += [head if back else tail for tail, head, back in ends]
-            total = round(value * CONSTRAINT_RULES.unmet_share**lacks, SCORE_DIGITS)
-            unmet = (ScorePart("unmet", round(total - value, SCORE_DIGITS)),) * (total != value)
+            total, of_total = scored[lacks]
             places = tuple(place for place, is_met in enumerate(meets) if is_met)
             found.append(
                 Walk(
-                    tuple(nodes),
-                    tuple(walk),
-                    tuple(backward),
+                    (begin, *reached),
+                    edge_numbers,
+                    reversed_,
                     number,
                     total,
-                    (*parts, *unmet),
+                    of_total,
                     places,
                 )
             )
@@ -435,11 +439,19 @@ def _walks(
     return tuple(ordered[:most]), unread > 0 or len(found) > most
 
 
-def _ends_of(region: Region, edges: Int64, backward: Sequence[bool]) -> Int32:
-    """Returns the local node that each walk ends at; ``edges`` are [walks, steps]."""
-    last = edges[:, -1]
-    ends: Int32 = region.head[last] if backward[-1] else region.tail[last]
-    return ends
+def _ends_of(region: Region, edges: Int64, backward: Bool | bool) -> Int32:
+    """Returns the local node that each edge leads to, tail to head where it is ``backward``."""
+    return np.where(backward, region.head[edges], region.tail[edges])
+
+
+def _unmet(
+    value: float, lacks: int, parts: tuple[ScorePart, ...]
+) -> tuple[float, tuple[ScorePart, ...]]:
+    """Returns the score of walks that lack so many constraints, and its parts."""
+    total = round(value * CONSTRAINT_RULES.unmet_share**lacks, SCORE_DIGITS)
+    if total == value:
+        return total, parts
+    return total, (*parts, ScorePart("unmet", round(total - value, SCORE_DIGITS)))
 
 
 def _with_met(selection: Selection, region: Region, walks: Sequence[Walk]) -> Selection:

@@ -54,17 +54,16 @@ def of_words(
     covered = of_step.max(axis=2)
     by_step = np.where(held, of_step.max(axis=0), -1.0)
     two = np.sort(covered, axis=0)[:2].mean(axis=0)
-    own = np.empty((count, held.shape[1]))
-    for step in range(held.shape[1]):
-        # A step and the same back are one relation, which the same word may say.
-        other = held & (place != place[:, step : step + 1])
-        others = np.where(other, of_step, -1.0).max(axis=2, initial=-1.0)
-        alone = ~other.any(axis=1) | ~held[:, step]
-        own[:, step] = np.where(alone, 0.5, (of_step[:, :, step] - others).max(axis=0))
+    # A step and the same back are one relation, which the same word may say: [candidates, steps,
+    # other steps].
+    other = held[:, None, :] & (place[:, None, :] != place[:, :, None])
+    others = np.where(other, of_step[:, :, None, :], -1.0).max(axis=3)
+    own = np.where(other.any(axis=2) & held, (of_step - others).max(axis=0), 0.5)
     best = of_step.argmax(axis=0)
     best = np.where(held, best, best[:, :1])
     different = (np.diff(np.sort(best, axis=1), axis=1) > 0).sum(axis=1) + 1
-    near, far = asked.nearest() or 0, asked.furthest() or 0
+    by_closeness = asked.by_closeness()
+    near, far = int(by_closeness[0]), int(by_closeness[-1])
     return [
         covered.mean(axis=0),
         covered.min(axis=0),
@@ -84,7 +83,7 @@ def of_words(
         of_step[far, :, 0],
         of_step[far][row, last],
         *(shared[i] for i in range(4)),
-        *_order(of_step[asked.by_closeness()], length),
+        *_order(of_step[by_closeness], length),
         *_unsaid(like, covered, far, _kind_likeness(candidates, rows, asked, ends, kind_vectors)),
     ]
 
@@ -98,17 +97,15 @@ def _order(of_step: Float64, length: Int64) -> tuple[Float64, Float64]:
         of_step: Cosine of each word, the closest first, with each step, [words, c, hops].
         length: Steps of each candidate, int64 [c].
     """
-    found: list[Float64] = []
-    for ordered in (of_step, of_step[::-1]):
-        none = np.full(ordered.shape[1:2], -2.0)
-        best = np.zeros((len(ordered) + 1, len(none)))
-        for step in range(ordered.shape[2]):
-            taken = np.maximum.accumulate(best[:-1] + ordered[:, :, step], axis=0)
-            taken = np.concatenate((none[None, :], taken))
-            best = np.where(length > step, taken, best)
-            best[0] = np.where(length > step, none, best[0])
-        found.append(np.maximum(best[-1] / length, -1.0))
-    return found[0], np.where(length > 1, found[0] - found[1], 0.0)
+    # Both ways at once: [words, 2, c, hops].
+    ordered = np.stack((of_step, of_step[::-1]), axis=1)
+    best = np.zeros((len(ordered) + 1, 2, len(length)))
+    for step in range(ordered.shape[3]):
+        taken = np.full_like(best, -2.0)
+        np.maximum.accumulate(best[:-1] + ordered[..., step], axis=0, out=taken[1:])
+        best = np.where(length > step, taken, best)
+    first, other = np.maximum(best[-1] / length, -1.0)
+    return first, np.where(length > 1, first - other, 0.0)
 
 
 def _unsaid(
@@ -169,8 +166,8 @@ def _shared(
     order = {word: i for i, word in enumerate(sorted(said))}
     for relation in distinct(place.ravel()).tolist():
         named = relations.named[relation]
-        spoken = named.all_stems & said
-        if spoken:
+        if not said.isdisjoint(named.all_stems):
+            spoken = named.all_stems & said
             share[relation] = max(len(name & said) / max(len(name), 1) for name in named.stems)
             has[relation, [order[word] for word in spoken]] = True
     shares = share[place]

@@ -21,7 +21,7 @@ from graph_service.retrieve.context import (
     pick_edges,
     pick_subgraph,
 )
-from graph_service.retrieve.kinds import KindReader, head_kinds, question_words
+from graph_service.retrieve.kinds import KINDS, KindReader, head_kinds, question_words
 from graph_service.retrieve.preset import SequencePreset, WordedPreset
 from graph_service.retrieve.sequences.nearest import nearest_walks
 from graph_service.retrieve.sequences.walks import Walk, Walks, best_walks
@@ -311,13 +311,15 @@ def _spoken_kinds(
     spoken = KindReader(texts.values(), call.preset, encode=call.encode).spoken(asked)
     if not spoken:
         return {}
+    relations = sorted(texts)
     kinds = head_kinds(
         call.region,
-        texts,
+        np.array(relations, dtype=np.int64),
+        call.encode([texts[relation] for relation in relations]),
+        call.encode(KINDS),
         entity_count=call.labels.graph.entity_count,
         head_relations=call.head_relations,
         max_heads=call.preset.kind_heads,
-        encode=call.encode,
     )
     return {rel: kind for rel, kind in kinds.items() if kind in spoken}
 
