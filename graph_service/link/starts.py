@@ -314,6 +314,8 @@ def _partial(
     places = _places(reading.graph, demonyms, rules.of_demonym)
     for (left, right), of_part, of_demonym in zip(runs, parts, places, strict=True):
         for form, nodes in ((NameForm.PART, of_part), (NameForm.DEMONYM, of_demonym)):
+            if not nodes:
+                continue
             degrees = reading.graph.degrees_of(np.array(nodes, dtype=np.int32)).tolist()
             for rank, (node, degree) in enumerate(zip(nodes, degrees, strict=True)):
                 yield StartCandidate(
@@ -378,7 +380,10 @@ def _places(graph: KnowledgeGraph, demonyms: Sequence[str], most: int) -> list[l
     places: list[list[int]] = []
     for some in names:
         found = [listed[name].nodes for name in some if name in listed]
-        nodes = np.unique(np.concatenate([np.zeros(0, dtype=np.int32), *found]))
+        if not found:
+            places.append([])
+            continue
+        nodes = np.unique(np.concatenate(found))
         nodes = nodes[graph.node_kinds[nodes] == NodeKind.ENTITY]
         places.append(nodes[np.lexsort((nodes, -graph.degrees_of(nodes)))][:most].tolist())
     return places

@@ -166,7 +166,10 @@ class Encoder:
         """Returns the vectors of some texts, float32 [len(texts), d]."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
-            self._known.update(zip(new, self._encode(new), strict=True))
+            vectors = self._encode(new)
+            self._known.update(zip(new, vectors, strict=True))
+            if len(new) == len(texts):
+                return vectors
         return np.array([self._known[text] for text in texts], dtype=np.float32)
 
     def learn(self, texts: Sequence[str], vectors: Iterable[npt.NDArray[np.float32]], /) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from graph_service.model.graph import Int64
 from graph_service.model.region import Region
 from graph_service.retrieve.context import Selection
+from graph_service.sorting import are_among
 
 
 def with_origins(selection: Selection, region: Region, /) -> Selection:
@@ -47,7 +48,7 @@ class _Ends:
     def __init__(self, region: Region, edges: list[int]) -> None:
         origin = origins(region)
         hops = region.hops
-        place = np.flatnonzero(np.isin(region.edges, np.array(edges, dtype=np.int64)))
+        place = np.flatnonzero(are_among(region.edges, np.array(sorted(edges), dtype=np.int64)))
         self._ends = {
             edge: ((int(hops[head]), int(origin[head])), (int(hops[tail]), int(origin[tail])))
             for edge, head, tail in zip(
@@ -72,8 +73,14 @@ def origins(region: Region, /) -> Int64:
     """
     origin = np.full(region.node_count, len(region.start_entities), dtype=np.int64)
     origin[region.start_entities] = np.arange(len(region.start_entities))
+    head, tail = region.head.astype(np.int64), region.tail.astype(np.int64)
+    of_head, of_tail = region.hops.take(head), region.hops.take(tail)
     for hop in range(1, int(region.hops.max(initial=0)) + 1):
-        for source, target in ((region.head, region.tail), (region.tail, region.head)):
-            step = (region.hops[target] == hop) & (region.hops[source] == hop - 1)
-            np.minimum.at(origin, target[step], origin[source[step]])
+        forth = np.flatnonzero((of_tail == hop) & (of_head == hop - 1))
+        back = np.flatnonzero((of_head == hop) & (of_tail == hop - 1))
+        for source, target in (
+            (head.take(forth), tail.take(forth)),
+            (tail.take(back), head.take(back)),
+        ):
+            np.minimum.at(origin, target, origin.take(source))
     return origin

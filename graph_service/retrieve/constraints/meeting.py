@@ -115,8 +115,8 @@ class Surroundings:
             named = np.zeros(region.node_count, dtype=bool)
             named[nodes] = True
             found = np.zeros(region.node_count, dtype=bool)
-            found[region.tail[named[region.head]]] = True
-            found[region.head[named[region.tail]]] = True
+            found[region.tail[np.flatnonzero(named[region.head])]] = True
+            found[region.head[np.flatnonzero(named[region.tail])]] = True
             self._around[key] = found
         return self._around[key]
 
