@@ -27,6 +27,7 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.serialise import to_plain
 from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue
+from graph_service.retrieve.learned.network import shipped_scorer
 from graph_service.retrieve.tree.solver import SolverReport
 from graph_service.settings import Settings, read_settings
 from graph_service.store import open_store
@@ -84,7 +85,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Trigrams:
     """An embedder that costs nothing: how often each three letters occur, hashed."""
 
-    name = "trigrams"
+    # That of the one whose vectors default-5 reads.
+    name = shipped_scorer().embedder
     dimension = 64
 
     def encode(self, texts: Sequence[str], /) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -175,6 +177,23 @@ def test_members_did_the_work_they_name(report: SpeedReport) -> None:
             assert 0 < int(details["with_items"]) <= int(details["questions"])
             assert "region_ms" in details
     assert _details(report, "embed")["labels"] == len(LABELS)
+
+
+def test_presets_are_compared_on_the_same_questions(report: SpeedReport) -> None:
+    details = _details(report, "preset-default-5-m")
+    assert 0 < int(details["questions"]) <= 10
+    assert float(details["ratio_95"]) > 0
+    assert (details["bar"], details["bar_95"]) == (0.9, 1.1)
+
+
+def test_presets_are_not_compared_on_vectors_that_default_5_does_not_read(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Trigrams, "name", "trigrams")
+    monkeypatch.setattr(codex, "open_service", partial(open_service, embedder=Trigrams()))
+    [item] = measure_speed(data, load=load, settings=Settings(), only=["preset"]).figures
+    assert item.own_median_ms is None
+    assert "the embedder is trigrams" in str(item.skipped)
 
 
 def test_members_about_views_did_the_work_they_name(report: SpeedReport) -> None:
