@@ -250,7 +250,8 @@ class Adjacency:
             count = np.minimum(count, most)
         owner = np.repeat(np.arange(len(nodes)), count)
         offset = np.cumsum(count) - count
-        places = np.arange(len(owner)) - offset[owner] + begin[owner]
+        places = (begin - offset).take(owner)
+        places += np.arange(len(owner))
         if self.edges is None:
             return places.astype(self.begins.dtype, copy=False), owner
         return self.edges[places], owner

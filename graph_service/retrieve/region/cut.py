@@ -288,7 +288,7 @@ def _incident(
         keep &= best
     if overlay is not None:
         keep &= ~overlay.gone.has(found)
-    found = found[keep]
+    found = found.take(np.flatnonzero(keep))
     if overlay is None or not len(overlay.head):
         return found
     extra = distinct(np.concatenate([way.of(nodes) for way in _extra_edges(overlay)]))
@@ -301,7 +301,8 @@ def _incident(
 def _edges_of_both_ends(graph: KnowledgeGraph, nodes: Int64) -> Int32:
     """Returns the edges that leave some nodes or arrive there, each once; the nodes ascend."""
     leaving, arriving = graph.out_edges.edges_of(nodes), graph.in_edges.edges_of(nodes)
-    return np.concatenate((leaving, arriving[~are_among(graph.head[arriving], nodes)]))
+    others = np.flatnonzero(~are_among(graph.head[arriving], nodes))
+    return np.concatenate((leaving, arriving.take(others)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -345,7 +346,7 @@ def extra_edges_bytes(overlay: Overlay, /) -> int:
 
 def _without(edges: Int64, found: list[Int64]) -> Int64:
     """Returns the edges that were not found before."""
-    return edges[~are_among(edges, np.sort(np.concatenate(found)))]
+    return edges.take(np.flatnonzero(~are_among(edges, np.sort(np.concatenate(found)))))
 
 
 def _passes(edges: _EdgeFilter, rank: Uint8, rel: Int32) -> Bool:
@@ -386,8 +387,7 @@ def _of_smallest_keys(
     if not count:
         return edges[:0]
     keys = _edge_keys(graph, overlay, edges)
-    chosen: Int64 = edges[keys <= np.partition(keys, count - 1)[count - 1]]
-    return chosen
+    return edges.take(np.flatnonzero(keys <= np.partition(keys, count - 1)[count - 1]))
 
 
 def _edge_keys(graph: KnowledgeGraph, overlay: Overlay | None, edges: Int64) -> Int64:

@@ -41,10 +41,11 @@ def _clustering(region: Region, max_wedges: int | None, deadline: Deadline) -> f
         return None
     low = np.minimum(region.head, region.tail).astype(np.int64)
     high = np.maximum(region.head, region.tail).astype(np.int64)
-    codes = distinct((low * n + high)[low != high])
+    codes = distinct((low * n + high).take(np.flatnonzero(low != high)))
     if not len(codes):
         return 0.0
-    low, high = codes // n, codes % n
+    low = codes // n
+    high = codes - low * n
     degree = np.bincount(low, minlength=n) + np.bincount(high, minlength=n)
     # Each edge points to its end of higher degree, so that no node has many edges out.
     rank = np.empty(n, dtype=np.int64)
