@@ -32,7 +32,7 @@ def test_words_by_their_distance_from_the_name(
     asked = read(question, name)
     assert asked.words == words
     assert asked.distance.tolist() == distance
-    assert (asked.nearest(), asked.furthest()) == (near, far)
+    assert asked.by_closeness().tolist() == [near, far]
 
 
 def test_the_name_is_no_word_and_no_text() -> None:
@@ -69,12 +69,11 @@ def test_an_entity_that_is_not_named_leaves_the_whole_question() -> None:
     assert asked.place == 0.5
 
 
-def test_a_question_without_words_of_its_own_has_no_nearest() -> None:
+def test_a_question_without_words_of_its_own_has_none_by_closeness() -> None:
     asked = read("what is Ann?", "Ann")
     assert asked.words == ()
     assert asked.word_vectors.shape == (0, len(asked.vector))
-    assert asked.nearest() is None
-    assert asked.furthest() is None
+    assert asked.by_closeness().tolist() == []
 
 
 def test_question_words_are_found_as_words() -> None:

@@ -51,14 +51,6 @@ class Asked:
     place: float
     of_others: bool
 
-    def nearest(self) -> int | None:
-        """Returns the place of the word that the name hangs on, where there is a word."""
-        return int(self.by_closeness()[0]) if self.words else None
-
-    def furthest(self) -> int | None:
-        """Returns the place of the word that is furthest from the name, where there is a word."""
-        return int(self.by_closeness()[-1]) if self.words else None
-
     def by_closeness(self) -> Int64:
         """Returns the places of the words, those that the name hangs on first.
 
