@@ -14,7 +14,7 @@ from retrieve_samples import multigraphs, region_of
 
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
-from graph_service.retrieve.learned.candidates import Candidates, find_candidates
+from graph_service.retrieve.learned.candidates import Candidates, Fit, find_candidates
 from graph_service.retrieve.preset import LEARNED, LearnedPreset
 
 Sequence_ = tuple[tuple[int, bool], ...]
@@ -25,17 +25,24 @@ def candidates_of(
     *,
     preset: LearnedPreset = LEARNED,
     likeness: dict[int, float] | None = None,
+    words: tuple[dict[int, float], ...] = (),
     doubt: list[float] | None = None,
 ) -> tuple[Candidates, tuple[Cut, ...]]:
     numbers = np.unique(region.rel).astype(np.int64)
     starts = len(region.start_entities)
-    like = np.zeros((starts, len(numbers)))
-    for relation, value in (likeness or {}).items():
-        like[:, np.searchsorted(numbers, relation)] = value
+    like = np.zeros((1 + len(words), len(numbers)))
+    for row, cosines in enumerate((likeness or {}, *words)):
+        for relation, value in cosines.items():
+            like[row, np.searchsorted(numbers, relation)] = value
+    fit = Fit(
+        np.tile(like[0], (starts, 1)),
+        np.tile(like[1:], (starts, 1, 1)),
+        np.full(starts, len(words)),
+        np.array(doubt or [0.0] * starts),
+    )
     return find_candidates(
         region,
-        like,
-        np.array(doubt or [0.0] * starts),
+        fit,
         preset,
         relation_numbers=numbers,
         deadline=Deadline.none(),
@@ -152,6 +159,20 @@ def test_most_promising_of_a_length_stay_and_the_cut_is_told() -> None:
     assert cuts == (Cut("sequences", CutReason.LIMIT, 2, 2, 5),)
 
 
+def test_relations_that_say_different_words_are_promising_together() -> None:
+    # All are as like the whole question; 0 says the first word, as 1 does, and 3 the second.
+    preset = replace(LEARNED, candidates_per_length=1)
+    likeness = dict.fromkeys(range(6), 0.4)
+    words = ({0: 0.9, 1: 0.9}, {0: 0.2, 3: 0.8})
+    found, _ = candidates_of(chain_of_choices(), preset=preset, likeness=likeness, words=words)
+    assert found.sequence(1) == ((0, False), (3, False))
+    # A word that is like no relation takes nothing off.
+    found, _ = candidates_of(
+        chain_of_choices(), preset=preset, likeness={**likeness, 1: 0.5}, words=({1: -0.9},)
+    )
+    assert found.sequence(1) == ((0, False), (1, False))
+
+
 def test_doubt_about_a_start_takes_off_its_promise() -> None:
     # Two starts, 0 and 4, with the same two steps.
     region = region_of(6, [(0, 1), (1, 2), (4, 3), (3, 5)], rel=[0, 1, 0, 1], start_entities=(0, 4))
@@ -195,8 +216,7 @@ def test_a_deadline_that_is_past_ends_the_walk() -> None:
     with pytest.raises(DeadlineError, match="walking"):
         find_candidates(
             region,
-            np.zeros((1, 6)),
-            np.zeros(1),
+            Fit(np.zeros((1, 6)), np.zeros((1, 0, 6)), np.zeros(1, dtype=np.int64), np.zeros(1)),
             LEARNED,
             relation_numbers=np.arange(6),
             deadline=CountedDeadline(0),

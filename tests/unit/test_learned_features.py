@@ -15,7 +15,7 @@ from graph_service.model.region import Region
 from graph_service.retrieve.context import Encoder
 from graph_service.retrieve.kinds import KINDS
 from graph_service.retrieve.learned.asked import asked_by, read_asked
-from graph_service.retrieve.learned.candidates import Candidates, find_candidates
+from graph_service.retrieve.learned.candidates import Candidates, Fit, find_candidates
 from graph_service.retrieve.learned.ends import find_ends
 from graph_service.retrieve.learned.features import (
     NAMES,
@@ -52,8 +52,12 @@ def candidates_of(region: Region) -> Candidates:
     starts = len(region.start_entities)
     found, _ = find_candidates(
         region,
-        np.zeros((starts, len(numbers))),
-        np.zeros(starts),
+        Fit(
+            np.zeros((starts, len(numbers))),
+            np.zeros((starts, 0, len(numbers))),
+            np.zeros(starts, dtype=np.int64),
+            np.zeros(starts),
+        ),
         LEARNED,
         relation_numbers=numbers,
         deadline=Deadline.none(),

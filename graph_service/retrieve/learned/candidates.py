@@ -3,8 +3,9 @@
 A candidate is a start entity and a sequence of relations with directions. All trails from the
 starts, walks that use no statement twice, are enumerated, shortest first, within a budget; of the
 longer sequences the most promising are kept. A trail may come back to an entity (*the spouse of
-X's spouse*). A statement of an entity about itself may be used again, since it leads nowhere else. What makes one promising is cheap: how like its relations' names are to the
-question, and how sure the start is.
+X's spouse*). A statement of an entity about itself may be used again, since it leads nowhere else.
+What makes a sequence promising is cheap: how like its relations' names are to the question, how
+well they say each of its words, and how sure the start is.
 """
 
 from __future__ import annotations
@@ -115,10 +116,42 @@ class Candidates:
         return edges
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """How well s starts and r relations fit a question of at most w words.
+
+    Attributes:
+        whole: Cosine of each relation's name with the question as asked of each start,
+            float64 [s, r].
+        words: With each word of it, float64 [s, w, r]; 0 past the last word.
+        word_count: Words of the question as asked of each start, int64 [s].
+        doubt: Taken off the promise of each start's sequences, float64 [s].
+    """
+
+    whole: Float64
+    words: Float64
+    word_count: Int64
+    doubt: Float64
+
+    def promise(
+        self, owner: Int64, length: Int64 | int, total: Float64, said: Float64, /
+    ) -> Float64:
+        """Returns how promising each of n sequences is, float64 [n].
+
+        Args:
+            owner: The start of each, int64 [n].
+            length: Steps of each, or of all.
+            total: Sum of its relations' cosines with the question.
+            said: Cosine of each word with the relation that says it best, float64 [n, w].
+        """
+        of_words = said.sum(axis=1) / np.maximum(self.word_count[owner], 1)
+        promise: Float64 = total / np.sqrt(np.maximum(length, 1)) + of_words - self.doubt[owner]
+        return promise
+
+
 def find_candidates(
     region: Region,
-    likeness: Float64,
-    doubt: Float64,
+    fit: Fit,
     preset: LearnedPreset,
     /,
     *,
@@ -129,9 +162,7 @@ def find_candidates(
 
     Args:
         region: Whose start entities the walks begin at.
-        likeness: Cosine of each relation's name with the question as asked of each start,
-            float64 [s, r].
-        doubt: Taken off the promise of each start's sequences, float64 [s].
+        fit: How well its starts and relations fit the question.
         preset: The budgets.
         relation_numbers: Global numbers of the region's relations, int64 [r], ascending.
         deadline: Raises ``DeadlineError`` when past.
@@ -145,29 +176,33 @@ def find_candidates(
     moves = np.zeros((count, hops), dtype=np.int64)
     length = np.zeros(count, dtype=np.int64)
     total = np.zeros(count)
+    said = np.zeros((count, fit.words.shape[1]))
     levels, cuts = [_Level(none, none, none, region.start_entities, owner)], list[Cut]()
     kept = [np.zeros(0, dtype=np.int64)]
     for depth in range(1, hops + 1):
         deadline.check("walking from the question's entities")
         last = levels[-1]
         sources = np.flatnonzero((last.sequence >= 0) & ~region.literal[last.node])
-        promise = total / np.sqrt(np.maximum(length, 1)) - doubt[owner]
+        promise = fit.promise(owner, length, total, said)
         sources, cut = _affordable(last, sources, promise, table, preset.work_budget)
         cuts.extend(cut)
         steps = table.steps_on(levels, sources)
         parent, step = steps.sequence, steps.step
         if not len(parent):
             break
-        longer = total[parent] + likeness[owner[parent], step // 2]
+        start, relation = owner[parent], step // 2
+        longer = total[parent] + fit.whole[start, relation]
+        says = np.maximum(said[parent], fit.words[start, :, relation])
         made = best = np.arange(len(parent))
         most = preset.candidates_per_length
         if depth > 1 and len(parent) > most:
-            value = np.round(longer / np.sqrt(depth) - doubt[owner[parent]], 5)
+            value = np.round(fit.promise(start, depth, longer, says), 5)
             best = np.sort(np.lexsort((best, -value))[:most])
             cuts.append(Cut("sequences", CutReason.LIMIT, most, most, len(parent)))
         if depth == hops:
             # Nothing goes on from the last ones: the others are not made.
-            parent, step, longer = parent[best], step[best], longer[best]
+            parent, step = parent[best], step[best]
+            longer, says = longer[best], says[best]
             made, best = best, np.arange(len(best))
         first = len(owner)
         kept.append(first + best)
@@ -176,6 +211,7 @@ def find_candidates(
         moves = np.concatenate((moves, added))
         length = np.concatenate((length, np.full(len(parent), depth)))
         total = np.concatenate((total, longer))
+        said = np.concatenate((said, says))
         owner = np.concatenate((owner, owner[parent]))
         before = np.concatenate((before, parent))
         levels.append(steps.walks_of(made, first=first))

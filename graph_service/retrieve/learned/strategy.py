@@ -29,7 +29,7 @@ from graph_service.retrieve.context import RetrievalContext, Selection
 from graph_service.retrieve.kinds import KINDS, KindReader, head_kinds
 from graph_service.retrieve.learned.asked import Asked, asked_by, read_asked
 from graph_service.retrieve.learned.breadth import asks_openly, spread
-from graph_service.retrieve.learned.candidates import find_candidates
+from graph_service.retrieve.learned.candidates import Fit, find_candidates
 from graph_service.retrieve.learned.ends import Ends, find_ends
 from graph_service.retrieve.learned.features import TEXT_NAMES, compare, describe
 from graph_service.retrieve.learned.network import SCORE_DIGITS, CandidateScorer
@@ -103,25 +103,38 @@ class QuestionReader:
         self.asked_of: Int64 = np.array([ways.index(span) for span in spans], dtype=np.int64)
         call.clock.stage("names")
         self._likeness = self._relations.likeness(self.asked)
-        nearest: Float64 = np.stack([each.nearest for each in self._likeness])[self.asked_of]
-        preset = call.preset
-        doubt = np.array(
-            [
-                0.0
-                if given or start.linked
-                else preset.unlinked_doubt + preset.rank_doubt * start.rank
-                for start in starts
-            ]
-        )
         self.candidates, self.cuts = find_candidates(
             region,
-            np.round(nearest, SCORE_DIGITS),
-            doubt,
-            preset,
+            self._fit(),
+            call.preset,
             relation_numbers=numbers,
             deadline=call.deadline,
         )
         call.clock.stage("walks")
+
+    def _fit(self) -> Fit:
+        """Returns how well the starts and the relations fit the question."""
+        preset = self._call.preset
+        doubt = np.array(
+            [
+                0.0
+                if self._given or start.linked
+                else preset.unlinked_doubt + preset.rank_doubt * start.rank
+                for start in self._starts
+            ]
+        )
+        counts = np.array([len(asked.words) for asked in self.asked], dtype=np.int64)
+        whole = np.stack([like.nearest for like in self._likeness])
+        words: Float64 = np.zeros((len(counts), counts.max(), whole.shape[1]))
+        for way, like in enumerate(self._likeness):
+            words[way, : counts[way]] = like.words
+        of_start = self.asked_of
+        return Fit(
+            np.round(whole, SCORE_DIGITS)[of_start],
+            np.round(words, SCORE_DIGITS)[of_start],
+            counts[of_start],
+            doubt,
+        )
 
     @cached_property
     def _kinds(self) -> dict[int, str]:
