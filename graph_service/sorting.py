@@ -83,11 +83,11 @@ def ranked(numbers: Int64, /) -> tuple[Int64, Int64]:
 
 
 def are_among(numbers: Int32 | Int64, some: Int32 | Int64, /) -> Bool:
-    """Returns for each number, at least 0, whether it is among some, which ascend and are few.
+    """Returns for each number whether it is among some, which ascend and are few.
 
     A table of the last bits of these says of most that are not, faster than a search.
 
-    >>> are_among(np.array([7, 3, 7]), np.array([2, 7])).tolist()
+    >>> are_among(np.array([7, 3, -7]), np.array([-7, 2, 7])).tolist()
     [True, False, True]
     """
     met = np.zeros(TABLE, dtype=bool)

@@ -104,9 +104,8 @@ def export(
             f"a file of labels goes with tsv; {format} holds them itself", argument="labels"
         )
     omissions = Omissions()
-    fingerprinter = Fingerprinter()
     if format is ExportFormat.NEO4J_CSV:
-        entities, statements = _write_neo4j(exported, out, fingerprinter)
+        entities, statements, fingerprints = _write_neo4j(exported, out)
         files: tuple[str, ...] = (out,)
         commands = _import_commands(exported, out)
     else:
@@ -114,18 +113,18 @@ def export(
             file = stack.enter_context(replaced(out))
             names = stack.enter_context(replaced(labels)) if labels else None
             writer, tsv = _writer(format, file, names, exported, omissions)
-            entities = statements = 0
+            fingerprinter = Fingerprinter()
             for chunk in exported.entities():
                 fingerprinter.add_entities(chunk)
-                entities += len(chunk)
                 for entity in chunk:
                     writer.entity(entity)
             for rows in exported.statements():
                 fingerprinter.add_statements(rows)
-                statements += len(rows)
                 for statement in rows:
                     writer.statement(statement)
-            writer.finish(_fingerprints(exported, fingerprinter))
+            fingerprints = _checked(exported, fingerprinter.fingerprints())
+            writer.finish(fingerprints)
+        entities, statements = fingerprinter.entities, fingerprinter.statements
         files = (out, labels) if labels else (out,)
         commands = _load_commands(out, labels, tsv)
     left_out = omissions.rows()
@@ -139,7 +138,7 @@ def export(
         files=files,
         entities=entities,
         statements=statements,
-        fingerprints=fingerprinter.fingerprints(),
+        fingerprints=fingerprints,
         comes_back="content" if lossless else "edges" if same_edges else None,
         left_out=left_out,
         commands=commands,
@@ -147,13 +146,12 @@ def export(
     )
 
 
-def _fingerprints(exported: ExportedGraph, fingerprinter: Fingerprinter) -> Fingerprints:
+def _checked(exported: ExportedGraph, found: Fingerprints) -> Fingerprints:
     """Returns the fingerprints of what was written.
 
     Raises:
         StoreCorruptError: A graph itself was written, and they are not the ones it claims.
     """
-    found = fingerprinter.fingerprints()
     if exported.overlay is None:
         require_claimed(exported.info.fingerprints, found, exported.info.edition)
     return found
@@ -204,9 +202,8 @@ def _import_commands(exported: ExportedGraph, out: str) -> tuple[str, ...]:
     )
 
 
-def _write_neo4j(
-    exported: ExportedGraph, out: str, fingerprinter: Fingerprinter
-) -> tuple[int, int]:
+def _write_neo4j(exported: ExportedGraph, out: str) -> tuple[int, int, Fingerprints]:
+    """Returns how many entities and statements were written, and their fingerprints."""
     from graph_service.store.neo4j.bulk_csv import Neo4jCsvWriter
 
     entities = statements = 0
@@ -216,16 +213,15 @@ def _write_neo4j(
         Neo4jCsvWriter(folder, exported.info, all_described=is_view) as writer,
     ):
         for chunk in exported.entities():
-            fingerprinter.add_entities(chunk)
             entities += len(chunk)
             writer.entities(chunk)
         for rows in exported.statements(in_order=False):
-            fingerprinter.add_statements(rows)
             statements += len(rows)
             writer.statements(rows)
+        fingerprints = _checked(exported, writer.fingerprints)
         known = exported.reader.entities(exported.info.edition, writer.relation_ids).found
-        writer.finish(_fingerprints(exported, fingerprinter), known)
-    return entities, statements
+        writer.finish(known)
+    return entities, statements, fingerprints
 
 
 def is_database(path: Path) -> bool:

@@ -48,6 +48,8 @@ def test_numbers_are_looked_up_as_numpy_does(top: int, count: int) -> None:
     wanted = np.concatenate((generator.integers(0, top, 50, endpoint=True), numbers[::3]))
     ascending, order = np.sort(numbers), np.argsort(numbers).astype(np.int32)
     assert are_among(wanted, ascending).tolist() == np.isin(wanted, ascending).tolist()
+    below = -ascending[::-1]
+    assert are_among(-wanted, below).tolist() == np.isin(-wanted, below).tolist()
     for side in SIDES:
         expected = np.searchsorted(ascending, wanted, side).tolist()
         assert find_places(ascending, wanted, side).tolist() == expected

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -26,12 +27,15 @@ from graph_service.cli.graph.options import EXPORT_FORMATS
 from graph_service.errors import InputError, StoreCorruptError, StoreUnavailableError
 from graph_service.export import ExportedGraph, ExportFormat, export, exported_graph, to_networkx
 from graph_service.export.run import replaced
+from graph_service.model.identity import key64
 from graph_service.model.request import ViewRef
-from graph_service.model.statement import Entity, Statement
+from graph_service.model.statement import Entity, Statement, make_statement
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.model.view_spec import Change, Method, ViewSpec
 from graph_service.settings import SETTINGS, Settings
 from graph_service.store import open_store
+from graph_service.store.neo4j import bulk_csv, journal_file
+from graph_service.store.neo4j.journal import BARE, ENTITY_ROW, NAMED, NAMED_RELATION, unpack
 from graph_service.store.protocol import Batch
 from graph_service.store.sqlite.store import SqliteStore
 from loaders.load import load
@@ -248,6 +252,71 @@ def test_neo4j_keeps_apart_what_is_described_and_what_is_mentioned(
     }
     (edition,) = csv_rows(tmp_path / "csv" / "edition.csv")
     assert json.loads(edition["counts"]) == asdict(info.counts)
+
+
+def test_neo4j_counts_a_relation_with_names_alone_among_no_entities(
+    service: Service, tmp_path: Path
+) -> None:
+    """P1 and P2 have names. P2 is a head too, P3 a value: both are entities."""
+    load_graph(
+        service.store, "ids", [("Q1", "P1", "Q2"), ("P2", "P1", "P3"), ("Q1", "P2", "Q3")], []
+    )
+    names = [Entity(id_, labels={"en": id_.lower()}) for id_ in ("P1", "P2", "Q2")]
+    with service.store.begin_load("ids", owner="test", source="names") as session:
+        session.write(Batch(entities=names, terms_only=True, names_only=True))
+        session.finish()
+        info = session.publish()
+    folder = tmp_path / "csv"
+    export(exported_graph(service, graph="ids"), str(folder), format=ExportFormat.NEO4J_CSV)
+    (edition,) = csv_rows(folder / "edition.csv")
+    assert json.loads(edition["counts"]) == asdict(info.counts)
+    (rows,) = (row["rows"] for row in csv_rows(folder / "pages.csv") if row["kind"] == "e")
+    page = unpack(rows, ENTITY_ROW)
+    assert dict(zip(page["key"].tolist(), page["bare"].tolist(), strict=True)) == {
+        key64("P1"): NAMED_RELATION,
+        key64("P2"): NAMED,
+        key64("P3"): BARE,
+        key64("Q1"): BARE,
+        key64("Q2"): NAMED,
+        key64("Q3"): BARE,
+    }
+
+
+def test_neo4j_export_of_an_empty_graph(service: Service, tmp_path: Path) -> None:
+    load_graph(service.store, "nothing", [], [])
+    folder = tmp_path / "csv"
+    report = export(
+        exported_graph(service, graph="nothing"), str(folder), format=ExportFormat.NEO4J_CSV
+    )
+    assert (report.entities, report.statements) == (0, 0)
+    assert csv_rows(folder / "pages.csv") == []
+
+
+def test_memory_of_an_export_for_neo4j_does_not_grow_with_the_graph(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_file, "RUN_ROWS", 500)
+    monkeypatch.setattr(journal_file, "BLOCK_PAGE_BITS", 0)
+    monkeypatch.setattr(bulk_csv, "KEYS_KEPT", 500)
+    load_graph(service.store, "one", [("Q1", "P1", "Q2")], [])
+    info = service.graph("one")
+    peaks = []
+    # The first one pays what is paid once.
+    for count in (250, 2_000, 8_000):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        tracemalloc.start()
+        with bulk_csv.Neo4jCsvWriter(folder, info) as writer:
+            for start in range(0, count, 250):
+                numbers = range(start, start + 250)
+                writer.entities([Entity(f"Q{number}") for number in numbers])
+                writer.statements(
+                    [make_statement(f"Q{n}", "P1", EntityValue(f"Q{n // 2}")) for n in numbers]
+                )
+            writer.finish({})
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[2] < 2 * peaks[1]
 
 
 def test_neo4j_keeps_what_a_view_takes_the_last_statement_of(

@@ -3,6 +3,9 @@
 The import makes a database that holds this graph alone, published as edition 0 (editions of
 loads begin at 1); the indexes are made when the store is opened on it first. Pages, which are
 bytes, are written in base 64: a CSV file holds no bytes.
+
+Rows are written as they come. Only pages have an order of their own, for which their rows wait in
+temporary files beside the CSV files. So memory does not grow with the graph.
 """
 
 from __future__ import annotations
@@ -18,27 +21,28 @@ import numpy as np
 import orjson
 
 from graph_service import __version__
-from graph_service.errors import StoreError
 from graph_service.model.graph import RANKS
-from graph_service.model.graph_info import GraphInfo
+from graph_service.model.graph_info import GraphCounts, GraphInfo
+from graph_service.model.hashing import fingerprint
 from graph_service.model.identity import Fingerprints, key64
 from graph_service.model.statement import Entity, Standing, Statement, entity_content_hash
 from graph_service.model.values import EntityValue
+from graph_service.sorting import are_among
 from graph_service.store.names import now_text
 from graph_service.store.neo4j.journal import (
     BARE,
     CREATED,
     DESCRIBED,
-    DOCUMENT_ROW,
     ENTITY_ROW,
+    LITERAL,
     NAMED,
+    NAMED_RELATION,
     STATEMENT_ROW,
-    JournalBatch,
-    merge,
+    Rows,
     page_bits,
-    pages,
     places_of,
 )
+from graph_service.store.neo4j.journal_file import JournalFile
 from graph_service.store.neo4j.rows import (
     bare_properties,
     entity_properties,
@@ -53,6 +57,7 @@ from graph_service.store.neo4j.schema import (
     relation_iri,
     type_name,
 )
+from graph_service.store.protocol import LoadCounts
 
 KEYS_KEPT = 500_000
 _ENTITY = ("key:ID", "graph", "id", "long_id", "kind", "terms", "bare:boolean",
@@ -112,8 +117,13 @@ class Neo4jCsvWriter:
         self._keys: dict[str, int] = {}
         self._types: dict[str, str] = {}
         self._own_types: set[str] = set()
-        self._entity_rows = [np.zeros(0, dtype=ENTITY_ROW)]
-        self._statement_rows = [np.zeros(0, dtype=STATEMENT_ROW)]
+        self._entity_rows = JournalFile(folder, ENTITY_ROW)
+        self._files.callback(self._entity_rows.close)
+        self._statement_rows = JournalFile(folder, STATEMENT_ROW)
+        self._files.callback(self._statement_rows.close)
+        self._edge_sum = np.zeros(2, dtype=np.uint64)
+        self._content_sum = np.zeros(2, dtype=np.uint64)
+        self._literals = 0
         self._same_as = 0
 
     def __enter__(self) -> Neo4jCsvWriter:
@@ -134,7 +144,8 @@ class Neo4jCsvWriter:
         rows["bare"] = [JOURNAL_STANDINGS[standing] for standing in standings]
         if entities:
             rows["content"] = words_of([entity_content_hash(entity) for entity in entities])
-        self._entity_rows.append(rows)
+        self._entity_rows.add(rows)
+        self._content_sum += rows["content"].sum(axis=0, dtype=np.uint64)
         for entity, key, standing in zip(entities, keys, standings, strict=True):
             is_bare = standing is Standing.MENTIONED
             properties = (
@@ -171,7 +182,10 @@ class Neo4jCsvWriter:
         rows = [statement_row(item, keys) for item in statements]
         journal = journal_rows(rows, STATEMENT_ROW)
         journal["flags"] |= CREATED
-        self._statement_rows.append(journal)
+        self._statement_rows.add(journal)
+        self._edge_sum += journal["edge"].sum(axis=0, dtype=np.uint64)
+        self._content_sum += journal["content"].sum(axis=0, dtype=np.uint64)
+        self._literals += int(np.count_nonzero(journal["flags"] & LITERAL))
         written: list[str] = []
         for row in rows:
             properties = row.properties
@@ -205,58 +219,29 @@ class Neo4jCsvWriter:
         """The relations of the statements written so far."""
         return sorted(self._types, key=key64)
 
-    def finish(self, fingerprints: Fingerprints, relations: Mapping[str, Entity], /) -> None:
+    @property
+    def fingerprints(self) -> Fingerprints:
+        """Those of what was written so far."""
+        statements, entities = len(self._statement_rows), len(self._entity_rows)
+        return Fingerprints(
+            edges=fingerprint(self._edge_sum, statements),
+            content=fingerprint(self._content_sum, statements + entities),
+        )
+
+    def finish(self, relations: Mapping[str, Entity], /) -> None:
         """Writes what the store keeps of a finished, published edition.
 
         Args:
-            fingerprints: What the files should come to.
             relations: Those of ``relation_ids`` that are entities too, for their labels.
-
-        Raises:
-            StoreError: What was written has other fingerprints.
         """
-        merged = merge(
-            [
-                JournalBatch(
-                    1,
-                    np.concatenate(self._statement_rows),
-                    np.concatenate(self._entity_rows),
-                    np.zeros(0, dtype=DOCUMENT_ROW),
-                    np.zeros(0, dtype=np.int64),
-                )
-            ]
-        )
-        if merged.fingerprints() != fingerprints:
-            raise StoreError(
-                f"what was read of {self._info.edition} is not what was published as it",
-                hint="Check the store: graph-service doctor",
-            )
         self._write("relations.csv", _RELATION, self._relation_rows(relations))
-        bits = page_bits(len(merged.statements))
-        self._write(
-            "pages.csv",
-            _PAGE,
-            (
-                {
-                    "key:ID": f"{self._edition}:s{number:08x}",
-                    "kind": "s",
-                    "places": base64.b64encode(places_of(page).tobytes()).decode(),
-                    "rows": base64.b64encode(page.tobytes()).decode(),
-                }
-                for number, page in pages(merged.statements, bits)
-            ),
-        )
-        self._write(
-            "pages.csv",
-            _PAGE,
-            (
-                {
-                    "key:ID": f"{self._edition}:e{number:08x}",
-                    "kind": "e",
-                    "rows": base64.b64encode(page.tobytes()).decode(),
-                }
-                for number, page in pages(merged.entities, page_bits(len(merged.entities)))
-            ),
+        relations_alone = self._write_pages()
+        statements, fingerprints = len(self._statement_rows), self.fingerprints
+        counts = GraphCounts(
+            entities=len(self._entity_rows) - relations_alone,
+            statements=statements,
+            relations=len(self._types),
+            literals=self._literals,
         )
         info = self._info
         self._write(
@@ -279,13 +264,15 @@ class Neo4jCsvWriter:
                     "started_at": info.published_at,
                     "published_at": now_text(),
                     "sequence:long": 1,
-                    "statements:long": len(merged.statements),
+                    "statements:long": statements,
                     "outdated:long": 0,
                     "report": orjson.dumps(dict(info.report)).decode(),
                     "tool_version": __version__,
-                    "page_bits:long": bits,
-                    "load_counts": orjson.dumps(asdict(merged.load_counts(0, 0))).decode(),
-                    "counts": orjson.dumps(asdict(merged.counts())).decode(),
+                    "page_bits:long": page_bits(statements),
+                    "load_counts": orjson.dumps(
+                        asdict(LoadCounts(statements, 0, 0, 0, 0))
+                    ).decode(),
+                    "counts": orjson.dumps(asdict(counts)).decode(),
                     "edges": fingerprints.edges,
                     "content": fingerprints.content,
                     "untyped:long": sum(t == STATEMENT_TYPE for t in self._types.values()),
@@ -294,6 +281,29 @@ class Neo4jCsvWriter:
                 }
             ],
         )
+
+    def _write_pages(self) -> int:
+        """Writes the pages; returns how many relations have names alone, and so are no entities."""
+        relations = np.sort(np.array(list(map(key64, self._types)), dtype=np.int64))
+        mentioned: set[int] = set()
+        for number, page in self._statement_rows.pages():
+            tails = page["tail"][(page["flags"] & LITERAL) == 0]
+            ends = np.concatenate((page["head"], tails))
+            mentioned.update(ends[are_among(ends, relations)].tolist())
+            self._write_page("s", number, page, _base64(places_of(page)))
+        unmentioned = np.setdiff1d(relations, np.array(sorted(mentioned), dtype=np.int64))
+        count = 0
+        for number, page in self._entity_rows.pages():
+            alone = (page["bare"] == NAMED) & are_among(page["key"], unmentioned)
+            page["bare"][alone] = NAMED_RELATION
+            count += int(np.count_nonzero(alone))
+            self._write_page("e", number, page)
+        return count
+
+    def _write_page(self, kind: str, number: int, rows: Rows, places: str | None = None) -> None:
+        key = f"{self._edition}:{kind}{number:08x}"
+        row = {"key:ID": key, "kind": kind, "places": places, "rows": _base64(rows)}
+        self._write("pages.csv", _PAGE, [row])
 
     def _relation_rows(self, relations: Mapping[str, Entity]) -> Iterator[dict[str, Any]]:
         for relation in self.relation_ids:
@@ -323,6 +333,10 @@ def import_arguments(folder: Path, database: str = "neo4j", /) -> list[str]:
         "--overwrite-destination",
         database,
     ]
+
+
+def _base64(rows: Rows) -> str:
+    return base64.b64encode(rows.tobytes()).decode()
 
 
 def _line(header: Sequence[str], row: Mapping[str, Any]) -> str:
