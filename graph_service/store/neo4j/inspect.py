@@ -16,7 +16,7 @@ from graph_service.store.decoding import decoding
 from graph_service.store.encoded import row_of_statement
 from graph_service.store.hashes import RANK_BYTES, statement_hashes
 from graph_service.store.neo4j.driver import Connection
-from graph_service.store.neo4j.editions import read_pages
+from graph_service.store.neo4j.editions import read_entity_rows, read_statement_rows
 from graph_service.store.neo4j.journal import (
     DOCUMENT_ROW,
     ENTITY_ROW,
@@ -109,7 +109,8 @@ def _loads(connection: Connection) -> list[_Load]:
 def inspect_edition(connection: Connection, info: GraphInfo, /) -> Iterator[Inspected]:
     """Checks an edition's pages, keys and what search reads."""
     with decoding("the pages of an edition"):
-        statements, entities = read_pages(connection, info.edition)
+        statements = read_statement_rows(connection, info.edition)
+        entities = read_entity_rows(connection, info.edition)
         # Names kept aside are in the pages, for later loads, and are no part of the graph.
         entities = entities[entities["bare"] != SPARE]
         content = statements["content"].sum(axis=0, dtype=np.uint64)

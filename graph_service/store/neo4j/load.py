@@ -36,7 +36,8 @@ from graph_service.store.neo4j.editions import (
     delete_statements,
     drop_editions,
     drop_journal,
-    read_pages,
+    read_entity_rows,
+    read_statement_rows,
 )
 from graph_service.store.neo4j.journal import (
     DOCUMENT_ROW,
@@ -112,7 +113,8 @@ class Neo4jLoadSession:
         """Copies what the base edition has, or the rest of it."""
         base = self._plan.base
         if base is not None:
-            statements, entities = read_pages(self._connection, base)
+            statements = read_statement_rows(self._connection, base)
+            entities = read_entity_rows(self._connection, base)
             copy_edition(self._connection, base, self.edition, statements, self._renew)
             self._set_base(statements, entities)
 

@@ -19,7 +19,7 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.statement import Entity
 from graph_service.store.neo4j.driver import Connection
-from graph_service.store.neo4j.editions import read_pages
+from graph_service.store.neo4j.editions import read_statement_rows
 from graph_service.store.neo4j.journal import LITERAL, RANK_SHIFT, Rows
 from graph_service.store.neo4j.rows import ENTITY_COLUMNS, entity_of_row
 from graph_service.store.neo4j.schema import hex_key
@@ -54,7 +54,7 @@ def scan_sorted(
     """Yields every statement in order of their keys, as ``make`` makes it of its ``columns``:
     those of ``(a)-[r]->(b)`` to read, ``r.key`` first.
     """
-    statements, _ = read_pages(connection, edition)
+    statements = read_statement_rows(connection, edition)
     keys = array("q")
     ends = array("q", [0])
     with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as spool:
@@ -77,7 +77,7 @@ def scan_by_head(
     connection: Connection, edition: str, columns: str, make: Callable[[list[Any]], T], /
 ) -> Iterator[list[T]]:
     """Yields every statement, those of a head together; see ``scan_sorted``."""
-    statements, _ = read_pages(connection, edition)
+    statements = read_statement_rows(connection, edition)
     for rows in _by_head(connection, edition, statements, columns):
         yield [make(row) for row in rows]
 
@@ -93,14 +93,14 @@ def relation_keys(connection: Connection, edition: str, /) -> list[int]:
         keys: list[int] = orjson.loads(rows[0][0])
         return keys
     # Loaded before editions kept them.
-    statements, _ = read_pages(connection, edition)
+    statements = read_statement_rows(connection, edition)
     found: list[int] = np.unique(statements["relation"]).tolist()
     return found
 
 
 def build_graph(connection: Connection, info: GraphInfo, /) -> KnowledgeGraph:
     """Returns an edition as arrays: keys from its pages, ids and values from its statements."""
-    statements, _ = read_pages(connection, info.edition)
+    statements = read_statement_rows(connection, info.edition)
     rows = connection.read(
         "UNWIND $keys AS key MATCH (r:Relation {key: key}) RETURN r.key, r.id",
         keys=np.unique(statements["relation"]).tolist(),

@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from typing import Any
 
 import neo4j
 
-from graph_service.errors import KeyCollisionError, SchemaVersionError
+from graph_service.errors import KeyCollisionError, SchemaVersionError, StoreError
 from graph_service.model.identity import key64
 from graph_service.store.neo4j.driver import Connection, one_row, rows_of
 
@@ -33,6 +34,8 @@ MAX_NEW_TYPES = 5_000
 """New relationship types a load may make. A Neo4j database holds 65,536 and never frees one."""
 
 MAX_INDEXED_ID_BYTES = 1_000
+_FIRST_WAIT_S, _MOST_WAIT_S = 0.05, 2.0
+"""Between two looks at whether the indexes are made."""
 SEARCH_INDEX = "graph_service_search"
 PASSAGE_INDEX = "graph_service_passages"
 
@@ -82,6 +85,21 @@ _MIGRATIONS = {1: _PASSAGE_STATEMENTS, 2: (*_SPARE_STATEMENTS, _DROP_UNFINISHED)
 """From version ``n`` to ``n + 1``; each may be run again."""
 
 
+def _await_indexes(connection: Connection) -> None:
+    """Waits until all indexes are made, however large the graphs are."""
+    query = "SHOW INDEXES YIELD name, state WHERE state <> 'ONLINE' RETURN name, state"
+    wait = _FIRST_WAIT_S
+    while rows := connection.write(query, what="making the indexes"):
+        failed = [name for name, state in rows if state == "FAILED"]
+        if failed:
+            raise StoreError(
+                f"Neo4j at {connection.url} could not make {', '.join(sorted(failed))}",
+                hint="Its log says why. Drop these indexes, then run the command again.",
+            )
+        time.sleep(wait)
+        wait = min(2 * wait, _MOST_WAIT_S)
+
+
 def ensure_schema(connection: Connection, /) -> str:
     """Makes the indexes once; returns the store's id.
 
@@ -93,7 +111,7 @@ def ensure_schema(connection: Connection, /) -> str:
     if not rows:
         for statement in STATEMENTS:
             connection.write(statement, what="making the indexes")
-        connection.write("CALL db.awaitIndexes(300)", what="making the indexes")
+        _await_indexes(connection)
         rows = connection.write(
             "MERGE (m:GraphServiceMeta {id: 'schema'}) "
             "ON CREATE SET m.version = $version, m.store_id = randomUUID() "
@@ -114,7 +132,7 @@ def ensure_schema(connection: Connection, /) -> str:
     for old in range(version, SCHEMA_VERSION):
         for statement in _MIGRATIONS[old]:
             connection.write(statement, what="making the indexes")
-        connection.write("CALL db.awaitIndexes(300)", what="making the indexes")
+        _await_indexes(connection)
         connection.write(
             "MATCH (m:GraphServiceMeta {id: 'schema'}) WHERE m.version = $old "
             "SET m.version = $old + 1",
