@@ -10,7 +10,7 @@ first. Looking up some words reads the places of the rarest of them.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
@@ -71,12 +71,14 @@ class WordIndex:
     places: Int32
 
     @classmethod
-    def build(cls, column: LabelColumn, degrees: Int64, is_entity: Bool, /) -> WordIndex:
+    def build(
+        cls, column: LabelColumn, degrees_of: Callable[[Int32], Int64], is_entity: Bool, /
+    ) -> WordIndex:
         """Returns the index of one column of labels.
 
         Args:
             column: The labels.
-            degrees: Of every node, int64 [N].
+            degrees_of: Gives the degrees of some nodes.
             is_entity: Whether a node is an entity and no property or literal, bool [N].
         """
         size = len(column.index) if len(column.index) <= MAX_LABELS else 0
@@ -90,7 +92,9 @@ class WordIndex:
         begins = np.cumsum(count) - count
         nodes = column.index[:size]
         kept = np.flatnonzero((count > 1) & (count <= MOST_WORDS) & is_entity[nodes])
-        rows = kept[np.lexsort((nodes[kept], -degrees[nodes[kept]]))]
+        degrees = degrees_of(nodes[kept])
+        order = np.lexsort((nodes[kept], -degrees))
+        rows = kept[order]
         within = np.arange(int(count[rows].sum()))
         within -= np.repeat(np.cumsum(count[rows]) - count[rows], count[rows])
         hashed = np.concatenate(keys)[np.repeat(begins[rows], count[rows]) + within]
@@ -104,7 +108,7 @@ class WordIndex:
         return cls(
             column=column,
             rows=rows.astype(np.int32),
-            degrees=degrees[nodes[rows]].astype(np.int32),
+            degrees=degrees[order].astype(np.int32),
             lengths=count[rows].astype(np.uint8),
             offsets=offsets.astype(np.int32),
             words=numbers.astype(np.int32),
@@ -232,7 +236,7 @@ class PartialNames:
                 out, back = self._edges
                 index = self._indexes[language] = WordIndex.build(
                     self._columns[language],
-                    out.degrees() + back.degrees(),
+                    lambda nodes: out.degrees_of(nodes) + back.degrees_of(nodes),
                     self._is_entity,
                 )
             return index
