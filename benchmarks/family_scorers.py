@@ -98,7 +98,6 @@ def record_sets(
     *,
     progress: Progress,
     folder: Path,
-    most: int = MOST_OF_A_SET,
     random_seed: int = 0,
 ) -> list[RecordedSet]:
     """Returns the examples of some sets, and of the walks of some graphs.
@@ -109,14 +108,15 @@ def record_sets(
         open_graph: Opens a service over a graph.
         progress: Called with a set's name, how many questions are done, and of how many.
         folder: Where examples are kept: a set that is there is not asked again.
-        most: Questions of one set at most.
         random_seed: Of the draws.
     """
     code, found = code_hash(weights=False)[:12], []
     for one in sets:
-        chosen = choose(one.questions, sample=most, random_seed=random_seed, published=False)
+        chosen = choose(
+            one.questions, sample=MOST_OF_A_SET, random_seed=random_seed, published=False
+        )
         asked = [_answered(question, one.graph.name) for question in chosen]
-        path = folder / f"examples-{one.name}-{most}-{random_seed}-{code}.npz"
+        path = folder / f"examples-{one.name}-{MOST_OF_A_SET}-{random_seed}-{code}.npz"
         if not path.is_file():
             with open_graph(one.graph) as service:
                 write_examples(path, asked, _examples(service, one.name, asked, progress))
