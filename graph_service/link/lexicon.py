@@ -87,6 +87,15 @@ class Lexicon:
         """Returns whether a word is a common noun, or one that names of relations are made of."""
         return word in COMMON_NOUNS or word in self.relation_words
 
+    def is_plain_name(self, name: str, content: Iterable[str], /) -> bool:
+        """Returns whether a name may be nouns that questions ask with.
+
+        Args:
+            name: In normal form.
+            content: Its words that are no function words.
+        """
+        return name in self.relation_names or all(self.is_plain(word) for word in content)
+
     def spelling(self, graph: KnowledgeGraph, /) -> SpellingIndex | ExactLabels:
         """Returns the index of the graph's labels by their letters; of a part, its own labels."""
         if not self._misspelt:

@@ -53,9 +53,7 @@ class NameClassifier:
         if all(atom.text.isdigit() for atom in atoms):
             return Certainty.COMMON
         name = join_atoms(atoms)
-        plain = name in reading.lexicon.relation_names or all(
-            reading.lexicon.is_plain(atom.text) for atom in content
-        )
+        plain = reading.lexicon.is_plain_name(name, (atom.text for atom in content))
         noun = Certainty.PLAIN if plain else Certainty.COMMON
         if not any(atom.cased for atom in content):
             if name in FUNCTION_WORDS or len(name) < 2:

@@ -167,9 +167,8 @@ class StoredNameReader:
             atom.capital and not atom.first for atom in content
         ):
             return False
-        return self._places[left, right] in self._lexicon.relation_names or all(
-            self._lexicon.is_plain(atom.text) for atom in content
-        )
+        name = self._places[left, right]
+        return self._lexicon.is_plain_name(name, (atom.text for atom in content))
 
     def _is_in_name(self, left: int, right: int) -> bool:
         """Returns whether words stand in a longer name of the graph that is no row of plain nouns.

@@ -391,11 +391,14 @@ def test_a_cache_that_cannot_be_written_costs_no_answer(path: Path, tmp_path: Pa
         assert store.snapshot(info).edge_count == len(sample_statements())
 
 
-def test_the_least_recently_used_snapshots_go(path: Path, tmp_path: Path) -> None:
+def test_the_least_recently_used_snapshots_go(
+    path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with open_sqlite(path) as store:
         infos = [load_graph(store, f"g{i}", [(f"Q{i}", "P1", "Q0")]) for i in range(3)]
         roomy = SnapshotCache(tmp_path / "cache")
-        for age, info in zip((300, 100, 200), infos, strict=True):
+        day = 86_400
+        for age, info in zip((2 * day, 100, 200), infos, strict=True):
             roomy.get(info, partial(store.build, info))
             found = roomy.place(info).stat()
             os.utime(roomy.place(info), (found.st_atime - age, found.st_mtime))
@@ -406,6 +409,10 @@ def test_the_least_recently_used_snapshots_go(path: Path, tmp_path: Path) -> Non
         assert graph.edge_count == 1
         left = set(roomy.folder.iterdir())
         assert left == {roomy.place(infos[1]), roomy.place(newest)}
+        # Only of those in use is it told.
+        told = [one for one in caplog.messages if "GRAPH_SERVICE_CACHE_GB" in one]
+        assert len(told) == 1
+        assert roomy.place(infos[2]).name in told[0]
         # The newest stays whatever the limit.
         none = SnapshotCache(roomy.folder, limit_bytes=0)
         none.get(infos[2], lambda: store.build(infos[2]))

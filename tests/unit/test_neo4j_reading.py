@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from graph_service.errors import StoreError
+from graph_service.errors import GraphNotFoundError, StoreError
 from graph_service.store.neo4j import editions, schema
 from graph_service.store.neo4j.driver import Connection
 from graph_service.store.neo4j.editions import read_entity_rows, read_statement_rows
@@ -15,13 +15,31 @@ from graph_service.store.neo4j.journal import ENTITY_ROW, STATEMENT_ROW
 
 
 class Pages:
-    """Answers for pages by key, as the query asks for them."""
+    """Answers for pages by key, and for editions that are there, as the queries ask for them.
 
-    def __init__(self, pages: dict[str, bytes]) -> None:
+    Args:
+        pages: Of all editions.
+        editions: That are there; a set that shrinks while pages are read.
+    """
+
+    def __init__(self, pages: dict[str, bytes], editions: set[str]) -> None:
         self.pages = pages
+        self.editions = editions
         self.sizes: list[int] = []
 
-    def read(self, query: str, *, after: str, end: str, limit: int, what: str) -> list[list[Any]]:
+    def read(
+        self,
+        query: str,
+        *,
+        what: str,
+        after: str = "",
+        end: str = "",
+        limit: int = 0,
+        edition: str = "",
+    ) -> list[list[Any]]:
+        if edition:
+            assert "state <> 'dropping'" in query
+            return [[edition]] if edition in self.editions else []
         found = [[key, self.pages[key]] for key in sorted(self.pages) if after < key < end][:limit]
         self.sizes.append(len(found))
         return found
@@ -46,11 +64,17 @@ def test_rows_are_read_some_pages_at_a_time(
         "demo@7:e00000000": page_of([5], ENTITY_ROW),
         "demo@70:s00000000": page_of([9], STATEMENT_ROW),
         "demo@6:s00000000": page_of([8], STATEMENT_ROW),
-    })  # fmt: skip
+    }, {"demo@7"})  # fmt: skip
     connection = cast("Connection", pages)
     assert read_statement_rows(connection, "demo@7")["key"].tolist() == list(range(2 * count))
     assert pages.sizes == sizes
     assert read_entity_rows(connection, "demo@7")["key"].tolist() == [5]
+
+
+def test_an_edition_that_is_dropped_meanwhile_is_not_read_in_part() -> None:
+    pages = Pages({"demo@7:s00000000": page_of([1], STATEMENT_ROW)}, {"demo@8"})
+    with pytest.raises(GraphNotFoundError, match="demo@7"):
+        read_statement_rows(cast("Connection", pages), "demo@7")
 
 
 class Indexes:

@@ -15,35 +15,12 @@ from typing import cast
 
 import numpy as np
 
-from graph_service.model.graph import Bool, Float64, Int32, Int64
+from graph_service.model.graph import Bool, Float64, Int64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.region import Region
+from graph_service.retrieve.learned.walks import Level, StepTable
 from graph_service.retrieve.preset import LearnedPreset
-from graph_service.sorting import distinct, ranked, stable_order
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Level:
-    """Walks of one length, those of one start in the order of their edges.
-
-    Attributes:
-        sources: The walks of the level before that some walk goes on from, int64 [s].
-        source: Place in ``sources`` of the walk that each goes on from, int64 [w].
-        place: Of its last step in the ``_StepTable``, int64 [w].
-        node: Where it ends, int32 [w].
-        sequence: Numbers the sequences of all lengths, those of length 0, the starts, first, int64
-            [w]; -1 for a walk that does not count.
-    """
-
-    sources: Int64
-    source: Int64
-    place: Int64
-    node: Int32
-    sequence: Int64
-
-    def parents(self, walks: Int64, /) -> Int64:
-        """Returns the walks of the level before that some walks go on from."""
-        return self.sources.take(self.source.take(walks))
+from graph_service.sorting import distinct
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +52,7 @@ class Candidates:
     end_node: Int64
     prefixes: Int64
     shorter: Int64
-    _levels: tuple[_Level, ...]
+    _levels: tuple[Level, ...]
     _sequence: Int64
     _edge: Int64
 
@@ -167,7 +144,7 @@ def find_candidates(
         relation_numbers: Global numbers of the region's relations, int64 [r], ascending.
         deadline: Raises ``DeadlineError`` when past.
     """
-    table = _StepTable(region, relation_numbers)
+    table = StepTable(region, relation_numbers)
     count = len(region.start_entities)
     none = np.full(count, -1)
     hops = min(preset.hops, preset.max_path_length)
@@ -177,7 +154,7 @@ def find_candidates(
     length = np.zeros(count, dtype=np.int64)
     total = np.zeros(count)
     said = np.zeros((count, fit.words.shape[1]))
-    levels, cuts = [_Level(none, none, none, region.start_entities, owner)], list[Cut]()
+    levels, cuts = [Level(none, none, none, region.start_entities, owner)], list[Cut]()
     kept = [np.zeros(0, dtype=np.int64)]
     for depth in range(1, hops + 1):
         deadline.check("walking from the question's entities")
@@ -261,7 +238,7 @@ def _prefixes(before: Int64, length: Int64, chosen: Int64, place: Int64, hops: i
 
 
 def _ends(
-    levels: list[_Level], place: Int64, count: int, node_count: int
+    levels: list[Level], place: Int64, count: int, node_count: int
 ) -> tuple[Int64, Int64, Int64]:
     """Returns the number of walks of each candidate, and the pairs of it and an end.
 
@@ -287,130 +264,8 @@ def _ends(
     return walks, end_owner, pairs.take(new) - end_owner * node_count
 
 
-class _StepTable:
-    """Steps out of each local node, both ways: those of one node together, by their edges' numbers.
-
-    Attributes:
-        edge, target: The edge of each step and the node that it leads to, int64 and int32 [h].
-        step: Twice the local number of its relation, plus one from tail to head, int64 [h].
-        begin: Place of each node's first step, and last the number of all, int64 [n + 1].
-        back: Place of the step that walks the same edge the other way, int64 [h]; -1 for none: a
-            statement of a thing about itself is walked forward alone.
-    """
-
-    def __init__(self, region: Region, relation_numbers: Int64) -> None:
-        # Each edge forward, then backward: what a stable sort by source keeps.
-        source = np.stack((region.head, region.tail), axis=1).ravel()
-        count = np.bincount(source, minlength=region.node_count)
-        order = stable_order(source)
-        loops = np.flatnonzero(region.head == region.tail)
-        if len(loops):
-            is_step = np.ones(len(source), dtype=bool)
-            is_step[2 * loops + 1] = False
-            order = order.take(np.flatnonzero(is_step.take(order)))
-            count -= np.bincount(region.head.take(loops), minlength=region.node_count)
-        other = order ^ 1
-        self.edge = order >> 1
-        self.target = source.take(other)
-        self.relation_count = max(len(relation_numbers), 1)
-        number = np.empty(int(relation_numbers.max(initial=-1)) + 1, dtype=np.int64)
-        number[relation_numbers] = np.arange(0, 2 * len(relation_numbers), 2)
-        step = np.empty((region.edge_count, 2), dtype=np.int64)
-        step[:, 0] = number[region.rel]
-        step[:, 1] = step[:, 0] + 1
-        self.step = step.ravel().take(order)
-        self.begin = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(count)))
-        place = np.empty(len(source), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        place[2 * loops + 1] = -1
-        self.back = place.take(other)
-
-    def count(self, nodes: Int64) -> Int64:
-        """Returns the number of steps out of each node."""
-        return self.begin.take(nodes + 1) - self.begin.take(nodes)
-
-    def steps_on(self, levels: list[_Level], sources: Int64) -> _Steps:
-        """Returns the steps by which some walks of the last level go on."""
-        last = levels[-1]
-        nodes = last.node.take(sources).astype(np.int64)
-        begin, count = self.begin.take(nodes), self.count(nodes)
-        offset = np.cumsum(count) - count
-        source = np.repeat(np.arange(len(sources)), count)
-        place = (begin - offset).take(source)
-        place += np.arange(len(place))
-        used, sequence = ranked(last.sequence.take(sources))
-        code = (sequence * (2 * self.relation_count)).take(source)
-        code += self.step.take(place)
-        # A number past all: no trail takes a statement twice.
-        taken, again = self._taken(levels, sources)
-        code[(offset - begin).take(taken) + again] = len(used) * 2 * self.relation_count
-        pairs, number = ranked(code)
-        if len(taken):
-            pairs = pairs[:-1]
-        old, step = np.divmod(pairs, 2 * self.relation_count)
-        return _Steps(sources, source, place, self.target, number, used[old], step)
-
-    def _taken(self, levels: list[_Level], sources: Int64) -> tuple[Int64, Int64]:
-        """Returns which steps out of the ends of some walks these took before, one way or the other.
-
-        Returns:
-            Places in ``sources``, and the place of a step that the walk may not take again.
-        """
-        end = levels[-1].node.take(sources)
-        walks, steps = [sources[:0]], [sources[:0]]
-        for before, level in zip(levels[-2::-1], levels[:0:-1], strict=True):
-            place, above = level.place.take(sources), level.parents(sources)
-            back = self.back.take(place)
-            for step, source in (
-                (back, level.node.take(sources)),
-                (place, before.node.take(above)),
-            ):
-                met = np.flatnonzero((source == end) & (back >= 0))
-                walks.append(met)
-                steps.append(step.take(met))
-            sources = above
-        return np.concatenate(walks), np.concatenate(steps)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Steps:
-    """The steps by which s walks go on, and the p pairs of a sequence and its next step.
-
-    Attributes:
-        sources: The walks that are gone on from, int64 [w].
-        source: Place among these of the walk that each step goes on from, int64 [s].
-        place: Of the step in the table, int64 [s].
-        target: What each step of the table leads to, int32 [h].
-        pair: Which pair it is, int64 [s]; p of one that may not be taken.
-        sequence, step: Of each pair, ascending, int64 [p].
-    """
-
-    sources: Int64
-    source: Int64
-    place: Int64
-    target: Int32
-    pair: Int64
-    sequence: Int64
-    step: Int64
-
-    def walks_of(self, pairs: Int64, /, *, first: int) -> _Level:
-        """Returns the longer walks, of which those of some pairs count.
-
-        The sequences of these pairs are numbered from ``first`` on.
-        """
-        number = np.full(len(self.sequence) + 1, -1)
-        number[pairs] = np.arange(first, first + len(pairs))
-        return _Level(
-            self.sources,
-            self.source,
-            self.place,
-            self.target.take(self.place),
-            number.take(self.pair),
-        )
-
-
 def _affordable(
-    last: _Level, sources: Int64, promise: Float64, table: _StepTable, budget: int
+    last: Level, sources: Int64, promise: Float64, table: StepTable, budget: int
 ) -> tuple[Int64, tuple[Cut, ...]]:
     """Returns the walks to go on from: all, or those of the most promising sequences."""
     counts = table.count(last.node.take(sources).astype(np.int64))

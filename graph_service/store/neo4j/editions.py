@@ -12,6 +12,7 @@ from typing import Any
 import neo4j
 import numpy as np
 
+from graph_service.store.names import edition_not_found
 from graph_service.store.neo4j.driver import Connection, one_row, rows_of
 from graph_service.store.neo4j.journal import ENTITY_ROW, STATEMENT_ROW, Rows, unpack
 from graph_service.store.neo4j.schema import hex_key, search_token
@@ -25,17 +26,22 @@ _DELETE_LITERALS = "FOREACH (x IN CASE WHEN b:Literal THEN [b] ELSE [] END | DEL
 
 
 def read_statement_rows(connection: Connection, edition: str, /) -> Rows:
-    """Returns the ``STATEMENT_ROW`` of a finished edition, by key."""
-    return _read_rows(connection, f"{edition}:s", f"{edition}:t", STATEMENT_ROW)
+    """Returns the ``STATEMENT_ROW`` of a finished edition, by key; see ``read_entity_rows``."""
+    return _read_rows(connection, edition, "s", STATEMENT_ROW)
 
 
 def read_entity_rows(connection: Connection, edition: str, /) -> Rows:
-    """Returns the ``ENTITY_ROW`` of a finished edition, by key."""
-    return _read_rows(connection, f"{edition}:e", f"{edition}:f", ENTITY_ROW)
+    """Returns the ``ENTITY_ROW`` of a finished edition, by key.
+
+    Raises:
+        GraphNotFoundError: The edition was deleted meanwhile.
+    """
+    return _read_rows(connection, edition, "e", ENTITY_ROW)
 
 
-def _read_rows(connection: Connection, after: str, end: str, dtype: np.dtype[Any]) -> Rows:
-    """Returns the rows of the pages between two keys, some pages read at a time."""
+def _read_rows(connection: Connection, edition: str, part: str, dtype: np.dtype[Any]) -> Rows:
+    """Returns the rows of the pages of a part of an edition, some pages read at a time."""
+    after, end = f"{edition}:{part}", f"{edition}:{chr(ord(part) + 1)}"
     query = """MATCH (p:GraphPage) WHERE p.key > $after AND p.key < $end
         RETURN p.key, p.rows ORDER BY p.key LIMIT $limit"""
     found = bytearray()
@@ -46,8 +52,17 @@ def _read_rows(connection: Connection, after: str, end: str, dtype: np.dtype[Any
         for _, rows in pages:
             found += unpack(rows, dtype).tobytes()
         if len(pages) < PAGES_AT_ONCE:
-            return np.frombuffer(found, dtype=dtype)
+            break
         after = pages[-1][0]
+    # Pages go after the edition is marked, so all of them were there if it is not.
+    there = connection.read(
+        """MATCH (e:GraphEdition {id: $edition}) WHERE e.state <> 'dropping' RETURN e.id""",
+        edition=edition,
+        what="reading what the graph has",
+    )
+    if not there:
+        raise edition_not_found(edition)
+    return np.frombuffer(found, dtype=dtype)
 
 
 def copy_edition(

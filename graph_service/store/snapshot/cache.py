@@ -31,6 +31,8 @@ DEFAULT_CACHE_BYTES = 4 * 2**30
 _SUFFIX = ".snapshot"
 _ABANDONED_S = 24 * 3600
 """Age from which on a file that a killed process was writing is deleted."""
+_IN_USE_S = 24 * 3600
+"""Time since its last use within which a snapshot that is deleted for want of room is told of."""
 _log = logging.getLogger(__name__)
 
 
@@ -201,10 +203,19 @@ class SnapshotCache:
                 continue
             entries.append((found.st_atime_ns, place, found.st_size))
         total = sum(size for _, _, size in entries)
-        for _, place, size in sorted(entries):
+        for used_ns, place, size in sorted(entries):
             if total <= self.limit_bytes:
                 return
             if place != newest:
                 # Who has it mapped keeps it.
                 place.unlink(missing_ok=True)
                 total -= size
+                if time.time() - used_ns / 1e9 < _IN_USE_S:
+                    _log.warning(
+                        "the snapshot %s (%.1f GB) was deleted to make room in a cache of %.1f GB, "
+                        "though it was used within a day; when it is needed it is built again. "
+                        "GRAPH_SERVICE_CACHE_GB makes the cache larger.",
+                        place.name,
+                        size / 1e9,
+                        self.limit_bytes / 1e9,
+                    )
