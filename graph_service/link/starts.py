@@ -26,6 +26,7 @@ from graph_service.link.question_context import QuestionContext, read
 from graph_service.link.respelling import with_misspelt
 from graph_service.link.rules import LINKING_RULES, LinkingRules
 from graph_service.link.spans import Certainty, Span, without_overlaps
+from graph_service.link.unknown_names import without_others
 from graph_service.model.graph import Int32, KnowledgeGraph, NodeKind, labels_of
 from graph_service.model.overlay import Overlay
 
@@ -306,7 +307,12 @@ def _partial(
             text if _may_be_part(reading, run, chosen, nodes_of, rules) else []
             for run, text in zip(runs, texts, strict=True)
         ]
-        parts = index.find_all(tried, reading.languages, most=rules.of_part)
+        parts = [
+            without_others(reading, *run, nodes)
+            for run, nodes in zip(
+                runs, index.find_all(tried, reading.languages, most=rules.of_part), strict=True
+            )
+        ]
     demonyms = [
         " ".join(text) if len(text) <= rules.demonym_words and text[-1] not in COMMON_NOUNS else ""
         for text in texts

@@ -31,6 +31,7 @@ _OTHER = """
 """
 _ENGLISH_WORDS = frozenset(fold(word) for word in _ENGLISH.split())
 _OTHER_WORDS = frozenset(fold(word) for word in _OTHER.split())
+_ONLY_ENGLISH = _ENGLISH_WORDS - _OTHER_WORDS
 FUNCTION_WORDS = _ENGLISH_WORDS | _OTHER_WORDS
 """Articles, pronouns, prepositions, auxiliaries and question words, folded; of several languages."""
 EMPTY_IN_ENGLISH = FUNCTION_WORDS - {"den", "die", "son", "war"}
@@ -40,15 +41,17 @@ EMPTY_IN_ENGLISH = FUNCTION_WORDS - {"den", "die", "son", "war"}
 def function_words_in(said: Iterable[str], /) -> frozenset[str]:
     """Returns the function words of the language that some folded words are of.
 
-    English is told by a function word that no other language here has.
-
     >>> "die" in function_words_in(["where", "did", "x", "die"])
     False
     >>> "die" in function_words_in(["wer", "sind", "die", "eltern", "von", "x"])
     True
     """
-    is_english = not (_ENGLISH_WORDS - _OTHER_WORDS).isdisjoint(said)
-    return EMPTY_IN_ENGLISH if is_english else FUNCTION_WORDS
+    return EMPTY_IN_ENGLISH if is_english(said) else FUNCTION_WORDS
+
+
+def is_english(said: Iterable[str], /) -> bool:
+    """Returns whether some folded words have a function word that only English has here."""
+    return not _ONLY_ENGLISH.isdisjoint(said)
 
 
 def content_words(text: str, /) -> list[str] | None:

@@ -1,0 +1,110 @@
+"""Words beside a part of a name that make it part of another name, which the graph lacks.
+
+*Where is bob marley buried?* holds a part of the label Bob Kane. But ``marley`` belongs to the name
+too, and that label does not have it: another Bob is meant. What stands beside a part of a name
+is not of it where it is a function word, a word that people ask for relations with, a title or a
+common noun, in any of its forms. Only of English questions is it known which words these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from graph_service.link.function_words import COMMON_NOUNS, TITLES
+from graph_service.link.partial_names import is_initial
+from graph_service.link.question_context import QuestionContext
+from graph_service.model.graph import labels_of
+from graph_service.text.fold import words
+from graph_service.text.function_words import FUNCTION_WORDS, is_english
+from graph_service.text.relation_phrases import asking_words, read_phrases
+
+_ENDINGS_TEXT = """
+    ations ation ating ments ated ates ings ions ment ate ers ing ion ors al ed er es ly or e s
+"""
+_ENDINGS = tuple(_ENDINGS_TEXT.split())
+"""The longest first."""
+_LEAST_STEM = 4
+
+
+def without_others(
+    reading: QuestionContext, left: int, right: int, nodes: Sequence[int], /
+) -> list[int]:
+    """Returns those of some entities that atoms ``left`` to ``right`` may be a part of the name of.
+
+    Args:
+        reading: The question.
+        left: Place of the first atom.
+        right: Place behind the last.
+        nodes: Entities whose labels hold these words.
+    """
+    beside = _names_beside(reading, left, right) if nodes else ()
+    if not beside:
+        return list(nodes)
+    numbers = np.array(nodes, dtype=np.int32)
+    labels = labels_of(reading.graph.node_labels, numbers, (*reading.languages, "en", "mul"))
+    return [
+        node
+        for node, label in zip(nodes, labels, strict=True)
+        if label is not None and _holds_all(label, beside)
+    ]
+
+
+def _names_beside(reading: QuestionContext, left: int, right: int) -> tuple[str, ...]:
+    """Returns the words next to atoms ``left`` to ``right`` that may belong to the same name.
+
+    Initials in between are passed over (``john d rockefeller``); a comma ends a name.
+    """
+    atoms = reading.atoms
+    if not is_english(atom.text for atom in atoms):
+        return ()
+    before, after = left, right - 1
+    while before > 0 and atoms[before].near:
+        before -= 1
+        if not is_initial(atoms[before].text):
+            break
+    while after + 1 < len(atoms) and atoms[after + 1].near:
+        after += 1
+        if not is_initial(atoms[after].text):
+            break
+    beside = dict.fromkeys(
+        atoms[place].text for place in (before, after) if not left <= place < right
+    )
+    return tuple(word for word in beside if not _is_ordinary(word, reading))
+
+
+def _holds_all(label: str, beside: Sequence[str]) -> bool:
+    """Returns whether a label has each of some words, or its initials in one (``jrr tolkien``)."""
+    held = words(label)
+    initials = "".join(filter(is_initial, held))
+    return all(word in held or word == initials for word in beside)
+
+
+def _is_ordinary(word: str, reading: QuestionContext) -> bool:
+    return (
+        is_initial(word)
+        or any(letter.isdigit() for letter in word)
+        or word in FUNCTION_WORDS
+        or _stem(word) in _ordinary_stems()
+        or reading.lexicon.is_plain(word)
+    )
+
+
+@cache
+def _ordinary_stems() -> frozenset[str]:
+    named = {word for names, _ in read_phrases() for name in names for word in words(name)}
+    return frozenset(map(_stem, named | asking_words() | COMMON_NOUNS | TITLES))
+
+
+def _stem(word: str) -> str:
+    """Returns a word without its longest common ending; the word itself where little is left.
+
+    >>> _stem("educated"), _stem("education"), _stem("wife")
+    ('educ', 'educ', 'wife')
+    """
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _LEAST_STEM:
+            return word[: -len(ending)]
+    return word
