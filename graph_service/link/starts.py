@@ -64,6 +64,8 @@ class StartCandidate:
         linked: Whether ``link`` names this entity first for a mention.
         listed: Whether ``link`` has it among a mention's candidates.
         degree: Its statements, both directions, whatever the view.
+        in_other_name: Whether one word names it, a word beside that belongs to a longer name than
+            its own (``unknown_names``), and no neighbour speaks for it (*toronto canada*).
     """
 
     node: int
@@ -81,6 +83,7 @@ class StartCandidate:
     linked: bool
     listed: bool
     degree: int
+    in_other_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +259,7 @@ def _exact(
             candidates = candidates[:1]
         nodes = np.array([candidate.node for candidate in candidates], dtype=np.int32)
         degrees = graph.degrees_of(nodes).tolist()
+        own = without_others(reading, span.left, span.right, nodes.tolist())
         for rank, (candidate, degree) in enumerate(zip(candidates, degrees, strict=True)):
             if graph.node_kinds[candidate.node] != NodeKind.ENTITY:
                 continue
@@ -275,6 +279,8 @@ def _exact(
                 linked=is_mention and rank == 0,
                 listed=is_mention and rank < alternatives,
                 degree=degree,
+                in_other_name=span.right == span.left + 1
+                and not (candidate.neighbour_matches or candidate.node in own),
             )
 
 

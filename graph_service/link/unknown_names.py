@@ -32,13 +32,13 @@ _LEAST_STEM = 4
 def without_others(
     reading: QuestionContext, left: int, right: int, nodes: Sequence[int], /
 ) -> list[int]:
-    """Returns those of some entities that atoms ``left`` to ``right`` may be a part of the name of.
+    """Returns those of some entities whose name atoms ``left`` to ``right`` may be, or a part of.
 
     Args:
         reading: The question.
         left: Place of the first atom.
         right: Place behind the last.
-        nodes: Entities whose labels hold these words.
+        nodes: Entities of which these words are a name, or a part of the label.
     """
     beside = _names_beside(reading, left, right) if nodes else ()
     if not beside:

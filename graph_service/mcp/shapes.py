@@ -38,8 +38,8 @@ ADVICE: Mapping[Status, str | None] = {
     Status.OK: None,
     Status.NO_ENTITY_LINKED: "No item of the graph is named in the question. Find one with "
     "search_items, and ask again with its id in entity_ids.",
-    Status.LOW_CONFIDENCE: "No relation of the graph is much like what is asked. The items are "
-    "what comes nearest; they may not answer the question.",
+    Status.LOW_CONFIDENCE: "No relation of the graph is much like what is asked, or another item "
+    "of that name is meant. The items are what comes nearest; they may not answer the question.",
     Status.NOTHING_RELEVANT: "The items of the question have no statement that bears on it.",
 }
 

@@ -26,8 +26,9 @@ class Strategy(StrEnum):
 class Status(StrEnum):
     """How a retrieval ended; not finding anything is data, not an error.
 
-    ``LOW_CONFIDENCE``: no relation of the graph is much like what is asked. The items are what comes
-    nearest: something to answer an open question from, and no answer to a question for a fact.
+    ``LOW_CONFIDENCE``: no relation of the graph is much like what is asked, or the question may
+    mean another thing of that name. The items are what comes nearest: something to answer an open
+    question from, and no answer to a question for a fact.
     """
 
     OK = "ok"
@@ -39,8 +40,8 @@ class Status(StrEnum):
 STATUS_TEXTS: Mapping[Status, str] = {
     Status.OK: "Something was found that bears on the question.",
     Status.NO_ENTITY_LINKED: "The question names no item of the graph.",
-    Status.LOW_CONFIDENCE: "No property of the graph is much like what is asked; the items are "
-    "what comes nearest.",
+    Status.LOW_CONFIDENCE: "No property of the graph is much like what is asked, or another item "
+    "of that name may be meant; the items are what comes nearest.",
     Status.NOTHING_RELEVANT: "The question's items have no statement that the filters leave.",
 }
 """What each status says, for people."""

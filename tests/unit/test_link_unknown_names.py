@@ -67,3 +67,29 @@ def test_what_the_graph_calls_its_relations_is_no_name() -> None:
         graph = build_graph(WORLD, [("Q2", relation, "Q8")])
         found = [one for one in start_candidates(question, graph) if one.form == NameForm.PART]
         assert len(found) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "doubted"),
+    [
+        ("what killed john bonham?", {"Q9"}),
+        ("what killed john?", set()),
+        # What a neighbour says, more words of the name, and an ordinary word.
+        ("what is in toronto canada?", set()),
+        ("what is in toronto ohio?", {"Q10"}),
+        ("what is in new haven ohio?", set()),
+        ("what did john write?", set()),
+    ],
+)
+def test_a_whole_name_of_one_word_beside_another_is_in_doubt(
+    question: str, doubted: set[str]
+) -> None:
+    names: Names = {**WORLD, "Q9": ["John"], "Q10": ["Toronto"], "Q11": ["Canada"]}
+    names["Q12"] = ["New Haven"]
+    graph = build_graph(
+        names,
+        [*FACTS, ("Q9", "kind", "Q8"), ("Q10", "country", "Q11"), ("Q12", "kind", "Q8")],
+    )
+    found = [one for one in start_candidates(question, graph) if one.form == NameForm.EXACT]
+    assert found
+    assert {graph.node_ids[one.node] for one in found if one.in_other_name} == doubted

@@ -528,3 +528,19 @@ def test_a_neighbourhood_has_limits(
     with pytest.raises(InputError) as caught:
         demo_service.neighbourhood(id_, **options)
     assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize(
+    ("question", "status"),
+    [
+        ("where was arnold palmer born?", Status.NO_ENTITY_LINKED),
+        ("who was born in boston lincolnshire?", Status.LOW_CONFIDENCE),
+        ("who was born in boston massachusetts?", Status.OK),
+        ("who was born in boston?", Status.OK),
+    ],
+)
+def test_what_may_be_another_of_that_name_is_no_sure_answer(
+    demo_service: Service, question: str, status: Status
+) -> None:
+    asked = RetrieveRequest(question, Strategy.PATHS, graph=request().graph, preset="default")
+    assert demo_service.retrieve(asked).status is status

@@ -55,7 +55,7 @@ def compare(options: CompareOptions, output: Output, /) -> int:
         # The last line is the model's name, which all have in common.
         lines = answer_lines(one)[:-1] or ["(nothing was retrieved)"]
         if one.result is not None and one.result.status is Status.LOW_CONFIDENCE:
-            lines.append("(no relation there is much like the question)")
+            lines.append("(nothing there is much like the question)")
         shown = [part for line in lines for part in textwrap.wrap(line, _COLUMNS - width)]
         for place, line in enumerate(shown):
             output.line(f"{'' if place else name:{width}}  {line}")

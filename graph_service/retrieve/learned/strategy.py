@@ -341,7 +341,8 @@ def by_learning(
     if len(candidates) > len(order):
         cut = Cut("sequences", CutReason.LIMIT, preset.max_refined, len(order), len(candidates))
         cuts = (*cuts, cut)
-    confident = relevance >= preset.min_relevance
+    start = starts[int(candidates.start[finalists.numbers[order[0]]])]
+    confident = relevance >= preset.min_relevance and not start.in_other_name
     chosen = choose(
         call,
         question,
