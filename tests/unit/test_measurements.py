@@ -177,3 +177,24 @@ def test_a_failing_part_stops_no_other_and_runs_again(
     assert "[2 of 2] good: finished before" in told
     assert "* p.md: value is 2 on the page, now 3" in told
     assert "1 of 2 figures differ" in told
+
+
+def test_a_graph_of_which_lines_were_rejected_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, out = tmp_path / "parts.toml", tmp_path / "out"
+    options = ["--data", str(tmp_path), "--out", str(out), "--parts", str(table)]
+    (tmp_path / "graph.tsv").write_text("Q1\tP1\tQ2\n\tP1\tQ2\n", encoding="utf-8")
+    (tmp_path / "none.tsv").write_text("\tP1\tQ2\n", encoding="utf-8")
+    load = "graph-service load FOLDER/{}.tsv --columns head,relation,tail --graph g"
+    write_table(
+        table,
+        {
+            "some": [load.format("graph"), python(COUNTS)],
+            "none": [load.format("none"), python(COUNTS)],
+        },
+    )
+    assert main(options) == 1
+    told = capsys.readouterr().out
+    assert "1 of 2 parts measured." in told
+    assert "* failed: none: exit code 2" in told
