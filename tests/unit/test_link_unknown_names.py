@@ -84,8 +84,13 @@ def test_what_the_graph_calls_its_relations_is_no_name() -> None:
 def test_a_whole_name_of_one_word_beside_another_is_in_doubt(
     question: str, doubted: set[str]
 ) -> None:
-    names: Names = {**WORLD, "Q9": ["John"], "Q10": ["Toronto"], "Q11": ["Canada"]}
-    names["Q12"] = ["New Haven"]
+    names: Names = {
+        **WORLD,
+        "Q9": ["John"],
+        "Q10": ["Toronto"],
+        "Q11": ["Canada"],
+        "Q12": ["New Haven"],
+    }
     graph = build_graph(
         names,
         [*FACTS, ("Q9", "kind", "Q8"), ("Q10", "country", "Q11"), ("Q12", "kind", "Q8")],
