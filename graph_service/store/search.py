@@ -36,6 +36,9 @@ MAX_QUERY_CHARACTERS = 1_000
 MIN_PREFIX_CHARACTERS = 2
 """An engine looks for no shorter beginning of a word: too many words of a large graph have it."""
 
+EXACT_SCORE = 0.9
+"""Score of an alias that is the query; a label has 1, all that only hold it less."""
+
 _EXACT_MARK = "xname"
 
 
@@ -163,6 +166,21 @@ def wanted_of(query: str, /, *, prefix: bool) -> list[Wanted]:
     return found
 
 
+def are_enough(named: Sequence[Entity], query: str, /, *, limit: int) -> bool:
+    """Returns whether nothing but some entities is looked at, for they have the query as a name.
+
+    What only holds its words comes after them (``rank_hits``). In a large graph that is a
+    thousand entities of a common word, whose names take most of a search's time.
+
+    Args:
+        named: Candidates of the first of ``wanted_of``, fewer than ``CANDIDATE_LIMIT``.
+        query: What the person typed.
+        limit: Most hits.
+    """
+    hits = rank_hits(named, query, limit=limit) if 1 <= limit <= len(named) else []
+    return len(hits) == limit > 0 and all(hit.score >= EXACT_SCORE for hit in hits)
+
+
 def begun_word(query: str, /) -> str:
     """Returns the last word of a query, where it may be the beginning of one; "" where not.
 
@@ -243,7 +261,7 @@ def rank_hits(
                 score = (
                     (0.1 if is_alias else 0.5) + 0.3 * share
                     if inexact
-                    else (0.9 if is_alias else 1.0)
+                    else (EXACT_SCORE if is_alias else 1.0)
                 )
                 best = (order, score)
         if best is not None:

@@ -486,6 +486,22 @@ def test_names_that_begin_alike_hide_no_entity_that_has_the_whole_word(
     assert 20 < len(hits) <= 22 + 20
 
 
+@pytest.mark.parametrize("prefix", [False, True])
+def test_a_name_of_many_entities_is_searched_as_any_other(
+    store: Store, graph_name: str, prefix: bool
+) -> None:
+    crowd = [
+        *(Entity(f"Q{i}", labels={"en": "Paris"}) for i in range(12)),
+        *(Entity(f"Q{i}", labels={"en": "P"}, aliases={"en": ("Paris",)}) for i in range(12, 20)),
+        *(Entity(f"Q{i}", labels={"en": f"Paris {i}"}) for i in range(20, 40)),
+    ]
+    edition = load_graph(store, graph_name, [], crowd).edition
+    everything = store.search(edition, "paris", limit=100, prefix=prefix)
+    assert len(everything) == len(crowd)
+    for limit in (1, 12, 19, 20, 21, 40):
+        assert store.search(edition, "paris", limit=limit, prefix=prefix) == everything[:limit]
+
+
 def test_search_says_which_name_matched(store: Store, graph_name: str) -> None:
     edition = load_graph(store, graph_name, [], NAMED).edition
     (hit,) = store.search(edition, "nyc")

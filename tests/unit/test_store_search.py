@@ -12,6 +12,7 @@ from strategies import entities
 from graph_service.errors import InputError
 from graph_service.model.statement import Entity, EntityKind
 from graph_service.store.search import (
+    are_enough,
     exact_term,
     indexed_names,
     name_keys,
@@ -106,3 +107,28 @@ def test_merging() -> None:
     assert merged.labels == {"en": "a", "de": "b"}
     assert merged.aliases == {"en": ("c", "x", "y")}
     assert merged.revision == 5
+
+
+OF_THAT_NAME = [
+    Entity("Q1", labels={"en": "Paris"}),
+    Entity("Q2", labels={"en": "P"}, aliases={"fr": ("PARIS",)}),
+]
+HOLDING = Entity("Q3", labels={"en": "Paris Hilton"})
+
+
+@pytest.mark.parametrize(
+    ("entities", "limit", "expected"),
+    [
+        (OF_THAT_NAME, 1, True),
+        (OF_THAT_NAME, 2, True),
+        (OF_THAT_NAME, 3, False),
+        ([*OF_THAT_NAME, HOLDING], 2, True),
+        ([*OF_THAT_NAME, HOLDING], 3, False),
+        ([], 1, False),
+        (OF_THAT_NAME, 0, False),
+    ],
+)
+def test_as_many_as_are_asked_for_have_the_name(
+    entities: list[Entity], limit: int, expected: bool
+) -> None:
+    assert are_enough(entities, "paris", limit=limit) is expected

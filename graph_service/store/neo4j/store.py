@@ -86,7 +86,7 @@ from graph_service.store.neo4j.schema import (
 )
 from graph_service.store.protocol import EdgeRow, EntityLookup, Inspected, Neighbourhood, Record
 from graph_service.store.records import decode_record, encode_fields
-from graph_service.store.search import CANDIDATE_LIMIT, rank_hits, wanted_of
+from graph_service.store.search import CANDIDATE_LIMIT, are_enough, rank_hits, wanted_of
 from graph_service.store.snapshot.cache import DEFAULT_CACHE_BYTES, SnapshotCache
 
 T = TypeVar("T")
@@ -360,16 +360,19 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
         sought = wanted_of(query, prefix=prefix)
 
         def read(tx: neo4j.Transaction) -> list[Entity]:
-            candidates: dict[str, list[Any]] = {}
+            candidates: dict[str, Entity] = {}
             for wanted in sought:
+                if are_enough([*candidates.values()], query, limit=limit):
+                    break
                 # Quoted, or lower case of letters, digits and marks: nothing of Lucene's syntax.
                 parts = [f'+"{token}"' for token in (search_token(edition), *wanted.tokens)]
                 if wanted.begins:
                     parts.append(f"+{wanted.begins}*")
                 given = {"query": " ".join(parts), "limit": CANDIDATE_LIMIT}
                 for row in rows_of(tx, _SEARCH, given):
-                    candidates[row[0]] = row
-            return [entity_of_row(row) for row in candidates.values()]
+                    if row[0] not in candidates:
+                        candidates[row[0]] = entity_of_row(row)
+            return [*candidates.values()]
 
         found = self._read(edition, read, deadline=deadline, what="searching")
         if not sought:

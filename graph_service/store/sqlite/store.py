@@ -49,7 +49,7 @@ from graph_service.store.names import (
 )
 from graph_service.store.protocol import EdgeRow, EntityLookup, Inspected, Neighbourhood, Record
 from graph_service.store.records import decode_record, encode_fields
-from graph_service.store.search import CANDIDATE_LIMIT, rank_hits, wanted_of
+from graph_service.store.search import CANDIDATE_LIMIT, are_enough, rank_hits, wanted_of
 from graph_service.store.snapshot.build import (
     NameChunk,
     build_from_columns,
@@ -316,18 +316,21 @@ class SqliteStore(CachedStore[SqlitePassages]):
         sought = wanted_of(query, prefix=prefix)
         if not sought:
             return []
-        candidates: list[Entity] = []
         template = "SELECT rowid FROM names_$n WHERE names_$n MATCH ? ORDER BY rowid LIMIT ?"
         with self._database.reading(deadline) as connection:
-            keys: dict[int, None] = {}
+            candidates: list[Entity] = []
+            seen: set[int] = set()
             for wanted in sought:
+                if are_enough(candidates, query, limit=limit):
+                    break
                 parts = [f'"{token}"' for token in wanted.tokens]
                 if wanted.begins:
                     parts.append(f'"{wanted.begins}" *')
                 given = (" AND ".join(parts), CANDIDATE_LIMIT)
                 rows = connection.execute(of_edition(template, number), given)
-                keys.update(dict.fromkeys(key for (key,) in rows.fetchall()))
-            candidates = _entities_by_key(connection, number, keys)
+                keys = [key for (key,) in rows.fetchall() if key not in seen]
+                seen.update(keys)
+                candidates += _entities_by_key(connection, number, keys)
         return rank_hits(candidates, query, languages=languages, limit=limit, prefix=prefix)
 
     def save_record(self, record: Record, /) -> None:
