@@ -259,7 +259,8 @@ def _exact(
             candidates = candidates[:1]
         nodes = np.array([candidate.node for candidate in candidates], dtype=np.int32)
         degrees = graph.degrees_of(nodes).tolist()
-        own = without_others(reading, span.left, span.right, nodes.tolist())
+        alone = span.right == span.left + 1
+        own = without_others(reading, span.left, span.right, nodes.tolist()) if alone else nodes
         for rank, (candidate, degree) in enumerate(zip(candidates, degrees, strict=True)):
             if graph.node_kinds[candidate.node] != NodeKind.ENTITY:
                 continue
@@ -279,8 +280,7 @@ def _exact(
                 linked=is_mention and rank == 0,
                 listed=is_mention and rank < alternatives,
                 degree=degree,
-                in_other_name=span.right == span.left + 1
-                and not (candidate.neighbour_matches or candidate.node in own),
+                in_other_name=not (candidate.neighbour_matches or candidate.node in own),
             )
 
 

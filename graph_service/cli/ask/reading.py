@@ -147,7 +147,7 @@ def result_lines(
         lines.append(
             {
                 Status.NO_ENTITY_LINKED: "no entity of the graph is named in the question",
-                Status.LOW_CONFIDENCE: "no relation here is much like the question, or somebody else "
+                Status.LOW_CONFIDENCE: "no relation here is much like the question, or another thing "
                 "of that name is meant; nearest to it:",
                 Status.NOTHING_RELEVANT: "nothing in the graph bears on the question",
             }[result.status]

@@ -361,8 +361,8 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
 
         def read(tx: neo4j.Transaction) -> list[Entity]:
             candidates: dict[str, Entity] = {}
-            for wanted in sought:
-                if are_enough([*candidates.values()], query, limit=limit):
+            for turn, wanted in enumerate(sought):
+                if turn == 1 and are_enough([*candidates.values()], query, limit=limit):
                     break
                 # Quoted, or lower case of letters, digits and marks: nothing of Lucene's syntax.
                 parts = [f'+"{token}"' for token in (search_token(edition), *wanted.tokens)]

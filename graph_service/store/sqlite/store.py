@@ -320,8 +320,8 @@ class SqliteStore(CachedStore[SqlitePassages]):
         with self._database.reading(deadline) as connection:
             candidates: list[Entity] = []
             seen: set[int] = set()
-            for wanted in sought:
-                if are_enough(candidates, query, limit=limit):
+            for turn, wanted in enumerate(sought):
+                if turn == 1 and are_enough(candidates, query, limit=limit):
                     break
                 parts = [f'"{token}"' for token in wanted.tokens]
                 if wanted.begins:
