@@ -85,7 +85,9 @@ def normalise_statement_guid(raw: str, /) -> str | None:
     'Q42$F078E5B3-F9A8-480E-B7AC-D97778CBBEF9'
     """
     found = _GUID.fullmatch(raw)
-    return f"{found['entity']}${found['guid']}".upper() if found else None
+    if found is None:
+        return None
+    return raw.upper() if "$" in raw else f"{found['entity']}${found['guid']}".upper()
 
 
 def digest(parts: Iterable[str], /, *, size: int = 16, person: bytes = b"") -> bytes:

@@ -1,8 +1,8 @@
 """Statements encoded, keyed and hashed ahead of the store, in columns.
 
 It is most of the work of writing them, and takes no store: processes that parse a source do it
-too, and what they hand on is small and plain. Both stores take it as the sequence of statements
-that it is; the SQLite store inserts the columns.
+too, and what they hand on is small and plain. It is the sequence of statements too; both stores
+write the columns.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple, overload
 
-import numpy as np
 import orjson
 
 from graph_service.errors import InputError
@@ -27,7 +26,7 @@ from graph_service.model.statement import (
     encode_snaks,
 )
 from graph_service.model.values import EntityValue, decode_value, encode_value
-from graph_service.store.hashes import RANK_BYTES, content_sums, statement_hashes
+from graph_service.store.hashes import RANK_BYTES, Uint64, content_sums, statement_hashes
 from graph_service.store.texts import holds_nul
 
 
@@ -46,7 +45,7 @@ class EncodedStatements(Sequence[Statement]):
         contexts: Fourth terms of quads.
         relation_ids: The relations that occur.
         entity_keys: Key by id of every entity that is a head or a value.
-        sums: What the statements add to the four words of both fingerprints.
+        edges, contents: The two hashes of each statement, one after the other, 16 bytes each.
     """
 
     ids: list[str]
@@ -61,7 +60,8 @@ class EncodedStatements(Sequence[Statement]):
     contexts: list[str | None]
     relation_ids: list[str]
     entity_keys: dict[str, int]
-    sums: bytes
+    edges: bytes
+    contents: bytes
     _id_of: dict[int, str] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:
@@ -94,6 +94,49 @@ class EncodedStatements(Sequence[Statement]):
                 self._statement(one, entity_ids) for one in range(*place.indices(len(self.ids)))
             ]
         return self._statement(range(len(self.ids))[place], entity_ids)
+
+    @property
+    def sums(self) -> Uint64:
+        """What the statements add to the four words of both fingerprints."""
+        return content_sums(self.edges, self.contents)
+
+    def line_of(self, head: int, lines: Sequence[int], /) -> int:
+        """Returns the line of an entity's first statement; 0 where none is known.
+
+        Args:
+            head: Key of the entity.
+            lines: The line of each statement; empty where none is known.
+        """
+        try:
+            return lines[self.heads.index(head)] if len(lines) else 0
+        except ValueError:
+            return 0
+
+    def at(self, places: Sequence[int], /) -> EncodedStatements:
+        """Returns the statements at some places alone."""
+        tails = [self.tails[place] for place in places]
+        heads = array("q", (self.heads[place] for place in places))
+        named = {*heads, *tails}
+        numbers: dict[int, int] = {}
+        relations = array(
+            "I", (numbers.setdefault(self.relations[one], len(numbers)) for one in places)
+        )
+        return EncodedStatements(
+            [self.ids[place] for place in places],
+            array("q", (self.keys[place] for place in places)),
+            heads,
+            relations,
+            tails,
+            [self.values[place] for place in places],
+            array("B", (self.ranks[place] for place in places)),
+            [self.qualifiers[place] for place in places],
+            [self.sources[place] for place in places],
+            [self.contexts[place] for place in places],
+            [self.relation_ids[number] for number in numbers],
+            {id_: key for id_, key in self.entity_keys.items() if key in named},
+            b"".join([self.edges[16 * place : 16 * place + 16] for place in places]),
+            b"".join([self.contents[16 * place : 16 * place + 16] for place in places]),
+        )
 
     def _entity_ids(self) -> dict[int, str]:
         """Returns the id of each entity by its key, made once: batches ask for many statements."""
@@ -232,7 +275,6 @@ def encode_statements(statements: Iterable[Statement | StatementRow], /) -> Enco
         qualifier_column.append(qualifiers)
         source_column.append(sources)
         contexts.append(context)
-    sums = content_sums(b"".join(edge_hashes), b"".join(content_hashes)).tobytes()
     return EncodedStatements(
         ids,
         keys,
@@ -246,7 +288,8 @@ def encode_statements(statements: Iterable[Statement | StatementRow], /) -> Enco
         contexts,
         list(relation_places),
         entity_keys,
-        sums,
+        b"".join(edge_hashes),
+        b"".join(content_hashes),
     )
 
 
@@ -260,7 +303,6 @@ def join_statements(parts: Sequence[Sequence[Statement]], /) -> Sequence[Stateme
     keys, heads, relations, ranks = array("q"), array("q"), array("I"), array("B")
     places: dict[str, int] = {}
     entity_keys: dict[str, int] = {}
-    sums = np.zeros(4, dtype=np.uint64)
     for part in encoded:
         keys.extend(part.keys)
         heads.extend(part.heads)
@@ -268,7 +310,6 @@ def join_statements(parts: Sequence[Sequence[Statement]], /) -> Sequence[Stateme
         numbers = [places.setdefault(id_, len(places)) for id_ in part.relation_ids]
         relations.extend(map(numbers.__getitem__, part.relations))
         entity_keys.update(part.entity_keys)
-        sums = sums + np.frombuffer(part.sums, dtype=np.uint64)
     return EncodedStatements(
         [one for part in encoded for one in part.ids],
         keys,
@@ -282,7 +323,8 @@ def join_statements(parts: Sequence[Sequence[Statement]], /) -> Sequence[Stateme
         [one for part in encoded for one in part.contexts],
         list(places),
         entity_keys,
-        sums.tobytes(),
+        b"".join([part.edges for part in encoded]),
+        b"".join([part.contents for part in encoded]),
     )
 
 

@@ -41,8 +41,7 @@ class Fingerprinter:
 
     def add_statements(self, statements: Sequence[Statement], /) -> None:
         """Adds statements."""
-        sums = encode_statements(statements).sums
-        self._statement_sums = self._statement_sums + np.frombuffer(sums, dtype=np.uint64)
+        self._statement_sums = self._statement_sums + encode_statements(statements).sums
         self.statements += len(statements)
 
     def add_edition(self, reader: GraphReader, edition: str, /) -> None:

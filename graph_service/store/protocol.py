@@ -59,13 +59,6 @@ class Batch:
     lines: Sequence[int] = ()
     entity_lines: Sequence[int] = ()
 
-    def line_of(self, head: str, /) -> int:
-        """Returns the line of an entity's first statement, 0 where none is known."""
-        if not self.lines:
-            return 0
-        places = zip(self.statements, self.lines, strict=True)
-        return next((line for item, line in places if item.head == head), 0)
-
 
 @dataclass(frozen=True, slots=True)
 class Conflict:

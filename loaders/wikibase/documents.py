@@ -31,7 +31,7 @@ from graph_service.model.statement import (
 from graph_service.model.values import encode_fields
 from graph_service.store.encoded import StatementRow
 from loaders.terms import LANGUAGE_REASON
-from loaders.wikibase.values import MalformedError, read_snak, read_snaks
+from loaders.wikibase.values import MalformedError, encode_entity, read_snak, read_snaks
 
 _RANKS = {rank.value: rank for rank in Rank}
 _NORMAL = Rank.NORMAL
@@ -418,7 +418,8 @@ def _read_claim(
     if not relation:
         raise MalformedError("a claim without a property")
     fields = read_snak(mainsnak, skipped)
-    value = encode_fields(fields)
+    tail = fields[1] if fields[0] == "e" else None
+    value = encode_fields(fields) if tail is None else encode_entity(tail)
     rank_name = claim.get("rank")
     if rank_name is None:
         rank = _NORMAL
@@ -449,7 +450,7 @@ def _read_claim(
         guid or content_statement_id(head, relation, value, qualifiers=qualifiers),
         head,
         relation,
-        fields[1] if fields[0] == "e" else None,
+        tail,
         value,
         rank,
         orjson.dumps(qualifiers).decode() if qualifiers else None,

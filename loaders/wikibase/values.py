@@ -37,22 +37,35 @@ def read_snaks(
     Lists are the old format.
     """
     if isinstance(snaks, list):
-        return [(snak["property"], encode_fields(read_snak(snak, skipped))) for snak in snaks]
+        return [(snak["property"], encode_snak(snak, skipped)) for snak in snaks]
     if order and len(snaks) > 1:
         properties = [property_ for property_ in dict.fromkeys(order) if property_ in snaks]
         if len(properties) < len(snaks):
             named = set(properties)
             properties += [property_ for property_ in snaks if property_ not in named]
         return [
-            (property_, encode_fields(read_snak(snak, skipped)))
+            (property_, encode_snak(snak, skipped))
             for property_ in properties
             for snak in snaks[property_]
         ]
     return [
-        (property_, encode_fields(read_snak(snak, skipped)))
+        (property_, encode_snak(snak, skipped))
         for property_, group in snaks.items()
         for snak in group
     ]
+
+
+def encode_snak(snak: Mapping[str, Any], skipped: Counter[str], /) -> str:
+    """Returns the value of a snak encoded, see ``read_snak``."""
+    fields = read_snak(snak, skipped)
+    # Half of all values are entities, and the same ones again and again.
+    return encode_entity(fields[1]) if fields[0] == "e" else encode_fields(fields)
+
+
+@lru_cache(maxsize=65_536)
+def encode_entity(id_: str, /) -> str:
+    """Returns the encoding of a value that is an entity."""
+    return encode_fields(("e", id_))
 
 
 def read_snak(snak: Mapping[str, Any], skipped: Counter[str], /) -> Fields:
@@ -135,6 +148,7 @@ def _read_quantity(value: Any, datatype: str | None) -> Fields:
     )
 
 
+@lru_cache(maxsize=65_536)
 def normalise_time(raw: str, /) -> str:
     """Returns a Wikibase time stamp without its plus sign and with a year of 4 or more digits.
 

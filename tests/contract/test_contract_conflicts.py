@@ -9,6 +9,7 @@ import pytest
 
 from graph_service.model.statement import Entity, Rank, Statement, make_statement
 from graph_service.model.values import EntityValue
+from graph_service.store.encoded import EncodedStatements, encode_statements
 from graph_service.store.neo4j import batch as neo4j_batch
 from graph_service.store.neo4j import load as neo4j_load
 from graph_service.store.protocol import Batch, Conflict, LoadCounts, Store
@@ -77,6 +78,32 @@ def test_the_first_statement_of_an_id_is_kept(
     assert conflicts == [Conflict("s", False, A, 7, A, 4)]
     assert counts == LoadCounts(1, 0, 1, 0, 0, 1)
     assert tails == {"s Q2"}
+
+
+def test_a_batch_that_comes_encoded_is_written_without_decoding_it(
+    store: Store, graph_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches = (
+        document(claim("a", "Q2"), claim("b", "Q3"), line=4),
+        # Another document of Q1, left out, beside one of Q4 that has no terms.
+        Batch(
+            statements=[claim("a", "Q5"), claim("c", "Q6", head="Q4")],
+            documents=frozenset({"Q1", "Q4"}),
+            source=A,
+            lines=[7, 8],
+        ),
+    )
+    expected = load(store, f"{graph_name}-plain", *batches)
+    encoded = [replace(one, statements=encode_statements(one.statements)) for one in batches]
+    with monkeypatch.context() as patch:
+        patch.setattr(EncodedStatements, "_statement", None)
+        with store.begin_load(graph_name, owner="test", source="test") as session:
+            for batch in encoded:
+                session.write(batch)
+            session.finish()
+            session.abort()
+    assert load(store, graph_name, *encoded) == expected
+    assert expected[1] == [Conflict("Q1", True, A, 7, A, 4)]
 
 
 def test_places_of_both_files_are_told(store: Store, graph_name: str) -> None:

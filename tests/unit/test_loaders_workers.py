@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from graph_service import worker_pool
 from graph_service.errors import SetupError
+from graph_service.model.identity import key64
 from graph_service.model.statement import Rank, Reference, Snak, Statement, make_statement
 from graph_service.model.values import EntityValue, Quantity, StringValue, Time
 from graph_service.store import open_store
@@ -201,8 +202,24 @@ def test_encoded_statements_are_the_statements(parts: list[list[Statement]]) -> 
     if flat:
         assert joined[-1] == flat[-1]
     assert isinstance(joined, EncodedStatements)
-    assert joined.sums == encode_statements(flat).sums
+    assert joined.sums.tolist() == encode_statements(flat).sums.tolist()
     assert list(join_statements([*parts, encode_statements([])])) == flat
+
+
+@given(st.lists(statements, max_size=6), st.data())
+def test_statements_at_some_places_are_encoded_as_if_they_were_all(
+    items: list[Statement], data: st.DataObject
+) -> None:
+    places = sorted(data.draw(st.sets(st.integers(0, len(items) - 1)) if items else st.just(set())))
+    assert encode_statements(items).at(places) == encode_statements([items[one] for one in places])
+
+
+def test_the_line_of_an_entity_is_that_of_its_first_statement() -> None:
+    encoded = encode_statements(
+        [make_statement(head, "P1", EntityValue("Q9")) for head in ("Q1", "Q2", "Q2")]
+    )
+    assert encoded.line_of(key64("Q2"), [3, 5, 6]) == 5
+    assert encoded.line_of(key64("Q9"), [3, 5, 6]) == encoded.line_of(key64("Q2"), []) == 0
 
 
 def test_both_ways_into_a_store_are_one(tmp_store: Store) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import compress
 from typing import Any
 
 import neo4j
@@ -12,7 +13,7 @@ import orjson
 
 from graph_service.model.identity import key64
 from graph_service.model.statement import Entity, Standing, entity_content_hash
-from graph_service.model.values import EntityValue
+from graph_service.store.encoded import EncodedStatements, encode_statements
 from graph_service.store.hashes import collision
 from graph_service.store.neo4j.driver import in_chunks, rows_of
 from graph_service.store.neo4j.journal import (
@@ -30,13 +31,13 @@ from graph_service.store.neo4j.journal import (
 )
 from graph_service.store.neo4j.rows import (
     ENTITY_COLUMNS,
-    StatementRow,
     bare_properties,
     checked_key,
     entity_of_row,
     entity_properties,
     journal_rows,
-    statement_row,
+    literal_properties,
+    relationship_rows,
     words_of,
 )
 from graph_service.store.neo4j.schema import hex_key, key_of_hex
@@ -62,8 +63,6 @@ class BatchWork:
         self._edition = edition
         self._number = number
         self._batch = batch
-        self._known = known
-        self.mentioned: dict[str, int] = {}
         self.outdated = 0
         self.conflicting = 0
         self.statement_count = 0
@@ -73,41 +72,36 @@ class BatchWork:
         self._document_keys = {
             id_: checked_key(id_, "a document's id") for id_ in sorted(batch.documents)
         }
-        for item in batch.statements:
-            self._mention(item.head)
-            if isinstance(item.value, EntityValue):
-                self._mention(item.value.id)
-        # Prepared before the transaction, so that its locks are held for the writing alone.
-        keys = _Both(known, self.mentioned)
-        self._rows = [statement_row(item, keys) for item in batch.statements]
+        # Encoded before the transaction, so that its locks are held for the writing alone.
+        self._encoded = encode_statements(batch.statements)
+        self.mentioned = {
+            id_: key for id_, key in self._encoded.entity_keys.items() if id_ not in known
+        }
 
-    def _mention(self, id_: str) -> None:
-        if id_ not in self._known and id_ not in self.mentioned:
-            self.mentioned[id_] = checked_key(id_, "an entity id")
+    @property
+    def relation_ids(self) -> Sequence[str]:
+        """The relations of the batch's statements."""
+        return self._encoded.relation_ids
 
     def run(self, tx: neo4j.Transaction, types: Mapping[str, str], base: BaseContents, /) -> None:
         """Writes the batch and its journal."""
         entities, outdated, conflicts = self._write_entities(tx)
         conflicting = {conflict[0] for conflict in conflicts} & self._batch.documents
         left_out = outdated | conflicting
-        rows, lines = self._rows, self._batch.lines
+        encoded, lines, mentioned = self._encoded, self._batch.lines, self.mentioned
         self.outdated = self.conflicting = 0
-        mentioned = self.mentioned
         if left_out:
-            items = self._batch.statements
-            self.outdated = sum(item.head in outdated for item in items)
-            self.conflicting = sum(item.head in conflicting for item in items)
-            places = [place for place, item in enumerate(items) if item.head not in left_out]
-            rows = [rows[place] for place in places]
+            keys = {key64(id_): id_ in outdated for id_ in left_out}
+            places = [place for place, head in enumerate(encoded.heads) if head not in keys]
+            self.outdated = sum(keys.get(head, False) for head in encoded.heads)
+            self.conflicting = len(encoded) - len(places) - self.outdated
+            encoded = encoded.at(places)
             lines = [lines[place] for place in places] if lines else ()
-            kept = {items[place].head for place in places} | {
-                value.id for place in places if isinstance(value := items[place].value, EntityValue)
-            }
-            mentioned = {id_: key for id_, key in mentioned.items() if id_ in kept}
-        self.statement_count = len(rows)
+            mentioned = {id_: key for id_, key in mentioned.items() if id_ in encoded.entity_keys}
+        self.statement_count = len(encoded)
         contents = {key: content for key, content, _ in entities}
         entities += self._write_mentioned(tx, mentioned)
-        journal = self._write_statements(tx, rows, types, base)
+        journal = self._write_statements(tx, encoded, types, base)
         rows_of(
             tx,
             "CREATE (j:LoadJournal) SET j = $row",
@@ -150,10 +144,10 @@ class BatchWork:
         if ids:
             documents["head"] = keys
             documents["whole"] = [id_ in self._document_keys and id_ not in left_out for id_ in ids]
-            documents["line"] = [
-                lines[id_] if id_ in lines else self._batch.line_of(id_) for id_ in ids
-            ]
-            documents["content"] = words_of([contents.get(key, bytes(16)) for key in keys])
+            documents["line"] = [lines[id_] if id_ in lines else self._line_of(id_) for id_ in ids]
+            documents["content"] = words_of(
+                b"".join([contents.get(key, bytes(16)) for key in keys])
+            )
         return documents
 
     def _write_entities(
@@ -230,6 +224,9 @@ class BatchWork:
     def _entity_lines(self) -> Sequence[int]:
         return self._batch.entity_lines or (0,) * len(self._batch.entities)
 
+    def _line_of(self, id_: str) -> int:
+        return self._encoded.line_of(key64(id_), self._batch.lines)
+
     def _conflicts(
         self,
         tx: neo4j.Transaction,
@@ -262,7 +259,7 @@ class BatchWork:
                 record, line = records[id_]
                 [given] = earlier[0][earlier[0]["head"] == key64(id_)][-1:]
                 if self._differs(id_, record, given, earlier[1]):
-                    line = line or self._batch.line_of(id_)
+                    line = line or self._line_of(id_)
                     conflicts.append((id_, True, self._number, line, number, int(given["line"])))
         return conflicts
 
@@ -281,7 +278,10 @@ class BatchWork:
             (int(row["key"]), row["content"].tobytes())
             for row in statements[statements["head"] == key]
         }
-        return before != {(row.key, row.content) for row in self._rows if row.head == key}
+        encoded = self._encoded
+        own = encoded.at([place for place, head in enumerate(encoded.heads) if head == key])
+        journal = journal_rows(own)
+        return before != {(int(row["key"]), row["content"].tobytes()) for row in journal}
 
     def _find(self, tx: neo4j.Transaction, keys: Mapping[str, int]) -> list[list[Any]]:
         """Returns the nodes there are of some ids; raises if a key is another id's."""
@@ -320,34 +320,38 @@ class BatchWork:
     def _write_statements(
         self,
         tx: neo4j.Transaction,
-        rows: list[StatementRow],
+        encoded: EncodedStatements,
         types: Mapping[str, str],
         base: BaseContents,
     ) -> Rows:
-        journal = journal_rows(rows, STATEMENT_ROW)
+        journal = journal_rows(encoded)
         # Of repeats the first one stays, but for those of another head.
-        first = np.zeros(len(rows), dtype=np.bool_)
-        places = range(len(rows) - 1, -1, -1)
-        first[list({(rows[place].key, rows[place].head): place for place in places}.values())] = (
-            True
-        )
+        first = np.zeros(len(encoded), dtype=np.bool_)
+        ends = zip(reversed(encoded.keys), reversed(encoded.heads), strict=True)
+        first[list(dict(zip(ends, range(len(encoded) - 1, -1, -1), strict=True)).values())] = True
         create = first & ~base.has(journal["key"], journal["content"])
         journal["flags"] |= np.where(create, CREATED, 0).astype(np.uint8)
         links: list[dict[str, Any]] = []
         literals: list[dict[str, Any]] = []
         prefix, number = f"{self._edition}:", self._number
-        for place in np.flatnonzero(create).tolist():
-            row = rows[place]
-            out: dict[str, Any] = {
-                "a": prefix + hex_key(row.head),
-                "t": types[row.relation],
-                "p": row.properties | {"batch": number},
+        for row in compress(relationship_rows(encoded), create.tolist()):
+            id_, key, head, tail, relation, rank, value, qualifiers, references, context = row
+            properties: dict[str, Any] = {
+                "id": id_,
+                "key": key,
+                "relation": relation,
+                "rank": rank.value,
+                "qualifiers": qualifiers,
+                "references": references,
+                "context": context,
+                "batch": number,
             }
-            if row.literal is None:
-                out["b"] = prefix + hex_key(row.tail)
+            out = {"a": prefix + hex_key(head), "t": types[relation], "p": properties}
+            if value is None:
+                out["b"] = prefix + hex_key(tail or 0)
                 links.append(out)
             else:
-                out["v"] = row.literal
+                out["v"] = literal_properties(value)
                 literals.append(out)
         self._in_portions(tx, _CREATE_LINKS, links)
         self._in_portions(tx, _CREATE_LITERALS, literals)
@@ -359,21 +363,10 @@ class BatchWork:
             rows_of(tx, query, {"rows": list(portion)})
 
 
-class _Both(dict[str, int]):
-    """Keys by id from two dicts, without copying the larger."""
-
-    def __init__(self, first: dict[str, int], second: dict[str, int]) -> None:
-        super().__init__(second)
-        self._first = first
-
-    def __missing__(self, id_: str) -> int:
-        return self._first[id_]
-
-
 def _entity_journal(entries: list[tuple[int, bytes, int]]) -> Rows:
     journal = np.zeros(len(entries), dtype=ENTITY_ROW)
     if entries:
         journal["key"] = [key for key, _, _ in entries]
-        journal["content"] = words_of([content for _, content, _ in entries])
+        journal["content"] = words_of(b"".join([content for _, content, _ in entries]))
         journal["bare"] = [bare for _, _, bare in entries]
     return journal

@@ -21,13 +21,12 @@ import numpy as np
 import orjson
 
 from graph_service import __version__
-from graph_service.model.graph import RANKS
 from graph_service.model.graph_info import GraphCounts, GraphInfo
 from graph_service.model.hashing import fingerprint
 from graph_service.model.identity import Fingerprints, key64
 from graph_service.model.statement import Entity, Standing, Statement, entity_content_hash
-from graph_service.model.values import EntityValue
 from graph_service.sorting import are_among
+from graph_service.store.encoded import encode_statements
 from graph_service.store.names import now_text
 from graph_service.store.neo4j.journal import (
     BARE,
@@ -47,7 +46,8 @@ from graph_service.store.neo4j.rows import (
     bare_properties,
     entity_properties,
     journal_rows,
-    statement_row,
+    literal_properties,
+    relationship_rows,
     words_of,
 )
 from graph_service.store.neo4j.schema import (
@@ -59,7 +59,6 @@ from graph_service.store.neo4j.schema import (
 )
 from graph_service.store.protocol import LoadCounts
 
-KEYS_KEPT = 500_000
 _ENTITY = ("key:ID", "graph", "id", "long_id", "kind", "terms", "bare:boolean",
            "named:boolean", "redirect", "label", "search")  # fmt: skip
 _LITERAL = (":ID", "value", "label", "type", "text")
@@ -114,7 +113,6 @@ class Neo4jCsvWriter:
             out = self._files.enter_context((folder / name).open("w", encoding="utf-8", newline=""))
             out.write(",".join(header) + "\n")
             self._out[name] = out
-        self._keys: dict[str, int] = {}
         self._types: dict[str, str] = {}
         self._own_types: set[str] = set()
         self._entity_rows = JournalFile(folder, ENTITY_ROW)
@@ -143,7 +141,7 @@ class Neo4jCsvWriter:
         rows["key"] = keys
         rows["bare"] = [JOURNAL_STANDINGS[standing] for standing in standings]
         if entities:
-            rows["content"] = words_of([entity_content_hash(entity) for entity in entities])
+            rows["content"] = words_of(b"".join(map(entity_content_hash, entities)))
         self._entity_rows.add(rows)
         self._content_sum += rows["content"].sum(axis=0, dtype=np.uint64)
         for entity, key, standing in zip(entities, keys, standings, strict=True):
@@ -171,33 +169,26 @@ class Neo4jCsvWriter:
     def statements(self, statements: Sequence[Statement], /) -> None:
         """Writes some statements; each comes once."""
         out, literals = self._out[STATEMENTS_FILE], self._out["literals.csv"]
-        if len(self._keys) > KEYS_KEPT:
-            self._keys.clear()
-        keys, prefix = self._keys, f"{self._edition}:"
-        for item in statements:
-            if item.head not in keys:
-                keys[item.head] = key64(item.head)
-            if type(item.value) is EntityValue and item.value.id not in keys:
-                keys[item.value.id] = key64(item.value.id)
-        rows = [statement_row(item, keys) for item in statements]
-        journal = journal_rows(rows, STATEMENT_ROW)
+        prefix = f"{self._edition}:"
+        encoded = encode_statements(statements)
+        journal = journal_rows(encoded)
         journal["flags"] |= CREATED
         self._statement_rows.add(journal)
         self._edge_sum += journal["edge"].sum(axis=0, dtype=np.uint64)
         self._content_sum += journal["content"].sum(axis=0, dtype=np.uint64)
         self._literals += int(np.count_nonzero(journal["flags"] & LITERAL))
         written: list[str] = []
-        for row in rows:
-            properties = row.properties
-            end = prefix + hex_key(row.tail)
-            if row.literal is not None:
-                end = f"{prefix}l{hex_key(row.key)}"
-                literals.write(_line(_LITERAL, {":ID": end, **row.literal}))
+        for row in relationship_rows(encoded):
+            id_, key, head, tail, relation, rank, value, qualifiers, references, context = row
+            if value is None:
+                end = prefix + hex_key(tail or 0)
+            else:
+                end = f"{prefix}l{hex_key(key)}"
+                literals.write(_line(_LITERAL, {":ID": end, **literal_properties(value)}))
             written.append(
-                f"{prefix}{hex_key(row.head)},{end},{self._type(row.relation)},"
-                f"{_cell(properties['id'])},{row.key},{_cell(row.relation)},"
-                f"{RANKS[row.rank_code].value},{_cell(properties.get('qualifiers'))},"
-                f"{_cell(properties.get('references'))},{_cell(properties.get('context'))},1\n"
+                f"{prefix}{hex_key(head)},{end},{self._type(relation)},"
+                f"{_cell(id_)},{key},{_cell(relation)},{rank.value},"
+                f"{_cell(qualifiers)},{_cell(references)},{_cell(context)},1\n"
             )
         out.write("".join(written))
 

@@ -144,7 +144,9 @@ def _wrong_statements(connection: Connection, info: GraphInfo, pages: Any) -> st
         right = found["key"] == keys
         right &= keys == np.array([row[0] for row in rows], dtype=np.int64)
         right &= found["head"] == np.array([key64(item.head) for item in items], dtype=np.int64)
-        right &= (found["content"] == words_of([content for _, content in hashes])).all(axis=1)
+        right &= (found["content"] == words_of(b"".join([content for _, content in hashes]))).all(
+            axis=1
+        )
         wrong += int(np.count_nonzero(~right))
     missing = len(pages) - seen
     if wrong:

@@ -146,7 +146,7 @@ class Neo4jLoadSession:
                 return
             encoded = None if checkpoint is None else orjson.dumps(dict(checkpoint)).decode()
             work = BatchWork(self._plan.edition, self._sequence + 1, batch, self._known)
-            unnamed = sorted({item.relation for item in batch.statements} - self._types.keys())
+            unnamed = sorted(set(work.relation_ids) - self._types.keys())
             if unnamed:
                 for relation in unnamed:
                     checked_key(relation, "a relation id")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import orjson
 
 from graph_service.errors import InputError
-from graph_service.model.graph import RANK_CODES
+from graph_service.model.graph import RANKS
 from graph_service.model.identity import MAX_ID_BYTES, check_text, key64
 from graph_service.model.statement import (
     Entity,
@@ -22,8 +21,6 @@ from graph_service.model.statement import (
     decode_entity,
     decode_references,
     decode_snaks,
-    encode_references,
-    encode_snaks,
     encode_terms,
 )
 from graph_service.model.values import (
@@ -32,12 +29,11 @@ from graph_service.model.values import (
     StringValue,
     decode_value,
     display_value,
-    encode_value,
     value_type,
 )
 from graph_service.store.decoding import decodes
-from graph_service.store.hashes import RANK_BYTES, statement_hashes
-from graph_service.store.neo4j.journal import LITERAL, RANK_SHIFT, Rows
+from graph_service.store.encoded import EncodedStatements
+from graph_service.store.neo4j.journal import LITERAL, RANK_SHIFT, STATEMENT_ROW, Rows
 from graph_service.store.neo4j.schema import hex_key, search_token, short_id
 from graph_service.store.protocol import EdgeRow
 from graph_service.store.search import indexed_names
@@ -51,114 +47,59 @@ EDGE_COLUMNS = """r.key, r.id, coalesce(a.long_id, a.id), r.relation, b.value,
     coalesce(b.long_id, b.id), r.rank"""
 """Of ``(a)-[r]->(b)``: what ``edge_of_row`` takes."""
 
+RelationshipRow = tuple[
+    str, int, int, int | None, str, Rank, str | None, str | None, str | None, str | None
+]
+"""Id, key, head, tail or None, relation, rank, value or None, qualifiers, references, context."""
+
 ENTITY_COLUMNS = "n.key, coalesce(n.long_id, n.id), n.kind, n.redirect, n.terms, n.bare, n.named"
 """Of an ``:Entity`` ``n``: what ``entity_of_row`` takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class StatementRow:
-    """A statement on its way in.
-
-    Attributes:
-        properties: Of its relationship, without its batch.
-        literal: Properties of its literal node; None where the value is an entity.
-        edge, content: Its two hashes, 16 bytes each.
-    """
-
-    key: int
-    head: int
-    tail: int
-    relation: str
-    properties: dict[str, Any]
-    literal: dict[str, Any] | None
-    rank_code: int
-    edge: bytes
-    content: bytes
-
-
-def statement_row(item: Statement, key_of: Mapping[str, int], /) -> StatementRow:
-    """Returns a statement's row; ``key_of`` has the keys of the entities it names.
-
-    Raises:
-        InputError: Text that no store can hold.
-    """
-    value = item.value
-    try:
-        encoded = encode_value(value)
-        qualifiers = encode_snaks(item.qualifiers) if item.qualifiers else None
-        references = encode_references(item.references) if item.references else None
-        edge, content = statement_hashes(
-            item.id,
-            item.head,
-            item.relation,
-            encoded,
-            RANK_BYTES[item.rank],
-            qualifiers,
-            references,
-            item.context,
-        )
-    except (UnicodeEncodeError, TypeError) as error:
-        raise InputError(
-            f"statement {item.id[:80]!r} holds text that cannot be stored: {error}"
-        ) from error
-    if "\x00" in item.id or "\x00" in item.relation or "\x00" in (item.context or ""):
-        raise InputError(f"statement {item.id[:80]!r} holds a NUL character")
-    for json in (encoded, qualifiers, references):
-        if json is not None and "\\u0000" in json and holds_nul(orjson.loads(json)):
-            raise InputError(f"a value of statement {item.id[:80]!r} holds a NUL character")
-    key = checked_key(item.id, "a statement id")
-    properties: dict[str, Any] = {
-        "id": item.id,
-        "key": key,
-        "relation": item.relation,
-        "rank": item.rank.value,
-    }
-    if qualifiers is not None:
-        properties["qualifiers"] = qualifiers
-    if references is not None:
-        properties["references"] = references
-    if item.context is not None:
-        properties["context"] = item.context
-    literal: dict[str, Any] | None = None
-    tail = key
-    if isinstance(value, EntityValue):
-        tail = key_of[value.id]
-    else:
-        literal = {"value": encoded, "label": display_value(value), "type": value_type(value)}
-        if isinstance(value, (StringValue, MonolingualText)):
-            literal["text"] = value.text
-    return StatementRow(
-        key,
-        key_of[item.head],
-        tail,
-        item.relation,
-        properties,
-        literal,
-        RANK_CODES[item.rank],
-        edge,
-        content,
+def relationship_rows(encoded: EncodedStatements, /) -> Iterator[RelationshipRow]:
+    """Yields what the relationship of each statement is created from."""
+    return zip(
+        encoded.ids,
+        encoded.keys,
+        encoded.heads,
+        encoded.tails,
+        map(encoded.relation_ids.__getitem__, encoded.relations),
+        map(RANKS.__getitem__, encoded.ranks),
+        encoded.values,
+        encoded.qualifiers,
+        encoded.sources,
+        encoded.contexts,
+        strict=True,
     )
 
 
-def journal_rows(rows: list[StatementRow], dtype: np.dtype[Any], /) -> Rows:
-    """Returns the journal of statement rows, not marked as created."""
-    journal = np.zeros(len(rows), dtype=dtype)
-    journal["key"] = [row.key for row in rows]
-    journal["head"] = [row.head for row in rows]
-    journal["tail"] = [row.tail for row in rows]
-    relation_keys = {relation: key64(relation) for relation in {row.relation for row in rows}}
-    journal["relation"] = [relation_keys[row.relation] for row in rows]
-    journal["edge"] = words_of([row.edge for row in rows])
-    journal["content"] = words_of([row.content for row in rows])
-    journal["flags"] = [
-        (0 if row.literal is None else LITERAL) | row.rank_code << RANK_SHIFT for row in rows
-    ]
+def literal_properties(encoded: str, /) -> dict[str, Any]:
+    """Returns the properties of the node of an encoded value that is no entity."""
+    value = decode_value(encoded)
+    properties = {"value": encoded, "label": display_value(value), "type": value_type(value)}
+    if isinstance(value, (StringValue, MonolingualText)):
+        properties["text"] = value.text
+    return properties
+
+
+def journal_rows(encoded: EncodedStatements, /) -> Rows:
+    """Returns the journal of statements, ``STATEMENT_ROW``, not marked as created."""
+    journal = np.zeros(len(encoded), dtype=STATEMENT_ROW)
+    if not len(encoded):
+        return journal
+    is_literal = np.array([tail is None for tail in encoded.tails])
+    journal["key"] = journal["tail"] = encoded.keys
+    journal["tail"][~is_literal] = [tail for tail in encoded.tails if tail is not None]
+    journal["head"] = encoded.heads
+    journal["relation"] = np.array([key64(one) for one in encoded.relation_ids])[encoded.relations]
+    journal["edge"], journal["content"] = words_of(encoded.edges), words_of(encoded.contents)
+    journal["flags"] = np.where(is_literal, LITERAL, 0) | np.array(encoded.ranks) << RANK_SHIFT
     return journal
 
 
-def words_of(hashes: list[bytes], /) -> Any:
-    """Returns 16-byte hashes as two 64-bit words each."""
-    return np.frombuffer(b"".join(hashes), dtype="<u8").reshape(-1, 2)
+def words_of(hashes: bytes, /) -> Any:
+    """Returns 16-byte hashes, one after the other, as two 64-bit words each."""
+    return np.frombuffer(hashes, dtype="<u8").reshape(-1, 2)
 
 
 def checked_key(id_: str, what: str, /) -> int:

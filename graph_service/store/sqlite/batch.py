@@ -9,14 +9,12 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-import numpy as np
 import orjson
 
 from graph_service.errors import InputError, StoreError
 from graph_service.model.identity import check_text, key64
 from graph_service.model.statement import (
     Entity,
-    Statement,
     encode_terms,
 )
 from graph_service.store.encoded import EncodedStatements, encode_statements, id_key
@@ -82,6 +80,7 @@ class PreparedBatch:
 
     def __init__(self, batch: Batch, number: int, known: KnownIds, sequence: int) -> None:
         self._batch = batch
+        self._encoded = encode_statements(batch.statements)
         self._number = number
         self._known = known
         self._sequence = sequence
@@ -103,25 +102,23 @@ class PreparedBatch:
         for id_ in batch.documents:
             check_text(id_, what="a document's id")
         outdated, conflicting = self._write_entities(connection)
-        statements: Sequence[Statement] = batch.statements
-        lines: Sequence[int] = batch.lines
-        left_out = Counter[str]()
+        encoded, lines = self._encoded, batch.lines
+        left_out = Counter[int]()
         if outdated or conflicting:
-            heads = [item.head for item in statements]
-            left_out.update(head for head in heads if head in outdated or head in conflicting)
+            keys = {key64(id_) for id_ in outdated | conflicting}
+            left_out.update(head for head in encoded.heads if head in keys)
             if left_out:
-                kept = [place for place, head in enumerate(heads) if head not in left_out]
-                statements = [statements[place] for place in kept]
+                kept = [place for place, head in enumerate(encoded.heads) if head not in left_out]
+                encoded = encoded.at(kept)
                 lines = [lines[place] for place in kept] if lines else ()
-        encoded = encode_statements(statements)
         first_row = self._write_place(connection, lines)
         self._write_documents(connection, encoded, first_row, outdated | conflicting)
         self._write_statements(connection, encoded)
         return Written(
             len(encoded),
-            sum(left_out[id_] for id_ in outdated),
-            sum(left_out[id_] for id_ in conflicting),
-            np.frombuffer(encoded.sums, dtype=np.uint64),
+            sum(left_out[key64(id_)] for id_ in outdated),
+            sum(left_out[key64(id_)] for id_ in conflicting),
+            encoded.sums,
         )
 
     def _write_place(self, connection: sqlite3.Connection, lines: Sequence[int]) -> int:
@@ -145,7 +142,7 @@ class PreparedBatch:
         whole = self._batch.documents - left_out
         records = dict(self._records)
         for id_ in whole - records.keys():
-            records[id_] = self._batch.line_of(id_), b""
+            records[id_] = self._line_of(id_), b""
         if not records:
             return
         begin: dict[int, int] = {}
@@ -295,12 +292,15 @@ class PreparedBatch:
                 continue
             if self._differs(connection, id_, record, earlier):
                 conflicting.add(id_)
-                line = line or batch.line_of(id_)
+                line = line or self._line_of(id_)
                 connection.execute(
                     of_edition(INSERT_CONFLICT, self._number),
                     (id_, True, self._sequence, line, earlier.batch, earlier.line),
                 )
         return conflicting
+
+    def _line_of(self, id_: str) -> int:
+        return self._encoded.line_of(key64(id_), self._batch.lines)
 
     def _differs(
         self, connection: sqlite3.Connection, id_: str, entity: Entity | None, earlier: _Given
@@ -314,11 +314,14 @@ class PreparedBatch:
             return True
         if id_ not in self._batch.documents or earlier.first_row is None:
             return False
+        key = key64(id_)
         rows = connection.execute(
             of_edition(_SELECT_STATEMENTS, self._number),
-            (earlier.begin_row or 0, earlier.end_row or -1, key64(id_)),
+            (earlier.begin_row or 0, earlier.end_row or -1, key),
         ).fetchall()
-        own = encode_statements([item for item in self._batch.statements if item.head == id_])
+        own = self._encoded.at(
+            [place for place, head in enumerate(self._encoded.heads) if head == key]
+        )
         relations = map(own.relation_ids.__getitem__, own.relations)
         columns = (own.tails, own.values, own.ranks, own.qualifiers, own.sources, own.contexts)
         return set(rows) != set(zip(own.keys, relations, *columns, strict=True))
