@@ -56,8 +56,6 @@ class LoadOptions:
         batch_size: Statements a transaction, at most 20,000.
         workers: None for one a core, four at most. What comes of it is the same.
         limits: What a source may ask of memory.
-        max_held_triples: Triples of Wikidata's full RDF that are held at a time, since one
-            statement's parts may lie far apart.
         endpoint: How a source such as ``wikidata:Q42`` is read; only for those.
         neo4j: How a graph in a Neo4j (``bolt://host``) is read; only for those.
     """
@@ -134,7 +132,6 @@ class LoadOptions:
         least=0,
     )
     limits: SourceLimits = field(default_factory=SourceLimits)
-    max_held_triples: int = 5_000_000
     endpoint: EndpointOptions | None = None
     neo4j: Neo4jOptions | None = None
 

@@ -65,6 +65,16 @@ def missing(reason: str) -> NoReturn:
     pytest.skip(reason)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def rejects_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Lets loads that name no place for rejects share none with the tests that run beside."""
+    path = tmp_path_factory.mktemp("rejects") / "rejects.jsonl"
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("loaders.load", "loaders.pageviews.load", "loaders.passages.load"):
+            patch.setattr(f"{module}.DEFAULT_REJECTS_PATH", path)
+        yield
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of real data: ``GRAPH_SERVICE_TEST_DATA``, else ``../shared/data``."""

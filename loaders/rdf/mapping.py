@@ -121,6 +121,11 @@ class Mapper:
         self._terms = TermGatherer()
         self._parsed = Parsed()
 
+    def close(self) -> None:
+        """Gives back what holds parts of full statements."""
+        if self.nodes is not None:
+            self.nodes.close()
+
     def begin(self, parsed: Parsed, /, *, check_text: bool) -> None:
         """Starts a block; ``check_text`` says whether its text may be what no store can hold."""
         self._parsed = parsed

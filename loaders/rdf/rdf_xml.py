@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from typing import Any
 
 import pyoxigraph as ox
@@ -31,29 +32,29 @@ def read_rdf_xml(
         if triples and not any(map(_names_resource, triples)):
             # So rdflib reads XML of any kind, in which nothing has an id to be found by.
             triples, problem = [], "no RDF/XML with resources: all it describes is blank nodes"
-    mapper = mapper_of(source, options, hold_truthy=hold_truthy)
-    mapper.number_blank_nodes = True
-    mapper.wikidata |= holds_wikidata(data)
-    done = int(start.get("triples", 0))
-    if problem:
-        parsed.rejects.append(Reject(source.name, at_line, 0, problem))
-    mapper.begin(parsed, check_text=True)
-    for count, text in enumerate(triples, start=1):
-        reason = _add(text, mapper, parsed)
-        if reason:
-            parsed.rejects.append(Reject(source.name, 0, 0, reason, excerpt(text)))
-        if count % CHUNK_TRIPLES == 0:
-            mapper.end()
-            parsed.position = {"triples": count}
-            if count > done:
-                yield parsed
-            parsed = Parsed(terms_only=True)
-            mapper.begin(parsed, check_text=True)
-    mapper.end()
-    parsed.position = {"triples": len(triples), "last": True}
-    if not start.get("last"):
-        yield parsed
-    yield from node_pieces(mapper)
+    with closing(mapper_of(source, options, hold_truthy=hold_truthy)) as mapper:
+        mapper.number_blank_nodes = True
+        mapper.wikidata |= holds_wikidata(data)
+        done = int(start.get("triples", 0))
+        if problem:
+            parsed.rejects.append(Reject(source.name, at_line, 0, problem))
+        mapper.begin(parsed, check_text=True)
+        for count, text in enumerate(triples, start=1):
+            reason = _add(text, mapper, parsed)
+            if reason:
+                parsed.rejects.append(Reject(source.name, 0, 0, reason, excerpt(text)))
+            if count % CHUNK_TRIPLES == 0:
+                mapper.end()
+                parsed.position = {"triples": count}
+                if count > done:
+                    yield parsed
+                parsed = Parsed(terms_only=True)
+                mapper.begin(parsed, check_text=True)
+        mapper.end()
+        parsed.position = {"triples": len(triples), "last": True}
+        if not start.get("last"):
+            yield parsed
+        yield from node_pieces(mapper)
 
 
 def _names_resource(triple: str) -> bool:

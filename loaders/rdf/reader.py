@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 import pyoxigraph as ox
@@ -51,7 +53,7 @@ def without_mark(data: bytes, /) -> bytes:
 
 def mapper_of(source: ByteSource, options: LoadOptions, /, *, hold_truthy: bool) -> Mapper:
     """Returns the mapper of a document's triples; one that gathers full Wikidata statements."""
-    nodes = StatementNodes(limit=options.max_held_triples) if hold_truthy else None
+    nodes = StatementNodes() if hold_truthy else None
     return _triple_reader(source, options, ox.RdfFormat.TURTLE).mapper(nodes)
 
 
@@ -145,13 +147,13 @@ def _read_lines(
 
     The fourth term of a quad is the statement's context.
     """
-    mapper = mapper_of(source, options, hold_truthy=hold_truthy)
     reader = _triple_reader(source, options, format_)
-    for block in line_blocks(
-        source, offset=int(start.get("offset", 0)), line=int(start.get("line", 1))
-    ):
-        yield reader.read(block, mapper)
-    yield from node_pieces(mapper)
+    with closing(mapper_of(source, options, hold_truthy=hold_truthy)) as mapper:
+        for block in line_blocks(
+            source, offset=int(start.get("offset", 0)), line=int(start.get("line", 1))
+        ):
+            yield reader.read(block, mapper)
+        yield from node_pieces(mapper)
 
 
 read_ntriples = partial(_read_lines, format_=ox.RdfFormat.N_TRIPLES)
@@ -207,13 +209,16 @@ def reason_of(error: SyntaxError, /) -> str:
 
 def node_pieces(mapper: Mapper, /) -> Iterator[Parsed]:
     """Yields the full Wikidata statements, whose parts may lie anywhere in the document."""
-    if mapper.nodes is None:
+    nodes = mapper.nodes
+    if nodes is None:
         return
-    statements, skipped = mapper.nodes.statements()
-    for first in range(0, max(1, len(statements)), _PIECE_STATEMENTS):
-        piece = Parsed(terms_only=True, statements=statements[first : first + _PIECE_STATEMENTS])
-        if first == 0:
-            piece.skipped.update(skipped)
+    statements = nodes.statements()
+    while True:
+        piece = Parsed(terms_only=True, statements=list(islice(statements, _PIECE_STATEMENTS)))
+        piece.skipped.update(nodes.skipped)
+        nodes.skipped.clear()
         if piece.statements:
             piece.forms.add(FULL)
         yield piece
+        if len(piece.statements) < _PIECE_STATEMENTS:
+            return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -52,14 +53,14 @@ def _read(
 
     The name of a TriG graph is its statements' context.
     """
-    mapper = mapper_of(source, options, hold_truthy=hold_truthy)
-    mapper.number_blank_nodes = True
-    document = _Document(source, options, mapper, format_)
     done = int(start.get("triples", 0))
-    for parsed in document.read():
-        if int(parsed.position["triples"]) > done or parsed.position.get("last"):
-            yield parsed
-    yield from node_pieces(mapper)
+    with closing(mapper_of(source, options, hold_truthy=hold_truthy)) as mapper:
+        mapper.number_blank_nodes = True
+        document = _Document(source, options, mapper, format_)
+        for parsed in document.read():
+            if int(parsed.position["triples"]) > done or parsed.position.get("last"):
+                yield parsed
+        yield from node_pieces(mapper)
 
 
 read_turtle = partial(_read, format_=ox.RdfFormat.TURTLE)

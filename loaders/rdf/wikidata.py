@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 import pyoxigraph as ox
 
-from graph_service.errors import InputError
 from graph_service.model.identity import normalise_statement_guid
 from graph_service.model.statement import Rank, Reference, Snak, Statement, make_statement
 from graph_service.model.values import (
@@ -28,6 +28,7 @@ from graph_service.model.values import (
     Value,
     encode_value,
 )
+from loaders.rdf.node_file import NodeFile, NodeTriple
 from loaders.rdf.values import (
     ENTITY,
     GENID,
@@ -70,54 +71,38 @@ def holds_full_statements(head: bytes, /) -> bool:
 
 
 class StatementNodes:
-    """Parts of full statements, gathered until the end of a document.
+    """Parts of full statements, gathered until the end of a document. Close it in the end."""
 
-    Args:
-        limit: Triples held at most.
-    """
+    def __init__(self) -> None:
+        self._file = NodeFile()
+        self.skipped: Counter[str] = Counter()
+        """What was left out of the statements read so far, by reason."""
 
-    def __init__(self, *, limit: int) -> None:
-        self._limit = limit
-        self._held = 0
-        self._owners: dict[str, tuple[str, str]] = {}
-        self._parts: dict[str, list[tuple[str, object]]] = {}
-        self._skipped: Counter[str] = Counter()
-
-    def _count(self) -> None:
-        self._held += 1
-        if self._held > self._limit:
-            raise InputError(
-                f"more than {self._limit} triples of full Wikidata statements in one document",
-                argument="max_held_triples",
-                hint="Load the JSON of these entities, the truthy RDF, or one file an entity.",
-            )
+    def close(self) -> None:
+        """Gives the temporary file back."""
+        self._file.close()
 
     def add_statement(self, head: str, property_: str, node: str, /) -> None:
         """Notes that a statement node belongs to an entity."""
-        self._count()
-        self._owners[node] = (head, property_)
+        self._file.add_owner(node, head, property_)
 
     def add_part(self, node: str, predicate: str, object_: object, /) -> None:
         """Notes a triple of a statement, reference or value node."""
-        self._count()
-        self._parts.setdefault(node, []).append((predicate, object_))
+        self._file.add(node, predicate, object_, is_statement=node.startswith(STATEMENT))
 
-    def statements(self) -> tuple[list[Statement], Counter[str]]:
-        """Returns the statements in order of their node, and what was left out by reason."""
-        skipped = self._skipped
-        found = [
-            statement
-            for node in sorted(self._owners)
-            if (statement := self._statement(node)) is not None
-        ]
-        for node in sorted(self._parts):
-            if node.startswith(STATEMENT) and node not in self._owners:
-                skipped["statement nodes that no entity names"] += 1
-        return found, skipped
+    def statements(self) -> Iterator[Statement]:
+        """Yields the statements in the order in which entities name them."""
+        self._file.end()
+        for node, head, property_ in self._file.owners():
+            statement = self._statement(node, head, property_)
+            if statement is not None:
+                yield statement
+        orphans = self._file.orphan_count()
+        if orphans:
+            self.skipped["statement nodes that no entity names"] += orphans
 
-    def _statement(self, node: str) -> Statement | None:
-        head, property_ = self._owners[node]
-        values = _Values(self._parts, self._skipped)
+    def _statement(self, node: str, head: str, property_: str) -> Statement | None:
+        values = _Values(self._file, self.skipped)
         rank = Rank.NORMAL
         qualifier_terms: dict[str, list[Value]] = {}
         references: list[Reference] = []
@@ -125,23 +110,23 @@ class StatementNodes:
         grouped = values.group(node)
         for predicate, objects in grouped.items():
             if predicate == WIKIBASE + "rank":
-                iris = [object_.value for object_ in objects if type(object_) is ox.NamedNode]
-                rank = next((_RANKS[iri] for iri in iris if iri in _RANKS), rank)
+                iris = [object_.iri for object_ in objects if object_.iri in _RANKS]
+                rank = _RANKS[iris[0]] if iris else rank
             elif predicate == _DERIVED:
                 references.extend(
-                    self._reference(object_.value, values)
+                    self._reference(object_.iri, values)
                     for object_ in objects
-                    if type(object_) is ox.NamedNode
+                    if object_.iri is not None
                 )
             elif predicate == RDF + "type":
                 for object_ in objects:
-                    iri = object_.value if type(object_) is ox.NamedNode else ""
-                    if iri.startswith(_NOVALUE):
-                        of = iri[len(_NOVALUE) :]
-                        if of == property_ and _PROP + "statement/" + of not in grouped:
-                            value = NoValue()
-                        else:
-                            qualifier_terms.setdefault(of, []).append(NoValue())
+                    of = _relation_without_value(object_)
+                    if of is None:
+                        continue
+                    if of == property_ and _PROP + "statement/" + of not in grouped:
+                        value = NoValue()
+                    else:
+                        qualifier_terms.setdefault(of, []).append(NoValue())
             elif predicate.startswith(_PROP + "statement/"):
                 found = values.of(grouped, "statement", predicate)
                 if found:
@@ -151,9 +136,9 @@ class StatementNodes:
                 if found:
                     qualifier_terms.setdefault(predicate.rpartition("/")[2], []).extend(found)
             elif not predicate.startswith(WIKIBASE):
-                self._skipped["triples of statement nodes outside Wikibase's model"] += 1
+                self.skipped["triples of statement nodes outside Wikibase's model"] += 1
         if value is None:
-            self._skipped["statement nodes without a value"] += 1
+            self.skipped["statement nodes without a value"] += 1
             return None
         qualifiers = [
             Snak(relation, one)
@@ -175,20 +160,23 @@ class StatementNodes:
         parts: list[Snak] = []
         grouped = values.group(node)
         if not grouped:
-            self._skipped["references whose parts are not in the file"] += 1
+            self.skipped["references whose parts are not in the file"] += 1
         for predicate in grouped:
             if predicate.startswith(_PROP + "reference/"):
                 found = values.of(grouped, "reference", predicate)
                 relation = predicate.rpartition("/")[2]
                 parts.extend(Snak(relation, value) for value in found)
             elif predicate == RDF + "type":
-                parts.extend(
-                    Snak(object_.value[len(_NOVALUE) :], NoValue())
-                    for object_ in grouped[predicate]
-                    if type(object_) is ox.NamedNode and object_.value.startswith(_NOVALUE)
-                )
+                relations = map(_relation_without_value, grouped[predicate])
+                parts.extend(Snak(of, NoValue()) for of in relations if of is not None)
         parts.sort(key=lambda snak: (property_order(snak.relation), encode_value(snak.value)))
         return Reference(tuple(parts))
+
+
+def _relation_without_value(type_: NodeTriple) -> str | None:
+    """Returns the relation of which a type says that it has no value, or None."""
+    iri = type_.iri or ""
+    return iri[len(_NOVALUE) :] if iri.startswith(_NOVALUE) else None
 
 
 def property_order(id_: str, /) -> tuple[int, str]:
@@ -200,26 +188,38 @@ def property_order(id_: str, /) -> tuple[int, str]:
 def wikidata_value(object_: object, /) -> Value:
     """Returns the value of a triple of Wikidata that leads to no node of its own."""
     if type(object_) is ox.NamedNode:
-        return SomeValue() if GENID.match(object_.value) else wikidata_resource_value(object_.value)
+        return _resource_value(object_.value)
     if type(object_) is ox.Literal:
         return literal_value(object_.value, object_.datatype.value, object_.language, wikidata=True)
     return SomeValue()
 
 
+def _resource_value(iri: str) -> Value:
+    return SomeValue() if GENID.match(iri) else wikidata_resource_value(iri)
+
+
+def _simple_value(triple: NodeTriple) -> Value:
+    if triple.iri is not None:
+        return _resource_value(triple.iri)
+    if triple.text is None or triple.datatype is None:
+        return SomeValue()
+    return literal_value(triple.text, triple.datatype, triple.language, wikidata=True)
+
+
 class _Values:
     """Values of the nodes' predicates, from the value nodes where there are any."""
 
-    def __init__(self, parts: dict[str, list[tuple[str, object]]], skipped: Counter[str]) -> None:
-        self._parts = parts
+    def __init__(self, file: NodeFile, skipped: Counter[str]) -> None:
+        self._file = file
         self._skipped = skipped
 
-    def group(self, node: str) -> dict[str, list[object]]:
-        grouped: dict[str, list[object]] = {}
-        for predicate, object_ in self._parts.get(node, ()):
-            grouped.setdefault(predicate, []).append(object_)
+    def group(self, node: str) -> dict[str, list[NodeTriple]]:
+        grouped: dict[str, list[NodeTriple]] = {}
+        for triple in self._file.triples_of(node):
+            grouped.setdefault(triple.predicate, []).append(triple)
         return grouped
 
-    def of(self, grouped: dict[str, list[object]], kind: str, predicate: str) -> list[Value]:
+    def of(self, grouped: dict[str, list[NodeTriple]], kind: str, predicate: str) -> list[Value]:
         """Returns the values of ``prop/<kind>/P1``; none for its value and normalised copies."""
         rest = predicate[len(_PROP) + len(kind) + 1 :]
         if rest.startswith("value-normalized/"):
@@ -228,7 +228,7 @@ class _Values:
             simple = f"{_PROP}{kind}/{rest[len('value/') :]}"
             # The simple triple leads to the full one; alone, the full one counts by itself.
             return [] if simple in grouped else self._full(grouped[predicate])
-        simple_values = [wikidata_value(object_) for object_ in grouped[predicate]]
+        simple_values = list(map(_simple_value, grouped[predicate]))
         full = self._full(grouped.get(f"{_PROP}{kind}/value/{rest}", []))
         if not full:
             return simple_values
@@ -241,21 +241,16 @@ class _Values:
         # Two values of one property may share a simple form and differ in precision or unit.
         return by_text + full if len(full) >= typed else simple_values
 
-    def _full(self, objects: list[object]) -> list[Value]:
-        found: list[Value] = []
-        for object_ in objects:
-            if type(object_) is not ox.NamedNode:
-                continue
-            value = self._node_value(object_.value)
-            if value is not None:
-                found.append(value)
-        return found
+    def _full(self, triples: list[NodeTriple]) -> list[Value]:
+        found = [self._node_value(triple.iri) for triple in triples if triple.iri is not None]
+        return [value for value in found if value is not None]
 
     def _node_value(self, node: str) -> Value | None:
         texts: dict[str, str] = {}
-        for predicate, object_ in self._parts.get(node, ()):
-            if predicate.startswith(WIKIBASE) and isinstance(object_, (ox.NamedNode, ox.Literal)):
-                texts.setdefault(predicate[len(WIKIBASE) :], object_.value)
+        for triple in self._file.triples_of(node):
+            text = triple.iri if triple.datatype is None else triple.text
+            if text is not None and triple.predicate.startswith(WIKIBASE):
+                texts.setdefault(triple.predicate[len(WIKIBASE) :], text)
         if not texts:
             self._skipped["value nodes whose parts are not in the file"] += 1
             return None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
 
+from graph_service.errors import SetupError
 from graph_service.model.statement import Entity, EntityKind, Rank, Snak, Statement
 from graph_service.model.values import (
     Coordinates,
@@ -26,10 +27,12 @@ from graph_service.model.values import (
 from loaders.formats import Format
 from loaders.items import Parsed, Reject
 from loaders.options import LoadOptions
+from loaders.rdf import node_file
 from loaders.rdf import reader as rdf
 from loaders.rdf.rdf_xml import read_rdf_xml
 from loaders.rdf.turtle_reader import read_trig, read_turtle
 from loaders.rdf.values import literal_value, read_date
+from loaders.rdf.wikidata import StatementNodes
 from loaders.source import open_source
 from loaders.truthy import HeldTruthy
 
@@ -315,6 +318,77 @@ wds:orphan ps:P1 wd:Q1 .
         "truthy copies of full Wikidata statements": 1,
         "statement nodes that no entity names": 1,
     }
+
+
+TWO_STATEMENTS = """
+wd:Q42 p:P1 wds:Q42-D8404CDA-25E4-4334-AF13-A3290BCD9C0F ;
+  p:P2 wds:Q42-D8404CDA-25E4-4334-AF13-A3290BCD9C00 .
+wds:Q42-D8404CDA-25E4-4334-AF13-A3290BCD9C0F a wikibase:Statement ; ps:P1 wd:Q5 ;
+  pq:P3 [] , [] , "x" ; prov:wasDerivedFrom wdref:r .
+wds:Q42-D8404CDA-25E4-4334-AF13-A3290BCD9C00 a wikibase:Statement ; ps:P2 "y" ;
+  prov:wasDerivedFrom wdref:r .
+wdref:r pr:P248 wd:Q9 ; pr:P854 <http://a.example/> .
+"""
+
+
+def test_triples_of_full_statements_that_come_again_count_once(tmp_path: Path) -> None:
+    # As files of several entities have them that were put together.
+    text = WIKIDATA_PREFIXES + TWO_STATEMENTS
+    once = read(tmp_path, text.replace("[] , [] , ", ""), Format.TURTLE).statements
+    assert [len(one.references[0].parts) for one in once] == [2, 2]
+    again = text.replace("[] , [] , ", "") + TWO_STATEMENTS.replace("[] , [] , ", "")
+    assert read(tmp_path, again, Format.TURTLE).statements == once
+    # Two blank nodes are two values that are not known.
+    [first, _] = read(tmp_path, text, Format.TURTLE).statements
+    values = [one.value for one in first.qualifiers]
+    assert values == [StringValue("x"), SomeValue(), SomeValue()]
+
+
+def test_parts_of_full_statements_lie_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (
+        WIKIDATA_PREFIXES
+        + "".join(
+            f"wd:Q{n} p:P1 wds:Q{n}-D8404CDA-25E4-4334-AF13-A3290BCD9C0F .\n" for n in range(2_000)
+        )
+        + "".join(
+            f'wds:Q{n}-D8404CDA-25E4-4334-AF13-A3290BCD9C0F ps:P1 wd:Q{n + 1} ; pq:P2 "{n}" .\n'
+            for n in reversed(range(2_000))
+        )
+    )
+    expected = read(tmp_path, text, Format.TURTLE).statements
+    assert [one.value for one in expected] == [EntityValue(f"Q{n + 1}") for n in range(2_000)]
+    # Little of it in memory at a time, and nothing of it remembered.
+    for name, number in (
+        ("_CACHE_KIB", 40),
+        ("_ROWS", 7),
+        ("_KEPT_NODES", 0),
+        ("_KEPT_TRIPLES", 1),
+    ):
+        monkeypatch.setattr(node_file, name, number)
+    assert read(tmp_path, text, Format.TURTLE).statements == expected
+    # SQLite says so of a disk without room too.
+    monkeypatch.setattr(node_file, "_TABLES", f"PRAGMA max_page_count = 20; {node_file._TABLES}")
+    with pytest.raises(SetupError, match=r"no room .* full") as caught:
+        read(tmp_path, text, Format.TURTLE)
+    assert "TMPDIR" in (caught.value.hint or "")
+
+
+def test_the_file_is_given_back_where_a_load_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[bool] = []
+    monkeypatch.setattr(StatementNodes, "close", lambda self: closed.append(True))
+    path = tmp_path / "a.ttl"
+    path.write_text(WIKIDATA_PREFIXES + TWO_STATEMENTS)
+    with open_source(path) as source:
+        pieces = read_turtle(source, LoadOptions(), {}, hold_truthy=True)
+        next(pieces)
+        assert not closed
+        assert isinstance(pieces, Generator)
+        pieces.close()
+    assert closed
 
 
 def test_rdf_xml_by_rdflib_keeps_lexical_forms(tmp_path: Path) -> None:
