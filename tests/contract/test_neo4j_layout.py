@@ -363,7 +363,7 @@ def test_two_statement_ids_of_one_key_are_an_error(
 ) -> None:
     """A collision of keys is a hard error."""
     monkeypatch.setattr(
-        "graph_service.store.neo4j.rows.key64", lambda id_: 5 if id_ in "ab" else hash(id_) >> 8
+        "graph_service.store.encoded.key64", lambda id_: 5 if id_ in "ab" else hash(id_) >> 8
     )
     with own_store.begin_load(name, owner="o", source="s") as load:
         for id_ in "ab":
@@ -377,7 +377,8 @@ def test_two_statement_ids_of_one_key_are_an_error(
 def test_two_entity_ids_of_one_key_are_an_error(
     own_store: Neo4jStore, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_service.store.neo4j.rows.key64", lambda id_: len(id_))
+    for module in ("encoded", "neo4j.rows"):
+        monkeypatch.setattr(f"graph_service.store.{module}.key64", len)
     with own_store.begin_load(name, owner="o", source="s") as load:
         with pytest.raises(KeyCollisionError):
             load.write(Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"), id="abc")]))

@@ -297,7 +297,6 @@ def test_memory_of_an_export_for_neo4j_does_not_grow_with_the_graph(
 ) -> None:
     monkeypatch.setattr(journal_file, "RUN_ROWS", 500)
     monkeypatch.setattr(journal_file, "BLOCK_PAGE_BITS", 0)
-    monkeypatch.setattr(bulk_csv, "KEYS_KEPT", 500)
     load_graph(service.store, "one", [("Q1", "P1", "Q2")], [])
     info = service.graph("one")
     peaks = []
