@@ -63,6 +63,9 @@ class EncodedStatements(Sequence[Statement]):
     edges: bytes
     contents: bytes
     _id_of: dict[int, str] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _places: dict[int, list[int]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -107,16 +110,22 @@ class EncodedStatements(Sequence[Statement]):
             head: Key of the entity.
             lines: The line of each statement; empty where none is known.
         """
-        try:
-            return lines[self.heads.index(head)] if len(lines) else 0
-        except ValueError:
-            return 0
+        places = self.places_of(head) if len(lines) else ()
+        return lines[places[0]] if places else 0
+
+    def places_of(self, head: int, /) -> Sequence[int]:
+        """Returns where the statements of an entity stand, by its key, in their order."""
+        # Gathered once: a batch asks for each of its documents.
+        if not self._places:
+            for place, one in enumerate(self.heads):
+                self._places.setdefault(one, []).append(place)
+        return self._places.get(head, ())
 
     def at(self, places: Sequence[int], /) -> EncodedStatements:
         """Returns the statements at some places alone."""
         tails = [self.tails[place] for place in places]
         heads = array("q", (self.heads[place] for place in places))
-        named = {*heads, *tails}
+        id_of = self._entity_ids()
         numbers: dict[int, int] = {}
         relations = array(
             "I", (numbers.setdefault(self.relations[one], len(numbers)) for one in places)
@@ -133,7 +142,7 @@ class EncodedStatements(Sequence[Statement]):
             [self.sources[place] for place in places],
             [self.contexts[place] for place in places],
             [self.relation_ids[number] for number in numbers],
-            {id_: key for id_, key in self.entity_keys.items() if key in named},
+            {id_of[key]: key for key in dict.fromkeys((*heads, *tails)) if key is not None},
             b"".join([self.edges[16 * place : 16 * place + 16] for place in places]),
             b"".join([self.contents[16 * place : 16 * place + 16] for place in places]),
         )

@@ -60,7 +60,7 @@ class NodeFile:
     All of them are added before any is read. Close it in the end.
 
     Raises:
-        SetupError: From any method: the folder for temporary files has no room.
+        SetupError: From what adds or ends: the folder for temporary files has no room.
     """
 
     def __init__(self) -> None:
@@ -72,6 +72,7 @@ class NodeFile:
         self._triples: list[tuple[object, ...]] = []
         self._recent: set[tuple[object, ...]] = set()
         self._predicates: dict[str, int] = {}
+        self._names: list[str] = []
         self._last_node, self._last_key = "", b""
         self.triples_of = lru_cache(_KEPT_NODES)(self._read)
 

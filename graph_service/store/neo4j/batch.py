@@ -278,10 +278,8 @@ class BatchWork:
             (int(row["key"]), row["content"].tobytes())
             for row in statements[statements["head"] == key]
         }
-        encoded = self._encoded
-        own = encoded.at([place for place, head in enumerate(encoded.heads) if head == key])
-        journal = journal_rows(own)
-        return before != {(int(row["key"]), row["content"].tobytes()) for row in journal}
+        own = journal_rows(self._encoded.at(self._encoded.places_of(key)))
+        return before != {(int(row["key"]), row["content"].tobytes()) for row in own}
 
     def _find(self, tx: neo4j.Transaction, keys: Mapping[str, int]) -> list[list[Any]]:
         """Returns the nodes there are of some ids; raises if a key is another id's."""

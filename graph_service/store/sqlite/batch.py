@@ -319,9 +319,7 @@ class PreparedBatch:
             of_edition(_SELECT_STATEMENTS, self._number),
             (earlier.begin_row or 0, earlier.end_row or -1, key),
         ).fetchall()
-        own = self._encoded.at(
-            [place for place, head in enumerate(self._encoded.heads) if head == key]
-        )
+        own = self._encoded.at(self._encoded.places_of(key))
         relations = map(own.relation_ids.__getitem__, own.relations)
         columns = (own.tails, own.values, own.ranks, own.qualifiers, own.sources, own.contexts)
         return set(rows) != set(zip(own.keys, relations, *columns, strict=True))
