@@ -199,15 +199,16 @@ def _head_relations(
     store: Store, info: GraphInfo, graph: KnowledgeGraph, deadline: Deadline
 ) -> HeadRelations:
     """Returns what reads the relations of some entities of a part of the graph from the store."""
+    numbers = {id_: number for number, id_ in enumerate(graph.relation_ids)}
 
     def read(heads: Int64) -> tuple[Int64, Int32]:
         ids = graph.node_ids.take(heads)
         found = store.relations_of(info.edition, ids, deadline=deadline)
         pairs = [
-            (place, number)
+            (place, numbers[relation])
             for place, id_ in enumerate(ids)
             for relation in found.get(id_, ())
-            if (number := graph.find_relation(relation)) is not None
+            if relation in numbers
         ]
         columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         return columns[0], columns[1].astype(np.int32)
@@ -227,9 +228,8 @@ def _types(store: Store, info: GraphInfo, request: RetrieveRequest) -> list[str]
 
 def _region(part: RegionGraph, ids: list[str]) -> Region:
     found = part.neighbourhood
-    numbers = {
-        id_: number for id_ in found.hops if (number := part.graph.find_node(id_)) is not None
-    }
+    entities = range(part.graph.entity_count)
+    numbers = dict(zip(part.graph.node_ids.take(entities), entities, strict=True))
     return region_of_graph(
         part.graph,
         [numbers[id_] for id_ in ids],

@@ -32,7 +32,7 @@ class Neighbours(Protocol[NodeKey, Row]):
     def starts(self, ids: Sequence[str], /) -> Iterable[NodeKey]:
         """Returns the keys of those entities that the edition has."""
 
-    def degrees(self, nodes: Sequence[NodeKey], /) -> Iterable[tuple[NodeKey, int]]:
+    def degrees(self, nodes: Sequence[NodeKey], /) -> Mapping[NodeKey, int]:
         """Returns the degrees of entities in the whole graph, both directions."""
 
     def edges_at(

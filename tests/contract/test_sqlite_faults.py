@@ -264,9 +264,12 @@ def test_a_batch_is_in_once_though_the_reply_to_its_commit_was_lost(
                 load.write(second)
         load.write(second)
         assert load.sequence == 2
+        # It mentions the same entities, whose rows this process did not learn of by writing.
+        load.write(Batch(statements=[statement(("Q4", "P1", "Q3"))]))
         counts = load.finish()
-        assert (counts.written, counts.duplicates) == (2, 0)
-        assert load.publish().counts.statements == 2
+        assert (counts.written, counts.duplicates) == (3, 0)
+        published = load.publish().counts
+        assert (published.statements, published.entities) == (3, 4)
 
 
 def test_two_ids_of_one_key(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,12 +87,12 @@ class _Neighbours:
         self._names = {key: id_ for key, id_ in rows if wanted[key] == id_}
         return list(self._names)
 
-    def degrees(self, nodes: Sequence[str]) -> list[tuple[str, int]]:
-        return [
-            (key, degree)
+    def degrees(self, nodes: Sequence[str]) -> dict[str, int]:
+        return {
+            key: degree
             for portion in in_chunks(nodes, NODES_A_QUERY)
             for key, degree in rows_of(self._tx, _DEGREES, {"keys": list(portion)})
-        ]
+        }
 
     def edges_at(
         self,

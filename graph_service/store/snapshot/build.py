@@ -150,6 +150,7 @@ def chunks_of_rows(
     """Returns edge rows as columns; fills ``relations`` with the relation ids by key."""
     keys: dict[str, int] = {}
     for chunk in rows:
+        entity_keys: dict[str, int] = {}
         tails: list[int] = []
         literal: list[bool] = []
         values: list[str] = []
@@ -161,10 +162,10 @@ def chunks_of_rows(
                 relation_key = keys[row.relation] = key64(row.relation)
                 relations[relation_key] = row.relation
             relation_keys.append(relation_key)
-            heads.append(key64(row.head))
+            heads.append(_key_of(row.head, entity_keys))
             value = stored_value(row.value) if row.value.startswith('["e",') else None
             if isinstance(value, EntityValue):
-                tails.append(key64(value.id))
+                tails.append(_key_of(value.id, entity_keys))
                 literal.append(False)
             else:
                 tails.append(0)
@@ -180,6 +181,13 @@ def chunks_of_rows(
             statement_ids=pack_texts(row.statement_id for row in chunk),
             values=pack_texts(values),
         )
+
+
+def _key_of(id_: str, known: dict[str, int]) -> int:
+    key = known.get(id_)
+    if key is None:
+        key = known[id_] = key64(id_)
+    return key
 
 
 def chunks_of_entities(

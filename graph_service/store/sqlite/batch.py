@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from graph_service.errors import InputError, StoreError
+from graph_service.errors import InputError
 from graph_service.model.identity import check_text, key64
 from graph_service.model.statement import (
     Entity,
@@ -20,44 +20,34 @@ from graph_service.model.statement import (
 from graph_service.store.encoded import EncodedStatements, encode_statements, id_key
 from graph_service.store.hashes import Uint64, collision, entity_hash
 from graph_service.store.protocol import Batch
+from graph_service.store.sqlite.places import Place, Places
 from graph_service.store.sqlite.rows import KIND_CODES, entity_of_row
 from graph_service.store.sqlite.schema import of_edition
 from graph_service.store.terms import is_of_other_age, is_outdated, merge_terms
 from graph_service.store.texts import holds_nul
 
-KNOWN_IDS = 500_000
 _INSERT_STATEMENT = """INSERT INTO statements_$n
     (key, id, head, relation, tail, value, rank, qualifiers, sources, context)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_CONFLICT = """INSERT INTO conflicts_$n
     (id, is_document, batch, line, kept_batch, kept_line) VALUES (?, ?, ?, ?, ?, ?)"""
-# The same key under another id breaks NOT NULL: a collision costs no look-up of its own.
-_INSERT_BARE = """INSERT INTO entities_$n (key, id, kind, bare, terms) VALUES (?, ?, 0, 1, '{}')
-    ON CONFLICT (key) DO UPDATE SET key = NULL WHERE id <> excluded.id"""
-_INSERT_ENTITY = """INSERT INTO entities_$n (key, id, kind, bare, redirect, revision, terms)
-    VALUES (?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (key) DO UPDATE SET key = iif(id = excluded.id, key, NULL), kind = excluded.kind,
-        bare = iif(bare = 0, 0, excluded.bare), redirect = excluded.redirect, revision = excluded.revision,
-        terms = excluded.terms"""
-_INSERT_DOCUMENT = """INSERT INTO documents_$n VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)
-    ON CONFLICT (key) DO UPDATE SET batch = ?2, line = ?3, terms = ?4,
-        first_row = ifnull(?5, first_row), oldest_row = ifnull(oldest_row, ?5),
-        begin_row = iif(?5 IS NULL, begin_row, ?6), end_row = iif(?5 IS NULL, end_row, ?7)"""
-_SELECT_DOCUMENTS = """SELECT key, batch, line, terms, first_row, begin_row, end_row
-    FROM documents_$n WHERE key IN (SELECT value FROM json_each(?))"""
+_INSERT_BARE = """INSERT INTO entities_$n (row, key, id, kind, bare, terms)
+    VALUES (?, ?, ?, 0, 1, '{}')"""
+_INSERT_ENTITY = """INSERT INTO entities_$n (row, key, id, kind, bare, redirect, revision, terms)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (row) DO UPDATE SET kind = excluded.kind, bare = iif(bare = 0, 0, excluded.bare),
+        redirect = excluded.redirect, revision = excluded.revision, terms = excluded.terms"""
+_INSERT_DOCUMENT = """INSERT INTO documents_$n VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8)
+    ON CONFLICT (row) DO UPDATE SET batch = ?3, line = ?4, terms = ?5,
+        first_row = ifnull(?6, first_row), oldest_row = ifnull(oldest_row, ?6),
+        begin_row = iif(?6 IS NULL, begin_row, ?7), end_row = iif(?6 IS NULL, end_row, ?8)"""
+_SELECT_DOCUMENTS = """SELECT row, batch, line, terms, first_row, begin_row, end_row
+    FROM documents_$n WHERE row IN (SELECT value FROM json_each(?))"""
 _SELECT_STATEMENTS = """SELECT s.key, r.id, s.tail, s.value, s.rank, s.qualifiers, s.sources,
     s.context FROM statements_$n s JOIN relations_$n r ON r.number = s.relation
     WHERE s.row BETWEEN ? AND ? AND s.head = ?"""
-_SELECT_ENTITIES = """SELECT key, id, kind, redirect, revision, terms, bare FROM entities_$n
-    WHERE key IN (SELECT value FROM json_each(?))"""
-
-
-class KnownIds:
-    """Ids that committed batches of this session have written, so as not to write them again."""
-
-    def __init__(self) -> None:
-        self.entities: dict[str, int] = {}
-        self.relations: dict[str, int] = {}
+_SELECT_ENTITIES = """SELECT id, kind, redirect, revision, terms, bare FROM entities_$n
+    WHERE row IN (SELECT value FROM json_each(?))"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +65,19 @@ class Written:
     sums: Uint64
 
 
+class KnownIds:
+    """What batches of this session have written and committed, so as not to write it again.
+
+    Attributes:
+        places: Rows of entities and documents.
+        relations: Numbers of relations.
+    """
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.relations: dict[str, int] = {}
+
+
 class PreparedBatch:
     """One batch on its way into the tables; nothing is kept of it unless it is committed."""
 
@@ -84,28 +87,28 @@ class PreparedBatch:
         self._number = number
         self._known = known
         self._sequence = sequence
-        self._mentioned: dict[str, int] = {}
+        self._keys = _keys_of(batch, self._encoded)
+        self._places: dict[str, Place] = {}
+        self._appended: set[str] = set()
+        self._next_entity = self._next_document = 0
         self._relations: dict[str, int] = {}
         self._records: dict[str, tuple[int, bytes]] = {}
 
     def remember(self) -> None:
-        """Keeps the ids that are in now, so that later batches do not write them again."""
-        known = self._known
-        if len(known.entities) + len(self._mentioned) > KNOWN_IDS:
-            known.entities.clear()
-        known.entities.update(self._mentioned)
-        known.relations.update(self._relations)
+        """Keeps where the batch's rows are, now that they are in, for later batches."""
+        self._known.places.remember((self._keys[id_], self._places[id_]) for id_ in self._appended)
+        self._known.relations.update(self._relations)
 
     def write(self, connection: sqlite3.Connection) -> Written:
         """Writes the batch, and leaves out documents of lower revisions and conflicting ones."""
         batch = self._batch
-        for id_ in batch.documents:
-            check_text(id_, what="a document's id")
+        self._places = self._known.places.find(self._keys)
+        self._next_entity, self._next_document = self._known.places.next_rows()
         outdated, conflicting = self._write_entities(connection)
         encoded, lines = self._encoded, batch.lines
         left_out = Counter[int]()
         if outdated or conflicting:
-            keys = {key64(id_) for id_ in outdated | conflicting}
+            keys = {self._keys[id_] for id_ in outdated | conflicting}
             left_out.update(head for head in encoded.heads if head in keys)
             if left_out:
                 kept = [place for place, head in enumerate(encoded.heads) if head not in left_out]
@@ -116,8 +119,8 @@ class PreparedBatch:
         self._write_statements(connection, encoded)
         return Written(
             len(encoded),
-            sum(left_out[key64(id_)] for id_ in outdated),
-            sum(left_out[key64(id_)] for id_ in conflicting),
+            sum(left_out[self._keys[id_]] for id_ in outdated),
+            sum(left_out[self._keys[id_]] for id_ in conflicting),
             encoded.sums,
         )
 
@@ -151,11 +154,12 @@ class PreparedBatch:
             for row, head in enumerate(encoded.heads, start=first_row):
                 begin.setdefault(head, row)
                 end[head] = row
-        keys = {id_: key64(id_) for id_ in records}
+        keys = self._keys
         connection.executemany(
             of_edition(_INSERT_DOCUMENT, self._number),
             [
                 (
+                    self._document_row(id_),
                     keys[id_],
                     self._sequence,
                     line,
@@ -169,16 +173,13 @@ class PreparedBatch:
         )
 
     def _write_statements(self, connection: sqlite3.Connection, encoded: EncodedStatements) -> None:
-        known = self._known.entities
-        self._mentioned = {id_: key for id_, key in encoded.entity_keys.items() if id_ not in known}
+        mentioned = [
+            (self._entity_row(id_), key, id_)
+            for id_, key in encoded.entity_keys.items()
+            if self._place(id_)[1] is None
+        ]
         numbers = [self._relation(connection, id_) for id_ in encoded.relation_ids]
-        try:
-            connection.executemany(
-                of_edition(_INSERT_BARE, self._number),
-                [(key, id_) for id_, key in self._mentioned.items()],
-            )
-        except sqlite3.IntegrityError as error:
-            raise self._collision(connection, self._mentioned) from error
+        connection.executemany(of_edition(_INSERT_BARE, self._number), mentioned)
         connection.executemany(
             of_edition(_INSERT_STATEMENT, self._number),
             zip(
@@ -223,12 +224,11 @@ class PreparedBatch:
         """
         batch = self._batch
         stored: dict[str, Entity] = {}
-        keys = {entity.id: _checked_key(entity) for entity in batch.entities}
+        rows = {self._place(entity.id)[1] for entity in batch.entities} - {None}
         found = connection.execute(
-            of_edition(_SELECT_ENTITIES, self._number),
-            (orjson.dumps(list(keys.values())).decode(),),
+            of_edition(_SELECT_ENTITIES, self._number), (orjson.dumps(list(rows)).decode(),)
         )
-        for _, id_, kind, redirect, revision, terms, bare in found.fetchall():
+        for id_, kind, redirect, revision, terms, bare in found.fetchall():
             if bare != 1:
                 stored[id_] = entity_of_row(id_, kind, redirect, revision, terms)
         conflicting = self._conflicting(connection, stored)
@@ -250,9 +250,10 @@ class PreparedBatch:
                 stored[id_] = changed[id_] = entity
                 encoded[id_] = _encode_terms(entity)
                 self._records[id_] = line, _terms_hash(entity, encoded[id_])
-        rows = [
+        changes = [
             (
-                keys[id_],
+                self._entity_row(id_),
+                self._keys[id_],
                 id_,
                 KIND_CODES[entity.kind],
                 2 if batch.names_only else 0,
@@ -262,10 +263,7 @@ class PreparedBatch:
             )
             for id_, entity in changed.items()
         ]
-        try:
-            connection.executemany(of_edition(_INSERT_ENTITY, self._number), rows)
-        except sqlite3.IntegrityError as error:
-            raise self._collision(connection, keys) from error
+        connection.executemany(of_edition(_INSERT_ENTITY, self._number), changes)
         return outdated & batch.documents, conflicting & batch.documents
 
     def _conflicting(
@@ -279,13 +277,13 @@ class PreparedBatch:
         lines = batch.entity_lines or (0,) * len(batch.entities)
         for entity, line in zip(batch.entities, lines, strict=True):
             records[entity.id] = entity, line
-        keys = {key64(id_): id_ for id_ in records}
+        given = {document: id_ for id_ in records if (document := self._place(id_)[2]) is not None}
         found = connection.execute(
-            of_edition(_SELECT_DOCUMENTS, self._number), (orjson.dumps(list(keys)).decode(),)
+            of_edition(_SELECT_DOCUMENTS, self._number), (orjson.dumps(list(given)).decode(),)
         )
         conflicting: set[str] = set()
-        for key, *row in found.fetchall():
-            id_, earlier = keys[key], _Given(*row)
+        for document, *row in found.fetchall():
+            id_, earlier = given[document], _Given(*row)
             record, line = records[id_]
             before = stored.get(id_)
             if record is not None and before is not None and is_of_other_age(before, record):
@@ -300,7 +298,32 @@ class PreparedBatch:
         return conflicting
 
     def _line_of(self, id_: str) -> int:
-        return self._encoded.line_of(key64(id_), self._batch.lines)
+        return self._encoded.line_of(self._keys[id_], self._batch.lines)
+
+    def _place(self, id_: str) -> Place:
+        return self._places.get(id_) or (id_, None, None)
+
+    def _entity_row(self, id_: str) -> int:
+        """Returns the row of an entity: its own, or the next one, which is its own from now."""
+        _, row, document = self._place(id_)
+        if row is None:
+            row = self._next_entity
+            self._next_entity += 1
+            self._append(id_, row, document)
+        return row
+
+    def _document_row(self, id_: str) -> int:
+        """Returns the row of a document: its own, or the next one, which is its own from now."""
+        _, entity, row = self._place(id_)
+        if row is None:
+            row = self._next_document
+            self._next_document += 1
+            self._append(id_, entity, row)
+        return row
+
+    def _append(self, id_: str, entity: int | None, document: int | None) -> None:
+        self._places[id_] = id_, entity, document
+        self._appended.add(id_)
 
     def _differs(
         self, connection: sqlite3.Connection, id_: str, entity: Entity | None, earlier: _Given
@@ -314,7 +337,7 @@ class PreparedBatch:
             return True
         if id_ not in self._batch.documents or earlier.first_row is None:
             return False
-        key = key64(id_)
+        key = self._keys[id_]
         rows = connection.execute(
             of_edition(_SELECT_STATEMENTS, self._number),
             (earlier.begin_row or 0, earlier.end_row or -1, key),
@@ -323,19 +346,6 @@ class PreparedBatch:
         relations = map(own.relation_ids.__getitem__, own.relations)
         columns = (own.tails, own.values, own.ranks, own.qualifiers, own.sources, own.contexts)
         return set(rows) != set(zip(own.keys, relations, *columns, strict=True))
-
-    def _collision(self, connection: sqlite3.Connection, keys: Mapping[str, int]) -> StoreError:
-        ids: dict[int, str] = {}
-        for id_, key in keys.items():
-            if ids.setdefault(key, id_) != id_:
-                return collision(id_, ids[key])
-        found = connection.execute(
-            of_edition(_SELECT_ENTITIES, self._number), (orjson.dumps(list(ids)).decode(),)
-        )
-        for key, id_, *_ in found.fetchall():
-            if ids[key] != id_:
-                return collision(ids[key], id_)
-        return StoreError("a row of this batch breaks a rule of the store's tables")
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,11 +364,19 @@ def _terms_hash(entity: Entity, encoded: str) -> bytes:
     return entity_hash(entity.id, entity.kind.value, entity.redirect, encoded)
 
 
-def _checked_key(entity: Entity) -> int:
-    check_text(entity.id, what="an entity id")
-    if entity.redirect is not None:
-        check_text(entity.redirect, what="the target of a redirect")
-    return id_key(entity.id)
+def _keys_of(batch: Batch, encoded: EncodedStatements) -> dict[str, int]:
+    """Returns the key of each id that the batch names as an entity or a document."""
+    keys = dict(encoded.entity_keys)
+    for entity in batch.entities:
+        if entity.id not in keys:
+            check_text(entity.id, what="an entity id")
+            keys[entity.id] = id_key(entity.id)
+        if entity.redirect is not None:
+            check_text(entity.redirect, what="the target of a redirect")
+    for id_ in batch.documents - keys.keys():
+        check_text(id_, what="a document's id")
+        keys[id_] = key64(id_)
+    return keys
 
 
 def _encode_terms(entity: Entity) -> str:

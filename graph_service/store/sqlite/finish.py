@@ -21,10 +21,15 @@ from graph_service.store.sqlite.batch import INSERT_CONFLICT
 from graph_service.store.sqlite.names import ChunkNames, EntityRow, names_of_rows
 from graph_service.store.sqlite.rows import sums_of_rows
 from graph_service.store.sqlite.schema import (
+    DOCUMENT_INDEX,
+    ENTITY_INDEX,
     HEAD_INDEX,
+    HUB_STATEMENTS,
+    HUBS_TABLE,
     KEY_INDEX,
     NAME_KEYS_TABLE,
     NAMES_TABLE,
+    SELECT_HUBS,
     TAIL_INDEX,
     of_edition,
 )
@@ -96,6 +101,7 @@ class Finish:
             pool = (
                 stack.enter_context(WorkerPool(names_of_rows, count=workers)) if workers else None
             )
+            self._step(lambda: self._execute(ENTITY_INDEX))
             self._step(lambda: self._execute(KEY_INDEX))
             self._step(self._resolve)
             self._step(self._set_names_aside)
@@ -108,6 +114,7 @@ class Finish:
             first = next(iter(chunks), None)
             self._step(lambda: self._execute(HEAD_INDEX))
             self._step(lambda: self._execute(TAIL_INDEX))
+            self._step(self._count_hubs)
             return self._write_names(chain(() if first is None else (first,), chunks))
 
     def _step(self, work: Callable[[], object]) -> None:
@@ -127,6 +134,7 @@ class Finish:
             """INSERT INTO temp.again SELECT key FROM statements_$n
                 GROUP BY key HAVING count(*) > 1"""
         )
+        execute(DOCUMENT_INDEX)
         execute("DROP TABLE IF EXISTS temp.gone")
         execute("CREATE TEMP TABLE gone (row INTEGER PRIMARY KEY, kept INTEGER, rival INTEGER)")
         execute(_GONE)
@@ -156,15 +164,20 @@ class Finish:
         if documents:
             execute(HEAD_INDEX)
         removed = execute(
-            """INSERT OR IGNORE INTO temp.gone SELECT s.row, NULL, NULL FROM documents_$n d
-                JOIN statements_$n s ON s.head = d.key WHERE s.row < d.first_row"""
+            # In the order of the index by heads, so that both are read once.
+            """INSERT OR IGNORE INTO temp.gone SELECT s.row, NULL, NULL
+                FROM documents_$n d INDEXED BY documents_key_$n
+                CROSS JOIN statements_$n s ON s.head = d.key
+                WHERE d.key >= -9223372036854775808 AND s.row < d.first_row"""
         ).rowcount
         if replaced + removed:
             self._delete_gone()
         execute("DELETE FROM documents_$n")
+        execute("DELETE FROM places_$n")
         execute(
             """UPDATE editions SET duplicates = duplicates + ?, updated = updated + ?,
-                removed = removed + ?, conflicting = conflicting + ? WHERE number = ?""",
+                removed = removed + ?, conflicting = conflicting + ?, placed_entity = 0,
+                placed_document = 0 WHERE number = ?""",
             (same, replaced - same - rivals, removed, rivals, self._number),
         )
         execute("DROP TABLE temp.gone")
@@ -267,6 +280,11 @@ class Finish:
                 SELECT key, id, kind, redirect, revision, terms FROM entities_$n WHERE bare = 4"""
         )
         self._execute("DELETE FROM entities_$n WHERE bare = 4")
+
+    def _count_hubs(self) -> None:
+        self._execute("DROP TABLE IF EXISTS hubs_$n")
+        self._execute(HUBS_TABLE)
+        self._execute("INSERT INTO hubs_$n " + SELECT_HUBS, (HUB_STATEMENTS,))
 
     def _clear_names(self) -> None:
         self._execute("DROP TABLE IF EXISTS names_$n")

@@ -20,7 +20,13 @@ from graph_service.store.protocol import Inspected
 from graph_service.store.sqlite.database import Database, mapping_errors
 from graph_service.store.sqlite.names import EntityRow, names_of_rows
 from graph_service.store.sqlite.rows import sums_of_rows
-from graph_service.store.sqlite.schema import COPIED_TABLES, of_edition
+from graph_service.store.sqlite.schema import (
+    COPIED_TABLES,
+    HAS_HUBS,
+    HUB_STATEMENTS,
+    SELECT_HUBS,
+    of_edition,
+)
 
 _ROWS = 10_000
 _MOST_FAULTS = 3
@@ -57,11 +63,13 @@ def inspect_file(database: Database, /) -> Iterator[Inspected]:
 
 
 def inspect_edition(database: Database, number: int, /) -> Iterator[Inspected]:
-    """Checks an edition's keys, its name index, and what names its entities elsewhere."""
+    """Checks an edition's keys, degrees and name index, and what names its entities elsewhere."""
     with mapping_errors(database.path), closing(database.open_connection()) as connection:
         with decoding("the keys"):
             wrong = _wrong_keys(connection, number)
         yield Inspected("keys", f"{wrong:,} ids have another key than theirs" if wrong else "")
+        wrong = _wrong_hubs(connection, number)
+        yield Inspected("degrees", f"{wrong:,} entities have another number" if wrong else "")
         with decoding("the name index"):
             wanted = _names_of_entities(connection, number)
             found = _names_stored(connection, number)
@@ -91,6 +99,17 @@ def _wrong_keys(connection: sqlite3.Connection, number: int) -> int:
             wrong += sum(key64(id_) != key for _, key, id_ in rows)
             last = rows[-1][0]
     return wrong
+
+
+def _wrong_hubs(connection: sqlite3.Connection, number: int) -> int:
+    if not connection.execute(of_edition(HAS_HUBS, number)).fetchone()[0]:
+        return 0
+    stored = "SELECT key, degree FROM hubs_$n"
+    query = f"""SELECT count(DISTINCT key) FROM (
+        SELECT * FROM (SELECT * FROM ({SELECT_HUBS}) EXCEPT {stored})
+        UNION ALL SELECT * FROM ({stored} EXCEPT SELECT * FROM ({SELECT_HUBS})))"""  # noqa: S608
+    (wrong,) = connection.execute(of_edition(query, number), (HUB_STATEMENTS,)).fetchone()
+    return int(wrong)
 
 
 class _Sum:

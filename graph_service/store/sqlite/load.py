@@ -1,6 +1,7 @@
 """A load into the SQLite file: append while it runs, resolve and index once at the end.
 
-Statements are appended blindly, because an index on a random key is what makes loads slow.
+Statements and entities are appended, because an index on a random key is what makes loads slow
+(``places`` says how an entity is found meanwhile).
 ``finish`` then finds the rows that a later row of the same id replaces. Both fingerprints are
 wrapping sums, so what each batch adds is summed while its values are at hand, and what ``finish``
 deletes is subtracted: no second pass over all statements.
@@ -43,6 +44,7 @@ from graph_service.store.sqlite.database import (
     mapping_errors,
 )
 from graph_service.store.sqlite.finish import Finish
+from graph_service.store.sqlite.places import Places
 from graph_service.store.sqlite.schema import (
     COPIED_TABLES,
     DROPS,
@@ -101,12 +103,12 @@ class SqliteLoadSession:
         self._lock = threading.Lock()
         self._ended = False
         self._in_doubt: Batch | None = None
-        self._known = KnownIds()
         self._connection = database.open_connection(cache_kib=LOADER_CACHE_KIB)
         try:
             with mapping_errors(database.path):
                 self._connection.execute("PRAGMA wal_autocheckpoint = 4000")
                 self._connection.execute("PRAGMA threads = 2")
+                self._known = self._new_known()
                 self._copy_base()
                 row = self._connection.execute(
                     "SELECT sequence, checkpoint, sums FROM editions WHERE number = ?", (number,)
@@ -142,6 +144,7 @@ class SqliteLoadSession:
             prepared = PreparedBatch(batch, self._number, self._known, self._sequence + 1)
             encoded = None if checkpoint is None else orjson.dumps(dict(checkpoint)).decode()
             with mapping_errors(self._database.path):
+                self._known.places.prepare()
                 self._commit(prepared, batch, encoded)
             prepared.remember()
             self._sequence += 1
@@ -155,7 +158,7 @@ class SqliteLoadSession:
                 self._renew()
             if self._state() != "finished":
                 # Resolving deletes entities and relations that no statement mentions any more.
-                self._known = KnownIds()
+                self._known = self._new_known()
                 Finish(
                     self._connection,
                     self._number,
@@ -279,6 +282,9 @@ class SqliteLoadSession:
             finally:
                 self._end()
 
+    def _new_known(self) -> KnownIds:
+        return KnownIds(Places(self._connection, self._number, renew=self._renew))
+
     def _end(self) -> None:
         self._ended = True
         self._connection.close()
@@ -393,6 +399,7 @@ class SqliteLoadSession:
         doubtful, self._in_doubt = self._in_doubt, None
         if not committed:
             return False
+        self._known = self._new_known()
         self._sums = np.frombuffer(row[0], dtype=np.uint64).copy()
         self._sequence += 1
         self._checkpoint = orjson.loads(row[1]) if row[1] else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -16,21 +15,24 @@ from graph_service.model.statement import Rank
 from graph_service.store.decoding import decoding
 from graph_service.store.neighbourhood import ReachedEdge, walk
 from graph_service.store.protocol import EdgeRow, Neighbourhood
-from graph_service.store.sqlite.schema import of_edition
+from graph_service.store.sqlite.schema import HAS_HUBS, of_edition
 from graph_service.store.texts import encode_entity_value
 
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_FURTHER = 1.5
+"""How much further than the share that stays a hop reads, for the statements that it leaves out."""
 _FILTERS = """AND s.rank IN (SELECT value FROM json_each(:ranks))
     AND (:relations IS NULL OR s.relation IN (SELECT value FROM json_each(:relations)))
     AND s.relation NOT IN (SELECT value FROM json_each(:excluded)) """
-_FIRST = "ORDER BY s.key LIMIT :limit"
-_FROM_HEAD = "SELECT s.key, s.row, s.head, s.tail FROM statements_$n s WHERE s.head = :node "
-_FROM_TAIL = "SELECT s.key, s.row, s.head, s.tail FROM statements_$n s WHERE s.tail = :node "
-_EDGES = """SELECT s.key, s.id, h.id, r.id, s.tail, t.id, s.value, s.rank
-    FROM statements_$n s CROSS JOIN entities_$n h ON h.key = s.head
-    CROSS JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail
-    WHERE s.row IN (SELECT value FROM json_each(?)) ORDER BY s.key"""
-_DEGREES = """SELECT j.value, (SELECT count(*) FROM statements_$n s WHERE s.head = j.value)
-    + (SELECT count(*) FROM statements_$n s WHERE s.tail = j.value) FROM json_each(?) j"""
+_FROM = """SELECT s.key, s.row, s.head, s.tail FROM json_each(:nodes) j
+    CROSS JOIN statements_$n s ON s.{end} = j.value AND s.key BETWEEN :first AND :last """
+_EDGES = """SELECT key, id, head, relation, tail, value, rank FROM statements_$n
+    WHERE row IN (SELECT value FROM json_each(?)) ORDER BY key"""
+_COUNTED = """(SELECT count(*) FROM statements_$n s WHERE s.head = j.value)
+    + (SELECT count(*) FROM statements_$n s WHERE s.tail = j.value)"""
+_DEGREES = f"SELECT j.value, {_COUNTED} FROM json_each(?) j"  # noqa: S608
+_DEGREES_BESIDE_HUBS = f"""SELECT j.value, ifnull(h.degree, {_COUNTED})
+    FROM json_each(?) j LEFT JOIN hubs_$n h ON h.key = j.value"""  # noqa: S608
 _COUNT_FROM_HEAD = """SELECT count(*) FROM json_each(:walked) j
     CROSS JOIN statements_$n s ON s.head = j.value WHERE TRUE """
 _COUNT_FROM_TAIL = """SELECT count(*) FROM json_each(:walked) j
@@ -60,8 +62,8 @@ def read_neighbourhood(
 ) -> Neighbourhood:
     """Returns the region; see ``GraphReader.neighbourhood``.
 
-    A hop reads at most ``max_edges + 1`` statements of each entity and direction, in order of
-    their keys, which is all that can stay.
+    A hop reads statements in order of their keys until there are more than can stay, so that it
+    costs what it keeps, not what its entities have.
     """
     filters = {
         "ranks": _json(RANK_CODES[rank] for rank in ranks),
@@ -86,6 +88,10 @@ class _Neighbours:
         self._number = number
         self._filters = filters
         self._deadline = deadline
+        self._degrees: dict[int, int] = {}
+        self._names: dict[int, str] = {}
+        (hubs,) = self._select(HAS_HUBS, ())[0]
+        self._count_degrees = _DEGREES_BESIDE_HUBS if hubs else _DEGREES
 
     def _select(self, template: str, values: tuple[Any, ...] | dict[str, Any]) -> list[Any]:
         return self._connection.execute(of_edition(template, self._number), values).fetchall()
@@ -94,22 +100,31 @@ class _Neighbours:
         wanted = {key64(id_): id_ for id_ in ids}
         return {key for key, id_ in self.ids(wanted).items() if wanted[key] == id_}
 
-    def degrees(self, nodes: Sequence[int]) -> list[tuple[int, int]]:
-        return self._select(_DEGREES, (_json(nodes),))
+    def degrees(self, nodes: Sequence[int]) -> dict[int, int]:
+        found = dict(self._select(self._count_degrees, (_json(nodes),)))
+        self._degrees.update(found)
+        return found
 
     def edges_at(
         self, nodes: Sequence[int], kept: Mapping[int, ReachedEdge[int, int]], room: int
     ) -> dict[int, ReachedEdge[int, int]]:
         found: dict[int, ReachedEdge[int, int]] = {}
-        for node in nodes:
+        # Keys are evenly spread, so what share of all that are there stays says where to stop.
+        there = sum(self._degrees[node] for node in nodes)
+        share = _FURTHER * (len(kept) + room + 1) / max(there, 1)
+        first = _LEAST
+        values = {"nodes": _json(nodes), **self._filters}
+        while first <= _MOST and len(found) <= room:
             self._deadline.check("reading a neighbourhood")
-            values = {"node": node, "limit": len(kept) + room + 1, **self._filters}
-            for template in (_FROM_HEAD, _FROM_TAIL):
-                for key, *edge in self._select(template + _FILTERS + _FIRST, values):
+            last = min(_LEAST + int(share * 2**64), _MOST) if share < 1 else _MOST
+            for end in ("head", "tail"):
+                rows = self._select(
+                    _FROM.format(end=end) + _FILTERS, {**values, "first": first, "last": last}
+                )
+                for key, *edge in rows:
                     if key not in kept:
                         found[key] = ReachedEdge(*edge)
-            if len(found) > 4 * (room + 1):
-                found = {key: found[key] for key in heapq.nsmallest(room + 1, found)}
+            first, share = last + 1, 4 * share
         return found
 
     def count(self, nodes: Sequence[int]) -> int:
@@ -120,20 +135,23 @@ class _Neighbours:
         )
 
     def ids(self, nodes: Iterable[int]) -> dict[int, str]:
-        return dict(self._select(_IDS, (_json(nodes),)))
+        self._names.update(self._select(_IDS, (_json(set(nodes) - self._names.keys()),)))
+        return self._names
 
     def rows(self, edges: Mapping[int, ReachedEdge[int, int]]) -> tuple[EdgeRow, ...]:
         rows = self._select(_EDGES, (_json(edge.row for edge in edges.values()),))
+        names = self._names
+        relations = dict(self._select(_RELATION_IDS, (_json({row[3] for row in rows}),)))
         with decoding("a statement"):
             return tuple(
                 EdgeRow(
                     id_,
-                    head,
-                    relation,
-                    value if tail is None else encode_entity_value(tail_id),
+                    names[head],
+                    relations[relation],
+                    value if tail is None else encode_entity_value(names[tail]),
                     RANKS[rank],
                 )
-                for _, id_, head, relation, tail, tail_id, value, rank in rows
+                for _, id_, head, relation, tail, value, rank in rows
             )
 
 

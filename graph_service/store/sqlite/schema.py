@@ -13,7 +13,7 @@ from collections.abc import Callable
 APPLICATION_ID = 0x47524B53
 """``PRAGMA application_id``: says that a file is a store of ours."""
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """``PRAGMA user_version``. Raise it with each change of a table, and add to ``MIGRATIONS``."""
 
 PASSAGE_SETS = """CREATE TABLE passage_sets (
@@ -57,18 +57,33 @@ def _add_conflicts_and_names(connection: sqlite3.Connection) -> None:
     columns = {row[1] for row in connection.execute("PRAGMA table_info(editions)").fetchall()}
     if "conflicting" not in columns:
         connection.execute("ALTER TABLE editions ADD COLUMN conflicting INTEGER NOT NULL DEFAULT 0")
-    # An unfinished load has the tables of before; the same command begins it anew.
+    _end_unfinished_loads(connection)
+    for (number,) in connection.execute("SELECT number FROM editions").fetchall():
+        connection.execute(of_edition(SPARE_NAMES, number))
+
+
+def _add_places(connection: sqlite3.Connection) -> None:
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(editions)").fetchall()}
+    for column in ("placed_entity", "placed_document"):
+        if column not in columns:
+            connection.execute(
+                f"ALTER TABLE editions ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0"
+            )
+    _end_unfinished_loads(connection)
+
+
+def _end_unfinished_loads(connection: sqlite3.Connection) -> None:
+    """They have the tables of before; the same command begins them anew."""
     connection.execute(
         """UPDATE editions SET state = 'dropping', token = NULL, lease_expires = 0
             WHERE state IN ('loading', 'finished')"""
     )
-    for (number,) in connection.execute("SELECT number FROM editions").fetchall():
-        connection.execute(of_edition(SPARE_NAMES, number))
 
 
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
     1: _add_passages,
     2: _add_conflicts_and_names,
+    3: _add_places,
 }
 """From version ``n`` to ``n + 1``: called inside the transaction that raises the number."""
 
@@ -88,6 +103,8 @@ STORE_TABLES = (
         base_rows INTEGER NOT NULL DEFAULT 0,
         copied_table INTEGER NOT NULL DEFAULT 0,
         copied_row INTEGER NOT NULL DEFAULT 0,
+        placed_entity INTEGER NOT NULL DEFAULT 0,
+        placed_document INTEGER NOT NULL DEFAULT 0,
         owner TEXT NOT NULL,
         token TEXT,
         lease_expires REAL NOT NULL,
@@ -143,7 +160,7 @@ EDITION_TABLES = (
     )""",
     """CREATE TABLE entities_$n (
         row INTEGER PRIMARY KEY,
-        key INTEGER NOT NULL UNIQUE,
+        key INTEGER NOT NULL,
         id TEXT NOT NULL,
         kind INTEGER NOT NULL,
         bare INTEGER NOT NULL,
@@ -159,7 +176,8 @@ EDITION_TABLES = (
     # Entity records of this load: ``first_row`` is the batch's first where the whole document is
     # in it, ``oldest_row`` that of the load's first document; begin and end hold its statements.
     """CREATE TABLE documents_$n (
-        key INTEGER PRIMARY KEY,
+        row INTEGER PRIMARY KEY,
+        key INTEGER NOT NULL,
         batch INTEGER NOT NULL,
         line INTEGER NOT NULL,
         terms BLOB NOT NULL,
@@ -167,6 +185,13 @@ EDITION_TABLES = (
         oldest_row INTEGER,
         begin_row INTEGER,
         end_row INTEGER
+    )""",
+    # Rows of entities and documents while a load goes on, up to ``placed_entity`` and
+    # ``placed_document`` of the edition; see ``places``.
+    """CREATE TABLE places_$n (
+        key INTEGER PRIMARY KEY,
+        entity INTEGER,
+        document INTEGER
     )""",
     # Where the rows of this load were read; ``lines`` are int64.
     """CREATE TABLE batches_$n (
@@ -205,6 +230,21 @@ NAME_KEYS_TABLE = """CREATE TABLE name_keys_$n (
     longest INTEGER NOT NULL
 )"""
 
+# Entities of many statements, both directions, whose counting would take longer than a look-up.
+# Editions of schema 3 have none.
+HUBS_TABLE = """CREATE TABLE hubs_$n (
+    key INTEGER PRIMARY KEY,
+    degree INTEGER NOT NULL
+)"""
+HAS_HUBS = "SELECT count(*) FROM sqlite_master WHERE name = 'hubs_$n'"
+HUB_STATEMENTS = 128
+"""Statements of one direction of which an entity that has more is in ``hubs``."""
+SELECT_HUBS = """SELECT h.key, (SELECT count(*) FROM statements_$n s WHERE s.head = h.key)
+        + (SELECT count(*) FROM statements_$n s WHERE s.tail = h.key)
+    FROM (SELECT head AS key FROM statements_$n GROUP BY head HAVING count(*) > ?1
+        UNION SELECT tail FROM statements_$n WHERE tail IS NOT NULL
+            GROUP BY tail HAVING count(*) > ?1) h"""
+
 # A set of passages; ``words`` are the tokens of title and text, ``length`` their number.
 PASSAGE_TABLE = """CREATE TABLE passages_$n (
     key INTEGER PRIMARY KEY,
@@ -222,19 +262,28 @@ PASSAGE_INDEX = """CREATE VIRTUAL TABLE passage_words_$n USING fts5(words, conte
 
 PASSAGE_DROPS = ("DROP TABLE IF EXISTS passage_words_$n", "DROP TABLE IF EXISTS passages_$n")
 
+# Made when all rows are there: see ``places``. Editions of schema 3 have one with their table.
+ENTITY_INDEX = "CREATE UNIQUE INDEX IF NOT EXISTS entities_key_$n ON entities_$n (key)"
+DOCUMENT_INDEX = """CREATE INDEX IF NOT EXISTS documents_key_$n
+    ON documents_$n (key, first_row, oldest_row)"""
 KEY_INDEX = "CREATE INDEX IF NOT EXISTS statements_key_$n ON statements_$n (key)"
 HEAD_INDEX = "CREATE INDEX IF NOT EXISTS statements_head_$n ON statements_$n (head, key)"
 TAIL_INDEX = """CREATE INDEX IF NOT EXISTS statements_tail_$n ON statements_$n (tail, key)
     WHERE tail IS NOT NULL"""
 
-LOAD_DROPS = ("DROP TABLE IF EXISTS batches_$n", "DROP TABLE IF EXISTS conflicts_$n")
+LOAD_DROPS = (
+    "DROP TABLE IF EXISTS batches_$n",
+    "DROP TABLE IF EXISTS conflicts_$n",
+    "DROP TABLE IF EXISTS documents_$n",
+    "DROP TABLE IF EXISTS places_$n",
+)
 """What of an edition is of no use once it is published."""
 
 DROPS = (
     "DROP TABLE IF EXISTS names_$n",
     "DROP TABLE IF EXISTS name_keys_$n",
     "DROP TABLE IF EXISTS same_as_$n",
-    "DROP TABLE IF EXISTS documents_$n",
+    "DROP TABLE IF EXISTS hubs_$n",
     *LOAD_DROPS,
     "DROP TABLE IF EXISTS statements_$n",
     "DROP TABLE IF EXISTS relations_$n",
