@@ -30,7 +30,7 @@ Triple = tuple[str, str, str | Value]
 def delta_by_key(graph: KnowledgeGraph, delta: ViewDelta) -> ViewDelta:
     """Returns a delta with its edges in order of their statements' keys."""
     order = np.argsort(graph.key_places(delta.replaced))
-    removed = graph.in_key_order(delta.removed).astype(np.int32)
+    removed = graph.in_key_order(delta.removed).astype(delta.removed.dtype)
     return replace(delta.with_replaced_in(order), removed=removed)
 
 

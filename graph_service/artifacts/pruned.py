@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graph_service.model.graph import Int32, KnowledgeGraph
+from graph_service.model.graph import KnowledgeGraph, Numbers
 from graph_service.model.limits import Deadline
 from graph_service.model.region import Region
 from graph_service.retrieve.preset import OKGQA
@@ -30,7 +30,7 @@ def prune_as_okgqa(region: Region, /, *, deadline: Deadline) -> Region:
 
 def pruned_edges(
     graph: KnowledgeGraph, entities: list[int], /, *, hops: int, deadline: Deadline
-) -> Int32:
+) -> Numbers:
     """Returns the edges that PageRank keeps of what lies around some entities, ascending."""
     region = extract_region(
         graph,
@@ -40,4 +40,5 @@ def pruned_edges(
         hub_degree=OKGQA.hub_degree,
         deadline=deadline,
     )
-    return np.sort(prune_as_okgqa(region, deadline=deadline).edges.astype(np.int32))
+    kept = prune_as_okgqa(region, deadline=deadline)
+    return np.sort(kept.edges.astype(graph.edge_type))

@@ -13,7 +13,7 @@ from graph_service.artifacts.pruned import pruned_edges
 from graph_service.artifacts.scorers import ScorerStore
 from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
 from graph_service.errors import InputError, ViewNotFoundError, ViewStaleError
-from graph_service.model.graph import Int32, KnowledgeGraph, require_node
+from graph_service.model.graph import KnowledgeGraph, Numbers, require_node
 from graph_service.model.limits import Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.request import ViewRef
@@ -290,7 +290,7 @@ class ViewStore:
         reference: ViewRef | None,
         /,
         *,
-        question_edges: Int32 | None = None,
+        question_edges: Numbers | None = None,
         deadline: Deadline | None = None,
     ) -> AppliedView | None:
         """Returns the view of a reference laid over its base; None for the base itself.
@@ -368,7 +368,7 @@ class ViewStore:
         spec: ViewSpec,
         /,
         *,
-        question_edges: Int32 | None = None,
+        question_edges: Numbers | None = None,
         deadline: Deadline | None = None,
     ) -> AppliedView:
         """Returns the view of a specification laid over its base, without storing it."""
@@ -399,7 +399,7 @@ class ViewStore:
         spec: ViewSpec,
         /,
         *,
-        edges: Int32,
+        edges: Numbers,
         deadline: Deadline | None = None,
     ) -> AppliedView:
         """Returns a view laid over a part of its base that has all that decides it.
@@ -408,14 +408,14 @@ class ViewStore:
             part: Its scope, and what lies beside it (``views.alone.beside``); with the name,
                 edition and fingerprints of the base.
             spec: What is asked, as ``spec_of`` gives it; ``is_drawn_alone``.
-            edges: Its scope, int32, ascending; of a pruned one what is kept.
+            edges: Its scope, int32 or int64, ascending; of a pruned one what is kept.
             deadline: When to give up.
         """
         delta, report = self._draw_alone(part, spec, edges, deadline)
         return _laid(part, spec.identity(part.fingerprints.edges), spec, delta, report)
 
     def _draw_alone(
-        self, graph: KnowledgeGraph, spec: ViewSpec, edges: Int32, deadline: Deadline | None
+        self, graph: KnowledgeGraph, spec: ViewSpec, edges: Numbers, deadline: Deadline | None
     ) -> tuple[ViewDelta, ViewReport]:
         if not spec.scope.pruned:
             return draw_alone(graph, spec, edges, deadline=deadline)
@@ -519,8 +519,8 @@ class ViewStore:
 
 
 def _scope_alone(
-    graph: KnowledgeGraph, spec: ViewSpec, question_edges: Int32 | None, deadline: Deadline | None
-) -> tuple[Int32, tuple[str, ...]]:
+    graph: KnowledgeGraph, spec: ViewSpec, question_edges: Numbers | None, deadline: Deadline | None
+) -> tuple[Numbers, tuple[str, ...]]:
     """Returns the edges that a view is drawn on alone, ascending, and notes on them."""
     if not spec.scope.pruned:
         return scope_edges(graph, spec.scope, question_edges=question_edges, deadline=deadline)

@@ -30,7 +30,15 @@ from graph_service.model.graph_arrays import (
 from graph_service.model.identity import Fingerprints, key64
 from graph_service.model.statement import Rank
 from graph_service.model.statement_ids import StatementIds
-from graph_service.model.topology import Adjacency, Codes, EdgeHeads, RankedBits, Topology
+from graph_service.model.topology import (
+    Adjacency,
+    Codes,
+    EdgeHeads,
+    Numbers,
+    RankedBits,
+    Topology,
+    edge_type,
+)
 
 
 class NodeKind(IntEnum):
@@ -57,6 +65,7 @@ __all__ = [
     "LabelColumn",
     "NameIndex",
     "NodeKind",
+    "Numbers",
     "RankedBits",
     "SameAs",
     "StatementIds",
@@ -230,6 +239,11 @@ class KnowledgeGraph:
     def edge_count(self) -> int:
         """Number of edges, of every rank."""
         return len(self.tail)
+
+    @property
+    def edge_type(self) -> type[np.int32] | type[np.int64]:
+        """Type of edge numbers."""
+        return edge_type(self.edge_count)
 
     @property
     def relation_count(self) -> int:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from graph_service.model.graph import Bool, Int32, Int64, Uint8
+from graph_service.model.graph import Bool, Int32, Int64, Numbers, Uint8
 from graph_service.model.graph_arrays import find_places
+from graph_service.model.topology import edge_type
 
 VIEW_ID_PREFIX = "view:"
 """Begins every statement id that a view made; no statement of a loaded graph has it."""
 
 _FEW = 32
-"""Edges are few if they are fewer than one in so many of the base: four bytes each take less."""
+"""Edges are few if they are fewer than one in so many of the base: eight bytes each take less."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,23 +58,24 @@ class EdgeSet:
     """Some edges of a base, in as many bytes as they are rather than as the base has.
 
     Attributes:
-        numbers: The edges, int32, ascending.
+        numbers: The edges, int32 or int64, ascending.
         edge_count: Edges of the base (M).
         marks: Whether each edge of the base is one of them, bool [M]; None where they are few.
     """
 
-    numbers: Int32
+    numbers: Numbers
     edge_count: int
     marks: Bool | None
 
     @classmethod
     def of(cls, edges: Int32 | Int64, edge_count: int, /) -> EdgeSet:
         """Returns a set of edges, given in any order."""
+        kind = edge_type(edge_count)
         if len(edges) < edge_count // _FEW:
-            return cls(np.unique(edges).astype(np.int32), edge_count, None)
+            return cls(np.unique(edges).astype(kind), edge_count, None)
         marks = np.zeros(edge_count, dtype=np.bool_)
         marks[edges] = True
-        return cls(np.flatnonzero(marks).astype(np.int32), edge_count, marks)
+        return cls(np.flatnonzero(marks).astype(kind), edge_count, marks)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -103,6 +105,7 @@ class Overlay:
     """A view laid over its base: base edges that no longer hold, and extra edges instead.
 
     Extra edge ``j`` has edge number ``base.edge_count + j``; extras are in order of their keys.
+    Such a number may be too large for the type of the base's, and is an int64 or an ``int``.
 
     Attributes:
         view_id: Identity of the view.
@@ -112,12 +115,12 @@ class Overlay:
         keys: Their 64-bit keys, a vectorised hash of base statement and new content rather than
             ``key64`` of the id (hundreds of thousands are made at once), int64 [X], ascending.
         statement_ids: Their ids, made of the same: one change has one id in every view.
-        base_edge: Base edge of each, or -1 if added, int32 [X].
+        base_edge: Base edge of each, or -1 if added, int32 or int64 [X].
         best: Whether each has the best rank among its head's of its relation, bool [X].
         kinds: ``ChangeCode``, uint8 [X].
         new_nodes, new_relations: As in the delta.
-        risen: Base edges that have the best rank only because better ones are gone, int32,
-            ascending; of views that give ranks alone.
+        risen: Base edges that have the best rank only because better ones are gone, int32 or
+            int64, ascending; of views that give ranks alone.
     """
 
     view_id: str
@@ -128,12 +131,12 @@ class Overlay:
     rank: Uint8
     keys: Int64
     statement_ids: Sequence[str]
-    base_edge: Int32
+    base_edge: Numbers
     best: Bool
     kinds: Uint8
     new_nodes: tuple[str, ...] = ()
     new_relations: tuple[str, ...] = ()
-    risen: Int32 = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    risen: Numbers = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
 
     @property
     def base_edge_count(self) -> int:

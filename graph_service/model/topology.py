@@ -233,11 +233,11 @@ class Adjacency:
         """Returns the edges of one node, int64."""
         return self.edges_of(np.array([node])).astype(np.int64)
 
-    def edges_of(self, nodes: Int32 | Int64, /) -> Int32:
-        """Returns the edges of some nodes, one node's after the other's."""
+    def edges_of(self, nodes: Int32 | Int64, /) -> Numbers:
+        """Returns the edges of some nodes, int32 or int64, one node's after the other's."""
         return self.gather(nodes)[0]
 
-    def gather(self, nodes: Int32 | Int64, /, *, most: int | None = None) -> tuple[Int32, Int64]:
+    def gather(self, nodes: Int32 | Int64, /, *, most: int | None = None) -> tuple[Numbers, Int64]:
         """Returns the edges of some nodes, one after the other, and for each its place in ``nodes``.
 
         Args:

@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from graph_service.model.entity_names import EntityName
-from graph_service.model.graph import Bool, EdgeHeads, Int32, Int64, StringTable, Uint8
+from graph_service.model.graph import (
+    Bool,
+    EdgeHeads,
+    Int32,
+    Int64,
+    KnowledgeGraph,
+    Numbers,
+    StringTable,
+    Uint8,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,8 +79,8 @@ class ViewDelta:
     new ones of a person's own changes, in order of ``new_nodes`` and ``new_relations``.
 
     Attributes:
-        removed: Edges that are gone, int32, ascending.
-        replaced: Edges that are changed, int32, ascending.
+        removed: Edges that are gone, int32 or int64, ascending.
+        replaced: Edges that are changed, int32 or int64, ascending.
         replaced_rel, replaced_tail: What they are now, int32.
         added_head, added_rel, added_tail: Statements that the base does not have, int32.
         new_nodes: Encoded values (``["e", id]`` for entities) of nodes the base lacks.
@@ -82,8 +91,8 @@ class ViewDelta:
         names: Entities with other names; None where all keep theirs.
     """
 
-    removed: Int32
-    replaced: Int32
+    removed: Numbers
+    replaced: Numbers
     replaced_rel: Int32
     replaced_tail: Int32
     added_head: Int32
@@ -126,10 +135,11 @@ class ViewDelta:
         return rank[self.replaced] if self.replaced_rank is None else self.replaced_rank
 
 
-def empty_delta() -> ViewDelta:
-    """Returns the delta that changes nothing."""
+def empty_delta(graph: KnowledgeGraph, /) -> ViewDelta:
+    """Returns the delta that changes nothing of a base graph."""
+    edges = np.zeros(0, dtype=graph.edge_type)
     none = np.zeros(0, dtype=np.int32)
-    return ViewDelta(none, none, none, none, none, none, none)
+    return ViewDelta(edges, edges, none, none, none, none, none)
 
 
 def with_names(delta: ViewDelta, names: NameDelta, /) -> ViewDelta:

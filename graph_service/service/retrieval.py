@@ -20,7 +20,7 @@ from graph_service.embed import Vectors
 from graph_service.errors import InputError
 from graph_service.link import LINKING_RULES
 from graph_service.link.starts import START_RULES
-from graph_service.model.graph import RANK_CODES, Int32, KnowledgeGraph
+from graph_service.model.graph import RANK_CODES, Int32, KnowledgeGraph, Numbers
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.overlay import Overlay
@@ -456,9 +456,9 @@ class Retriever:
         if request.view is not None:
             require_base(base.info)
         spec = request.view.spec if request.view else None
-        question_edges: Int32 | None = None
+        question_edges: Numbers | None = None
         if spec is not None and spec.scope.of_question:
-            question_edges = np.zeros(0, dtype=np.int32)
+            question_edges = np.zeros(0, dtype=base.arrays.edge_type)
             if len(linking.start_entities) and spec.scope.pruned:
                 question_edges = pruned_edges(
                     base.arrays,
@@ -476,7 +476,7 @@ class Retriever:
                     ranks=ranks,
                     deadline=deadline,
                 )
-                question_edges = region.edges.astype(np.int32)
+                question_edges = region.edges.astype(base.arrays.edge_type)
         return self._views.apply(
             base.arrays, request.view, question_edges=question_edges, deadline=deadline
         )

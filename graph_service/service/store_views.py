@@ -15,7 +15,7 @@ import numpy as np
 from graph_service.artifacts.pruned import pruned_edges
 from graph_service.artifacts.views import AppliedView, ViewStore
 from graph_service.errors import InputError, LimitError
-from graph_service.model.graph import RANKS, Int32, Int64, KnowledgeGraph, require_node
+from graph_service.model.graph import RANKS, Int64, KnowledgeGraph, Numbers, require_node
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
@@ -184,19 +184,19 @@ class StoreViews:
 
     def _scope(
         self, graph: KnowledgeGraph, spec: ViewSpec, ids: Sequence[str], question: set[str]
-    ) -> Int32:
-        """Returns the edges that a view may change, int32, ascending."""
-        scope = spec.scope
+    ) -> Numbers:
+        """Returns the edges that a view may change, int32 or int64, ascending."""
+        scope, kind = spec.scope, graph.edge_type
         if not spec.takes.is_drawn:
-            return np.zeros(0, dtype=np.int32)
+            return np.zeros(0, dtype=kind)
         if scope.pruned:
             starts = ids if scope.of_question else scope.around_entity_ids
             return self._pruned(graph, starts, scope.hops)
         ids_of_edges = graph.statement_ids.take(np.arange(graph.edge_count))
-        places = np.flatnonzero([id_ in question for id_ in ids_of_edges]).astype(np.int32)
+        places = np.flatnonzero([id_ in question for id_ in ids_of_edges]).astype(kind)
         relations = self._relations(graph, scope)
         if scope.relation_ids and not relations:
-            return np.zeros(0, dtype=np.int32)
+            return np.zeros(0, dtype=kind)
         return scope_edges(
             graph,
             replace(scope, relation_ids=relations),
@@ -204,9 +204,9 @@ class StoreViews:
             deadline=self._deadline,
         )[0]
 
-    def _pruned(self, graph: KnowledgeGraph, starts: Sequence[str], hops: int) -> Int32:
+    def _pruned(self, graph: KnowledgeGraph, starts: Sequence[str], hops: int) -> Numbers:
         if not starts:
-            return np.zeros(0, dtype=np.int32)
+            return np.zeros(0, dtype=graph.edge_type)
         nodes = [require_node(graph, id_) for id_ in starts]
         return pruned_edges(graph, nodes, hops=hops, deadline=self._deadline)
 

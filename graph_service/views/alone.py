@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from graph_service.model.graph import Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import Int64, KnowledgeGraph, Numbers
 from graph_service.model.limits import Deadline
 from graph_service.model.stored_view import ViewReport
 from graph_service.model.view_delta import ViewDelta
@@ -57,7 +57,7 @@ def looks_beside(spec: ViewSpec, /) -> bool:
 def draw_alone(
     graph: KnowledgeGraph,
     spec: ViewSpec,
-    edges: Int32,
+    edges: Numbers,
     /,
     *,
     deadline: Deadline | None = None,
@@ -79,20 +79,20 @@ def draw_alone(
     if not looks_beside(spec):
         return make_delta(graph, spec, question_edges=edges, deadline=deadline)
     part = Part.of(graph, beside(graph, edges))
-    places = np.searchsorted(part.edges, edges).astype(np.int32)
+    places = np.searchsorted(part.edges, edges).astype(part.graph.edge_type)
     delta, report = make_delta(part.graph, spec, question_edges=places, deadline=deadline)
     return part.in_base(delta), report
 
 
-def beside(graph: KnowledgeGraph, edges: Int32, /) -> Int32:
+def beside(graph: KnowledgeGraph, edges: Numbers, /) -> Numbers:
     """Returns some edges and all others, of any rank, between the same two entities.
 
     Args:
         graph: The base.
-        edges: Edges whose value is an entity, int32.
+        edges: Edges whose value is an entity, int32 or int64.
 
     Returns:
-        Edges, int32, ascending.
+        Edges, int32 or int64, ascending.
     """
     head, tail = graph.head[edges], graph.tail[edges]
     nodes = np.unique(np.concatenate([head, tail]))
@@ -106,7 +106,7 @@ def beside(graph: KnowledgeGraph, edges: Int32, /) -> Int32:
         near, place = way.gather(looked)
         pairs_there = pack_pairs(looked[place], other[near], graph.node_count)
         found.append(near[among(wanted, pairs_there, sieve)])
-    return np.unique(np.concatenate(found)).astype(np.int32)
+    return np.unique(np.concatenate(found)).astype(graph.edge_type)
 
 
 def cheaper_ends(head: Int64, tail: Int64, degrees: Int64, /) -> Int64:

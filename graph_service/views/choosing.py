@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graph_service.model.graph import Bool, Int32, Int64
+from graph_service.model.graph import Bool, Int32, Int64, Numbers
 from graph_service.model.limits import Deadline
 from graph_service.views.draw import Stream, ascending, below
 from graph_service.views.drawing import Drawing
@@ -106,8 +106,8 @@ def take_turns(
 
 
 def first_able(
-    drawing: Drawing, scope: Int32, asked: int, choose: Callable[[Int32], Int32], /
-) -> tuple[Int32, Int32]:
+    drawing: Drawing, scope: Numbers, asked: int, choose: Callable[[Numbers], Int32], /
+) -> tuple[Numbers, Int32]:
     """Returns the first edges in hash order that get something, ascending, and what they get.
 
     Args:

@@ -26,6 +26,7 @@ import orjson
 
 from graph_service.errors import SchemaVersionError, StoreCorruptError, ViewStaleError
 from graph_service.model.graph import RANKS, Int32, Int64, KnowledgeGraph, StringTable, Uint8
+from graph_service.model.topology import edge_type
 from graph_service.model.values import EntityValue, decode_value, encode_value
 from graph_service.model.view_delta import NameDelta, ViewDelta
 
@@ -40,6 +41,8 @@ NAMES_STAY = 3
 
 _HEADER = struct.Struct("<4sBQ48sIII")
 """Magic, version, edges of the base, its ``edges`` fingerprint, counts removed, replaced, added."""
+_WIDE_HEADER = struct.Struct("<4sBQ48sQQQ")
+"""The same of a base whose edge numbers take 64 bits."""
 _SECTION = struct.Struct("<BQ")
 """Kind or width of a section, and its length in bytes."""
 _GAPS, _BITMAP = 0, 1
@@ -84,7 +87,7 @@ def encode_delta(graph: KnowledgeGraph, delta: ViewDelta, /) -> bytes:
         version = VERSION
     heads = delta.heads_of_replaced(graph.head)
     parts = [
-        _HEADER.pack(
+        _header(graph.edge_count).pack(
             MAGIC,
             version,
             graph.edge_count,
@@ -107,6 +110,10 @@ def encode_delta(graph: KnowledgeGraph, delta: ViewDelta, /) -> bytes:
     ]
     body = b"".join(parts)
     return body + struct.pack("<I", zlib.crc32(body))
+
+
+def _header(edge_count: int) -> struct.Struct:
+    return _HEADER if edge_type(edge_count) is np.int32 else _WIDE_HEADER
 
 
 class _Names:
@@ -202,7 +209,10 @@ def _edge_set(edges: Int64, edge_count: int) -> bytes:
 
 
 def _leb128(numbers: Int64) -> Uint8:
-    """Numbers below 2**35 in groups of seven bits, lowest first, all but the last flagged."""
+    """Numbers below 2**35 in groups of seven bits, lowest first, all but the last flagged.
+
+    No base has as many edges: the 64-bit keys of so many statements are not distinct.
+    """
     width = 5
     groups = np.empty((len(numbers), width), dtype=np.uint8)
     for place in range(width):
@@ -303,7 +313,7 @@ def decode_delta(graph: KnowledgeGraph, data: bytes, /) -> ViewDelta:
     """
     if len(data) < _HEADER.size + 4 or data[:4] != MAGIC:
         raise StoreCorruptError(f"expected a view's delta, got {len(data)} other bytes")
-    _, version, edge_count, made_for, removed, replaced, added = _HEADER.unpack_from(data)
+    _, version, edge_count, made_for, *_ = _HEADER.unpack_from(data)
     if version > VERSION:
         raise SchemaVersionError(
             f"the view's delta has format {version}; this version reads up to {VERSION}",
@@ -319,7 +329,11 @@ def decode_delta(graph: KnowledgeGraph, data: bytes, /) -> ViewDelta:
             hint="Create the view again from its specification.",
         )
     numbers = _Numbers.of(graph)
-    cursor = _Cursor(body, _HEADER.size)
+    header = _header(edge_count)
+    if len(body) < header.size:
+        raise StoreCorruptError("a view ends before its first section")
+    removed, replaced, added = header.unpack_from(body)[-3:]
+    cursor = _Cursor(body, header.size)
     by_key = graph.topology.key_order
     removed_edges = np.sort(by_key[cursor.edge_set(removed, edge_count)])
     edges = by_key[cursor.edge_set(replaced, edge_count)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from graph_service.errors import InputError
-from graph_service.model.graph import Int32, KnowledgeGraph
+from graph_service.model.graph import KnowledgeGraph, Numbers
 from graph_service.model.limits import Deadline
 from graph_service.model.stored_view import NAMES_CHANGED, ViewReport
 from graph_service.model.view_delta import ViewDelta
@@ -28,7 +28,6 @@ from graph_service.views.methods.stale import draw_stale
 from graph_service.views.methods.swapping import draw_swapping
 from graph_service.views.methods.type_preserving import draw_type_preserving
 from graph_service.views.prepared import PreparedBase
-from graph_service.views.scope import require_32_bit_edges
 
 METHODS: Mapping[Method, Callable[[Drawing], Drawn]] = {
     Method.RELATION_SWAPPING: draw_swapping,
@@ -55,7 +54,7 @@ def make_delta(
     /,
     *,
     prepared: PreparedBase | None = None,
-    question_edges: Int32 | None = None,
+    question_edges: Numbers | None = None,
     deadline: Deadline | None = None,
 ) -> tuple[ViewDelta, ViewReport]:
     """Returns what a view changes of its base, and how far that is what was asked.
@@ -64,16 +63,15 @@ def make_delta(
         graph: The base, as it is published: views of views are refused by having no type.
         spec: What is asked.
         prepared: What views of the base share, made where None: keep it beside the snapshot.
-        question_edges: Base edges of the question's region, int32, for ``scope.of_question``.
+        question_edges: Base edges of the question's region, int32 or int64, for
+            ``scope.of_question``.
         deadline: When to give up.
 
     Raises:
         InputError: The specification contradicts itself or names what the graph lacks.
-        LimitError: The graph has more statements than views take.
         DeadlineError: The time allowed ran out.
     """
     spec.validate()
-    require_32_bit_edges(graph)
     if spec.algorithm != VIEW_ALGORITHM:
         raise InputError(
             f"the view was specified for drawing rules {spec.algorithm}; this version has rules "

@@ -16,12 +16,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graph_service.model.graph import Int32, Int64
+from graph_service.model.graph import Int64, Numbers
 from graph_service.model.hashing import Uint64, keyed_hashes
 from graph_service.model.identity import digest
+from graph_service.model.topology import edge_type
 from graph_service.model.view_spec import Method
 
 _HALF = np.uint64(32)
+_LOWER = np.uint64((1 << 32) - 1)
 _DIGITS = (np.uint64(32), np.uint64(48))
 
 _REST = np.uint64((1 << 48) - 1)
@@ -52,7 +54,7 @@ class Stream:
         *,
         purpose: str,
         attempt: int = 0,
-        at: Int32 | Int64 | None = None,
+        at: Numbers | None = None,
     ) -> Uint64:
         """Returns one hash a key, uint64.
 
@@ -75,12 +77,21 @@ class Stream:
 
 
 def below(hashes: Uint64, limit: int | Int64, /) -> Int64:
-    """Returns numbers from 0 to ``limit - 1`` (at most 2**32 - 1), one a hash, int64.
+    """Returns numbers from 0 to ``limit - 1``, one a hash, int64.
 
-    A limit may be given for each. The high 32 bits are scaled, so that no number is likelier than another by over 2**-32.
+    A limit may be given for each, up to 2**32. The high 32 bits are scaled, so that no number is
+    likelier than another by over 2**-32; all 64 bits where one limit for all is above that.
     """
+    upper = hashes >> _HALF
+    if isinstance(limit, int) and limit > _LOWER:
+        more, rest = np.uint64(limit >> 32), np.uint64(limit) & _LOWER
+        lower = hashes & _LOWER
+        scaled = upper * rest + (lower * rest >> _HALF)
+        carried = (scaled & _LOWER) + lower * more >> _HALF
+        found: Int64 = (upper * more + (scaled >> _HALF) + carried).astype(np.int64)
+        return found
     limits = np.asarray(limit, dtype=np.uint64)
-    return ((hashes >> _HALF) * limits >> _HALF).astype(np.int64)
+    return (upper * limits >> _HALF).astype(np.int64)
 
 
 def smallest(hashes: Uint64, count: int, /) -> Int64:
@@ -109,15 +120,12 @@ def _largest_of(hashes: Uint64, count: int) -> np.uint64:
     return found
 
 
-def ascending(hashes: Uint64, /) -> Int32:
-    """Returns where distinct hashes stand from the smallest to the largest, int32.
+def ascending(hashes: Uint64, /) -> Numbers:
+    """Returns where distinct hashes stand from the smallest to the largest, int32 or int64.
 
     Numpy counts numbers of 16 bits where it would compare longer ones. More of them than a
     processor's cache holds are first dealt into buckets by their upper bits, block by block, so
     that nothing is ever looked up far away: a quarter of the time of ``argsort``.
-
-    Args:
-        hashes: At most 2**31 - 1, uint64.
     """
     if len(hashes) <= _CACHED:
         order = _by_upper_half(hashes)
@@ -135,26 +143,27 @@ def ascending(hashes: Uint64, /) -> Int32:
         ends = np.cumsum(np.bincount(bucket, minlength=len(buckets))).tolist()
         for pieces, begin, end in zip(buckets, [0, *ends], ends, strict=False):
             pieces.append(packed[begin:end])
-    order = np.empty(len(hashes), dtype=np.int32)
+    order = np.empty(len(hashes), dtype=edge_type(len(hashes)))
     done = 0
     for pieces in buckets:
         packed = np.concatenate(pieces)
         pieces.clear()
         packed = packed[_by_upper_half(packed << np.uint64(_BUCKET_BITS))]
-        found = (packed & places).astype(np.int32)
+        found = (packed & places).astype(order.dtype)
         order[done : done + len(found)] = _untied(found, packed >> unsorted, hashes)
         done += len(found)
     return order
 
 
-def _by_upper_half(words: Uint64) -> Int32:
-    """Where words stand in order of their upper 32 bits, int32."""
-    order = np.argsort((words >> _DIGITS[0]).astype(np.uint16), kind="stable").astype(np.int32)
+def _by_upper_half(words: Uint64) -> Numbers:
+    """Where words stand in order of their upper 32 bits, int32 or int64."""
+    order = np.argsort((words >> _DIGITS[0]).astype(np.uint16), kind="stable")
+    order = order.astype(edge_type(len(words)))
     upper = (words >> _DIGITS[1]).astype(np.uint16)[order]
     return order[np.argsort(upper, kind="stable")]
 
 
-def _untied(order: Int32, upper: Uint64, hashes: Uint64) -> Int32:
+def _untied(order: Numbers, upper: Uint64, hashes: Uint64) -> Numbers:
     """The order of all bits, given that of the upper ones: where those agree, few are sorted."""
     same = upper[1:] == upper[:-1]
     if same.any():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from graph_service.model.graph import Int32, KnowledgeGraph
+from graph_service.model.graph import Int32, KnowledgeGraph, Numbers
 from graph_service.model.limits import Deadline
 from graph_service.model.view_delta import ViewDelta, empty_delta
 from graph_service.model.view_spec import ViewSpec
@@ -24,7 +24,8 @@ class Drawing:
         prepared: The base, and what its views share.
         spec: What is asked; valid.
         stream: The hash stream of its random seed and method.
-        question_edges: Base edges of the question's region, int32; None without a question.
+        question_edges: Base edges of the question's region, int32 or int64; None without a
+            question.
         deadline: When to give up.
         notes: What is to be said of the view, in words; methods add to it.
     """
@@ -32,7 +33,7 @@ class Drawing:
     prepared: PreparedBase
     spec: ViewSpec
     stream: Stream
-    question_edges: Int32 | None
+    question_edges: Numbers | None
     deadline: Deadline
     notes: list[str]
 
@@ -46,8 +47,8 @@ class Drawing:
         """Which entities the base joins."""
         return self.prepared.index
 
-    def scope(self, *, of_any_kind: bool = False) -> Int32:
-        """Returns the edges that the view may change, int32, ascending.
+    def scope(self, *, of_any_kind: bool = False) -> Numbers:
+        """Returns the edges that the view may change, int32 or int64, ascending.
 
         Args:
             of_any_kind: With those whose value is no entity, and deprecated ones.
@@ -73,8 +74,8 @@ class Drawing:
             return edges_asked(self.spec.level, available)
         return min(self.spec.count or 0, available)
 
-    def first(self, edges: Int32, count: int, /) -> Int32:
-        """Returns the first ``count`` of some edges in hash order, int32, ascending."""
+    def first(self, edges: Numbers, count: int, /) -> Numbers:
+        """Returns the first ``count`` of some edges in hash order, ascending."""
         hashes = self.stream.hashes(self.graph.statement_keys, at=edges, purpose="order")
         return edges[smallest(hashes, count)]
 
@@ -96,32 +97,26 @@ class Drawn:
     is_share: bool = True
 
 
-def without(removed: Int32, /) -> ViewDelta:
+def without(graph: KnowledgeGraph, removed: Numbers, /) -> ViewDelta:
     """Returns the delta that lacks some edges, ascending."""
-    none = np.zeros(0, dtype=np.int32)
-    return ViewDelta(removed, none, none, none, none, none, none)
+    return replace(empty_delta(graph), removed=removed)
 
 
 def replaced(
-    graph: KnowledgeGraph, edges: Int32, /, *, rel: Int32 | None = None, tail: Int32 | None = None
+    graph: KnowledgeGraph, edges: Numbers, /, *, rel: Int32 | None = None, tail: Int32 | None = None
 ) -> ViewDelta:
     """Returns the delta that gives some edges, ascending, other relations or tails."""
-    none = empty_delta()
-    return ViewDelta(
-        removed=none.removed,
+    return replace(
+        empty_delta(graph),
         replaced=edges,
         replaced_rel=graph.rel[edges] if rel is None else rel,
         replaced_tail=graph.tail[edges] if tail is None else tail,
-        added_head=none.added_head,
-        added_rel=none.added_rel,
-        added_tail=none.added_tail,
     )
 
 
-def added(head: Int32, rel: Int32, tail: Int32, /) -> ViewDelta:
+def added(graph: KnowledgeGraph, head: Int32, rel: Int32, tail: Int32, /) -> ViewDelta:
     """Returns the delta that has some statements more."""
-    none = np.zeros(0, dtype=np.int32)
-    return ViewDelta(none, none, none, none, head, rel, tail)
+    return replace(empty_delta(graph), added_head=head, added_rel=rel, added_tail=tail)
 
 
 def repeats(graph: KnowledgeGraph, delta: ViewDelta, index: PairIndex, /) -> int:

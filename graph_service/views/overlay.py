@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from graph_service.errors import KeyCollisionError
-from graph_service.model.graph import RANK_CODES, Bool, Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import RANK_CODES, Bool, Int32, Int64, KnowledgeGraph, Numbers
 from graph_service.model.hashing import Uint64, mix
 from graph_service.model.identity import key64
 from graph_service.model.overlay import EdgeSet, Overlay, ViewStatementIds
@@ -15,7 +15,6 @@ from graph_service.model.statement import Rank
 from graph_service.model.values import EntityValue, decode_value
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import ChangeCode
-from graph_service.views.scope import require_32_bit_edges
 
 _LANES = (np.uint64(0x6A09E667F3BCC908), np.uint64(0xBB67AE8584CAA73B))
 _NO_BASE = key64("view: no base statement")
@@ -35,16 +34,14 @@ def lay(graph: KnowledgeGraph, delta: ViewDelta, /, *, view_id: str) -> Overlay:
 
     Raises:
         KeyCollisionError: Two statements share a 64-bit key.
-        LimitError: The graph has more statements than views take.
     """
-    require_32_bit_edges(graph)
     gone = EdgeSet.of(np.concatenate([delta.removed, delta.replaced]), graph.edge_count)
     added = len(delta.added_head)
     now = delta.heads_of_replaced(graph.head)
     head = np.concatenate([now, delta.added_head])
     rel = np.concatenate([delta.replaced_rel, delta.added_rel])
     tail = np.concatenate([delta.replaced_tail, delta.added_tail])
-    base_edge = np.concatenate([delta.replaced, np.full(added, -1, dtype=np.int32)])
+    base_edge = np.concatenate([delta.replaced, np.full(added, -1, dtype=graph.edge_type)])
     rank = np.full(len(head), RANK_CODES[Rank.NORMAL], dtype=np.uint8)
     rank[: len(delta.replaced)] = delta.ranks_of_replaced(graph.rank)
     kinds = np.full(len(head), ChangeCode.ADDED, dtype=np.uint8)
@@ -84,19 +81,20 @@ def lay(graph: KnowledgeGraph, delta: ViewDelta, /, *, view_id: str) -> Overlay:
     )
 
 
-def _best(graph: KnowledgeGraph, delta: ViewDelta, gone: EdgeSet) -> tuple[Bool, Int32]:
+def _best(graph: KnowledgeGraph, delta: ViewDelta, gone: EdgeSet) -> tuple[Bool, Numbers]:
     """Whether each extra edge has the best rank of its head and relation, and which edges now do.
 
     A changed edge is what it was in the base, and an added one is taken for one of the best. Only
     a delta that gives ranks changes that, for the heads and relations of all that it removes.
 
     Returns:
-        One truth value an extra edge, and base edges that have the best rank here alone, int32.
+        One truth value an extra edge, and base edges that have the best rank here alone, int32 or
+        int64.
     """
     added = len(delta.added_head)
     best = np.concatenate([graph.best[delta.replaced], np.ones(added, dtype=np.bool_)])
     if delta.replaced_rank is None:
-        return best, np.zeros(0, dtype=np.int32)
+        return best, np.zeros(0, dtype=graph.edge_type)
     preferred, normal = RANK_CODES[Rank.PREFERRED], RANK_CODES[Rank.NORMAL]
     touched = np.concatenate([delta.removed, delta.replaced])
     beside = graph.out_edges.edges_of(np.unique(graph.head[touched]))
@@ -109,10 +107,10 @@ def _best(graph: KnowledgeGraph, delta: ViewDelta, gone: EdgeSet) -> tuple[Bool,
     )
     beaten = beside[(graph.rank[beside] == normal) & ~graph.best[beside]]
     risen = beaten[~np.isin(_groups(graph, beaten), beating)]
-    return best, np.sort(risen).astype(np.int32)
+    return best, np.sort(risen).astype(graph.edge_type)
 
 
-def _groups(graph: KnowledgeGraph, edges: Int32) -> Int64:
+def _groups(graph: KnowledgeGraph, edges: Numbers) -> Int64:
     return graph.head[edges].astype(np.int64) * graph.relation_count + graph.rel[edges]
 
 
@@ -122,7 +120,7 @@ def _identities(
     head: Int32,
     rel: Int32,
     tail: Int32,
-    base_edge: Int32,
+    base_edge: Numbers,
 ) -> tuple[Int64, Uint64]:
     """Key and second half of the id of each extra edge.
 

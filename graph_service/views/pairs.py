@@ -10,7 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graph_service.model.graph import RANK_CODES, Bool, Int32, Int64, KnowledgeGraph, Uint8
+from graph_service.model.graph import (
+    RANK_CODES,
+    Bool,
+    Int32,
+    Int64,
+    KnowledgeGraph,
+    Numbers,
+    Uint8,
+)
 from graph_service.model.hashing import mix
 from graph_service.model.statement import Rank
 
@@ -23,7 +31,7 @@ _LOW_BITS, _A_BYTE = np.uint64(7), np.uint64(3)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
-def is_eligible(graph: KnowledgeGraph, edges: Int32 | None = None, /) -> Bool:
+def is_eligible(graph: KnowledgeGraph, edges: Numbers | None = None, /) -> Bool:
     """Returns which edges, all where None, have an entity as value and are not deprecated."""
     tail, rank = (
         (graph.tail, graph.rank) if edges is None else (graph.tail[edges], graph.rank[edges])

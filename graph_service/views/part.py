@@ -10,6 +10,7 @@ from graph_service.model.graph import (
     Int32,
     KnowledgeGraph,
     NameIndex,
+    Numbers,
     StatementIds,
     StringTable,
     Topology,
@@ -24,16 +25,17 @@ class Part:
 
     Attributes:
         graph: They alone, numbered in the order of the base; without labels and names.
-        edges, nodes, relations: What each number is in the base, int32, ascending.
+        edges: What each edge is in the base, int32 or int64, ascending.
+        nodes, relations: What each of them is there, int32, ascending.
     """
 
     graph: KnowledgeGraph
-    edges: Int32
+    edges: Numbers
     nodes: Int32
     relations: Int32
 
     @classmethod
-    def of(cls, base: KnowledgeGraph, edges: Int32, /) -> Part:
+    def of(cls, base: KnowledgeGraph, edges: Numbers, /) -> Part:
         """Returns the part of some edges, ascending; its cost is that of the part."""
         nodes = np.unique(np.concatenate([base.head[edges], base.tail[edges]]))
         relations = np.unique(base.rel[edges])
@@ -79,7 +81,7 @@ class Part:
         """
         order = base.topology.key_order
         places = find_places_in_order(base.statement_keys, order, graph.statement_keys)
-        edges = order[places].astype(np.int32)
+        edges = order[places].astype(base.edge_type)
         # A literal is of one statement; the order of edges is that of both graphs.
         literal = graph.tail >= graph.entity_count
         nodes = np.empty(graph.node_count, dtype=np.int32)
@@ -104,7 +106,7 @@ class Part:
         )
 
 
-def _ids_of(base: KnowledgeGraph, edges: Int32) -> StringTable | StatementIds:
+def _ids_of(base: KnowledgeGraph, edges: Numbers) -> StringTable | StatementIds:
     ids = base.statement_ids
     return (
         ids.of(edges)

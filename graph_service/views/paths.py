@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from graph_service.model.graph import Int32, KnowledgeGraph
+from graph_service.model.graph import Int32, KnowledgeGraph, Numbers
 from graph_service.model.limits import Deadline
 from graph_service.views.measure.steps import MAX_STEPS
 from graph_service.views.pairs import PairIndex
@@ -27,12 +27,12 @@ class Paths:
     """All shortest paths between pairs of entities.
 
     Attributes:
-        edges: Those on any of them, int32, ascending.
+        edges: Those on any of them, int32 or int64, ascending.
         length: Edges of the longest; 0 where there is none.
         pairs: Pairs of entity and answer that a path joins.
     """
 
-    edges: Int32
+    edges: Numbers
     length: int
     pairs: tuple[tuple[int, int], ...]
 
@@ -53,7 +53,7 @@ class Walker:
 
     def shortest(self, entities: list[int], answers: list[int], /) -> Paths:
         """Returns the shortest paths of at most ``MAX_STEPS`` edges of each entity and answer."""
-        found = [np.zeros(0, dtype=np.int32)]
+        found = [np.zeros(0, dtype=self._graph.edge_type)]
         length, pairs = 0, []
         for entity in entities:
             for answer in answers:
@@ -85,10 +85,10 @@ class Walker:
         if steps:
             yield from walk(entity, 0)
 
-    def region(self, entities: list[int], steps: int, /) -> Int32:
-        """Returns the edges walked in some steps from some entities, int32, ascending."""
+    def region(self, entities: list[int], steps: int, /) -> Numbers:
+        """Returns the edges walked in some steps from some entities, ascending."""
         seen = frontier = np.unique(np.array(entities, dtype=np.int32))
-        found = [np.zeros(0, dtype=np.int32)]
+        found = [np.zeros(0, dtype=self._graph.edge_type)]
         for _ in range(steps):
             edges, reached = self._around(frontier)
             found.append(edges)
@@ -96,8 +96,8 @@ class Walker:
             seen = np.union1d(seen, frontier)
         return np.unique(np.concatenate(found))
 
-    def between(self, low: Int32, high: Int32, /) -> Int32:
-        """Returns the edges that join two sets of nodes, either way, int32, ascending."""
+    def between(self, low: Int32, high: Int32, /) -> Numbers:
+        """Returns the edges that join two sets of nodes, either way, ascending."""
         fewer, other = (low, high) if self._cost(low) <= self._cost(high) else (high, low)
         edges, reached = self._around(fewer)
         return np.unique(edges[np.isin(reached, other)])
@@ -135,7 +135,7 @@ class Walker:
     def _cost(self, nodes: Int32) -> int:
         return int(self._graph.degrees_of(nodes).sum())
 
-    def _around(self, nodes: Int32) -> tuple[Int32, Int32]:
+    def _around(self, nodes: Int32) -> tuple[Numbers, Int32]:
         """The edges at some nodes, and the other end of each."""
         self._deadline.check("walking the graph")
         graph = self._graph

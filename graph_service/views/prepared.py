@@ -10,7 +10,7 @@ import numpy as np
 
 from graph_service.byte_budget import held_bytes
 from graph_service.model.entity_names import EntityName, entity_names
-from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Numbers
 from graph_service.model.graph_arrays import find_places
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity
@@ -128,7 +128,7 @@ class PreparedBase:
                 }
             return self._restorable[key]
 
-    def begins(self, edges: Int32, /, *, deadline: Deadline | None = None) -> Int64:
+    def begins(self, edges: Numbers, /, *, deadline: Deadline | None = None) -> Int64:
         """Returns when some edges began to hold (``times.begin_of``), int64.
 
         Each edge's is read once, for all levels and random seeds (8 bytes an edge).
@@ -220,7 +220,7 @@ class PreparedBase:
                 )
             return self._measure
 
-    def least_likely(self, edges: Int32, /, *, deadline: Deadline | None = None) -> Int32:
+    def least_likely(self, edges: Numbers, /, *, deadline: Deadline | None = None) -> Int32:
         """Returns the least likely relation of some edges other than their own, int32.
 
         Each edge's is worked out once, for all levels and random seeds (4 bytes an edge).

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Numbers
 from graph_service.model.limits import Deadline
 from graph_service.views.pairs import PairIndex
 
@@ -28,16 +28,16 @@ class Restorable:
     """What rules could restore.
 
     Attributes:
-        head: Edge that is restored, int32 [n], ascending.
-        first, second: Edges of the body, int32 [n]; second is -1 in a body of one.
+        head: Edge that is restored, int32 or int64 [n], ascending.
+        first, second: Edges of the body, int32 or int64 [n]; second is -1 in a body of one.
         confidence: Of the rule, float64 [n].
         rules: How many rules hold.
         left_out: Rules whose body has too many pairs to count.
     """
 
-    head: Int32
-    first: Int32
-    second: Int32
+    head: Numbers
+    first: Numbers
+    second: Numbers
     confidence: np.typing.NDArray[np.float64]
     rules: int
     left_out: int
@@ -53,7 +53,7 @@ class _Steps:
         packed = index.pack(graph.head[edges], graph.rel[edges], graph.tail[edges])
         _, first, counts = np.unique(packed, return_index=True, return_counts=True)
         order = np.sort(first)
-        self.heads = edges[order].astype(np.int32)
+        self.heads: Numbers = edges[order].astype(graph.edge_type)
         """The first edge of each triple, ascending."""
         alone = np.zeros(len(edges), dtype=np.bool_)
         alone[first[counts == 1]] = True
@@ -65,7 +65,7 @@ class _Steps:
         place = np.lexsort((step, pairs))
         self.pairs, self.start, self.end = pairs[place], start[place], end[place]
         self.step: Int32 = step[place]
-        self.edge: Int32 = np.concatenate([self.heads, self.heads])[place]
+        self.edge: Numbers = np.concatenate([self.heads, self.heads])[place]
         self.keys = self.pairs * (2 * self.relations) + self.step
         self.begin = np.searchsorted(self.start, np.arange(self.nodes + 1))
         self._of_step = np.argsort(self.step, kind="stable")
@@ -180,7 +180,7 @@ def mine_restorable(
     return Restorable(
         head=edges[order],
         first=body[0][order],
-        second=body[1][order].astype(np.int32),
+        second=body[1][order].astype(graph.edge_type),
         confidence=values[of_rule[kept]][order],
         rules=int(np.count_nonzero(holds)),
         left_out=left_out,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graph_service.errors import InputError, LimitError
-from graph_service.model import topology
-from graph_service.model.graph import RANK_CODES, Bool, Int32, KnowledgeGraph, require_node
+from graph_service.errors import InputError
+from graph_service.model.graph import RANK_CODES, Bool, KnowledgeGraph, Numbers, require_node
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Rank
 from graph_service.model.view_spec import Scope
@@ -19,10 +18,10 @@ def scope_edges(
     /,
     *,
     of_any_kind: bool = False,
-    question_edges: Int32 | None = None,
+    question_edges: Numbers | None = None,
     deadline: Deadline | None = None,
-) -> tuple[Int32, tuple[str, ...]]:
-    """Returns the edges in scope, int32, ascending, and notes on what was named and is not.
+) -> tuple[Numbers, tuple[str, ...]]:
+    """Returns the edges in scope, ascending, and notes on what was named and is not.
 
     Where several restrictions are given, an edge must meet all of them.
 
@@ -37,26 +36,27 @@ def scope_edges(
         InputError: A statement, relation or entity that the graph lacks, or no question's region.
     """
     deadline = deadline or Deadline.none()
+    kind = graph.edge_type
     if scope == Scope(hops=scope.hops):
         if of_any_kind:
-            return np.arange(graph.edge_count, dtype=np.int32), ()
-        return np.flatnonzero(is_eligible(graph)).astype(np.int32), ()
+            return np.arange(graph.edge_count, dtype=kind), ()
+        return np.flatnonzero(is_eligible(graph)).astype(kind), ()
     # What is narrowest comes first: a question's view costs what its region has, not the graph.
-    edges: Int32 | None = None
+    edges: Numbers | None = None
     if scope.of_question:
         if question_edges is None:
             raise question_needed()
         inside = (question_edges >= 0) & (question_edges < graph.edge_count)
-        edges = np.unique(question_edges[inside]).astype(np.int32)
+        edges = np.unique(question_edges[inside]).astype(kind)
     if scope.statement_ids:
         named = edges_of(
             graph, scope.statement_ids, argument="scope.statement_ids", deadline=deadline
         )
-        edges = _both(edges, np.unique(np.array(named, dtype=np.int32)))
+        edges = _both(edges, np.unique(np.array(named, dtype=kind)))
     if scope.around_entity_ids:
         edges = _both(edges, _around(graph, scope.around_entity_ids, scope.hops, deadline))
     if edges is None:
-        edges = np.arange(graph.edge_count, dtype=np.int32)
+        edges = np.arange(graph.edge_count, dtype=kind)
     if scope.relation_ids:
         edges = edges[_relations(graph, scope.relation_ids)[graph.rel[edges]]]
     if of_any_kind:
@@ -70,16 +70,6 @@ def scope_edges(
             "stay as they are; withholding takes any statement",
         )
     return edges[able], notes
-
-
-def require_32_bit_edges(graph: KnowledgeGraph, /) -> None:
-    """Raises ``LimitError`` for a graph whose edge numbers do not fit what views keep of them."""
-    if graph.edge_count > topology.MOST_32_BIT:
-        raise LimitError(
-            f"graph {graph.name!r} has {graph.edge_count:,} statements; views take up to "
-            f"{topology.MOST_32_BIT:,}",
-            hint="Load the part of the graph that the view is to change as a graph of its own.",
-        )
 
 
 def question_needed() -> InputError:
@@ -128,16 +118,16 @@ def _relations(graph: KnowledgeGraph, relation_ids: tuple[str, ...]) -> Bool:
     return chosen
 
 
-def _both(edges: Int32 | None, others: Int32) -> Int32:
+def _both(edges: Numbers | None, others: Numbers) -> Numbers:
     return others if edges is None else np.intersect1d(edges, others)
 
 
 def _around(
     graph: KnowledgeGraph, around_entity_ids: tuple[str, ...], hops: int, deadline: Deadline
-) -> Int32:
+) -> Numbers:
     """Edges walked in ``hops`` steps, both ways: those with an end at most ``hops - 1`` away."""
     seen = np.unique(np.array([require_node(graph, id_) for id_ in around_entity_ids], np.int32))
-    frontier, found = seen, [np.zeros(0, dtype=np.int32)]
+    frontier, found = seen, [np.zeros(0, dtype=graph.edge_type)]
     for _ in range(hops):
         deadline.check("walking the graph")
         step = np.concatenate(

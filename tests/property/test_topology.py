@@ -10,7 +10,6 @@ from graph_builder import build_graph
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_service.errors import LimitError
 from graph_service.model import topology
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphCounts, GraphInfo
@@ -21,10 +20,7 @@ from graph_service.model.topology import (
     Topology,
     edge_order,
 )
-from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.store.snapshot.file import open_snapshot, write_snapshot
-from graph_service.views.delta import make_delta
-from graph_service.views.overlay import lay
 
 ENTITIES, RELATIONS = 150, 5
 rows = st.lists(
@@ -139,18 +135,6 @@ def test_nobody_computes_with_a_column_by_mistake() -> None:
     with pytest.raises(TypeError):
         _ = [*heads]  # type: ignore[misc]
     assert np.asarray(heads).tolist() == [0, 0, 1]
-
-
-def test_views_of_more_edges_than_they_can_number_are_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    built = graph()
-    delta, _ = make_delta(built, ViewSpec(Method.EDGE_DELETION, level=0.5, random_seed=1))
-    monkeypatch.setattr(topology, "MOST_32_BIT", built.edge_count - 1)
-    with pytest.raises(LimitError, match="has 60 statements; views take up to 59"):
-        make_delta(built, ViewSpec(Method.EDGE_DELETION, level=0.5, random_seed=1))
-    with pytest.raises(LimitError):
-        lay(built, delta, view_id="v")
 
 
 def graph() -> KnowledgeGraph:

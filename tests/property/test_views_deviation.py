@@ -113,7 +113,7 @@ def test_deviation_is_networkx_to_1e_12(
     delta, _ = make_delta(graph, ViewSpec(method, level=level, random_seed=seed))
     found = measured(graph, delta)
     entities = [graph.node_ids[node] for node in range(graph.entity_count)]
-    before, after = edges_after(graph, empty_delta()), edges_after(graph, delta)
+    before, after = edges_after(graph, empty_delta(graph)), edges_after(graph, delta)
     base, view = by_networkx(before, entities), by_networkx(after, entities)
     assert found.sc2d == pytest.approx(similar(base[0], view[0]), abs=1e-12)
     assert found.sd2 == pytest.approx(similar(base[1], view[1]), abs=1e-12)
@@ -138,7 +138,7 @@ def test_deviation_is_networkx_to_1e_12(
 @given(graph=graphs())
 def test_the_base_itself_has_not_deviated(graph: KnowledgeGraph) -> None:
     """O11."""
-    found = measured(graph, empty_delta())
+    found = measured(graph, empty_delta(graph))
     assert (found.sc2d, found.sd2) == (1.0, 1.0)
     assert found.ats == found.ats_base
 
@@ -180,7 +180,7 @@ def test_new_entities_and_relations_count_for_structure_and_are_left_out_of_ats(
     found = measured(graph, delta)
     assert found.unscored == 2
     assert found.ats_edges == 4
-    triples = edges_after(graph, empty_delta())
+    triples = edges_after(graph, empty_delta(graph))
     entities = [*(graph.node_ids[node] for node in range(graph.entity_count)), "new"]
     base = by_networkx(triples, entities)
     view = by_networkx([*triples, ("new", "r", "a"), ("a", "other", "b")], entities)

@@ -15,6 +15,7 @@ from graph_service.model.graph import (
     Int64,
     KnowledgeGraph,
     NodeKind,
+    Numbers,
     Uint8,
     ranges,
 )
@@ -23,6 +24,7 @@ from graph_service.model.identity import key64
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.region import Region
+from graph_service.model.topology import edge_type
 from graph_service.model.values import EntityValue, NoValue, SomeValue, decode_value
 from graph_service.sorting import TABLE, are_among, distinct
 
@@ -298,7 +300,7 @@ def _incident(
     return np.concatenate((found, extra[keep] + graph.edge_count))
 
 
-def _edges_of_both_ends(graph: KnowledgeGraph, nodes: Int64) -> Int32:
+def _edges_of_both_ends(graph: KnowledgeGraph, nodes: Int64) -> Numbers:
     """Returns the edges that leave some nodes or arrive there, each once; the nodes ascend."""
     leaving, arriving = graph.out_edges.edges_of(nodes), graph.in_edges.edges_of(nodes)
     others = np.flatnonzero(~are_among(graph.head[arriving], nodes))
@@ -311,18 +313,18 @@ class _ExtraEdges:
 
     Attributes:
         ends: The end of each, int32, ascending.
-        edges: Their places in the overlay, int32.
+        edges: Their places in the overlay, int32 or int64.
     """
 
     ends: Int32
-    edges: Int32
+    edges: Numbers
 
     @classmethod
     def by(cls, ends: Int32) -> _ExtraEdges:
-        order = np.argsort(ends, kind="stable").astype(np.int32)
+        order = np.argsort(ends, kind="stable").astype(edge_type(len(ends)))
         return cls(ends[order], order)
 
-    def of(self, nodes: Int64) -> Int32:
+    def of(self, nodes: Int64) -> Numbers:
         """Returns the edges of some nodes, one node's after the other's."""
         return self.edges[ranges(*(find_places(self.ends, nodes, side) for side in SIDES))]
 
@@ -341,7 +343,8 @@ def _extra_edges(overlay: Overlay) -> tuple[_ExtraEdges, _ExtraEdges]:
 
 def extra_edges_bytes(overlay: Overlay, /) -> int:
     """Returns the bytes of the order that is made of an overlay's edges: by head, and by tail."""
-    return 2 * (overlay.head.nbytes + 4 * len(overlay.head))
+    count = len(overlay.head)
+    return 2 * (overlay.head.nbytes + np.dtype(edge_type(count)).itemsize * count)
 
 
 def _without(edges: Int64, found: list[Int64]) -> Int64:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from graph_service.model.graph import RANK_CODES, Float64, Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import RANK_CODES, Float64, Int32, Int64, KnowledgeGraph, Numbers
 from graph_service.model.limits import Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.statement import Rank
@@ -43,14 +43,14 @@ class BaseMeasure:
     """What the base contributes, made once for all its views.
 
     Attributes:
-        edges: Its edges that count, int32, ascending.
+        edges: Its edges that count, int32 or int64, ascending.
         scores: Their plausibility, float64.
         clustering, degree: Means over its relations, float64 [N].
         scorer: Scores the views' own edges.
         quality: What it is worth; None where the base is too small to tell.
     """
 
-    edges: Int32
+    edges: Numbers
     scores: Float64
     clustering: Float64
     degree: Float64
@@ -71,7 +71,7 @@ class BaseMeasure:
         """Returns the measure of a base graph."""
         deadline = deadline or Deadline.none()
         deadline.check(_MEASURING)
-        edges = np.flatnonzero(index.eligible).astype(np.int32)
+        edges: Numbers = np.flatnonzero(index.eligible).astype(graph.edge_type)
         head, rel, tail = graph.head[edges], graph.rel[edges], graph.tail[edges]
         return cls(
             edges=edges,

@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from graph_service.model.graph import Bool, Int32, Int64
+from graph_service.model.graph import Bool, Int32, Int64, Numbers
 from graph_service.views.choosing import Candidates, first_able, take_turns
 from graph_service.views.drawing import Drawing, Drawn, added
 
 
 def draw_contradiction(drawing: Drawing, /) -> Drawn:
     """Returns the view with a false value beside those of the first edges in hash order."""
+    graph = drawing.graph
     scope = drawing.scope()
 
-    def choose(edges: Int32) -> Int32:
+    def choose(edges: Numbers) -> Int32:
         return false_tails(drawing, edges)
 
     edges, tails = first_able(drawing, scope, drawing.asked(len(scope)), choose)
-    return Drawn(added(drawing.graph.head[edges], drawing.graph.rel[edges], tails), len(scope))
+    return Drawn(added(graph, graph.head[edges], graph.rel[edges], tails), len(scope))
 
 
-def false_tails(drawing: Drawing, edges: Int32, /) -> Int32:
+def false_tails(drawing: Drawing, edges: Numbers, /) -> Int32:
     """Returns another value of the same type for each edge, int32; -1 where there is none.
 
     Args:

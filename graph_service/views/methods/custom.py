@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graph_service.errors import InputError
-from graph_service.model.graph import Int32, KnowledgeGraph
+from graph_service.model.graph import Int32, KnowledgeGraph, Numbers
 from graph_service.model.identity import normalise_entity_id
 from graph_service.model.limits import Deadline
 from graph_service.model.values import EntityValue, Value, encode_value
@@ -52,8 +52,8 @@ def withhold(
         InputError: A statement that the graph does not have.
     """
     edges = edges_of(graph, statement_ids, argument="statement_ids", deadline=deadline)
-    removed = np.unique(np.array(edges[:count], dtype=np.int32))
-    return without(removed), len(set(edges))
+    removed = np.unique(_edges(graph, edges[:count]))
+    return without(graph, removed), len(set(edges))
 
 
 @dataclass(slots=True)
@@ -123,8 +123,8 @@ def apply_changes(
             ) from error
     replaced = sorted(draft.replaced)
     return ViewDelta(
-        removed=_int32(sorted(draft.removed)),
-        replaced=_int32(replaced),
+        removed=_edges(graph, sorted(draft.removed)),
+        replaced=_edges(graph, replaced),
         replaced_rel=_int32([draft.replaced[edge][0] for edge in replaced]),
         replaced_tail=_int32([draft.replaced[edge][1] for edge in replaced]),
         added_head=_int32([head for head, _, _ in draft.added]),
@@ -206,6 +206,10 @@ def _add(draft: _Draft, change: Change, number: int) -> None:
 
 def _normalised(value: Value) -> Value:
     return EntityValue(normalise_entity_id(value.id)) if isinstance(value, EntityValue) else value
+
+
+def _edges(graph: KnowledgeGraph, numbers: list[int]) -> Numbers:
+    return np.array(numbers, dtype=graph.edge_type)
 
 
 def _int32(numbers: list[int]) -> Int32:

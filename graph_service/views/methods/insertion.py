@@ -14,7 +14,7 @@ from itertools import islice
 
 import numpy as np
 
-from graph_service.model.graph import Bool, Int32, Int64, require_node
+from graph_service.model.graph import Bool, Int32, Int64, Numbers, require_node
 from graph_service.views.choosing import Candidates, first_able, take_turns
 from graph_service.views.draw import below
 from graph_service.views.drawing import Drawing, Drawn, added
@@ -42,12 +42,12 @@ def _at_random(drawing: Drawing) -> Drawn:
     by_key = graph.in_key_order(scope)
     everyone = Pools(np.array([0, len(index.linked)], dtype=np.int64), index.linked)
 
-    def relations(edges: Int32) -> Int32:
+    def relations(edges: Numbers) -> Int32:
         keys = graph.statement_keys
         hashes = drawing.stream.hashes(keys, at=edges, purpose="relation")
         return graph.rel[by_key[below(hashes, len(scope))]]
 
-    def choose(edges: Int32) -> Int32:
+    def choose(edges: Numbers) -> Int32:
         head, rel = graph.head[edges], relations(edges)
 
         def refused(rows: Int64, offered: Int32) -> Bool:
@@ -66,7 +66,7 @@ def _at_random(drawing: Drawing) -> Drawn:
         return take_turns(candidates, refused=refused, packed=packed, deadline=drawing.deadline)
 
     edges, tails = first_able(drawing, scope, drawing.asked(len(scope)), choose)
-    return Drawn(added(graph.head[edges], relations(edges), tails), len(scope))
+    return Drawn(added(graph, graph.head[edges], relations(edges), tails), len(scope))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _chains(drawing: Drawing) -> Drawn:
             f"{asked} chains were asked and {chains} made, along {len(routes)} shortest paths"
         )
     columns = np.array([*made], dtype=np.int32).reshape(-1, 3)
-    delta = added(columns[:, 0].copy(), columns[:, 1].copy(), columns[:, 2].copy())
+    delta = added(graph, columns[:, 0].copy(), columns[:, 1].copy(), columns[:, 2].copy())
     return Drawn(delta, len(routes), is_share=False)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from graph_service.model.graph import Int32
+from graph_service.model.graph import Int32, Numbers
 from graph_service.views.choosing import first_able
 from graph_service.views.drawing import Drawing, Drawn, replaced
 
@@ -19,7 +19,7 @@ def draw_inversion(drawing: Drawing, /) -> Drawn:
     graph = drawing.graph
     scope = drawing.scope()
 
-    def choose(edges: Int32) -> Int32:
+    def choose(edges: Numbers) -> Int32:
         head, rel, tail = graph.head[edges], graph.rel[edges], graph.tail[edges]
         able = (head != tail) & ~drawing.prepared.says(tail, rel, head)
         # Of statements that say the same the first alone is turned.

@@ -55,7 +55,7 @@ def draw_names(drawing: Drawing, /) -> Drawn:
         drawing.notes.append(f"{other.count(False)} of the entities drawn keep their names")
     changed = nodes[np.array(other, dtype=np.bool_)]
     kept = [names for names, is_other in zip(now, other, strict=True) if is_other]
-    return Drawn(with_names(empty_delta(), NameDelta.of(changed, kept)), len(units))
+    return Drawn(with_names(empty_delta(drawing.graph), NameDelta.of(changed, kept)), len(units))
 
 
 def _said(names: Names) -> set[tuple[str, bool]]:

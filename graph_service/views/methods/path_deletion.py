@@ -41,4 +41,5 @@ def draw_path_deletion(drawing: Drawing, /) -> Drawn:
         edges = np.setdiff1d(walker.region(entities, paths.length), edges)
         if len(edges) < asked:
             drawing.notes.append(f"{asked} statements were asked and {len(edges)} are on no path")
-    return Drawn(without(drawing.first(edges, min(asked, len(edges)))), len(paths.edges))
+    removed = drawing.first(edges, min(asked, len(edges)))
+    return Drawn(without(graph, removed), len(paths.edges))

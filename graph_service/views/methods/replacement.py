@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from graph_service.errors import InputError
-from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Numbers
 from graph_service.model.limits import Deadline
 from graph_service.model.view_delta import ViewDelta, empty_delta
 from graph_service.model.view_spec import Replacement, Sampling
@@ -56,11 +56,11 @@ def _note_the_commonest(drawing: Drawing, delta: ViewDelta) -> None:
         )
 
 
-def _plausible(drawing: Drawing, scope: Int32) -> ViewDelta:
+def _plausible(drawing: Drawing, scope: Numbers) -> ViewDelta:
     graph, prepared = drawing.graph, drawing.prepared
     signatures = prepared.signatures
 
-    def choose(edges: Int32) -> Int32:
+    def choose(edges: Numbers) -> Int32:
         head, rel, tail = graph.head[edges], graph.rel[edges], graph.tail[edges]
         to = signatures.kind_of[tail] * graph.relation_count
 
@@ -84,12 +84,12 @@ def _plausible(drawing: Drawing, scope: Int32) -> ViewDelta:
     return replaced(graph, edges, rel=relations)
 
 
-def _replaced(drawing: Drawing, scope: Int32) -> ViewDelta:
+def _replaced(drawing: Drawing, scope: Numbers) -> ViewDelta:
     graph, stream, asked = drawing.graph, drawing.stream, drawing.asked(len(scope))
     if len(drawing.index.relations) < 2:
         if asked:
             drawing.notes.append(f"{asked} edges were asked and the graph has no second relation")
-        return empty_delta()
+        return empty_delta(graph)
     chosen: Int64
     if drawing.spec.sampling is Sampling.OKGQA:
         counters = np.arange(asked, dtype=np.int64)
@@ -116,7 +116,7 @@ def _replaced(drawing: Drawing, scope: Int32) -> ViewDelta:
 
 def new_relations(
     prepared: PreparedBase,
-    scope: Int32,
+    scope: Numbers,
     chosen: Int64,
     /,
     *,
@@ -175,7 +175,7 @@ def new_relations(
 
 
 def _turns(
-    graph: KnowledgeGraph, scope: Int32, places: Int64, /, *, stream: Stream, index: PairIndex
+    graph: KnowledgeGraph, scope: Numbers, places: Int64, /, *, stream: Stream, index: PairIndex
 ) -> Int64:
     """For some places of the scope, how many edges of the same ends come before in hash order."""
     crowd = np.flatnonzero(index.parallel[scope])

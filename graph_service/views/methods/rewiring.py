@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph
+from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Numbers
 from graph_service.model.hashing import Uint64
 from graph_service.model.limits import Deadline
 from graph_service.model.view_delta import empty_delta
@@ -30,7 +30,7 @@ def draw_rewiring(drawing: Drawing, /) -> Drawn:
         )
     edges = drawing.first(able, min(asked, len(able)))
     if not len(edges):
-        return Drawn(empty_delta(), len(scope))
+        return Drawn(empty_delta(graph), len(scope))
     tails, again = new_tails(
         graph, edges, stream=drawing.stream, index=index, outside=outside, deadline=deadline
     )
@@ -67,7 +67,7 @@ class Outside:
 
 
 def rewirable(
-    graph: KnowledgeGraph, scope: Int32, /, *, index: PairIndex, outside: Outside
+    graph: KnowledgeGraph, scope: Numbers, /, *, index: PairIndex, outside: Outside
 ) -> Bool:
     """Returns for each edge in scope whether any entity lies outside its head's neighbourhood."""
     # A head joined to all others has at least that many edges: few come near it.
@@ -79,7 +79,7 @@ def rewirable(
 
 def new_tails(
     graph: KnowledgeGraph,
-    edges: Int32,
+    edges: Numbers,
     /,
     *,
     stream: Stream,

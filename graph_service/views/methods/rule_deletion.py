@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graph_service.model.graph import Int32
+from graph_service.model.graph import Numbers
 from graph_service.views.draw import ascending
 from graph_service.views.drawing import Drawing, Drawn, without
 from graph_service.views.rules import Restorable
@@ -38,12 +38,13 @@ def draw_rule_deletion(drawing: Drawing, /) -> Drawn:
             f"{asked} statements were asked and {len(removed)} can go: the others are needed to "
             "restore these"
         )
-    return Drawn(without(removed), len(scope))
+    return Drawn(without(drawing.graph, removed), len(scope))
 
 
-def _taken(drawing: Drawing, scope: Int32, found: Restorable, asked: int) -> Int32:
+def _taken(drawing: Drawing, scope: Numbers, found: Restorable, asked: int) -> Numbers:
     """The statements that go: each keeps the body of its surest rule that is still whole."""
-    keys = drawing.graph.statement_keys
+    graph = drawing.graph
+    keys = graph.statement_keys
     order = scope[ascending(drawing.stream.hashes(keys, at=scope, purpose="order"))]
     begin = np.searchsorted(found.head, order, side="left").tolist()
     end = np.searchsorted(found.head, order, side="right").tolist()
@@ -61,4 +62,4 @@ def _taken(drawing: Drawing, scope: Int32, found: Restorable, asked: int) -> Int
                 gone.add(edge)
                 needed |= body
                 break
-    return np.array(sorted(gone), dtype=np.int32)
+    return np.array(sorted(gone), dtype=graph.edge_type)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from graph_service.model.graph import RANK_CODES, Int32
+from graph_service.model.graph import RANK_CODES, Numbers
 from graph_service.model.statement import Rank
 from graph_service.views.drawing import Drawing, Drawn, replaced
 from graph_service.views.times import UNTIMED
@@ -28,22 +28,22 @@ def draw_stale(drawing: Drawing, /) -> Drawn:
     in_scope = drawing.scope(of_any_kind=True)
     members = _beside(drawing, in_scope)
     found = [newest_of(group) for group in _groups(drawing, members)]
-    newest = np.array([edge for edge in found if edge is not None], dtype=np.int32)
+    newest = np.array([edge for edge in found if edge is not None], dtype=graph.edge_type)
     newest = np.intersect1d(newest, in_scope)
     deprecated = members[graph.rank[members] == RANK_CODES[Rank.DEPRECATED]]
     if drawing.spec.scope.statement_ids:
         deprecated = np.intersect1d(deprecated, in_scope)
-    units = np.union1d(newest, deprecated).astype(np.int32)
+    units = np.union1d(newest, deprecated)
     if len(in_scope) and not len(units):
         drawing.notes.append(
             "nothing in scope can go stale: no statement is deprecated, or newer than another by "
             "its rank or its qualifiers of time"
         )
     taken = drawing.first(units, drawing.asked(len(units)))
-    returned = np.intersect1d(taken, deprecated).astype(np.int32)
+    returned = np.intersect1d(taken, deprecated)
     delta = replace(
         replaced(graph, returned),
-        removed=np.intersect1d(taken, newest).astype(np.int32),
+        removed=np.intersect1d(taken, newest),
         replaced_rank=np.full(len(returned), RANK_CODES[Rank.NORMAL], dtype=np.uint8),
     )
     return Drawn(delta, len(units))
@@ -76,23 +76,22 @@ def newest_of(group: Sequence[tuple[int, int, int]], /) -> int | None:
     return timed[-1][1]
 
 
-def _beside(drawing: Drawing, edges: Int32) -> Int32:
-    """All statements of the entities and relations of some edges, by both, int32."""
+def _beside(drawing: Drawing, edges: Numbers) -> Numbers:
+    """All statements of the entities and relations of some edges, by both."""
     graph = drawing.graph
     members = graph.out_edges.edges_of(np.unique(graph.head[edges]))
     keys = _pairs(drawing, members)
     kept = np.isin(keys, np.unique(_pairs(drawing, edges)))
     members, keys = members[kept], keys[kept]
-    found: Int32 = members[np.lexsort((members, keys))]
-    return found
+    return members[np.lexsort((members, keys))]
 
 
-def _pairs(drawing: Drawing, edges: Int32) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _pairs(drawing: Drawing, edges: Numbers) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     graph = drawing.graph
     return graph.head[edges].astype(np.int64) * graph.relation_count + graph.rel[edges]
 
 
-def _groups(drawing: Drawing, members: Int32) -> Iterator[list[tuple[int, int, int]]]:
+def _groups(drawing: Drawing, members: Numbers) -> Iterator[list[tuple[int, int, int]]]:
     """Yields the statements of each entity and relation that has several that hold."""
     graph = drawing.graph
     members = members[graph.rank[members] != RANK_CODES[Rank.DEPRECATED]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graph_service.model.graph import Int32
+from graph_service.model.graph import Numbers
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import Sampling
 from graph_service.views.drawing import Drawing, Drawn, repeats, replaced
@@ -22,7 +22,7 @@ def draw_swapping(drawing: Drawing, /) -> Drawn:
     return Drawn(delta, len(scope), repeats(drawing.graph, delta, drawing.index))
 
 
-def _with_replacement(drawing: Drawing, scope: Int32, asked: int) -> ViewDelta:
+def _with_replacement(drawing: Drawing, scope: Numbers, asked: int) -> ViewDelta:
     graph = drawing.graph
     relations = swap_with_replacement(
         graph, scope, asked // 2, stream=drawing.stream, deadline=drawing.deadline
@@ -36,7 +36,7 @@ def _with_replacement(drawing: Drawing, scope: Int32, asked: int) -> ViewDelta:
     return replaced(graph, scope[changed], rel=relations[changed])
 
 
-def _in_pairs(drawing: Drawing, scope: Int32, asked: int) -> ViewDelta:
+def _in_pairs(drawing: Drawing, scope: Numbers, asked: int) -> ViewDelta:
     graph = drawing.graph
     sequence = pair_edges(
         graph,

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from graph_service.model.graph import Bool, Int32, Int64
+from graph_service.model.graph import Bool, Int32, Int64, Numbers
 from graph_service.views.choosing import Candidates, first_able, take_turns
 from graph_service.views.draw import below
 from graph_service.views.drawing import Drawing, Drawn, replaced
@@ -21,7 +21,7 @@ def draw_type_preserving(drawing: Drawing, /) -> Drawn:
     graph = drawing.graph
     scope = drawing.scope()
 
-    def choose(edges: Int32) -> Int32:
+    def choose(edges: Numbers) -> Int32:
         return _other_ends(drawing, edges)
 
     edges, ends = first_able(drawing, scope, drawing.asked(len(scope)), choose)
@@ -31,13 +31,13 @@ def draw_type_preserving(drawing: Drawing, /) -> Drawn:
     return Drawn(delta, len(scope))
 
 
-def _has_new_head(drawing: Drawing, edges: Int32) -> Bool:
+def _has_new_head(drawing: Drawing, edges: Numbers) -> Bool:
     """Whether it is an edge's head that changes, by a draw of its own."""
     keys = drawing.graph.statement_keys
     return np.asarray(below(drawing.stream.hashes(keys, at=edges, purpose="end"), 2) == 0)
 
 
-def _other_ends(drawing: Drawing, edges: Int32) -> Int32:
+def _other_ends(drawing: Drawing, edges: Numbers) -> Int32:
     graph, prepared = drawing.graph, drawing.prepared
     head, rel, tail = graph.head[edges], graph.rel[edges], graph.tail[edges]
     types = prepared.types

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Uint8
+from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Numbers, Uint8
 from graph_service.model.limits import Deadline
 from graph_service.views.draw import Stream, ascending, below
 from graph_service.views.pairs import PairIndex
@@ -34,20 +34,20 @@ class PairSequence:
     """Pairs in the order in which levels take them.
 
     Attributes:
-        first, second: Edges of each pair, int32; no more than were wanted.
+        first, second: Edges of each pair, int32 or int64; no more than were wanted.
         clean: How many pairs, from the start, repeat no triple, of all.
         count: How many there are.
     """
 
-    first: Int32
-    second: Int32
+    first: Numbers
+    second: Numbers
     clean: int
     count: int
 
 
 def pair_edges(
     graph: KnowledgeGraph,
-    scope: Int32,
+    scope: Numbers,
     /,
     *,
     stream: Stream,
@@ -64,7 +64,7 @@ def pair_edges(
 
     Args:
         graph: The base.
-        scope: Its edges that may be paired, int32, ascending.
+        scope: Its edges that may be paired, int32 or int64, ascending.
         stream: The hash order.
         index: The base's ``PairIndex``.
         deadline: When to give up.
@@ -132,8 +132,8 @@ def _outside(untried: Bool, rels: Uint8 | Int32, commonest: np.intp, *, wanted: 
     return block[: len(block) + min(0, wanted)]
 
 
-def _force(work: Pairing) -> Int32:
-    """Pairs what is left whatever it repeats, int32 [2, pairs]; breaks good pairs if it must."""
+def _force(work: Pairing) -> Numbers:
+    """Pairs what is left whatever it repeats, [2, pairs]; breaks good pairs if it must."""
     alone = work.alone()
     counts = np.bincount(work.rel[alone]) if len(alone) else np.zeros(1, dtype=np.int64)
     commonest = int(np.argmax(counts))
@@ -155,12 +155,12 @@ def _force(work: Pairing) -> Int32:
     pairs = np.sort(np.stack([alone[:half], alone[half:]]), axis=0)
     # Breaking pairs can make room: those that now repeat nothing stand with the others.
     joined = work.join_new(work.fits(pairs[0], pairs[1]), (pairs[0], pairs[1]))
-    forced = pairs[:, ~joined].astype(np.int32)
+    forced: Numbers = pairs[:, ~joined].astype(work.partner.dtype)
     return forced[:, np.argsort(forced[0])]
 
 
 def swap_with_replacement(
-    graph: KnowledgeGraph, scope: Int32, draws: int, /, *, stream: Stream, deadline: Deadline
+    graph: KnowledgeGraph, scope: Numbers, draws: int, /, *, stream: Stream, deadline: Deadline
 ) -> Int32:
     """Returns the relation of each edge in scope after some draws of two edges each, int32.
 

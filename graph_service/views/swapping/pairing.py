@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Uint8
+from graph_service.model.graph import Bool, Int32, Int64, KnowledgeGraph, Numbers, Uint8
 from graph_service.model.hashing import mix
 from graph_service.views.pairs import PairIndex
 
@@ -31,12 +31,13 @@ class Pairing:
     Attributes:
         rel: Relation of each place, in the fewest bytes that hold one.
         group: Number of the place's two nodes, in their direction, if several edges join them;
-            else ``groups``: int32.
+            else ``groups``: int32 or int64.
         exact: Whether each triple has a cell of its own.
-        partner: The other member of each place's pair, or -1: int32.
+        partner: The other member of each place's pair, or -1: int32 or int64.
     """
 
-    def __init__(self, graph: KnowledgeGraph, edges: Int32, index: PairIndex) -> None:
+    def __init__(self, graph: KnowledgeGraph, edges: Numbers, index: PairIndex) -> None:
+        kind = graph.edge_type
         # Looked up in any order: the fewer bytes, the likelier they lie in the processor's cache.
         table = graph.rel[:].astype(np.min_scalar_type(2 * graph.relation_count))
         table <<= 1
@@ -48,21 +49,21 @@ class Pairing:
             found = table[edges[rows]]
             self.rel[rows] = found >> 1
             crowded[rows] = found & 1
-        self.partner: Int32 = np.full(len(edges), ALONE, dtype=np.int32)
+        self.partner: Numbers = np.full(len(edges), ALONE, dtype=kind)
         crowd = np.flatnonzero(index.parallel)
         ends = graph.head[crowd].astype(np.int64) * graph.node_count + graph.tail[crowd]
         distinct, numbers = np.unique(ends, return_inverse=True)
         self.groups = len(distinct)
-        self.group: Int32 = np.full(len(edges), self.groups, dtype=np.int32)
+        self.group: Numbers = np.full(len(edges), self.groups, dtype=kind)
         places = np.flatnonzero(crowded)
         self.group[places] = numbers[np.searchsorted(crowd, edges[places])]
         self._width = max(1, graph.relation_count)
         self.exact = (self.groups + 1) * self._width <= MAX_CELLS
         size = (self.groups + 1) * self._width if self.exact else MAX_CELLS + 1
-        self._holder: Int32 = np.full(size, _NOBODY, dtype=np.int32)
+        self._holder: Numbers = np.full(size, _NOBODY, dtype=kind)
         self._holder[self.cells(numbers, graph.rel[crowd])] = _BASE
 
-    def cells(self, group: Int64 | Int32, rel: Uint8 | Int32) -> Int64:
+    def cells(self, group: Numbers, rel: Uint8 | Int32) -> Int64:
         """Returns the cell of each triple; that of an edge alone between its nodes stays free."""
         cells: Int64 = np.asarray(group).astype(np.int64) * self._width + rel
         if self.exact:
@@ -70,17 +71,18 @@ class Pairing:
         spread = mix(cells.view(np.uint64)) % np.uint64(MAX_CELLS)
         return np.where(group < self.groups, spread.view(np.int64), MAX_CELLS)
 
-    def kind(self, places: Int64 | Int32) -> Int64:
+    def kind(self, places: Numbers) -> Int64:
         """Returns one number for all places that fit alike: those of one group and relation."""
         kinds: Int64 = self.group[places].astype(np.int64) * self._width + self.rel[places]
         return kinds
 
-    def pairs(self) -> Int32:
-        """Returns the pairs, earlier member first, in order of that member: int32 [2, pairs]."""
-        found = [np.zeros((2, 0), dtype=np.int32)]
+    def pairs(self) -> Numbers:
+        """Returns the pairs, earlier member first, in order of that member: [2, pairs]."""
+        kind = self.partner.dtype
+        found: list[Numbers] = [np.zeros((2, 0), dtype=kind)]
         for start in range(0, len(self.partner), _ROWS):
             partner = self.partner[start : start + _ROWS]
-            places = np.arange(start, start + len(partner), dtype=np.int32)
+            places = np.arange(start, start + len(partner), dtype=kind)
             first = np.flatnonzero(partner > places)
             found.append(np.stack([places[first], partner[first]]))
         return np.concatenate(found, axis=1)
@@ -137,7 +139,7 @@ class Pairing:
         at = fine[risky >> 1]
         self._holder[cells[at]] = risky[at]
         partner = self.partner[: 2 * count].reshape(count, 2)
-        first = np.arange(0, 2 * count, 2, dtype=np.int32)
+        first = np.arange(0, 2 * count, 2, dtype=partner.dtype)
         np.copyto(partner[:, 1], first, where=fine)
         first |= 1
         np.copyto(partner[:, 0], first, where=fine)
@@ -158,11 +160,11 @@ class Pairing:
         self.partner[one] = ALONE
         self.partner[other] = ALONE
 
-    def _hold(self, edge: Int64 | Int32, giver: Int64 | Int32, *, holding: bool) -> None:
+    def _hold(self, edge: Numbers, giver: Numbers, *, holding: bool) -> None:
         risky = self.group[edge] < self.groups
         edge, giver = edge[risky], giver[risky]
         cells = self.cells(self.group[edge], self.rel[giver])
-        self._holder[cells] = edge.astype(np.int32) if holding else _NOBODY
+        self._holder[cells] = edge.astype(self._holder.dtype) if holding else _NOBODY
 
     def join_new(self, fine: Bool, *new: tuple[Int64, Int64], freed: Int64 | None = None) -> Bool:
         """Joins the pairs of those rows that share no new triple with a row before them.
