@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import orjson
 
@@ -132,7 +132,8 @@ def _write_documents(path: Path, codex: Codex) -> int:
         for id_, document in documents.items():
             claims = document.get("claims")
             if _ITEM.fullmatch(id_) and document.get("id") == id_ and isinstance(claims, dict):
-                texts.append((orjson.dumps(document), sum(map(len, claims.values()))))
+                document["claims"] = kept = _each_once(claims)
+                texts.append((orjson.dumps(document), sum(map(len, kept.values()))))
     if not texts:
         raise SetupError(
             f"expected documents of Wikidata in {folder}, to make a dump of",
@@ -149,6 +150,20 @@ def _write_documents(path: Path, codex: Codex) -> int:
             copy += 1
         file.write(b"\n]\n")
     return count
+
+
+def _each_once(claims: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """Returns the statements of a document, of those of one id the last alone.
+
+    One document has an id twice, and a load that leaves a statement out ends with an error.
+    """
+    relations = {one["id"]: relation for relation, of_one in claims.items() for one in of_one}
+    return {
+        relation: list(
+            {one["id"]: one for one in of_one if relations[one["id"]] == relation}.values()
+        )
+        for relation, of_one in claims.items()
+    }
 
 
 def run_load(
