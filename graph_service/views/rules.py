@@ -9,6 +9,7 @@ whose x has any value of the relation. x, y and the third entity differ.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -66,7 +67,6 @@ class _Steps:
         self.pairs, self.start, self.end = pairs[place], start[place], end[place]
         self.step: Int32 = step[place]
         self.edge: Numbers = np.concatenate([self.heads, self.heads])[place]
-        self.keys = self.pairs * (2 * self.relations) + self.step
         self.begin = np.searchsorted(self.start, np.arange(self.nodes + 1))
         self._of_step = np.argsort(self.step, kind="stable")
         self._step_begin = np.searchsorted(
@@ -103,6 +103,22 @@ class _Steps:
         pairs = np.unique(start.astype(np.int64) * self.nodes + end)
         start, end = np.divmod(pairs, self.nodes)
         return np.bincount(start[start != end], minlength=self.nodes)
+
+    @cached_property
+    def _keys(self) -> Int64:
+        # By the place of a pair: two nodes and a step do not fit 63 bits in a graph of 60 million.
+        first = np.searchsorted(self.pairs, self.pairs)
+        keys: Int64 = first * (2 * self.relations) + self.step
+        return keys
+
+    def turned(self, places: Int64) -> Int64:
+        """The places of the same steps walked the other way."""
+        step = self.step[places]
+        turned = np.where(step < self.relations, step + self.relations, step - self.relations)
+        pairs = self.end[places].astype(np.int64) * self.nodes + self.start[places]
+        first = np.searchsorted(self.pairs, pairs)
+        found: Int64 = np.searchsorted(self._keys, first * (2 * self.relations) + turned)
+        return found
 
     def _places(self, step: int) -> Int64:
         found: Int64 = self._of_step[self._step_begin[step] : self._step_begin[step + 1]]
@@ -225,17 +241,7 @@ def _of_two(
                 found.append((chunk[owner[second_of]], out[second_of], second))
             else:
                 first_of, first = steps.joining(far[chunk[owner]], over)
-                back = _turned(steps, out)[first_of]
+                back = steps.turned(out)[first_of]
                 found.append((chunk[owner[first_of]], first, back))
             begin = stop
     return found
-
-
-def _turned(steps: _Steps, places: Int64) -> Int64:
-    """The places of the same steps walked the other way."""
-    step = steps.step[places]
-    turned = np.where(step < steps.relations, step + steps.relations, step - steps.relations)
-    width = 2 * steps.relations
-    pairs = steps.end[places].astype(np.int64) * steps.nodes + steps.start[places]
-    places_of: Int64 = np.searchsorted(steps.keys, pairs * width + turned)
-    return places_of

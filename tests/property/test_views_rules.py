@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import numpy as np
 import pytest
 from graph_builder import Triple, build_graph
 from hypothesis import given, settings
@@ -178,3 +179,20 @@ def test_thresholds_worked_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = ViewSpec(Method.RULE_DELETION, level=1.0, rule_support=1)
     _, report = make_delta(build_graph([("a", "r", "b"), ("b", "s", "c"), ("a", "t", "c")]), spec)
     assert "too many bodies" in report.notes[0]
+
+
+@given(rows=triples())
+def test_steps_are_turned_round_in_a_graph_of_many_nodes(rows: list[Triple]) -> None:
+    graph = build_graph(rows)
+    small = mining._Steps(graph, PairIndex.build(graph))
+    # The same steps between nodes of large numbers, without the columns that all nodes have.
+    large = mining._Steps.__new__(mining._Steps)
+    above = 1_500_000_000
+    large.relations, large.nodes, large.step = small.relations, above + small.nodes, small.step
+    large.start, large.end = small.start + np.int32(above), small.end + np.int32(above)
+    large.pairs = large.start.astype(np.int64) * large.nodes + large.end
+    places = np.arange(len(small.step))
+    turned = small.turned(places)
+    assert large.turned(places).tolist() == turned.tolist()
+    assert small.turned(turned).tolist() == places.tolist()
+    assert small.start[turned].tolist() == small.end.tolist()
