@@ -9,6 +9,10 @@ from graph_service.errors import InputError
 from graph_service.model.limits import Cut, CutReason
 from graph_service.store.protocol import MAX_COUNTED, EdgeRow, Neighbourhood
 
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_FURTHER = 1.5
+"""How much further than the share that stays a hop reads, for the statements that it leaves out."""
+
 NodeKey = TypeVar("NodeKey", int, str)
 Row = TypeVar("Row")
 
@@ -36,16 +40,9 @@ class Neighbours(Protocol[NodeKey, Row]):
         """Returns the degrees of entities in the whole graph, both directions."""
 
     def edges_at(
-        self,
-        nodes: Sequence[NodeKey],
-        kept: Mapping[int, ReachedEdge[NodeKey, Row]],
-        room: int,
-        /,
+        self, nodes: Sequence[NodeKey], first: int, last: int, /
     ) -> dict[int, ReachedEdge[NodeKey, Row]]:
-        """Returns statements at some entities by key: of those not kept, the smallest keys.
-
-        More than ``room`` of them where there are more, so that the walk can tell.
-        """
+        """Returns the statements at some entities whose keys are from ``first`` to ``last``."""
 
     def count(self, nodes: Sequence[NodeKey], /) -> int:
         """Returns how many statements have one of some entities at an end."""
@@ -83,7 +80,7 @@ def walk(
             hubs.update(key for key in frontier if degrees[key] > hub_degree)
         walked = [key for key in frontier if key not in hubs]
         room = max_edges - len(kept)
-        found = neighbours.edges_at(walked, kept, room)
+        found = _first_edges(neighbours, walked, kept, room, sum(degrees[key] for key in walked))
         chosen = sorted(found)
         if len(chosen) > room:
             chosen = chosen[:room]
@@ -115,3 +112,34 @@ def walk(
         unexpanded=tuple(sorted((names[key] for key in hubs), key=str.encode)),
         truncated=tuple(truncated),
     )
+
+
+def _first_edges(
+    neighbours: Neighbours[NodeKey, Row],
+    nodes: Sequence[NodeKey],
+    kept: Mapping[int, ReachedEdge[NodeKey, Row]],
+    room: int,
+    degrees: int,
+) -> dict[int, ReachedEdge[NodeKey, Row]]:
+    """Returns statements at some entities by key: of those not kept, the smallest keys.
+
+    They are more than ``room`` where there are more, so that the walk can tell. Keys are evenly
+    spread, so the share that can stay says how far to read: a hop costs what it keeps, and not what
+    its entities have.
+
+    Args:
+        neighbours: What is read.
+        nodes: The entities.
+        kept: Statements that earlier hops kept.
+        room: How many more can stay.
+        degrees: The sum of the entities' degrees.
+    """
+    found: dict[int, ReachedEdge[NodeKey, Row]] = {}
+    share = _FURTHER * (len(kept) + room + 1) / max(degrees, 1)
+    first = _LEAST
+    while nodes and first <= _MOST and len(found) <= room:
+        last = min(_LEAST + int(share * 2**64), _MOST) if share < 1 else _MOST
+        there = neighbours.edges_at(nodes, first, last)
+        found.update({key: there[key] for key in there.keys() - kept.keys()})
+        first, share = last + 1, 4 * share
+    return found

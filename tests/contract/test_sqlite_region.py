@@ -13,6 +13,7 @@ from graphs import load_graph
 
 from graph_service.doctor.verification import verify_store
 from graph_service.model.limits import Cut, CutReason
+from graph_service.store import neighbourhood
 from graph_service.store.protocol import Neighbourhood
 from graph_service.store.sqlite import finish, inspect, region
 from graph_service.store.sqlite.store import SqliteStore, open_sqlite
@@ -55,11 +56,11 @@ def test_a_hop_read_in_small_steps_keeps_the_same_statements(
     assert len(whole.edges) > 600
     found = read(store, max_edges=most)
     with monkeypatch.context() as patch:
-        patch.setattr(region, "_FURTHER", 0.01)
+        patch.setattr(neighbourhood, "_FURTHER", 0.01)
         assert read(store, max_edges=most) == found
     with monkeypatch.context() as patch:
         # All at once, as if nothing were known of keys.
-        patch.setattr(region, "_FURTHER", 1e9)
+        patch.setattr(neighbourhood, "_FURTHER", 1e9)
         assert read(store, max_edges=most) == found
     if most < len(whole.edges):
         assert len(found.edges) == most

@@ -21,9 +21,9 @@ NODES_A_QUERY = 5_000
 
 _FILTERS = """r.rank IN $ranks AND ($relations IS NULL OR r.relation IN $relations)
     AND NOT r.relation IN $excluded"""
-_HOP = f"""UNWIND $keys AS key MATCH (n:Entity {{key: key}})-[r]-() WHERE {_FILTERS}
-    WITH DISTINCT r ORDER BY r.key LIMIT $limit
-    WITH r, startNode(r) AS a, endNode(r) AS b
+_HOP = f"""UNWIND $keys AS key MATCH (n:Entity {{key: key}})-[r]-()
+    WHERE $first <= r.key AND r.key <= $last AND {_FILTERS}
+    WITH DISTINCT r WITH r, startNode(r) AS a, endNode(r) AS b
     RETURN {EDGE_COLUMNS}, a.key, b.key"""
 _COUNT = f"""UNWIND $keys AS key MATCH (n:Entity {{key: key}})
     RETURN sum(COUNT {{ MATCH (n)-[r]->() WHERE {_FILTERS} }}),
@@ -50,16 +50,11 @@ def read_neighbourhood(
     exclude_relation_ids: Sequence[str],
     deadline: Deadline,
 ) -> Neighbourhood:
-    """Returns the region; see ``GraphReader.neighbourhood``.
-
-    A query reads at most ``max_edges + 1`` statements, in order of their keys, which is all that can
-    stay.
-    """
+    """Returns the region; see ``GraphReader.neighbourhood``."""
     filters: dict[str, Any] = {
         "ranks": [rank.value for rank in ranks],
         "relations": list(relation_ids) or None,
         "excluded": list(exclude_relation_ids),
-        "limit": max_edges + 1,
     }
     neighbours = _Neighbours(tx, edition, filters, deadline)
     return walk(neighbours, ids, hops=hops, max_edges=max_edges, hub_degree=hub_degree)
@@ -95,20 +90,17 @@ class _Neighbours:
         }
 
     def edges_at(
-        self,
-        nodes: Sequence[str],
-        kept: Mapping[int, ReachedEdge[str, list[Any]]],
-        room: int,
+        self, nodes: Sequence[str], first: int, last: int
     ) -> dict[int, ReachedEdge[str, list[Any]]]:
         found: dict[int, ReachedEdge[str, list[Any]]] = {}
         for keys in in_chunks(nodes, NODES_A_QUERY):
             self._deadline.check("reading a neighbourhood")
-            for *row, head, tail in rows_of(self._tx, _HOP, {"keys": list(keys), **self._filters}):
-                if row[0] not in kept:
-                    found[row[0]] = ReachedEdge(row, head, tail)
-                    self._names.setdefault(head, row[2])
-                    if tail is not None:
-                        self._names.setdefault(tail, row[5])
+            parameters = {"keys": list(keys), "first": first, "last": last, **self._filters}
+            for *row, head, tail in rows_of(self._tx, _HOP, parameters):
+                found[row[0]] = ReachedEdge(row, head, tail)
+                self._names.setdefault(head, row[2])
+                if tail is not None:
+                    self._names.setdefault(tail, row[5])
         return found
 
     def count(self, nodes: Sequence[str]) -> int:

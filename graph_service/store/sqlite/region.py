@@ -18,9 +18,6 @@ from graph_service.store.protocol import EdgeRow, Neighbourhood
 from graph_service.store.sqlite.schema import HAS_HUBS, of_edition
 from graph_service.store.texts import encode_entity_value
 
-_LEAST, _MOST = -(2**63), 2**63 - 1
-_FURTHER = 1.5
-"""How much further than the share that stays a hop reads, for the statements that it leaves out."""
 _FILTERS = """AND s.rank IN (SELECT value FROM json_each(:ranks))
     AND (:relations IS NULL OR s.relation IN (SELECT value FROM json_each(:relations)))
     AND s.relation NOT IN (SELECT value FROM json_each(:excluded)) """
@@ -60,11 +57,7 @@ def read_neighbourhood(
     exclude_relation_ids: Sequence[str],
     deadline: Deadline,
 ) -> Neighbourhood:
-    """Returns the region; see ``GraphReader.neighbourhood``.
-
-    A hop reads statements in order of their keys until there are more than can stay, so that it
-    costs what it keeps, not what its entities have.
-    """
+    """Returns the region; see ``GraphReader.neighbourhood``."""
     filters = {
         "ranks": _json(RANK_CODES[rank] for rank in ranks),
         "relations": _relations(connection, number, relation_ids) if relation_ids else None,
@@ -88,7 +81,6 @@ class _Neighbours:
         self._number = number
         self._filters = filters
         self._deadline = deadline
-        self._degrees: dict[int, int] = {}
         self._names: dict[int, str] = {}
         (hubs,) = self._select(HAS_HUBS, ())[0]
         self._count_degrees = _DEGREES_BESIDE_HUBS if hubs else _DEGREES
@@ -101,31 +93,18 @@ class _Neighbours:
         return {key for key, id_ in self.ids(wanted).items() if wanted[key] == id_}
 
     def degrees(self, nodes: Sequence[int]) -> dict[int, int]:
-        found = dict(self._select(self._count_degrees, (_json(nodes),)))
-        self._degrees.update(found)
-        return found
+        return dict(self._select(self._count_degrees, (_json(nodes),)))
 
     def edges_at(
-        self, nodes: Sequence[int], kept: Mapping[int, ReachedEdge[int, int]], room: int
+        self, nodes: Sequence[int], first: int, last: int
     ) -> dict[int, ReachedEdge[int, int]]:
-        found: dict[int, ReachedEdge[int, int]] = {}
-        # Keys are evenly spread, so what share of all that are there stays says where to stop.
-        there = sum(self._degrees[node] for node in nodes)
-        share = _FURTHER * (len(kept) + room + 1) / max(there, 1)
-        first = _LEAST
-        values = {"nodes": _json(nodes), **self._filters}
-        while first <= _MOST and len(found) <= room:
-            self._deadline.check("reading a neighbourhood")
-            last = min(_LEAST + int(share * 2**64), _MOST) if share < 1 else _MOST
-            for end in ("head", "tail"):
-                rows = self._select(
-                    _FROM.format(end=end) + _FILTERS, {**values, "first": first, "last": last}
-                )
-                for key, *edge in rows:
-                    if key not in kept:
-                        found[key] = ReachedEdge(*edge)
-            first, share = last + 1, 4 * share
-        return found
+        self._deadline.check("reading a neighbourhood")
+        values = {"nodes": _json(nodes), "first": first, "last": last, **self._filters}
+        return {
+            key: ReachedEdge(*edge)
+            for end in ("head", "tail")
+            for key, *edge in self._select(_FROM.format(end=end) + _FILTERS, values)
+        }
 
     def count(self, nodes: Sequence[int]) -> int:
         values = {"walked": _json(nodes), **self._filters}
