@@ -235,9 +235,20 @@ def test_all_workers_wait_when_told_to(fetch: Fetch, server: WikimediaServer) ->
     assert sum(refused + 0.1 < at < refused + 0.95 for at in times) == 0
 
 
-def test_stopping(fetch: Fetch, tmp_store: Store) -> None:
+def test_stopping(
+    fetch: Fetch, server: WikimediaServer, tmp_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """L1: what came is kept, the report says stopped, the next run goes on."""
     stop = threading.Event()
+    answer = server.answer
+
+    def held(path: str) -> tuple[int, bytes]:
+        # The third of four articles waits for the stop, so that the fourth is never asked for.
+        if "Rome" in path:
+            stop.wait(10)
+        return answer(path)
+
+    monkeypatch.setattr(server, "answer", held)
     report = fetch(workers=1, stop=stop, progress=lambda at: stop.set() if at.done == 2 else None)
     assert report.stopped
     assert not report.complete
