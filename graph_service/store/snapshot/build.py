@@ -144,12 +144,32 @@ class _Texts:
         return table if order is None else reorder_texts(table, order)
 
 
+class TailIds(dict[str, str | None]):
+    """The id that an encoded value names as an entity, None for other values; decoded once each."""
+
+    def __missing__(self, encoded: str) -> str | None:
+        value = stored_value(encoded) if encoded.startswith('["e",') else None
+        self[encoded] = found = value.id if isinstance(value, EntityValue) else None
+        return found
+
+
 def chunks_of_rows(
-    rows: Iterator[list[EdgeRow]], relations: dict[int, str], /
+    rows: Iterable[list[EdgeRow]],
+    relations: dict[int, str],
+    /,
+    *,
+    tail_ids: TailIds | None = None,
 ) -> Iterator[EdgeChunk]:
-    """Returns edge rows as columns; fills ``relations`` with the relation ids by key."""
+    """Returns edge rows as columns; fills ``relations`` with the relation ids by key.
+
+    Args:
+        rows: In chunks.
+        relations: Is filled.
+        tail_ids: Of values that were decoded before; those of each chunk alone otherwise.
+    """
     keys: dict[str, int] = {}
     for chunk in rows:
+        ids = TailIds() if tail_ids is None else tail_ids
         entity_keys: dict[str, int] = {}
         tails: list[int] = []
         literal: list[bool] = []
@@ -163,13 +183,12 @@ def chunks_of_rows(
                 relations[relation_key] = row.relation
             relation_keys.append(relation_key)
             heads.append(_key_of(row.head, entity_keys))
-            value = stored_value(row.value) if row.value.startswith('["e",') else None
-            if isinstance(value, EntityValue):
-                tails.append(_key_of(value.id, entity_keys))
-                literal.append(False)
+            tail = ids[row.value]
+            literal.append(tail is None)
+            if tail is not None:
+                tails.append(_key_of(tail, entity_keys))
             else:
                 tails.append(0)
-                literal.append(True)
                 values.append(row.value)
         yield EdgeChunk(
             statement_keys=np.array([key64(row.statement_id) for row in chunk], dtype=np.int64),

@@ -13,12 +13,12 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
 from graph_service.model.statement import Entity, Rank
-from graph_service.model.values import EntityValue, Quantity, stored_value
+from graph_service.model.values import Quantity, stored_value
 from graph_service.store.protocol import EdgeRow, GraphReader, Neighbourhood
-from graph_service.store.snapshot.build import build_arrays, chunks_of_rows
+from graph_service.store.snapshot.build import TailIds, build_arrays, chunks_of_rows
 
-_NAMING = ('["e",', '["q",')
-"""How encoded values begin that name an entity: its own label, or that of a unit, is shown."""
+_QUANTITY = '["q",'
+"""How an encoded quantity begins: the label of its unit is shown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,38 +79,42 @@ def read_region_graph(
 
 def region_graph_of(reader: GraphReader, info: GraphInfo, found: Neighbourhood, /) -> RegionGraph:
     """Returns a region that was read as arrays, with the labels of what it names."""
-    nodes, named = _named_in(found.edges)
+    tail_ids = TailIds()
+    nodes, named = _named_in(found.edges, tail_ids)
     nodes |= found.hops.keys()
     entities = list(_entities(reader, info.edition, nodes, named))
-    return RegionGraph(_as_arrays(info, found.edges, entities), found)
+    return RegionGraph(_as_arrays(info, found.edges, entities, tail_ids), found)
 
 
 def bare_graph_of(
     info: GraphInfo, edges: Sequence[EdgeRow], ids: Iterable[str] = (), /
 ) -> KnowledgeGraph:
     """Returns statements that were read, and further entities, as arrays without labels or names."""
-    nodes, _ = _named_in(edges)
-    return _as_arrays(info, edges, [Entity(id_) for id_ in sorted(nodes.union(ids))])
+    tail_ids = TailIds()
+    nodes, _ = _named_in(edges, tail_ids)
+    entities = [Entity(id_) for id_ in sorted(nodes.union(ids))]
+    return _as_arrays(info, edges, entities, tail_ids)
 
 
-def _as_arrays(info: GraphInfo, edges: Sequence[EdgeRow], entities: list[Entity]) -> KnowledgeGraph:
+def _as_arrays(
+    info: GraphInfo, edges: Sequence[EdgeRow], entities: list[Entity], tail_ids: TailIds
+) -> KnowledgeGraph:
     relations: dict[int, str] = {}
-    chunks = chunks_of_rows(iter([list(edges)]), relations)
+    chunks = chunks_of_rows([list(edges)], relations, tail_ids=tail_ids)
     return build_arrays(info, chunks, lambda: relations, iter([entities]))
 
 
-def _named_in(edges: Sequence[EdgeRow]) -> tuple[set[str], set[str]]:
+def _named_in(edges: Sequence[EdgeRow], tail_ids: TailIds) -> tuple[set[str], set[str]]:
     """Returns the entities at the ends of statements, and the relations and units that they name."""
-    nodes: set[str] = set()
-    named: set[str] = set()
-    for edge in edges:
-        nodes.add(edge.head)
-        named.add(edge.relation)
-        if edge.value.startswith(_NAMING):
-            value = stored_value(edge.value)
-            if isinstance(value, EntityValue):
-                nodes.add(value.id)
-            elif isinstance(value, Quantity) and value.unit:
+    nodes = {edge.head for edge in edges}
+    named = {edge.relation for edge in edges}
+    for encoded in {edge.value for edge in edges}:
+        tail = tail_ids[encoded]
+        if tail is not None:
+            nodes.add(tail)
+        elif encoded.startswith(_QUANTITY):
+            value = stored_value(encoded)
+            if isinstance(value, Quantity) and value.unit:
                 named.add(value.unit)
     return nodes, named
 

@@ -114,7 +114,7 @@ class PreparedBatch:
                 kept = [place for place, head in enumerate(encoded.heads) if head not in left_out]
                 encoded = encoded.at(kept)
                 lines = [lines[place] for place in kept] if lines else ()
-        first_row = self._write_place(connection, lines)
+        first_row = self._write_lines(connection, lines)
         self._write_documents(connection, encoded, first_row, outdated | conflicting)
         self._write_statements(connection, encoded)
         return Written(
@@ -124,7 +124,7 @@ class PreparedBatch:
             encoded.sums,
         )
 
-    def _write_place(self, connection: sqlite3.Connection, lines: Sequence[int]) -> int:
+    def _write_lines(self, connection: sqlite3.Connection, lines: Sequence[int]) -> int:
         """Writes where the batch was read; returns the number of its first row."""
         (row,) = connection.execute(
             of_edition("SELECT ifnull(max(row), 0) FROM statements_$n", self._number)
