@@ -56,11 +56,11 @@ def test_a_hop_read_in_small_steps_keeps_the_same_statements(
     assert len(whole.edges) > 600
     found = read(store, max_edges=most)
     with monkeypatch.context() as patch:
-        patch.setattr(neighbourhood, "_FURTHER", 0.01)
+        patch.setattr(neighbourhood, "_DEVIATIONS", -(most**0.5) / 2)
         assert read(store, max_edges=most) == found
     with monkeypatch.context() as patch:
         # All at once, as if nothing were known of keys.
-        patch.setattr(neighbourhood, "_FURTHER", 1e9)
+        patch.setattr(neighbourhood, "_DEVIATIONS", 1e9)
         assert read(store, max_edges=most) == found
     if most < len(whole.edges):
         assert len(found.edges) == most
