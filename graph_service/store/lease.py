@@ -47,4 +47,14 @@ def is_gone(owner: str, /) -> bool:
         return True
     except PermissionError:
         pass
-    return False
+    return _has_ended(int(pid))
+
+
+def _has_ended(pid: int) -> bool:
+    """Returns whether a process has ended, and is listed only until its parent asks how."""
+    try:
+        found = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    # The name before it is in brackets, and may hold any.
+    return found.rpartition(")")[2].split()[:1] in (["Z"], ["X"])

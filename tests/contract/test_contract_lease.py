@@ -97,3 +97,12 @@ def test_only_names_of_this_machines_processes_can_be_gone() -> None:
     assert not is_gone("")
     # Beyond what the system can number.
     assert is_gone(owner_name(10**30))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux's /proc")
+def test_a_process_that_ended_is_gone_though_its_parent_did_not_ask_how() -> None:
+    """In a container whose first process does not ask, a killed load stays listed."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert is_gone(owner_name(process.pid))
+    process.wait()
