@@ -60,6 +60,7 @@ RANK_SHIFT = 2
 """The two bits of ``flags`` from there on are the rank's code."""
 
 ROWS_A_PAGE = 1_024
+_ROWS_AT_ONCE = 1 << 20
 _OFFSET = np.uint64(2**63)
 
 
@@ -179,6 +180,7 @@ def merge(batches: Sequence[JournalBatch], /) -> Merged:
     )
     order = np.argsort(rows["key"], kind="stable")
     rows, numbers, lines = rows[order], numbers[order], lines[order]
+    del order
     first, last = _document_batches(rows["head"], ordered)
     past, is_own = numbers < last, numbers > 0
 
@@ -191,15 +193,14 @@ def merge(batches: Sequence[JournalBatch], /) -> Merged:
     to_delete = ~stays & created
     # A row that stays and has no relationship of its own stands for the equal one of the base.
     to_delete &= ~((numbers == 0) & np.isin(rows["key"], rows["key"][stays & ~created]))
-    staying = rows[stays].copy()
+    staying = rows[stays]
     staying["flags"] |= CREATED
 
     entities = _joined([batch.entities for batch in ordered], ENTITY_ROW)
     entities = entities[np.argsort(entities["key"], kind="stable")]
     if len(entities):
-        entities = entities[np.append(entities["key"][1:] != entities["key"][:-1], True)].copy()
-    named = np.union1d(staying["head"], staying["tail"][(staying["flags"] & LITERAL) == 0])
-    is_named = np.isin(entities["key"], named)
+        entities = entities[np.append(entities["key"][1:] != entities["key"][:-1], True)]
+    is_named = _are_ends(entities["key"], staying)
     orphan = (entities["bare"] == BARE) & ~is_named
     names_alone = entities["bare"] >= NAMED
     relation = np.isin(entities["key"], staying["relation"])
@@ -225,6 +226,19 @@ def merge(batches: Sequence[JournalBatch], /) -> Merged:
         duplicates=int(np.count_nonzero(~is_kept & same)),
         removed=int(np.count_nonzero(is_kept & past)),
     )
+
+
+def _are_ends(entities: npt.NDArray[np.int64], statements: Rows) -> npt.NDArray[np.bool_]:
+    """Returns which entities, given by ascending keys, have a statement or are the value of one."""
+    found = np.zeros(len(entities), dtype=np.bool_)
+    # Some at a time: the ends of all statements, sorted, would take as much as a third of them.
+    for begin in range(0, len(statements) if len(entities) else 0, _ROWS_AT_ONCE):
+        rows = statements[begin : begin + _ROWS_AT_ONCE]
+        for ends in (rows["head"], rows["tail"][(rows["flags"] & LITERAL) == 0]):
+            places = np.searchsorted(entities, ends)
+            places[places == len(entities)] = 0
+            found[places[entities[places] == ends]] = True
+    return found
 
 
 def _kept(
@@ -335,8 +349,8 @@ class BaseContents:
 
     def __init__(self, rows: Rows, /) -> None:
         order = np.argsort(rows["key"], kind="stable")
-        self._keys = rows["key"][order].copy()
-        self._contents = rows["content"][order].copy()
+        self._keys = rows["key"][order]
+        self._contents = rows["content"][order]
 
     def has(self, keys: npt.NDArray[np.int64], contents: Rows, /) -> npt.NDArray[np.bool_]:
         """Returns for each statement whether the base has it with the same content, bool."""
