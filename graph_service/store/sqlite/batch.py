@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from itertools import count
 
 import orjson
 
@@ -90,7 +91,7 @@ class PreparedBatch:
         self._keys = _keys_of(batch, self._encoded)
         self._places: dict[str, Place] = {}
         self._appended: set[str] = set()
-        self._next_entity = self._next_document = 0
+        self._new_entities = self._new_documents = count()
         self._relations: dict[str, int] = {}
         self._records: dict[str, tuple[int, bytes]] = {}
 
@@ -103,7 +104,7 @@ class PreparedBatch:
         """Writes the batch, and leaves out documents of lower revisions and conflicting ones."""
         batch = self._batch
         self._places = self._known.places.find(self._keys)
-        self._next_entity, self._next_document = self._known.places.next_rows()
+        self._new_entities, self._new_documents = map(count, self._known.places.next_rows())
         outdated, conflicting = self._write_entities(connection)
         encoded, lines = self._encoded, batch.lines
         left_out = Counter[int]()
@@ -307,8 +308,7 @@ class PreparedBatch:
         """Returns the row of an entity: its own, or the next one, which is its own from now."""
         _, row, document = self._place(id_)
         if row is None:
-            row = self._next_entity
-            self._next_entity += 1
+            row = next(self._new_entities)
             self._append(id_, row, document)
         return row
 
@@ -316,8 +316,7 @@ class PreparedBatch:
         """Returns the row of a document: its own, or the next one, which is its own from now."""
         _, entity, row = self._place(id_)
         if row is None:
-            row = self._next_document
-            self._next_document += 1
+            row = next(self._new_documents)
             self._append(id_, entity, row)
         return row
 
