@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_service.store.neo4j import journal
 from graph_service.store.neo4j.journal import (
     CREATED,
     DOCUMENT_ROW,
@@ -155,3 +157,22 @@ def test_every_key_is_on_its_page(keys: list[int], bits: int) -> None:
 
 def test_pages_stay_small() -> None:
     assert [page_bits(n) for n in (0, 1024, 1025, 2**20)] == [0, 0, 1, 10]
+
+
+@given(
+    entities=st.sets(st.integers(-4, 4)),
+    rows=st.lists(st.tuples(st.integers(-6, 6), st.integers(-6, 6), st.booleans()), max_size=7),
+    at_once=st.integers(1, 4),
+)
+def test_entities_that_stay_are_ends_of_what_stays(
+    entities: set[int], rows: list[tuple[int, int, bool]], at_once: int
+) -> None:
+    statements = np.zeros(len(rows), dtype=STATEMENT_ROW)
+    for row, (head, tail, literal) in zip(statements, rows, strict=True):
+        row["head"], row["tail"], row["flags"] = head, tail, LITERAL * literal
+    ends = {head for head, _, _ in rows} | {tail for _, tail, literal in rows if not literal}
+    keys = np.array(sorted(entities), dtype=np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(journal, "_ROWS_AT_ONCE", at_once)
+        found = journal._are_ends(keys, statements)
+    assert found.tolist() == [key in ends for key in sorted(entities)]
