@@ -13,8 +13,9 @@ from __future__ import annotations
 import csv
 import lzma
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,8 @@ from graph_service.views.scorer.trial import auc
 SPLITS = 5
 TIMED = 1_000_000
 _TURNS = 3
+
+Progress = Callable[[str, float], None]
 
 CODEX = ("s-train.tsv", "s-valid.tsv", "s-valid-negatives.tsv")
 CONCEPTNET = ("malaviya_train_old.txt.xz", "dev1.txt", "dev2.txt")
@@ -93,7 +96,8 @@ def measure_scorer(
     *,
     load: Load,
     text: bool = True,
-    progress: Callable[[str], None],
+    progress: Progress,
+    on_figures: Callable[[Sequence[ScorerFigure]], None] = lambda _: None,
 ) -> ScorerReport:
     """Trains on the published graphs there are and returns the figures.
 
@@ -103,7 +107,8 @@ def measure_scorer(
         service: Over a temporary store.
         load: Loads a table into a store.
         text: Whether ConceptNet's scorer uses the words.
-        progress: Told what is being done.
+        progress: Called with the stage, named by its set, and the share of the stage that is done.
+        on_figures: Called with the figures of each set once they are measured.
 
     Raises:
         InputError: The folder has neither.
@@ -116,10 +121,11 @@ def measure_scorer(
         if not all((place / name).is_file() for name in names):
             trained.append(None)
             continue
-        progress(f"training on {place.name}")
-        stored, found = measured(place, folder, service, load, text)
+        named = partial(_named, progress, place.name)
+        stored, measured_figures = measured(place, folder, service, load, text, named)
         trained.append(stored)
-        figures += found
+        figures += measured_figures
+        on_figures(measured_figures)
     if not figures:
         raise InputError(
             f"expected codex/ or conceptnet_li2016/ in {data}, which has neither",
@@ -129,12 +135,18 @@ def measure_scorer(
     return ScorerReport(trained[0], trained[1], tuple(figures))
 
 
+def _named(progress: Progress, name: str, stage: str, share: float) -> None:
+    progress(f"{name}: {stage}", share)
+
+
 def _codex(
-    place: Path, folder: Path, service: Service, load: Load, text: bool
+    place: Path, folder: Path, service: Service, load: Load, text: bool, progress: Progress
 ) -> tuple[StoredScorer, list[ScorerFigure]]:
     train, valid, negatives = (place / name for name in CODEX)
+    progress("loading", 0.0)
     load(train, service.store, "codex-s", None)
-    stored = service.scorers.train(graph="codex-s", text=text)
+    stored = service.scorers.train(graph="codex-s", text=text, progress=progress)
+    progress("measuring", 0.0)
     graph, scorer, counts = _opened(service, "codex-s", stored)
     right = Triples.of(graph, read_rows(valid))
     wrong = Triples.of(graph, read_rows(negatives))
@@ -153,19 +165,19 @@ def _codex(
 
 
 def _conceptnet(
-    place: Path, folder: Path, service: Service, load: Load, text: bool
+    place: Path, folder: Path, service: Service, load: Load, text: bool, progress: Progress
 ) -> tuple[StoredScorer, list[ScorerFigure]]:
-    with lzma.open(place / CONCEPTNET[0], "rt", encoding="utf-8") as file:
-        # Relation, head, tail; Li's own files have the tail before the head.
-        rows = [(h, r, t) for r, h, t in (line.rstrip("\n").split("\t")[:3] for line in file)]
+    rows = _conceptnet_rows(place / CONCEPTNET[0])
     first, second = (_judged(place / name) for name in CONCEPTNET[1:])
     table, labels = folder / "conceptnet.tsv", folder / "conceptnet-labels.tsv"
     table.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
     # A label gives a phrase a number that no training triple has; its words are all it has.
     phrases = {id_ for judged in (first, second) for h, _, t in judged for id_ in (h, t)}
     labels.write_text("".join(f"{id_}\t{id_}\n" for id_ in sorted(phrases)), encoding="utf-8")
+    progress("loading", 0.0)
     load(table, service.store, "conceptnet", labels)
-    stored = service.scorers.train(graph="conceptnet", text=text)
+    stored = service.scorers.train(graph="conceptnet", text=text, progress=progress)
+    progress("measuring", 0.0)
     graph, scorer, counts = _opened(service, "conceptnet", stored)
     sides = [
         (Triples.of(graph, list(judged)), np.array(list(judged.values()), dtype=np.bool_))
@@ -180,6 +192,19 @@ def _conceptnet(
         ScorerFigure("conceptnet: training, s", stored.seconds, None, 600.0, "at most"),
         ScorerFigure("conceptnet: dev2, accuracy", accuracies[0], accuracies[1], 0.90),
     ]
+
+
+def _conceptnet_rows(path: Path) -> list[tuple[str, str, str]]:
+    """Returns head, relation and tail of each line of the training file."""
+    try:
+        with lzma.open(path, "rt", encoding="utf-8") as file:
+            # Relation, head, tail; Li's own files have the tail before the head.
+            return [(h, r, t) for r, h, t in (line.rstrip("\n").split("\t")[:3] for line in file)]
+    except (lzma.LZMAError, EOFError, ValueError) as error:
+        raise InputError(
+            f"{path} is damaged: expected an .xz of lines with three columns ({error})",
+            argument="data",
+        ) from error
 
 
 def _opened(

@@ -158,6 +158,7 @@ class Endpoint:
         # By header alone: not every server takes the parameters for the format.
         wrapper.setOnlyConneg(True)
         wrapper.setMethod(POST if self._post_always or len(query) > LONGEST_GET else GET)
+        # The public way to a request would send it too: docs/decisions/013.
         request: urllib.request.Request = wrapper._createRequest()
         return request
 

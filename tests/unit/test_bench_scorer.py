@@ -34,6 +34,7 @@ def bench(
     monkeypatch.setenv("GRAPH_SERVICE_VECTORS", demo_settings.vectors)
     monkeypatch.setattr(scorer_training, "training_for", lambda entities: QUICK)
     monkeypatch.setattr("benchmarks.scorer.TIMED", 1_000)
+    monkeypatch.setattr("graph_service.cli.view.scorers.NOTED_EVERY_S", 0.0)
 
     def run(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()
@@ -66,13 +67,21 @@ def published(folder: Path) -> Path:
     return folder
 
 
+def stages_of(name: str, stages: list[str]) -> list[str]:
+    return [f"{name}: {stage}" for stage in stages]
+
+
 def test_the_published_files_are_read_and_every_figure_stands_beside_counts(
     bench: Bench, tmp_path: Path
 ) -> None:
     out = tmp_path / "figures.json"
     code, said, noted = bench("--data", str(published(tmp_path)), "--out", str(out), "--json")
     assert code == 0
-    assert "training on codex" in noted
+    stages = ["loading: 0%", "training: 100%", "measuring: 0%"]
+    assert [line for line in noted.splitlines() if line in stages_of("codex", stages)] == (
+        stages_of("codex", stages)
+    )
+    assert "conceptnet_li2016: training: 50%" in noted
     found = json.loads(out.read_text())
     assert found == json.loads(said)
     assert found["codex"]["graph"] == "codex-s"
@@ -92,3 +101,13 @@ def test_data_that_is_not_there_is_said(bench: Bench, tmp_path: Path) -> None:
     code, _, said = bench("--data", str(tmp_path))
     assert code == 2
     assert "expected codex/ or conceptnet_li2016/" in said
+
+
+def test_figures_of_a_set_are_printed_before_the_next_set_is_read(
+    bench: Bench, tmp_path: Path
+) -> None:
+    damaged = published(tmp_path) / "conceptnet_li2016" / "malaviya_train_old.txt.xz"
+    damaged.write_bytes(b"no xz")
+    code, printed, _ = bench("--data", str(tmp_path))
+    assert code == 2
+    assert "codex-s: hard negatives, accuracy" in printed

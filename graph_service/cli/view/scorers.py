@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from graph_service.artifacts.scorers import StoredScorer
 from graph_service.cli.doctor.options import BenchOptions
@@ -15,6 +17,9 @@ from graph_service.cli.view.options import ScorerOptions
 from graph_service.errors import InputError
 from graph_service.service import Service
 from graph_service.views.scorer.trial import ScorerQuality
+
+if TYPE_CHECKING:
+    from benchmarks.scorer import ScorerFigure
 
 NOTED_EVERY_S = 5.0
 
@@ -34,19 +39,11 @@ def scorer(options: ScorerOptions, output: Output, /) -> int:
 
 
 def _train(service: Service, options: ScorerOptions, output: Output) -> None:
-    noted = time.monotonic()
-
-    def say(stage: str, share: float) -> None:
-        nonlocal noted
-        if time.monotonic() - noted > NOTED_EVERY_S:
-            noted = time.monotonic()
-            output.note(f"{stage}: {share:.0%}")
-
     stored = service.scorers.train(
         graph=options.graph,
         text=not options.no_text,
         random_seed=options.random_seed,
-        progress=say,
+        progress=_progress(output),
     )
     output.object({"scorer": stored})
     with_text = f", texts of {stored.described:,} entities by {stored.embedder}"
@@ -56,6 +53,19 @@ def _train(service: Service, options: ScorerOptions, output: Output) -> None:
     )
     _print_quality(stored, output)
     output.line("ATS is taken with it from now on; replacement too with --scorer trained")
+
+
+def _progress(output: Output) -> Callable[[str, float], None]:
+    """Returns what notes a stage and its share done: a new stage at once, a share now and then."""
+    noted_stage, noted_s = "", 0.0
+
+    def note(stage: str, share: float) -> None:
+        nonlocal noted_stage, noted_s
+        if stage != noted_stage or time.monotonic() - noted_s > NOTED_EVERY_S:
+            noted_stage, noted_s = stage, time.monotonic()
+            output.note(f"{stage}: {share:.0%}")
+
+    return note
 
 
 def _print_quality(stored: StoredScorer, output: Output) -> None:
@@ -112,7 +122,7 @@ def _delete(service: Service, options: ScorerOptions, output: Output) -> None:
 
 
 def measure(options: BenchOptions, output: Output, out: Path | None, /) -> int:
-    """Trains scorers on published triples and prints what they are worth beside counts."""
+    """Trains scorers on published triples; prints the figures of each set once it is measured."""
     import orjson
 
     from benchmarks.scorer import measure_scorer
@@ -136,12 +146,21 @@ def measure(options: BenchOptions, output: Output, out: Path | None, /) -> int:
         )
         with open_service(settings=settings) as service:
             report = measure_scorer(
-                options.data, Path(folder), service, load=load_table, progress=output.note
+                options.data,
+                Path(folder),
+                service,
+                load=load_table,
+                progress=_progress(output),
+                on_figures=lambda figures: output.table(_figure_rows(figures)),
             )
     plain = to_plain(report)
     if out is not None:
         out.write_bytes(orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     output.object(plain)
+    return 0
+
+
+def _figure_rows(figures: Sequence[ScorerFigure]) -> list[list[str]]:
     rows = [["figure", "trained", "counts", "bar"]]
     rows += [
         [
@@ -150,7 +169,6 @@ def measure(options: BenchOptions, output: Output, out: Path | None, /) -> int:
             "-" if figure.counts is None else f"{figure.counts:.3f}",
             f"{figure.unit or 'at least'} {figure.bar:g}",
         ]
-        for figure in report.figures
+        for figure in figures
     ]
-    output.table(rows)
-    return 0
+    return rows
