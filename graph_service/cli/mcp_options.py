@@ -30,3 +30,18 @@ class McpOptions(GraphOptions, EmbedderOptions):
     allow_origins: tuple[str, ...] = option(
         (), help="with --http: let pages of this origin call", metavar="ORIGIN"
     )
+    max_sessions: int = option(
+        1000, help="with --http: sessions at once; the oldest idle one makes room", least=1
+    )
+    max_sessions_per_client: int = option(
+        100,
+        help="with --http: sessions of one key at once, of one address where no key is needed",
+        least=1,
+    )
+    session_idle: float = option(
+        300.0,
+        help="with --http: seconds after which a session without a request ends",
+        least=0.001,
+        most=1e6,
+        metavar="SECONDS",
+    )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -16,7 +17,7 @@ from graph_service.cli.opening import open_from, settings_of
 from graph_service.cli.output import Output
 from graph_service.cli.serving import listen
 from graph_service.client import AsyncClient
-from graph_service.errors import InputError, SetupError
+from graph_service.errors import GraphServiceError, InputError, SetupError
 from graph_service.settings import Settings
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from graph_service.mcp.server import GraphServer
 
 _ADDRESS = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9._-]+)):(?P<port>[0-9]+)")
+_LOOK_TIMEOUT_S = 5.0
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -38,14 +40,14 @@ def mcp(options: McpOptions, output: Output, /) -> int:
 
     settings = settings_of(options, keys=options.keys)
     keyring = _keyring(options, settings)
-    with _client(options, output, settings, keyring) as client:
+    with _client(options, output, settings, keyring) as (client, find_fault):
         if keyring is None:
             GraphServer(client, graph=settings.graph or None).run("stdio")
         else:
             # Which graph is meant where none is named depends on what exists for a caller.
             graph = None if settings.key_file else settings.graph or None
             server = GraphServer(client, graph=graph, masked=True)
-            _serve_http(server, options, output, settings, keyring)
+            _serve_http(server, options, output, settings, keyring, find_fault)
     return 0
 
 
@@ -69,21 +71,34 @@ def _keyring(options: McpOptions, settings: Settings) -> Keyring | None:
 @contextmanager
 def _client(
     options: McpOptions, output: Output, settings: Settings, keyring: Keyring | None
-) -> Iterator[AsyncClient]:
-    """Gives a client of the store that the options name, or of the server."""
+) -> Iterator[tuple[AsyncClient, Callable[[], Awaitable[str]]]]:
+    """Gives a client of the store that the options name, or of the server, and what finds faults."""
     if options.server:
         if options.store:
             raise InputError("give --store or --server, not both", argument="server")
         output.note(f"server {options.server}")
-        yield AsyncClient.connect(options.server, api_key=settings.api_key)
+        far = AsyncClient.connect(options.server, api_key=settings.api_key)
+        yield far, partial(_find_fault, far.graphs, "the server does not answer")
         return
     with open_from(options, output) as service:
+        ping = partial(asyncio.to_thread, service.store.ping)
+        find_fault = partial(_find_fault, ping, "the store does not answer")
         if keyring is not None and settings.key_file:
             from graph_service.mcp.callers import OfCallers
 
-            yield AsyncClient(OfCallers(service, keyring))
+            yield AsyncClient(OfCallers(service, keyring)), find_fault
         else:
-            yield AsyncClient.over(service, writable=False)
+            yield AsyncClient.over(service, writable=False), find_fault
+
+
+async def _find_fault(look: Callable[[], Awaitable[object]], fault: str) -> str:
+    """Returns a fault where a look fails or takes too long, else nothing."""
+    try:
+        async with asyncio.timeout(_LOOK_TIMEOUT_S):
+            await look()
+    except (GraphServiceError, TimeoutError):
+        return fault
+    return ""
 
 
 def _serve_http(
@@ -92,11 +107,13 @@ def _serve_http(
     output: Output,
     settings: Settings,
     keyring: Keyring,
+    find_fault: Callable[[], Awaitable[str]],
 ) -> None:
     import uvicorn
 
     from graph_service.api.connections import BoundedProtocol, ConnectionLimits, Door
     from graph_service.mcp.server import PATH, http_app
+    from graph_service.mcp.sessions import SessionLimits
 
     host, port = _host_and_port(options.http or "")
     with listen(host, port) as listening:
@@ -109,6 +126,12 @@ def _serve_http(
             hosts=[name + end for name in names for end in ("", ":*")],
             origins=[*(f"http://{name}:{port}" for name in names), *options.allow_origins],
             keyring=keyring,
+            sessions=SessionLimits(
+                most=options.max_sessions,
+                most_per_client=options.max_sessions_per_client,
+                idle_s=options.session_idle,
+            ),
+            find_fault=find_fault,
         )
         output.note(f"MCP on http://{shown}:{port}{PATH}; stop with Ctrl-C")
         limits = ConnectionLimits.of(settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware, get_access_token
@@ -27,15 +27,24 @@ MOST_COST = 1_000.0
 
 
 class Keyed:
-    """Lets those in who send a key. A session is used with the key that began it alone."""
+    """Lets those in who send a key. A session is used with the key that began it alone.
 
-    def __init__(self, app: ASGIApp, keyring: Keyring) -> None:
+    Args:
+        app: The server.
+        keyring: Says who has a key now.
+        open_paths: Addresses that need none.
+    """
+
+    def __init__(
+        self, app: ASGIApp, keyring: Keyring, /, *, open_paths: Collection[str] = ()
+    ) -> None:
         self._app = AuthContextMiddleware(app)
         self._keyring = keyring
+        self._open_paths = open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers, or says that a key is needed."""
-        if scope["type"] == "http":
+        if scope["type"] == "http" and scope["path"] not in self._open_paths:
             caller = admit(Headers(scope=scope), self._keyring)
             if isinstance(caller, Response):
                 await caller(scope, receive, send)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 from urllib.parse import quote
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import Resource, ToolAnnotations
-from starlette.applications import Starlette
+from mcp_types import CallToolResult, InputRequiredResult, Resource, ToolAnnotations
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 import graph_service
@@ -19,10 +22,13 @@ from graph_service.client import AsyncClient
 from graph_service.errors import GraphNotFoundError, GraphServiceError
 from graph_service.mcp import shapes
 from graph_service.mcp.answers import ItemStatements
+from graph_service.mcp.arguments import close_schema, read_arguments
 from graph_service.mcp.callers import Keyed
+from graph_service.mcp.sessions import BoundedSessions, SessionLimits
 from graph_service.mcp.tools import Tools, said
 
 PATH = "/mcp"
+LIVE, READY = HEALTH = ("/health/live", "/health/ready")
 MAX_BODY_BYTES = 1_000_000
 READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -67,6 +73,8 @@ class GraphServer(MCPServer[None]):
             (tools.list_views, "Perturbed views of a graph"),
         ):
             self.add_tool(tool, title=title, description=inspect.getdoc(tool), annotations=READS)
+        for known in self._tool_manager.list_tools():
+            close_schema(known)
         self.resource("graph://{graph}", title="A graph", mime_type="application/json")(
             self._read_graph
         )
@@ -76,6 +84,15 @@ class GraphServer(MCPServer[None]):
             mime_type="application/json",
         )(self._read_item)
         self.prompt(title="Answer with citations")(answer_with_citations)
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Calls a tool; null stands for an argument's default, and unknown arguments are refused."""
+        tool = self._tool_manager.get_tool(name)
+        if tool is not None:
+            arguments = read_arguments(tool, arguments)
+        return await super().call_tool(name, arguments, context)
 
     async def list_resources(self) -> list[Resource]:
         """Returns the graphs there are now."""
@@ -140,8 +157,10 @@ def http_app(
     hosts: Sequence[str],
     origins: Sequence[str],
     keyring: Keyring | None = None,
+    sessions: SessionLimits | None = None,
+    find_fault: Callable[[], Awaitable[str]] | None = None,
 ) -> ASGIApp:
-    """Returns the server as an ASGI application: streamable HTTP at ``/mcp``.
+    """Returns the server as an ASGI application: streamable HTTP at ``/mcp``, and its health.
 
     Args:
         server: What answers.
@@ -149,12 +168,31 @@ def http_app(
         origins: Web pages that may call. Any other is refused, as is any other host: a page
             elsewhere could else reach a server of this machine.
         keyring: Who may call; None for anybody.
+        sessions: How many sessions there may be.
+        find_fault: Says why calls can't be answered now, "" where they can. None where nothing
+            can be in the way.
     """
-    app: Starlette = server.streamable_http_app(
+    limits = sessions or SessionLimits()
+
+    async def live(request: Request) -> Response:
+        return JSONResponse({"status": "live"})
+
+    async def ready(request: Request) -> Response:
+        fault = "" if find_fault is None else await find_fault()
+        return JSONResponse({"status": fault or "ready"}, 503 if fault else 200)
+
+    for path, answer in ((LIVE, live), (READY, ready)):
+        server.custom_route(path, methods=["GET"])(answer)
+    app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=MAX_BODY_BYTES,
+        session_idle_timeout=limits.idle_s,
+        max_sessions=None,
         transport_security=TransportSecuritySettings(
             allowed_hosts=list(hosts), allowed_origins=list(origins)
         ),
     )
-    return Keyed(app, keyring) if keyring is not None and keyring.asks else app
+    app = BoundedSessions(app, path=PATH, limits=limits)
+    if keyring is None or not keyring.asks:
+        return app
+    return Keyed(app, keyring, open_paths=HEALTH)

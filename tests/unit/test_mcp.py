@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -243,6 +244,51 @@ def test_errors_are_plain_words_that_a_model_can_act_on(server: GraphServer) -> 
     assert "nothing" in refused(server, "nothing")
 
 
+def test_null_stands_for_the_default_of_every_argument(server: GraphServer) -> None:
+    tools = asked(server, lambda client: client.list_tools()).tools
+    needed: T = {"question": QUESTION, "query": "Maria", "entity_id": MARIA, "property_id": SPOUSE}
+    needed["views"] = ["ed:0.5:1"]
+    for tool in tools:
+        required = set(tool.input_schema.get("required", ()))
+        given = {name: needed[name] for name in required}
+        nulls = dict.fromkeys(set(tool.input_schema["properties"]) - required)
+        assert (
+            called(server, tool.name, **given, **nulls)[1]
+            == (called(server, tool.name, **given)[1])
+        )
+
+
+def test_an_unknown_argument_is_refused_with_the_nearest_one(server: GraphServer) -> None:
+    for tool in asked(server, lambda client: client.list_tools()).tools:
+        assert tool.input_schema["additionalProperties"] is False
+        assert "zorblax" in refused(server, tool.name, zorblax=1)
+    for wrong in ("item_ids", "itemIds", "entityIds"):
+        told = refused(server, "retrieve", question=QUESTION, **{wrong: [MARIA]})
+        assert f"'{wrong}' (did you mean entity_ids?)" in told
+        assert "question, strategy" in told
+    assert "did you mean" not in refused(server, "retrieve", question=QUESTION, zorblax="x")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({}, "question is missing"),
+        ({"question": None}, "question"),
+        ({"question": QUESTION, "limit": 0}, "limit"),
+        ({"question": QUESTION, "limit": "many"}, "limit"),
+        ({"question": QUESTION, "strategy": "guess"}, "strategy"),
+        ({"question": QUESTION, "entity_ids": [1]}, "entity_ids"),
+    ],
+)
+def test_a_wrong_argument_is_named_in_words_of_ours(
+    server: GraphServer, wrong: T, named: str
+) -> None:
+    told = refused(server, "retrieve", **wrong)
+    assert named in told
+    assert "pydantic" not in told
+    assert "\n" not in told
+
+
 def test_graphs_and_items_are_resources(server: GraphServer) -> None:
     async def read(client: Any) -> Any:
         listed = (await client.list_resources()).resources
@@ -396,6 +442,92 @@ def test_http_asks_for_the_key(environment: dict[str, str]) -> None:
             assert refused_.headers["www-authenticate"].startswith("Bearer realm=")
             assert "Authorization: Bearer KEY" in refused_.text
         assert answer("Bearer sésame").status_code == 200
+
+
+def accepted(url: str, token: str = "", **headers: str) -> httpx.Response:
+    """Returns what the server answers to a request that begins a session."""
+    given = {"accept": "application/json, text/event-stream", **headers}
+    if token:
+        given["authorization"] = f"Bearer {token}"
+    return httpx.post(url, json=INITIALIZE, headers=given)
+
+
+def pinged(url: str, opened: httpx.Response, token: str = "") -> int:
+    """Returns the status of a ping in a session."""
+    headers = {
+        "accept": "application/json, text/event-stream",
+        "mcp-session-id": opened.headers["mcp-session-id"],
+        **({"authorization": f"Bearer {token}"} if token else {}),
+    }
+    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+    return httpx.post(url, json=ping, headers=headers).status_code
+
+
+def test_health_needs_no_key(environment: dict[str, str], demo_copy: str) -> None:
+    with http_server({**environment, "GRAPH_SERVICE_API_KEY": "secret"}) as url:
+        own = url.removesuffix("/mcp")
+        for path, status in (("/health/live", "live"), ("/health/ready", "ready")):
+            answer = httpx.get(own + path)
+            assert (answer.status_code, answer.json()) == (200, {"status": status})
+        assert accepted(url).status_code == 401
+    with http_server(environment, "--server", "http://127.0.0.1:1") as url:
+        own = url.removesuffix("/mcp")
+        assert httpx.get(own + "/health/live").status_code == 200
+        assert httpx.get(own + "/health/ready").status_code == 503
+
+
+def test_the_oldest_idle_session_of_a_client_makes_room(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    keys = tmp_path / "keys.json"
+    one, other = (made_key(keys, name) for name in ("one", "other"))
+    options = ("--keys", str(keys), "--max-sessions-per-client", "2")
+    with http_server(environment, *options) as url:
+        others = accepted(url, other)
+        first, second = accepted(url, one), accepted(url, one)
+        assert pinged(url, first, one) == 200
+        third = accepted(url, one)
+        assert [pinged(url, it, one) for it in (first, second, third)] == [200, 404, 200]
+        assert pinged(url, others, other) == 200
+
+
+def test_a_client_whose_sessions_are_all_in_use_is_refused(environment: dict[str, str]) -> None:
+    for option, status in (("--max-sessions-per-client", 429), ("--max-sessions", 503)):
+        with http_server(environment, option, "1") as url:
+            opened = accepted(url)
+            headers = {
+                "accept": "text/event-stream",
+                "mcp-session-id": opened.headers["mcp-session-id"],
+            }
+            with httpx.stream("GET", url, headers=headers) as stream:
+                assert stream.status_code == 200
+                refused_ = accepted(url)
+                assert refused_.status_code == status
+                assert int(refused_.headers["retry-after"]) > 0
+                assert pinged(url, opened) == 200
+            # The server has to see that the stream has ended.
+            until(lambda: accepted(url).status_code == 200)
+            assert pinged(url, opened) == 404
+
+
+def test_an_idle_session_ends(environment: dict[str, str]) -> None:
+    with http_server(environment, "--session-idle", "0.05") as url:
+        opened = accepted(url)
+        pause_s = 0.05
+        # Each ping is a use, so the pause between two must grow past the idle time.
+        while pinged(url, opened) == 200:
+            assert pause_s < 300
+            time.sleep(pause_s)
+            pause_s *= 2
+        assert pinged(url, opened) == 404
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Waits until something holds."""
+    end = time.monotonic() + 300
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_each_key_has_its_own_graphs(environment: dict[str, str], tmp_path: Path) -> None:

@@ -1,0 +1,94 @@
+"""The arguments of a tool's call: null means the default, and errors are plain words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools.base import Tool
+from pydantic import ValidationError
+
+_SHOWN_CHARACTERS = 80
+_LIKE = 0.6
+"""How alike two names are, of 1, for one to be taken for a slip of the other."""
+
+
+def read_arguments(tool: Tool, given: Mapping[str, Any], /) -> dict[str, Any]:
+    """Returns the arguments of a call without those that are null and have a default.
+
+    Raises:
+        ToolError: An argument is unknown, missing or wrong; says which and what is right.
+    """
+    schema = tool.parameters
+    names = list(schema["properties"])
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise ToolError(_unknown(tool.name, unknown, names))
+    required = schema.get("required", ())
+    arguments = {
+        name: value for name, value in given.items() if value is not None or name in required
+    }
+    try:
+        tool.fn_metadata.validate_arguments(dict(arguments))
+    except ValidationError as error:
+        raise ToolError(_wrong(tool.name, error)) from None
+    return arguments
+
+
+def close_schema(tool: Tool, /, *, without: frozenset[str] = frozenset()) -> None:
+    """Makes a tool's input schema say that there are no other arguments, in fewer words.
+
+    Args:
+        tool: Its ``parameters`` are replaced.
+        without: Arguments that callers of this server do not have.
+    """
+    properties = {
+        name: _shortened(part)
+        for name, part in tool.parameters["properties"].items()
+        if name not in without
+    }
+    closed = {"type": "object", "properties": properties, "additionalProperties": False}
+    if "required" in tool.parameters:
+        closed["required"] = tool.parameters["required"]
+    tool.parameters = closed
+
+
+def _shortened(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns an argument's schema without its title, and without null as a type and default."""
+    short = {key: value for key, value in schema.items() if key not in ("title", "anyOf")}
+    kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+    if len(kinds) == 1:
+        short = {**kinds[0], **short}
+    elif kinds:
+        short["anyOf"] = kinds
+    if short.get("default", ...) is None:
+        del short["default"]
+    return short
+
+
+def _unknown(tool: str, unknown: list[str], names: list[str]) -> str:
+    parts = []
+    for name in unknown:
+        # A model may know the argument by its name in GraphQL, such as itemIds.
+        snake = re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+        near = get_close_matches(snake, names, n=1, cutoff=_LIKE)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        parts.append(f"{name[:_SHOWN_CHARACTERS]!r}{meant}")
+    which = "no argument" if len(parts) == 1 else "none of these arguments:"
+    return f"{tool} has {which} {', '.join(parts)}. It takes: {', '.join(names)}."
+
+
+def _wrong(tool: str, error: ValidationError) -> str:
+    parts = []
+    for fault in error.errors(include_url=False, include_context=False):
+        name = ".".join(str(part) for part in fault["loc"])
+        if fault["type"] == "missing":
+            parts.append(f"{name} is missing")
+            continue
+        rule = re.sub(r"^(Input|String|List) should ", "it should ", fault["msg"])
+        shown = repr(fault["input"])[:_SHOWN_CHARACTERS]
+        parts.append(f"{name}: {rule[:1].lower()}{rule[1:]}, got {shown}")
+    return f"{tool} could not read its arguments. {'; '.join(parts)}."
