@@ -6,6 +6,7 @@
     │   ├── ViewNotFoundError        no such view
     │   ├── ViewStaleError           the view belongs to another state of its base graph
     │   ├── DocumentNotFoundError    a server answers its own documents alone
+    │   ├── PersistedQueryNotSupportedError  a hash came alone; the server needs the query's text
     │   ├── EditionGoneError         an id or a cursor is of an edition that is no longer current
     │   └── ReadOnlyError            a write was asked of a server that only reads
     ├── SetupError               the operator can mend it; ends with the command that does
@@ -27,6 +28,8 @@ Each class has a ``code``, the ``extensions.code`` under which GraphQL reports i
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 
 class GraphServiceError(Exception):
@@ -90,6 +93,18 @@ class DocumentNotFoundError(InputError):
     """A server answers the documents of its own list alone, and this is none of them."""
 
     code = "DOCUMENT_NOT_FOUND"
+
+
+class PersistedQueryNotSupportedError(InputError):
+    """A client sent the hash of a query alone, which the server does not know.
+
+    Clients of automatic persisted queries know the message, and send the query's text instead.
+    """
+
+    code = "PERSISTED_QUERY_NOT_SUPPORTED"
+
+    def __init__(self, message: str = "PersistedQueryNotSupported", /, **about: Any) -> None:
+        super().__init__(message, **about)
 
 
 class EditionGoneError(InputError):

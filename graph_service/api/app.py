@@ -48,7 +48,7 @@ from graph_service.api.shared_state import SharedState
 from graph_service.api.traces import Traces
 from graph_service.api.trusted_documents import read_trusted
 from graph_service.api.workers import BusyError, Place, WaitedError, Workers
-from graph_service.errors import InputError, ThrottledError
+from graph_service.errors import InputError, PersistedQueryNotSupportedError, ThrottledError
 from graph_service.model.limits import Deadline
 from graph_service.observation import Observation, observed
 from graph_service.service import Service
@@ -260,11 +260,16 @@ class _Endpoint:
                 parameters = read_body(body, by_id=trusted is not None)
             if trusted is not None:
                 parameters = trusted.asked(parameters)
+            else:
+                parameters.check_persisted()
             return await self._run(request, caller, parameters, media_type)
         except _RefusedError as error:
             return error.response
         except NotAQueryError as error:
             return refusal(405, error.code, error.message, {"allow": "POST"})
+        except PersistedQueryNotSupportedError as error:
+            # As Apollo's server says it: some clients read no body of another status.
+            return refusal(200, error.code, error.message)
         except InputError as error:
             return refusal(400, error.code, error.message)
         finally:
@@ -275,6 +280,11 @@ class _Endpoint:
         if kind != JSON:
             message = f"the content type must be application/json, got {kind[:100] or 'none'}"
             raise _RefusedError(refusal(415, "BAD_INPUT", message))
+        encoding = request.headers.get("content-encoding", "").strip().lower()
+        if encoding not in ("", "identity"):
+            message = f"a query comes as it is, without a content encoding; got {encoding[:100]}"
+            headers = {"accept-encoding": "identity"}
+            raise _RefusedError(refusal(415, "BAD_INPUT", message, headers))
         limit = self._service.settings.body_timeout_s
         try:
             with anyio.fail_after(limit):

@@ -33,9 +33,10 @@ from graphql import (
     is_list_type,
     is_non_null_type,
 )
-from graphql.execution.values import VariableValues, get_argument_values
+from graphql.execution.values import VariableValues
 from graphql.pyutils import Path
 
+from graph_service.api.defaults import argument_values
 from graph_service.errors import MaxCostError
 
 RETRIEVAL = 1.0
@@ -258,7 +259,7 @@ class _Reader:
             return
         known = type_.fields[name]
         try:
-            arguments = get_argument_values(known, node, self._variables)
+            arguments = argument_values(known, node, self._variables)
         except GraphQLError:
             # The field says so when it is run, and does nothing else.
             return

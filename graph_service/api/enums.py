@@ -104,6 +104,7 @@ class ErrorCode(Enum):
     VIEW_STALE = "VIEW_STALE"
     EDITION_GONE = "EDITION_GONE"
     DOCUMENT_NOT_FOUND = "DOCUMENT_NOT_FOUND"
+    PERSISTED_QUERY_NOT_SUPPORTED = "PERSISTED_QUERY_NOT_SUPPORTED"
     READ_ONLY = "READ_ONLY"
     LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
     MAX_COST_EXCEEDED = "MAX_COST_EXCEEDED"
@@ -374,6 +375,7 @@ _describe(
         "VIEW_STALE": "The view was made for other statements than the graph has now.",
         "EDITION_GONE": "An id or a cursor is of an edition that another has replaced.",
         "DOCUMENT_NOT_FOUND": "The server answers a list of documents, and this is none of them.",
+        "PERSISTED_QUERY_NOT_SUPPORTED": "The hash of a query came alone: send the query's text.",
         "READ_ONLY": "The server was started without --writable.",
         "LIMIT_EXCEEDED": "Too much was asked for.",
         "MAX_COST_EXCEEDED": "The operation costs more than the server allows; it was not run.",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from graph_service.errors import InputError
+from graph_service.errors import InputError, PersistedQueryNotSupportedError
 
 NAMES = ("query", "documentId", "variables", "operationName", "extensions")
 _READ_AS_JSON = ("variables", "extensions")
@@ -31,6 +32,39 @@ class Parameters:
     operation_name: str | None = None
     extensions: Mapping[str, Any] | None = None
     document_id: str | None = None
+
+    @property
+    def persisted_hash(self) -> str | None:
+        """The hash that clients of automatic persisted queries send; None where there is none.
+
+        Raises:
+            InputError: ``persistedQuery`` has another form.
+        """
+        persisted = (self.extensions or {}).get("persistedQuery")
+        if persisted is None:
+            return None
+        name = persisted.get("sha256Hash") if isinstance(persisted, dict) else None
+        if not isinstance(name, str):
+            raise InputError('"extensions.persistedQuery" must have a "sha256Hash"')
+        return name
+
+    def check_persisted(self) -> None:
+        """Checks a hash against its query, for a server that runs whatever query is sent.
+
+        Raises:
+            PersistedQueryNotSupportedError: The hash came alone.
+            InputError: The query has another hash.
+        """
+        expected = self.persisted_hash
+        if expected is None:
+            return
+        if not self.query:
+            raise PersistedQueryNotSupportedError
+        if (
+            hashlib.sha256(self.query.encode(errors="surrogatepass")).hexdigest()
+            != expected.lower()
+        ):
+            raise InputError('"sha256Hash" of "extensions.persistedQuery" is not that of the query')
 
 
 def read_body(body: bytes, /, *, by_id: bool = False) -> Parameters:
@@ -69,8 +103,6 @@ def read_address(items: Iterable[tuple[str, str]], /, *, by_id: bool = False) ->
         if name in given:
             raise InputError(f'the address has "{name}" more than once')
         given[name] = value
-    if not _names_a_document(given, by_id):
-        raise InputError('the address has no "query"; GraphQL also comes by POST, as JSON')
     for name in _READ_AS_JSON:
         if given.get(name):
             try:
@@ -79,13 +111,17 @@ def read_address(items: Iterable[tuple[str, str]], /, *, by_id: bool = False) ->
                 raise InputError(f'"{name}" is not JSON: {error}') from error
         else:
             given[name] = None
+    if not _names_a_document(given, by_id):
+        raise InputError('the address has no "query"; GraphQL also comes by POST, as JSON')
     return _checked(given)
 
 
 def _names_a_document(given: Mapping[str, Any], by_id: bool) -> bool:
     query = given.get("query")
     # Apollo's clients send their hash with an empty query, with null or with none.
-    return isinstance(query, str) or (by_id and query is None)
+    extensions = given.get("extensions")
+    has_hash = isinstance(extensions, dict) and extensions.get("persistedQuery") is not None
+    return isinstance(query, str) or ((by_id or has_hash) and query is None)
 
 
 def _checked(given: Mapping[str, Any]) -> Parameters:

@@ -20,6 +20,7 @@ from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.graphql import OperationType
 
 from graph_service.api.costs import Meter
+from graph_service.api.defaults import read_null_as_default
 from graph_service.api.document_cache import KeptDocuments
 from graph_service.api.documents import invalidities, read_document
 from graph_service.api.enums import ErrorCode
@@ -140,6 +141,7 @@ def _invalidities(document: DocumentNode) -> list[GraphQLError]:
 
 schema = _make_schema()
 resolve_directly(schema._schema)
+read_null_as_default(schema._schema)
 keep_known_locations(schema._schema)
 
 

@@ -22,6 +22,7 @@ from graph_service.errors import (
     DocumentNotFoundError,
     InputError,
     LimitError,
+    PersistedQueryNotSupportedError,
     SetupError,
 )
 
@@ -49,16 +50,18 @@ class TrustedDocuments:
 
         Raises:
             DocumentNotFoundError: It names none of these documents, or two.
+            PersistedQueryNotSupportedError: It has the hash of none of them alone.
         """
-        names = [
-            *([] if given.document_id is None else [given.document_id]),
-            *_persisted(given.extensions),
-        ]
+        ids = (given.document_id, given.persisted_hash)
+        names = [name for name in ids if name is not None]
         texts = {self.by_id.get(_one_form(name)) for name in names}
         if given.query:
             texts.add(given.query if given.query in self.texts else None)
         text = next(iter(texts)) if len(texts) == 1 else None
         if text is None:
+            if given.document_id is None and not given.query and names:
+                # The client sends the query's text then, which may be one of the list.
+                raise PersistedQueryNotSupportedError
             raise DocumentNotFoundError(
                 "this server answers the documents of its own list alone, and this is none of them",
                 hint="Send the id of a document, as documentId, or exactly its text.",
@@ -160,14 +163,3 @@ def _one_form(name: str) -> str:
     """Returns an id with its prefix, where it is a SHA-256 without one, as codegen writes it."""
     is_hash = len(name) == 64 and not name.lower().strip("0123456789abcdef")
     return SHA256 + name.lower() if is_hash else name
-
-
-def _persisted(extensions: Mapping[str, Any] | None) -> list[str]:
-    """Returns the hash that Apollo's clients send instead of a text, if there is one."""
-    persisted = (extensions or {}).get("persistedQuery")
-    if persisted is None:
-        return []
-    name = persisted.get("sha256Hash") if isinstance(persisted, dict) else None
-    if not isinstance(name, str):
-        raise InputError('"extensions.persistedQuery" must have a "sha256Hash"')
-    return [name]

@@ -23,7 +23,7 @@ def test_the_audit_of_graphql_over_http(clients: Clients) -> None:
     clients.node("audit.mjs")
 
 
-@pytest.mark.parametrize("client", ["urql", "apollo", "graphql_request"])
+@pytest.mark.parametrize("client", ["urql", "apollo", "automatic", "graphql_request"])
 def test_a_client_of_javascript(clients: Clients, client: str) -> None:
     clients.node(f"{client}.mjs")
 
