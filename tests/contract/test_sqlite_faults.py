@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -24,6 +23,7 @@ from graph_service.errors import (
     GraphNotFoundError,
     InputError,
     KeyCollisionError,
+    LoadInProgressError,
     SchemaVersionError,
     StoreCorruptError,
     StoreError,
@@ -38,6 +38,8 @@ from graph_service.store.snapshot.cache import SnapshotCache
 from graph_service.store.snapshot.file import open_snapshot
 from graph_service.store.sqlite import batch as sqlite_batch
 from graph_service.store.sqlite import database as sqlite_database
+from graph_service.store.sqlite import inspect as sqlite_inspect
+from graph_service.store.sqlite import store as sqlite_store
 from graph_service.store.sqlite.database import Database
 from graph_service.store.sqlite.schema import MIGRATIONS, NAMES_TABLE, SCHEMA_VERSION, of_edition
 from graph_service.store.sqlite.store import SqliteStore, open_sqlite
@@ -487,23 +489,21 @@ def test_the_fast_hashes_are_the_models(tmp_store: Store) -> None:
 
 def test_a_name_index_dropped_under_a_search_is_an_edition_that_is_gone(path: Path) -> None:
     """S8: whatever moment the index of an edition goes at, who searches it is told the same."""
-    database = Database(path, read_only=False, busy_timeout_s=5)
+    database = Database(path, read_only=False, busy_timeout_s=600)
     current = [0]
-    done = threading.Event()
+    refused = threading.Semaphore(0)
+    enough = threading.Event()
 
     def publish() -> None:
-        end = time.monotonic() + 2
         with database.reading() as connection:
-            while time.monotonic() < end:
+            while not enough.is_set():
                 number = current[0] + 1
                 connection.execute(of_edition(NAMES_TABLE, number))
                 current[0] = number
                 connection.execute(f"DROP TABLE IF EXISTS names_{number - 1}")
-        done.set()
 
-    def search() -> int:
-        gone = 0
-        while not done.is_set():
+    def search() -> None:
+        while not enough.is_set():
             number = current[0]
             try:
                 with database.reading() as connection:
@@ -511,14 +511,50 @@ def test_a_name_index_dropped_under_a_search_is_an_edition_that_is_gone(path: Pa
                         f"SELECT rowid FROM names_{number} WHERE names_{number} MATCH 'x'"
                     )
             except GraphNotFoundError:
-                gone += 1
-        return gone
+                refused.release()
 
     with ThreadPoolExecutor(5) as pool:
-        searching = [pool.submit(search) for _ in range(4)]
-        pool.submit(publish).result(timeout=300)
-        assert sum(one.result(timeout=300) for one in searching)
+        runs = [pool.submit(work) for work in (publish, *[search] * 4)]
+        try:
+            for _ in range(20):
+                while not refused.acquire(timeout=0.1):
+                    assert not any(run.done() for run in runs), [run.exception() for run in runs]
+        finally:
+            enough.set()
+        for run in runs:
+            run.result()
     database.close()
+
+
+def test_a_load_that_another_ends_as_it_begins_says_so(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_sqlite(path) as store, open_sqlite(path) as other:
+
+        def end(connection: sqlite3.Connection) -> None:
+            monkeypatch.undo()
+            other.begin_load("g", owner="o", source="another").abort()
+
+        monkeypatch.setattr(sqlite_store, "drop_editions", end)
+        with pytest.raises(LoadInProgressError):
+            store.begin_load("g", owner="o", source="s")
+
+
+def test_a_load_that_ends_while_the_file_is_checked_is_no_fault(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_sqlite(path) as store, open_sqlite(path) as other:
+        load = other.begin_load("g", owner="o", source="s")
+        load.write(Batch(statements=sample_statements()))
+        plain = sqlite_inspect._sums
+
+        def ended(connection: sqlite3.Connection, number: int) -> object:
+            load.abort()
+            return plain(connection, number)
+
+        monkeypatch.setattr(sqlite_inspect, "_sums", ended)
+        checked = {part.part: part.fault for part in store.inspect_all()}
+        assert checked == {"file": "", f"journal of the load {load.edition}": ""}
 
 
 def test_verify_names_the_file_whose_name_index_it_cannot_read(path: Path) -> None:

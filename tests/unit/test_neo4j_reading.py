@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
+import neo4j
 import numpy as np
 import pytest
 
@@ -12,6 +14,8 @@ from graph_service.store.neo4j import editions, schema
 from graph_service.store.neo4j.driver import Connection
 from graph_service.store.neo4j.editions import read_entity_rows, read_statement_rows
 from graph_service.store.neo4j.journal import ENTITY_ROW, STATEMENT_ROW
+
+T = TypeVar("T")
 
 
 class Pages:
@@ -27,19 +31,17 @@ class Pages:
         self.editions = editions
         self.sizes: list[int] = []
 
-    def read(
-        self,
-        query: str,
-        *,
-        what: str,
-        after: str = "",
-        end: str = "",
-        limit: int = 0,
-        edition: str = "",
-    ) -> list[list[Any]]:
-        if edition:
-            assert "state <> 'dropping'" in query
-            return [[edition]] if edition in self.editions else []
+    def transaction(self, work: Callable[[neo4j.Transaction], T], *, access: str, what: str) -> T:
+        return work(cast("neo4j.Transaction", self))
+
+    def run(self, query: str, parameters: dict[str, Any]) -> Pages:
+        self._query, self._parameters = query, parameters
+        return self
+
+    def values(self) -> list[list[Any]]:
+        if "GraphEdition" in self._query:
+            return [["published"]] if self._parameters["id"] in self.editions else []
+        after, end, limit = (self._parameters[name] for name in ("after", "end", "limit"))
         found = [[key, self.pages[key]] for key in sorted(self.pages) if after < key < end][:limit]
         self.sizes.append(len(found))
         return found

@@ -42,6 +42,7 @@ from graph_service.errors import (
     GraphServiceError,
     InputError,
     SetupError,
+    StoreCorruptError,
     StoreError,
     StoreFullError,
     StoreUnavailableError,
@@ -75,6 +76,9 @@ _OF_OTHER_HISTORY = frozenset(
     )
 )
 _BEHIND = "Neo.TransientError.Transaction.BookmarkTimeout"
+_READ_TRIES = 3
+"""How often a read is run whose rows can't be decoded. Neo4j reads each property as it is at that
+moment, so a node that another process deletes meanwhile has nulls; the next run finds it gone."""
 _FULL = ("OutOfMemory", "MemoryPool", "TransactionMemoryLimit", "StackOverFlow")
 _FULL_WORDS = ("No space left", "disk is full", "Java heap space", "MemoryPoolOutOfMemory")
 
@@ -162,10 +166,26 @@ class Connection:
     ) -> T:
         """Runs ``work`` in a transaction, again if it fails for a passing reason.
 
+        Work that reads decodes its rows itself, so that nodes deleted meanwhile are read again.
+
         Raises:
             DeadlineError: The deadline came; the server has stopped the query.
             StoreError: Any failure of the server or of the way there.
         """
+        for _ in range(_READ_TRIES - 1 if access == "READ" else 0):
+            try:
+                return self._run(work, access, deadline, what)
+            except StoreCorruptError:
+                continue
+        return self._run(work, access, deadline, what)
+
+    def _run(
+        self,
+        work: Callable[[neo4j.Transaction], T],
+        access: Access,
+        deadline: Deadline | None,
+        what: str,
+    ) -> T:
         if self._of_thread.shared is not None and access == "READ":
             try:
                 # A query is run alike by either.

@@ -6,14 +6,14 @@ does ``DETACH DELETE`` of a hub. So relationships go first, in counted portions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import neo4j
 import numpy as np
 
-from graph_service.store.names import edition_not_found
-from graph_service.store.neo4j.driver import Connection, one_row, rows_of
+from graph_service.store.names import edition_not_found, graph_of
+from graph_service.store.neo4j.driver import Connection, Row, one_row, rows_of
 from graph_service.store.neo4j.journal import ENTITY_ROW, STATEMENT_ROW, Rows, unpack
 from graph_service.store.neo4j.schema import hex_key, search_token
 
@@ -25,13 +25,47 @@ PAGES_AT_ONCE = 256
 _DELETE_LITERALS = "FOREACH (x IN CASE WHEN b:Literal THEN [b] ELSE [] END | DELETE x)"
 
 
+def require_published(tx: neo4j.Transaction, edition: str, /) -> None:
+    """Raises ``GraphNotFoundError`` unless the edition is published.
+
+    An edition is marked before anything of it is deleted: what was read of one that is published
+    afterwards was whole.
+    """
+    row = one_row(tx, "MATCH (e:GraphEdition {id: $id}) RETURN e.state", {"id": edition})
+    if row is None or row[0] != "published":
+        raise edition_not_found(edition)
+
+
+def read_edition(
+    connection: Connection, edition: str, query: str, parameters: Mapping[str, Any], /, *, what: str
+) -> list[Row]:
+    """Returns rows of a published edition, none of them of a node that is deleted meanwhile.
+
+    Raises:
+        GraphNotFoundError: The edition was deleted meanwhile.
+    """
+
+    def read(tx: neo4j.Transaction) -> list[Row]:
+        rows = rows_of(tx, query, parameters)
+        require_published(tx, edition)
+        return rows
+
+    return connection.transaction(read, access="READ", what=what)
+
+
+def published_names(tx: neo4j.Transaction, /) -> list[str]:
+    """Returns the names of the graphs that are published."""
+    rows = rows_of(tx, "MATCH (g:Graph) WHERE g.current IS NOT NULL RETURN g.name", {})
+    return [name for (name,) in rows if name is not None]
+
+
 def read_statement_rows(connection: Connection, edition: str, /) -> Rows:
-    """Returns the ``STATEMENT_ROW`` of a finished edition, by key; see ``read_entity_rows``."""
+    """Returns the ``STATEMENT_ROW`` of a published edition, by key; see ``read_entity_rows``."""
     return _read_rows(connection, edition, "s", STATEMENT_ROW)
 
 
 def read_entity_rows(connection: Connection, edition: str, /) -> Rows:
-    """Returns the ``ENTITY_ROW`` of a finished edition, by key.
+    """Returns the ``ENTITY_ROW`` of a published edition, by key.
 
     Raises:
         GraphNotFoundError: The edition was deleted meanwhile.
@@ -46,23 +80,18 @@ def _read_rows(connection: Connection, edition: str, part: str, dtype: np.dtype[
         RETURN p.key, p.rows ORDER BY p.key LIMIT $limit"""
     found = bytearray()
     while True:
-        pages = connection.read(
-            query, after=after, end=end, limit=PAGES_AT_ONCE, what="reading what the graph has"
+        pages = read_edition(
+            connection,
+            edition,
+            query,
+            {"after": after, "end": end, "limit": PAGES_AT_ONCE},
+            what="reading what the graph has",
         )
         for _, rows in pages:
             found += unpack(rows, dtype).tobytes()
         if len(pages) < PAGES_AT_ONCE:
-            break
+            return np.frombuffer(found, dtype=dtype)
         after = pages[-1][0]
-    # Pages go after the edition is marked, so all of them were there if it is not.
-    there = connection.read(
-        """MATCH (e:GraphEdition {id: $edition}) WHERE e.state <> 'dropping' RETURN e.id""",
-        edition=edition,
-        what="reading what the graph has",
-    )
-    if not there:
-        raise edition_not_found(edition)
-    return np.frombuffer(found, dtype=dtype)
 
 
 def copy_edition(
@@ -218,9 +247,11 @@ def _copy_statements(
 
 def drop_editions(connection: Connection, /) -> None:
     """Deletes all editions marked for it; may be broken off and called again."""
-    for (edition,) in connection.read(
+    rows = connection.read(
         "MATCH (e:GraphEdition) WHERE e.state = 'dropping' RETURN e.id ORDER BY e.number"
-    ):
+    )
+    # Another process deletes them too: the id of one that is gone meanwhile is null.
+    for edition in [id_ for (id_,) in rows if id_ is not None]:
         _drop_relationships(connection, edition)
         for label, key in (
             ("Entity", "key"),
@@ -239,7 +270,7 @@ def drop_editions(connection: Connection, /) -> None:
             """MATCH (g:Graph {name: $graph}) SET g.touched = timestamp()
             WITH g WHERE g.current IS NULL
                 AND NOT EXISTS { MATCH (e:GraphEdition {graph: g.name}) } DELETE g""",
-            graph=edition.rpartition("@")[0],
+            graph=graph_of(edition),
         )
 
 
@@ -281,6 +312,9 @@ def _drop_relationships(connection: Connection, edition: str) -> None:
         portion: list[str] = []
         size = 0
         for key, degree in rows:
+            if key is None:
+                # Deleted meanwhile, as all of them are then: relationships go first.
+                return
             if size and size + degree > PORTION:
                 _drop_out_edges(connection, portion)
                 portion, size = [], 0

@@ -16,7 +16,11 @@ from graph_service.store.decoding import decoding
 from graph_service.store.encoded import row_of_statement
 from graph_service.store.hashes import RANK_BYTES, statement_hashes
 from graph_service.store.neo4j.driver import Connection
-from graph_service.store.neo4j.editions import read_entity_rows, read_statement_rows
+from graph_service.store.neo4j.editions import (
+    read_edition,
+    read_entity_rows,
+    read_statement_rows,
+)
 from graph_service.store.neo4j.journal import (
     DOCUMENT_ROW,
     ENTITY_ROW,
@@ -96,7 +100,10 @@ def _loads(connection: Connection) -> list[_Load]:
     )
     loads = []
     for edition, sequence, rows in found:
-        one = _Load(edition, sequence or 0, tuple(row[0] for row in rows if row[0] is not None))
+        if edition is None or sequence is None:
+            # It ended meanwhile.
+            continue
+        one = _Load(edition, sequence, tuple(row[0] for row in rows if row[0] is not None))
         with decoding(one.part):
             for _, statements, entities, documents in rows:
                 unpack(statements, STATEMENT_ROW)
@@ -160,9 +167,8 @@ def _wrong_entities(connection: Connection, info: GraphInfo) -> str:
         ORDER BY n.key LIMIT $limit"""
     after, wrong = f"{info.edition}:", 0
     while True:
-        rows = connection.read(
-            query, after=after, end=f"{info.edition};", limit=SCAN_ROWS, what="reading entities"
-        )
+        parameters = {"after": after, "end": f"{info.edition};", "limit": SCAN_ROWS}
+        rows = read_edition(connection, info.edition, query, parameters, what="reading entities")
         for *columns, stored in rows:
             with decoding("an entity"):
                 entity = entity_of_row(columns)

@@ -245,14 +245,14 @@ class Neo4jLoadSession:
         prefix, sources, after = f"{self._plan.edition}:", dict[int, str](), ""
         with self._lock:
             self._require_open()
-            found = self._connection.read(
+            found = self._read_own(
                 """MATCH (j:LoadJournal) WHERE j.key STARTS WITH $prefix AND j.batch IS NOT NULL
                 RETURN j.batch, j.source""",
                 prefix=prefix,
             )
             sources.update((number, source) for number, source in found)
         while True:
-            rows = self._connection.read(
+            rows = self._read_own(
                 """MATCH (j:LoadJournal) WHERE j.key STARTS WITH $prefix AND j.key > $after
                     AND j.conflicts IS NOT NULL
                 RETURN j.key, j.conflicts ORDER BY j.key LIMIT 1""",
@@ -272,18 +272,14 @@ class Neo4jLoadSession:
         with self._lock:
             self._require_open()
 
-            def read(tx: neo4j.Transaction) -> list[Any] | None:
-                return one_row(
-                    tx,
-                    """MATCH (e:GraphEdition {id: $edition, state: 'finished'})
-                    RETURN e.edges, e.content""",
-                    {"edition": self._plan.edition},
-                )
-
-            row = self._connection.transaction(read, what="reading fingerprints")
-        if row is None:
+            rows = self._read_own(
+                """MATCH (e:GraphEdition {id: $edition, state: 'finished'})
+                RETURN e.edges, e.content""",
+                edition=self._plan.edition,
+            )
+        if not rows:
             raise InputError("fingerprints are those of a finished load: call finish() first")
-        return Fingerprints(*row)
+        return Fingerprints(*rows[0])
 
     def publish(self) -> GraphInfo:
         """Makes the edition the graph's current one; see ``LoadSession.publish``.
@@ -411,6 +407,15 @@ class Neo4jLoadSession:
         if renewed is None:
             raise self._lost(tx)
 
+    def _read_own(self, query: str, /, **parameters: Any) -> list[list[Any]]:
+        """Returns rows of this load's own edition, which nobody else can end meanwhile."""
+
+        def read(tx: neo4j.Transaction) -> list[list[Any]]:
+            self._renew(tx)
+            return rows_of(tx, query, parameters)
+
+        return self._connection.transaction(read, what="reading a load")
+
     def _state(self, tx: neo4j.Transaction) -> list[Any]:
         self._renew(tx)
         row = one_row(
@@ -463,14 +468,13 @@ class Neo4jLoadSession:
 
     def _read_journal(self) -> list[JournalBatch]:
         prefix = f"{self._plan.edition}:"
-        keys = self._connection.read(
+        keys = self._read_own(
             """MATCH (j:LoadJournal) WHERE j.key STARTS WITH $prefix AND j.batch IS NOT NULL
             RETURN j.key ORDER BY j.key""",
             prefix=prefix,
         )
         batches = []
         for portion in in_chunks([row[0] for row in keys], 20):
-            self._connection.transaction(self._renew, what="finishing a load")
             batches += [
                 JournalBatch(
                     number,
@@ -479,11 +483,10 @@ class Neo4jLoadSession:
                     unpack(documents, DOCUMENT_ROW),
                     np.frombuffer(lines or b"", dtype=np.int64),
                 )
-                for number, statements, entities, documents, lines in self._connection.read(
+                for number, statements, entities, documents, lines in self._read_own(
                     """UNWIND $keys AS key MATCH (j:LoadJournal {key: key})
                     RETURN j.batch, j.statements, j.entities, j.documents, j.lines""",
                     keys=list(portion),
-                    what="finishing a load",
                 )
             ]
         return batches
@@ -508,7 +511,7 @@ class Neo4jLoadSession:
         by_head: dict[int, list[int]] = {}
         for key, head in zip(keys.tolist(), heads.tolist(), strict=True):
             by_head.setdefault(head, []).append(key)
-        return self._connection.read(
+        return self._read_own(
             """UNWIND $rows AS row MATCH (a:Entity {key: row.head})-[r]->()
             WHERE r.key IN row.keys RETURN r.key, r.id""",
             rows=[{"head": self._entity_key(head), "keys": own} for head, own in by_head.items()],
@@ -646,6 +649,7 @@ def begin(
             tx,
             """MATCH (e:GraphEdition {graph: $graph}) WHERE e.state IN ['loading', 'finished']
             SET e.touched = timestamp()
+            WITH e WHERE e.state IN ['loading', 'finished']
             RETURN e.id, e.owner, e.source, e.options, e.replace, e.base, e.sequence, e.checkpoint,
                 e.started_at, e.token IS NOT NULL AND e.lease_until > timestamp(), e.token""",
             {"graph": graph},
@@ -732,6 +736,8 @@ INFO_WIDTH = INFO_COLUMNS.count(",") + 1
 @decodes("the record of an edition")
 def info_of_row(row: list[Any], /) -> GraphInfo:
     """Returns the graph of ``INFO_COLUMNS``."""
+    if None in row:
+        raise ValueError("it lacks a value")
     return GraphInfo(
         name=row[0],
         edition=row[1],
@@ -747,12 +753,14 @@ def info_of_row(row: list[Any], /) -> GraphInfo:
 
 def graph_info(connection: Connection, name: str, /) -> GraphInfo | None:
     """Returns a published graph, or None; a load under way is not filled in."""
-    rows = connection.read(
-        f"""MATCH (g:Graph {{name: $name}}) MATCH (e:GraphEdition {{id: g.current}})
-        RETURN {INFO_COLUMNS}""",
-        name=name,
-    )
-    return info_of_row(rows[0]) if rows else None
+    query = f"""MATCH (g:Graph {{name: $name}}) WHERE g.current IS NOT NULL
+        OPTIONAL MATCH (e:GraphEdition {{id: g.current}}) RETURN {INFO_COLUMNS}"""
+
+    def read(tx: neo4j.Transaction) -> GraphInfo | None:
+        row = one_row(tx, query, {"name": name})
+        return None if row is None else info_of_row(row)
+
+    return connection.transaction(read, access="READ", what="reading a graph")
 
 
 def time_text(milliseconds: int, /) -> str:

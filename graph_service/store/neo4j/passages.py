@@ -10,10 +10,13 @@ import neo4j
 import orjson
 
 from graph_service import __version__
+from graph_service.errors import GraphNotFoundError
 from graph_service.model.limits import Deadline
 from graph_service.model.passage import Passage
+from graph_service.store.decoding import decodes, decoding
 from graph_service.store.names import graph_not_found, now_text
 from graph_service.store.neo4j.driver import Connection, in_chunks, one_row, rows_of
+from graph_service.store.neo4j.editions import published_names
 from graph_service.store.neo4j.schema import PASSAGE_INDEX, hex_key, key_of_hex
 from graph_service.store.passage_sets import (
     HeldSet,
@@ -38,9 +41,11 @@ _DROPPED_ROWS = 5_000
 # Locked before its token is looked at: whoever takes the load over meanwhile comes before or after.
 _HELD = """MATCH (s:PassageSet {number: $number}) SET s.touched = timestamp()
     WITH s WHERE s.token = $token"""
+# Marked before any of its passages is deleted: what was read until now is whole.
+_STAYS = "MATCH (s:PassageSet {number: $number}) WHERE s.state <> 'dropping' RETURN 1"
 _SET_COLUMNS = """s.number, s.graph, s.source, s.state = 'published', s.passages, s.words, s.linked,
     s.fingerprint, s.options, s.report, s.owner, s.started_at, s.published_at"""
-_PASSAGE_COLUMNS = "p.id, p.title, p.source, p.text, p.entity"
+_PASSAGE_COLUMNS = "p.set, p.key, p.id, p.title, p.source, p.text, p.entity"
 
 
 class Neo4jPassages:
@@ -68,17 +73,13 @@ class Neo4jPassages:
             rows_of(
                 tx, "MATCH (m:GraphServiceMeta {id: 'schema'}) SET m.named_at = timestamp()", {}
             )
-            known = [
-                name
-                for (name,) in rows_of(
-                    tx, "MATCH (g:Graph) WHERE g.current IS NOT NULL RETURN g.name", {}
-                )
-            ]
+            known = published_names(tx)
             if graph not in known:
                 raise graph_not_found(graph, known)
             row = one_row(
                 tx,
                 """MATCH (s:PassageSet {state: 'loading', graph: $graph, source: $source})
+                SET s.touched = timestamp() WITH s WHERE s.state = 'loading'
                 RETURN s.number, s.options, s.owner, s.lease_until - timestamp(), s.checkpoint,
                     s.token""",
                 {"graph": graph, "source": source},
@@ -150,31 +151,33 @@ class Neo4jPassages:
 
     def sets(self, *, graph: str | None = None) -> list[PassageSet]:
         """Returns the sets; see ``Passages.sets``."""
-        rows = self._connection.read(
-            f"""MATCH (s:PassageSet) WHERE s.state <> 'dropping'
-            AND ($graph IS NULL OR s.graph = $graph) RETURN {_SET_COLUMNS} ORDER BY s.number""",
-            graph=graph,
-            what="listing passages",
-        )
-        return [set_of_row(row) for row in rows]
+
+        def read(tx: neo4j.Transaction) -> list[PassageSet]:
+            rows = rows_of(
+                tx,
+                f"""MATCH (s:PassageSet) WHERE s.state <> 'dropping'
+                AND ($graph IS NULL OR s.graph = $graph) RETURN {_SET_COLUMNS} ORDER BY s.number""",
+                {"graph": graph},
+            )
+            return [set_of_row(row) for row in rows]
+
+        return self._connection.transaction(read, access="READ", what="listing passages")
 
     def scan(self, number: int, /) -> Iterator[list[Passage]]:
         """Yields the passages of a set; see ``Passages.scan``."""
         after = f"{number}:"
         while True:
-            rows = self._connection.read(
+            found = self._read(
                 f"""MATCH (p:Passage) WHERE p.key > $after AND p.key < $end
-                WITH p ORDER BY p.key LIMIT $limit RETURN p.key, {_PASSAGE_COLUMNS}""",
-                after=after,
-                end=f"{number};",
-                limit=_SCAN_ROWS,
-                what="reading passages",
+                WITH p ORDER BY p.key LIMIT $limit RETURN {_PASSAGE_COLUMNS}""",
+                {"after": after, "end": f"{number};", "limit": _SCAN_ROWS},
+                whole=number,
             )
-            if rows:
-                yield [Passage(*row[1:]) for row in rows]
-            if len(rows) < _SCAN_ROWS:
+            if found:
+                yield list(found.values())
+            if len(found) < _SCAN_ROWS:
                 return
-            after = rows[-1][0]
+            after = _node_key(number, max(place.key for place in found))
 
     def match(
         self, sets: Sequence[PassageSet], terms: Sequence[str], /, *, deadline: Deadline
@@ -202,10 +205,11 @@ class Neo4jPassages:
                     RETURN p.set, p.key, p.search""",
                     {"query": f"+({scope}) +({wanted})", "limit": limit},
                 )
-                return [
-                    PassageMatch(PassagePlace(number, key_of_hex(key)), words.partition(" ")[2])
-                    for number, key, words in rows
-                ]
+                with decoding("a passage"):
+                    return [
+                        PassageMatch(PassagePlace(number, key_of_hex(key)), words.partition(" ")[2])
+                        for number, key, words in rows
+                    ]
 
             return find_matches(sets, terms, count=count, find=find)
 
@@ -215,16 +219,32 @@ class Neo4jPassages:
 
     def read(self, places: Sequence[PassagePlace], /) -> dict[PassagePlace, Passage]:
         """Returns passages by their place; see ``Passages.read``."""
-        rows = self._connection.read(
-            f"""UNWIND $keys AS key MATCH (p:Passage {{key: key}})
-            RETURN p.set, p.key, {_PASSAGE_COLUMNS}""",
-            keys=[_node_key(place.number, place.key) for place in places],
-            what="reading passages",
+        return self._read(
+            f"UNWIND $keys AS key MATCH (p:Passage {{key: key}}) RETURN {_PASSAGE_COLUMNS}",
+            {"keys": [_node_key(place.number, place.key) for place in places]},
         )
-        return {
-            PassagePlace(number, key_of_hex(key)): Passage(*columns)
-            for number, key, *columns in rows
-        }
+
+    def _read(
+        self, query: str, parameters: Mapping[str, Any], *, whole: int | None = None
+    ) -> dict[PassagePlace, Passage]:
+        """Returns the passages of ``_PASSAGE_COLUMNS``, in their order.
+
+        Args:
+            query: Returns ``_PASSAGE_COLUMNS``.
+            parameters: Of the query.
+            whole: A set that must not be deleted meanwhile.
+        """
+
+        def read(tx: neo4j.Transaction) -> dict[PassagePlace, Passage]:
+            found = dict(_passage_of_row(row) for row in rows_of(tx, query, parameters))
+            if whole is not None and not rows_of(tx, _STAYS, {"number": whole}):
+                raise GraphNotFoundError(
+                    "these passages of the graph are no longer stored",
+                    hint="Ask for them again: others may have taken their place.",
+                )
+            return found
+
+        return self._connection.transaction(read, access="READ", what="reading passages")
 
     def delete(self, graph: str, /, *, source: str | None = None) -> int:
         """Deletes sets; see ``Passages.delete``."""
@@ -244,7 +264,7 @@ class Neo4jPassages:
                 require_free(owner, held, left / 1000, "")
             mark_passages(tx, graph, source)
             # A second run, after a lost reply, finds nothing: the first one's answer counts.
-            gone = sum(row[0] for row in rows) or gone
+            gone = sum(row[0] or 0 for row in rows) or gone
 
         self._connection.transaction(mark, what="deleting passages")
         self.drop_marked()
@@ -256,7 +276,8 @@ class Neo4jPassages:
             "MATCH (s:PassageSet {state: 'dropping'}) RETURN s.number ORDER BY s.number",
             what="deleting passages",
         )
-        for (number,) in rows:
+        # Another process deletes them too: the number of one that is gone meanwhile is null.
+        for number in [number for (number,) in rows if number is not None]:
             while self._connection.write(
                 """MATCH (p:Passage) WHERE p.key >= $start AND p.key < $end
                 WITH p LIMIT $limit DELETE p RETURN count(*)""",
@@ -436,6 +457,15 @@ def mark_passages(tx: neo4j.Transaction, graph: str, source: str | None = None, 
         SET s.state = 'dropping', s.token = null""",
         {"graph": graph, "source": source},
     )
+
+
+@decodes("a passage")
+def _passage_of_row(row: list[Any]) -> tuple[PassagePlace, Passage]:
+    """Returns the passage of ``_PASSAGE_COLUMNS`` and its place."""
+    number, key, id_, title, source, text, entity = row
+    if None in (number, id_, title, source, text):
+        raise ValueError("it lacks a value")
+    return PassagePlace(number, key_of_hex(key)), Passage(id_, title, source, text, entity)
 
 
 def _node_key(number: int, key: int) -> str:

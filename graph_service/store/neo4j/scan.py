@@ -19,7 +19,7 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.statement import Entity
 from graph_service.store.neo4j.driver import Connection
-from graph_service.store.neo4j.editions import read_statement_rows
+from graph_service.store.neo4j.editions import read_edition, read_statement_rows
 from graph_service.store.neo4j.journal import LITERAL, RANK_SHIFT, Rows
 from graph_service.store.neo4j.rows import ENTITY_COLUMNS, entity_of_row
 from graph_service.store.neo4j.schema import hex_key
@@ -38,9 +38,8 @@ def scan_entities(connection: Connection, edition: str, /) -> Iterator[list[Enti
         RETURN {ENTITY_COLUMNS} ORDER BY n.key LIMIT $limit"""
     after = f"{edition}:"
     while True:
-        rows = connection.read(
-            query, after=after, end=f"{edition};", limit=SCAN_ROWS, what="reading all entities"
-        )
+        parameters = {"after": after, "end": f"{edition};", "limit": SCAN_ROWS}
+        rows = read_edition(connection, edition, query, parameters, what="reading all entities")
         if rows:
             yield [entity_of_row(row) for row in rows]
         if len(rows) < SCAN_ROWS:
@@ -84,12 +83,14 @@ def scan_by_head(
 
 def relation_keys(connection: Connection, edition: str, /) -> list[int]:
     """Returns the keys of the relations that an edition's statements have, ascending."""
-    rows = connection.read(
+    rows = read_edition(
+        connection,
+        edition,
         "MATCH (e:GraphEdition {id: $edition}) RETURN e.relations",
-        edition=edition,
+        {"edition": edition},
         what="reading the relations",
     )
-    if rows and rows[0][0] is not None:
+    if rows[0][0] is not None:
         keys: list[int] = orjson.loads(rows[0][0])
         return keys
     # Loaded before editions kept them.
@@ -146,12 +147,11 @@ def _by_head(
     start = 0
     while start < len(heads):
         last = heads[min(start + RANGE_ROWS, len(heads)) - 1]
-        rows = connection.read(
-            query,
-            first=f"{edition}:{hex_key(int(heads[start]))}",
-            last=f"{edition}:{hex_key(int(last))}",
-            what="reading all statements",
-        )
+        parameters = {
+            "first": f"{edition}:{hex_key(int(heads[start]))}",
+            "last": f"{edition}:{hex_key(int(last))}",
+        }
+        rows = read_edition(connection, edition, query, parameters, what="reading all statements")
         if rows:
             yield rows
         start = int(np.searchsorted(heads, last, side="right"))

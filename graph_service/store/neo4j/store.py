@@ -25,7 +25,7 @@ from graph_service.model.identity import check_text, key64
 from graph_service.model.limits import Deadline
 from graph_service.model.result import SearchHit
 from graph_service.model.statement import Entity, Rank, Statement
-from graph_service.store.decoding import decoding
+from graph_service.store.decoding import decodes, decoding
 from graph_service.store.lease import is_gone
 from graph_service.store.lifecycle import CachedStore
 from graph_service.store.lookup import (
@@ -35,8 +35,8 @@ from graph_service.store.lookup import (
     same_as_these,
 )
 from graph_service.store.names import (
-    edition_not_found,
     graph_not_found,
+    graph_of,
     now_text,
     require_graph_name,
 )
@@ -49,7 +49,11 @@ from graph_service.store.neo4j.driver import (
     one_row,
     rows_of,
 )
-from graph_service.store.neo4j.editions import drop_editions
+from graph_service.store.neo4j.editions import (
+    drop_editions,
+    published_names,
+    require_published,
+)
 from graph_service.store.neo4j.inspect import inspect_edition, inspect_server
 from graph_service.store.neo4j.journal import PLACE_ROW, key_page, unpack
 from graph_service.store.neo4j.load import (
@@ -97,7 +101,7 @@ PART_BYTES = 4 * 2**20
 _SEARCH = f"""CALL db.index.fulltext.queryNodes('{SEARCH_INDEX}', $query) YIELD node
     WITH node AS n ORDER BY n.key LIMIT $limit RETURN {ENTITY_COLUMNS}"""
 _IS_UNFINISHED = "u.state IN ['loading', 'finished']"
-_UNFINISHED_COLUMNS = "u.graph, u.id, u.owner, u.source, u.started_at, u.statements, u.lease_until"
+_UNFINISHED_COLUMNS = "u.id, u.owner, u.source, u.started_at, u.statements, u.lease_until"
 _UNFINISHED = f"""MATCH (u:GraphEdition) WHERE {_IS_UNFINISHED}
     RETURN {_UNFINISHED_COLUMNS} ORDER BY u.number"""
 
@@ -126,21 +130,19 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
 
     def graphs(self) -> list[GraphInfo]:
         """Returns all published graphs; see ``GraphReader.graphs``."""
-        rows, loads = self._connection.transaction(
-            lambda tx: (
-                rows_of(
-                    tx,
-                    f"""MATCH (g:Graph) WHERE g.current IS NOT NULL
-                    MATCH (e:GraphEdition {{id: g.current}}) RETURN {INFO_COLUMNS}""",
-                    {},
-                ),
-                _unfinished(tx),
-            ),
-            access="READ",
-            what="listing graphs",
-        )
-        infos = sorted((info_of_row(row) for row in rows), key=lambda info: info.name)
-        return [replace(info, unfinished=loads.get(info.name)) for info in infos]
+
+        def read(tx: neo4j.Transaction) -> list[GraphInfo]:
+            rows = rows_of(
+                tx,
+                f"""MATCH (g:Graph) WHERE g.current IS NOT NULL
+                OPTIONAL MATCH (e:GraphEdition {{id: g.current}}) RETURN {INFO_COLUMNS}""",
+                {},
+            )
+            loads = {graph_of(load.edition): load for load in _unfinished(tx)}
+            infos = sorted(map(info_of_row, rows), key=lambda info: info.name)
+            return [replace(info, unfinished=loads.get(info.name)) for info in infos]
+
+        return self._connection.transaction(read, access="READ", what="listing graphs")
 
     def graph(self, name: str, /) -> GraphInfo:
         """Returns one graph; see ``GraphReader.graph``."""
@@ -148,15 +150,16 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
         def read(tx: neo4j.Transaction) -> GraphInfo:
             rows = rows_of(
                 tx,
-                f"""MATCH (g:Graph {{name: $name}}) MATCH (e:GraphEdition {{id: g.current}})
+                f"""MATCH (g:Graph {{name: $name}}) WHERE g.current IS NOT NULL
+                OPTIONAL MATCH (e:GraphEdition {{id: g.current}})
                 OPTIONAL MATCH (u:GraphEdition {{graph: $name}}) WHERE {_IS_UNFINISHED}
                 RETURN {INFO_COLUMNS}, {_UNFINISHED_COLUMNS} ORDER BY u.number""",
                 {"name": name},
             )
             if not rows:
-                raise graph_not_found(name, _names(tx))
+                raise graph_not_found(name, published_names(tx))
             info, load = rows[-1][:INFO_WIDTH], rows[-1][INFO_WIDTH:]
-            unfinished = None if load[0] is None else _unfinished_of_row(load)
+            unfinished = None if set(load) == {None} else _unfinished_of_row(load)
             return replace(info_of_row(info), unfinished=unfinished)
 
         return self._connection.transaction(read, access="READ", what="reading a graph")
@@ -167,8 +170,7 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
 
     def unfinished_loads(self) -> list[UnfinishedLoad]:
         """Returns loads not published, in order of their editions' numbers."""
-        rows = self._connection.read(_UNFINISHED, what="listing loads")
-        return [_unfinished_of_row(row) for row in rows]
+        return self._connection.transaction(_unfinished, access="READ", what="listing loads")
 
     def build(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns the edition as arrays in memory, built now, whatever the cache has."""
@@ -256,9 +258,9 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
         """Returns the statements that have this head; see ``GraphReader.statements_of``."""
         if limit < 0:
             raise InputError(f"limit must be at least 0, got {limit}", argument="limit")
-        rows = self._read(
-            edition,
-            lambda tx: rows_of(
+
+        def read(tx: neo4j.Transaction) -> list[Statement]:
+            rows = rows_of(
                 tx,
                 f"""MATCH (a:Entity {{key: $head}})-[r]->(b)
                 WHERE $relations IS NULL OR r.relation IN $relations
@@ -268,10 +270,10 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
                     "relations": list(relation_ids) or None,
                     "limit": limit,
                 },
-            ),
-            what="reading statements",
-        )
-        return [statement_of_row(row) for row in rows]
+            )
+            return [statement_of_row(row) for row in rows]
+
+        return self._read(edition, read, what="reading statements")
 
     def neighbourhood(
         self,
@@ -472,22 +474,25 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
                     RETURN p.data ORDER BY p.place""",
                     {"id": id_, "version": row[6]},
                 )
-                data = b"".join(bytes(part) for (part,) in parts)
+                data = b"".join(bytes(part) for (part,) in parts if part is not None)
             return decode_record(row[0], row[1], row[2], row[3], data, row[4])
 
         return self._connection.transaction(read, access="READ", what="reading a record")
 
     def list_records(self, kind: str, /, *, graph: str | None = None) -> list[Record]:
         """Returns the records of a kind in order of their key, without ``data``."""
-        rows = self._connection.read(
-            """MATCH (r:GraphRecord {kind: $kind}) WHERE $graph IS NULL OR r.graph = $graph
-            RETURN r.kind, r.key, r.graph, r.json, r.updated_at""",
-            kind=kind,
-            graph=graph,
-            what="listing records",
-        )
-        rows.sort(key=lambda row: str(row[1]).encode())
-        return [decode_record(row[0], row[1], row[2], row[3], None, row[4]) for row in rows]
+
+        def read(tx: neo4j.Transaction) -> list[Record]:
+            rows = rows_of(
+                tx,
+                """MATCH (r:GraphRecord {kind: $kind}) WHERE $graph IS NULL OR r.graph = $graph
+                RETURN r.kind, r.key, r.graph, r.json, r.updated_at""",
+                {"kind": kind, "graph": graph},
+            )
+            return [decode_record(row[0], row[1], row[2], row[3], None, row[4]) for row in rows]
+
+        records = self._connection.transaction(read, access="READ", what="listing records")
+        return sorted(records, key=lambda record: record.key.encode())
 
     def delete_record(self, kind: str, key: str, /) -> bool:
         """Deletes a record; returns whether there was one."""
@@ -545,6 +550,7 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
                 tx,
                 """MATCH (e:GraphEdition {graph: $name}) WHERE e.state IN ['loading', 'finished']
                 SET e.touched = timestamp()
+                WITH e WHERE e.state IN ['loading', 'finished']
                 RETURN e.owner, e.source, e.started_at,
                     e.token IS NOT NULL AND e.lease_until > timestamp()""",
                 {"name": name},
@@ -554,7 +560,7 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
                     f"graph {name!r} is being loaded by {held[0]} from {held[1]}, begun {held[2]}",
                     hint="Wait for it to end, or stop it.",
                 )
-            known = _names(tx)
+            known = published_names(tx)
             if name not in known and held is None:
                 if marked:
                     return
@@ -585,7 +591,7 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
 
     def _require(self, edition: str) -> None:
         self._connection.transaction(
-            lambda tx: _require_published(tx, edition), access="READ", what="reading a graph"
+            lambda tx: require_published(tx, edition), access="READ", what="reading a graph"
         )
 
     def _read(
@@ -598,8 +604,10 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
         deadline: Deadline | None = None,
     ) -> T:
         def checked(tx: neo4j.Transaction) -> T:
-            _require_published(tx, edition)
-            return work(tx)
+            with decoding(f"the edition {edition}"):
+                result = work(tx)
+            require_published(tx, edition)
+            return result
 
         return self._connection.transaction(checked, access="READ", deadline=deadline, what=what)
 
@@ -667,23 +675,15 @@ def open_neo4j(
     )
 
 
-def _require_published(tx: neo4j.Transaction, edition: str) -> None:
-    row = one_row(tx, "MATCH (e:GraphEdition {id: $id}) RETURN e.state", {"id": edition})
-    if row is None or row[0] != "published":
-        raise edition_not_found(edition)
+def _unfinished(tx: neo4j.Transaction) -> list[UnfinishedLoad]:
+    return [_unfinished_of_row(row) for row in rows_of(tx, _UNFINISHED, {})]
 
 
-def _names(tx: neo4j.Transaction) -> list[str]:
-    rows = rows_of(tx, "MATCH (g:Graph) WHERE g.current IS NOT NULL RETURN g.name", {})
-    return [name for (name,) in rows]
-
-
-def _unfinished(tx: neo4j.Transaction) -> dict[str, UnfinishedLoad]:
-    return {row[0]: _unfinished_of_row(row) for row in rows_of(tx, _UNFINISHED, {})}
-
-
+@decodes("a load under way")
 def _unfinished_of_row(row: list[Any]) -> UnfinishedLoad:
-    _, edition, owner, source, started_at, statements, lease_until = row
+    if None in row:
+        raise ValueError("it lacks a value")
+    edition, owner, source, started_at, statements, lease_until = row
     return UnfinishedLoad(edition, owner, source, started_at, statements, time_text(lease_until))
 
 

@@ -43,6 +43,8 @@ def inspect_file(database: Database, /) -> Iterator[Inspected]:
         query = f"PRAGMA integrity_check({_MOST_FAULTS})"
         found = [str(row[0]) for row in connection.execute(query).fetchall()]
         yield Inspected("file", "" if found == ["ok"] else "; ".join(found))
+        # One state of the file: loads under way go on, and may end, while they are checked.
+        connection.execute("BEGIN")
         loads = connection.execute(
             """SELECT graph, number, sums, appended, checkpoint, copied_table, base FROM editions
                 WHERE state IN ('loading', 'finished') ORDER BY number"""

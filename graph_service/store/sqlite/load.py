@@ -110,15 +110,15 @@ class SqliteLoadSession:
                 self._connection.execute("PRAGMA threads = 2")
                 self._known = self._new_known()
                 self._copy_base()
-                row = self._connection.execute(
-                    "SELECT sequence, checkpoint, sums FROM editions WHERE number = ?", (number,)
-                ).fetchone()
+                sequence, checkpoint, sums = self._own("sequence, checkpoint, sums")
         except BaseException:
             self._connection.close()
             raise
-        self._sequence: int = row[0]
-        self._checkpoint: Mapping[str, Any] | None = orjson.loads(row[1]) if row[1] else None
-        self._sums: Uint64 = np.frombuffer(row[2], dtype=np.uint64).copy()
+        self._sequence: int = sequence
+        self._checkpoint: Mapping[str, Any] | None = (
+            orjson.loads(checkpoint) if checkpoint else None
+        )
+        self._sums: Uint64 = np.frombuffer(sums, dtype=np.uint64).copy()
 
     @property
     def edition(self) -> str:
@@ -301,6 +301,16 @@ class SqliteLoadSession:
         ).fetchone()
         return str(row[0]) if row else "gone"
 
+    def _own(self, columns: str, /) -> tuple[Any, ...]:
+        """Returns columns of the edition's row; raises if another process has ended the load."""
+        row: tuple[Any, ...] | None = self._connection.execute(
+            f"SELECT {columns} FROM editions WHERE number = ?",  # noqa: S608
+            (self._number,),
+        ).fetchone()
+        if row is None:
+            raise self._lost()
+        return row
+
     def _renew(self) -> None:
         """Renews the lease; call it inside a transaction."""
         changed = self._connection.execute(
@@ -392,35 +402,31 @@ class SqliteLoadSession:
         """Returns whether this batch went in at an attempt whose outcome could not be read."""
         with mapping_errors(self._database.path):
             committed = self._committed_in_doubt()
-            row = self._connection.execute(
-                "SELECT sums, checkpoint FROM editions WHERE number = ?", (self._number,)
-            ).fetchone()
+            sums, checkpoint = self._own("sums, checkpoint")
         # Only now: while the store cannot be asked, the batch stays in doubt.
         doubtful, self._in_doubt = self._in_doubt, None
         if not committed:
             return False
         self._known = self._new_known()
-        self._sums = np.frombuffer(row[0], dtype=np.uint64).copy()
+        self._sums = np.frombuffer(sums, dtype=np.uint64).copy()
         self._sequence += 1
-        self._checkpoint = orjson.loads(row[1]) if row[1] else None
+        self._checkpoint = orjson.loads(checkpoint) if checkpoint else None
         return batch == doubtful
 
     def _counts(self) -> LoadCounts:
-        row = self._connection.execute(
-            """SELECT appended - updated - duplicates - conflicting, updated, duplicates, removed,
-                outdated, conflicting FROM editions WHERE number = ?""",
-            (self._number,),
-        ).fetchone()
-        return LoadCounts(*row)
+        return LoadCounts(
+            *self._own(
+                """appended - updated - duplicates - conflicting, updated, duplicates, removed,
+                outdated, conflicting"""
+            )
+        )
 
     def _copy_base(self) -> None:
         """Copies what the base edition has, in transactions of a bounded size; goes on where a
         killed process stopped.
         """
         connection = self._connection
-        base, table, last = connection.execute(
-            "SELECT base, copied_table, copied_row FROM editions WHERE number = ?", (self._number,)
-        ).fetchone()
+        base, table, last = self._own("base, copied_table, copied_row")
         if base is None:
             return
         for place in range(table, len(COPIED_TABLES)):
