@@ -18,8 +18,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -73,7 +73,11 @@ class Run:
 
 @contextmanager
 def serving(
-    store: str, workers: int, *options: str, tree: Path | None = None
+    store: str,
+    workers: int,
+    *options: str,
+    tree: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[int, int]]:
     """Serves until the block ends; gives the port and the process that was started.
 
@@ -82,6 +86,7 @@ def serving(
         workers: How many processes answer.
         options: Of ``serve``.
         tree: Folder with the modules of another version, which may know one process alone.
+        environment: Variables that the server has beside those of this process.
     """
     arguments = ["serve", "--store", store, "--port", "0", *options]
     if workers > 1:
@@ -91,8 +96,10 @@ def serving(
         stderr=subprocess.PIPE,
         text=True,
         cwd=tree,
+        env={**os.environ, **(environment or {})},
     )
     assert process.stderr is not None
+    reader: threading.Thread | None = None
     try:
         said = ""
         for line in process.stderr:
@@ -104,22 +111,26 @@ def serving(
             raise RuntimeError(said)
         port = int(found[1])
         # What it says later must not fill the pipe.
-        threading.Thread(target=process.stderr.read, daemon=True).start()
+        reader = threading.Thread(target=process.stderr.read, daemon=True)
+        reader.start()
         _wait_until_ready(port)
         yield port, process.pid
     finally:
         process.terminate()
         process.wait(60)
+        if reader is not None:
+            reader.join()
+        process.stderr.close()
 
 
 def _wait_until_ready(port: int) -> None:
     limit = time.monotonic() + _READY_S
     while time.monotonic() < limit:
         try:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-            connection.request("GET", "/health/ready")
-            if connection.getresponse().status == 200:
-                return
+            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+                connection.request("GET", "/health/ready")
+                if connection.getresponse().status == 200:
+                    return
         except OSError:
             pass
         time.sleep(0.1)

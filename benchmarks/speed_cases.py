@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.codex import Codex, CodexGraph, Question, read_rows
+from benchmarks.cold_burst import cold_burst, cold_burst_on_neo4j
 from benchmarks.dumps import load_documents, load_triples
 from benchmarks.figures import Detail, Measured, spread, timed
 from benchmarks.neo4j_loads import load_triples_into_neo4j
@@ -437,6 +438,24 @@ MEMBERS: tuple[Member, ...] = (
         "the first call on a stored view of CoDEx-M that was never read",
         "the same on the base, warm",
         partial(on_view, True),
+    ),
+    *(
+        Member(
+            f"cold-burst-{workers}",
+            f"the first answers of a server of {workers} {processes} with no vectors, on "
+            "wikidata_questions in SQLite: sixteen clients, one address, each question once",
+            "the same questions once more",
+            partial(cold_burst, workers),
+            by_name=True,
+        )
+        for workers, processes in ((1, "process"), (2, "processes"))
+    ),
+    Member(
+        "cold-burst-neo4j",
+        "the same of one process on wikidata_questions in Neo4j",
+        "the same questions once more",
+        cold_burst_on_neo4j,
+        by_name=True,
     ),
     Member(
         "sweep-m",

@@ -47,7 +47,14 @@ from graph_service.api.scrape import Scrape
 from graph_service.api.shared_state import SharedState
 from graph_service.api.traces import Traces
 from graph_service.api.trusted_documents import read_trusted
-from graph_service.api.workers import BusyError, Place, WaitedError, Workers
+from graph_service.api.workers import (
+    MAX_WAITING,
+    BusyError,
+    Job,
+    WaitedError,
+    Workers,
+    queue_full,
+)
 from graph_service.errors import InputError, PersistedQueryNotSupportedError, ThrottledError
 from graph_service.model.limits import Deadline
 from graph_service.observation import Observation, observed
@@ -59,7 +66,6 @@ T = TypeVar("T")
 MAX_BODY_BYTES = 1_000_000
 MAX_HELD_BYTES = 100_000_000
 """Of the bodies of all requests that are read, wait or run."""
-MAX_WAITING = 256
 WATCH_AFTER_S = 0.05
 MAX_COST = 1_000.0
 """Retrievals of one operation: on one processor about as many as its time limit lets be done."""
@@ -337,15 +343,15 @@ class _Endpoint:
         if caller.name:
             client = f"key {caller.name}"
         # What an operation costs is found among the look-ups, and what is cheap is run there.
-        place = Place(name, self._service.settings.read_timeout_s, client, is_lookup=True)
+        job = Job(name, self._service.settings.read_timeout_s, client, is_lookup=True)
         rates, max_cost = self._limits_of(caller)
         bill = _Bill(client, rates)
-        task = _Task(request, caller, asked, media_type, place, bill, max_cost)
+        task = _Task(request, caller, asked, media_type, job, bill, max_cost)
         watching: list[asyncio.Future[None]] = []
         # Most answers are there before it pays to watch the client.
         timer = asyncio.get_running_loop().call_later(
             WATCH_AFTER_S,
-            lambda: watching.append(asyncio.ensure_future(_give_up_when_gone(request, place))),
+            lambda: watching.append(asyncio.ensure_future(_give_up_when_gone(request, job))),
         )
         record = task.record
         record.operation = asked.operation_name
@@ -378,13 +384,14 @@ class _Endpoint:
             return await self._ran(task)
         running = self._running.get(key)
         if running is not None:
-            self._require_room(task.place)
+            if self._following >= MAX_WAITING:
+                raise queue_full()
             self._following += 1
             try:
-                await asyncio.wait([running], timeout=task.place.limit_s)
+                await asyncio.wait([running], timeout=task.job.limit_s)
             finally:
                 self._following -= 1
-            if task.place.stop.asked:
+            if task.job.stop.asked:
                 raise BusyError("the query was given up")
             response = await self._kept_answer(key, task)
             return response or await self._ran(task)
@@ -402,7 +409,7 @@ class _Endpoint:
         if not self._kept.has(key):
             return None
         task.bill.take(KEPT_COST)
-        response = await self._in_turn(task.place, partial(self._give_kept, key, task))
+        response = await self._in_turn(task.job, partial(self._give_kept, key, task))
         if response is None:
             task.bill.settle(0.0)
         return response
@@ -430,25 +437,16 @@ class _Endpoint:
         meter = Meter(task.max_cost, task.bill.admit)
         work = partial(self._execute, task, meter)
         try:
-            return await self._in_turn(task.place, work)
-        except _CostlyError as costly:
-            task.place.is_lookup, task.place.cost = False, costly.cost
-            return await self._in_turn(task.place, work)
+            return await self._in_turn(task.job, work)
+        except _CostlyError:
+            task.job.is_lookup = False
+            return await self._in_turn(task.job, work)
 
-    async def _in_turn(self, place: Place, work: Callable[[Deadline], T]) -> T:
-        self._require_room(place)
+    async def _in_turn(self, job: Job, work: Callable[[Deadline], T]) -> T:
         record = current_record()
-        record.lane = LOOKUPS if place.is_lookup else RETRIEVALS
+        record.lane = LOOKUPS if job.is_lookup else RETRIEVALS
         with in_lane(record.lane, work) as counted:
-            return await self._workers.run(place, counted)
-
-    def _require_room(self, place: Place) -> None:
-        """Raises ``BusyError`` where as many wait as may."""
-        waiting = self._workers.count(lookups=place.is_lookup)
-        if place.is_lookup:
-            waiting += self._following
-        if waiting >= _part(MAX_WAITING, self._options):
-            raise BusyError("too many queries are waiting; try again later")
+            return await self._workers.run(job, counted)
 
     def _execute(self, task: _Task, meter: Meter, deadline: Deadline) -> Response:
         began = time.monotonic()
@@ -529,15 +527,7 @@ def _part(count: int, options: ServerOptions) -> int:
 
 
 class _CostlyError(BaseException):
-    """Ends an operation before it begins, to be run among the retrievals.
-
-    Attributes:
-        cost: Of the operation.
-    """
-
-    def __init__(self, cost: float) -> None:
-        super().__init__(cost)
-        self.cost = cost
+    """Ends an operation before it begins, to be run among the retrievals."""
 
 
 class _ThrottledError(BaseException):
@@ -566,7 +556,7 @@ class _Bill:
         """Takes the cost of an operation; ends it where it is not to be run, or elsewhere."""
         self.take(cost)
         if cost > LOOKUP_COST:
-            raise _CostlyError(cost)
+            raise _CostlyError
 
     def take(self, cost: float) -> None:
         """Takes a cost out of what the client has left; ends the operation where that is less."""
@@ -606,7 +596,7 @@ class _Task:
     caller: Caller
     asked: Parameters
     media_type: str
-    place: Place
+    job: Job
     bill: _Bill
     max_cost: float
     key: bytes = b""
@@ -660,11 +650,11 @@ def _throttled(error: _ThrottledError, max_cost: float, bill: _Bill) -> Response
     )
 
 
-async def _give_up_when_gone(request: Request, place: Place) -> None:
+async def _give_up_when_gone(request: Request, job: Job) -> None:
     """Gives an operation up when the client that asked for it goes away."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
-    place.give_up()
+    job.give_up()
 
 
 def _json(status: int, payload: dict[str, Any]) -> Response:

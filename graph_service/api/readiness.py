@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from graph_service.api.workers import BusyError, Place, WaitedError, Workers
+from graph_service.api.workers import BusyError, Job, WaitedError, Workers
 from graph_service.errors import GraphServiceError, SetupError
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.limits import Deadline
@@ -100,7 +100,7 @@ class Readiness:
         await asyncio.gather(
             *(
                 self._workers.run(
-                    Place("a look at the store", PING_TIMEOUT_S, is_lookup=is_lookup, is_own=True),
+                    Job("a look at the store", PING_TIMEOUT_S, is_lookup=is_lookup, is_own=True),
                     lambda deadline: look(),
                     first=True,
                 )
@@ -110,11 +110,11 @@ class Readiness:
 
     async def _warm(self) -> None:
         for name in self._graphs:
-            place = Place(f"warming graph {name}", WARM_TIMEOUT_S, is_own=True)
+            job = Job(f"warming graph {name}", WARM_TIMEOUT_S, is_own=True)
             try:
-                await self._workers.run(place, partial(self._ask, name))
+                await self._workers.run(job, partial(self._ask, name))
             except Exception as error:
-                if place.stop.asked:
+                if job.stop.asked:
                     # The server ends before its graphs are warm, which is no fault of theirs.
                     raise
                 log.error("graph %s can't be warmed: %s", name, error, exc_info=error)

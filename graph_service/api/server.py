@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 
 from graph_service.api.connections import BoundedProtocol, ConnectionLimits, Door
 from graph_service.api.readiness import Readiness
-from graph_service.api.workers import Place, Workers
+from graph_service.api.workers import Job, Workers
 
 SWITCH_S = 0.001
 """How long a thread may keep the interpreter while others wait for it; Python's own is 0.005."""
@@ -79,9 +79,9 @@ class Server(uvicorn.Server):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
-    def abandoned(self) -> list[Place]:
+    def abandoned(self) -> list[Job]:
         """What clients had asked for and still ran when the server had ended."""
-        return [place for place in self._workers.running if not place.is_own]
+        return [job for job in self._workers.running if not job.is_own]
 
     @property
     def is_at_work(self) -> bool:
@@ -135,7 +135,7 @@ class Server(uvicorn.Server):
                 timer.cancel()
 
 
-def described(place: Place, /) -> str:
+def described(job: Job, /) -> str:
     """Returns what runs and for how long, for the operator."""
     now = time.monotonic()
-    return f"{place.name} (running for {now - (place.began or now):.1f} s)"
+    return f"{job.name} (running for {now - (job.began or now):.1f} s)"

@@ -1,14 +1,15 @@
-"""The threads that run operations, and those that wait for one: each client in its turn.
+"""The threads that run operations, and the queue of each kind: clients take turns.
 
 Look-ups have a few threads of their own, so that none waits behind retrievals. In each lane the
-clients that wait are served one after another, and each client's own in the order that they came.
-Some threads for retrievals are kept for clients that have none: what runs can't be interrupted.
+clients that wait are served one after another, and each client's jobs in the order in which they
+came. Some threads for retrievals are reserved for clients that have none: what runs can't be
+interrupted.
 
-Waiting counts towards an operation's time limit, and a client that goes away gives its place up.
-Who would wait too long to be answered in time is refused at once, by what those before it cost and
-by how long such a cost took until now.
-What runs keeps its thread until it ends, also where nobody waits for it any more, so that there
-are never more at work than there are threads.
+A queue is bounded. When it is full, the client with the most jobs in it loses its newest one, so
+that no client fills the queue for the others. No job is refused for how long it may have to wait:
+waiting counts towards its time limit, and when that is over it leaves the queue. So does the job
+of a client that disconnects. What runs keeps its thread until it ends, also if nobody waits for it
+any more, so that there are never more jobs at work than threads.
 """
 
 from __future__ import annotations
@@ -27,20 +28,15 @@ from graph_service.model.limits import Deadline, Stop
 T = TypeVar("T")
 
 LOOKUP_THREADS = 2
-KEPT_SHARE = 4
-"""One thread of so many is kept for clients that have none."""
-WAIT_SHARE = 1 / 4
-"""The part of the time it has left that an operation may be expected to wait."""
-RUN_SHARE = 1 / 4
-"""The part of its time limit that one is expected to run at most: what costs much may wait too."""
-ROUGHLY = 3.0
-"""So many times as long as expected some run."""
-_MEMORY = 0.9
-"""How much of what was known of the time of a cost is kept with each operation that ends."""
+RESERVED_SHARE = 4
+"""One thread of so many is reserved for clients that have none."""
+MAX_WAITING = 64
+"""Jobs that wait in each lane of one process. Behind so many retrievals a client still has most of
+the default time limit left on a busy machine; what is refused at once can be sent elsewhere."""
 
 
 class BusyError(LimitError):
-    """No thread came free, or none will: trying again later helps."""
+    """The queue is full, or the server is stopping: trying again later helps."""
 
     retryable = True
 
@@ -52,15 +48,14 @@ class WaitedError(DeadlineError):
 
 
 @dataclass(slots=True, eq=False)
-class Place:
-    """One operation's place among those that wait or run.
+class Job:
+    """One operation that waits for a thread or runs in one.
 
     Attributes:
-        name: Names it in the log.
+        name: Its name in the log.
         limit_s: Seconds that waiting and running may take together.
         client: Whose it is.
         is_lookup: Whether it runs in the lane of look-ups.
-        cost: In retrievals; of a look-up, what one of them costs as a rule.
         is_own: Whether it is the server's own work, whose end no client waits for.
         stop: Asks it to end when nobody waits for its answer any more.
         began: ``time.monotonic()`` of when a thread took it; None while it waits.
@@ -70,7 +65,6 @@ class Place:
     limit_s: float
     client: str = ""
     is_lookup: bool = False
-    cost: float = 1.0
     is_own: bool = False
     stop: Stop = field(default_factory=Stop)
     began: float | None = None
@@ -96,129 +90,104 @@ class Place:
 
 
 class _Lane:
-    """Threads for one kind of work, and those that wait for one of them.
+    """Threads for one kind of work, and the queue for them.
 
     Args:
         threads: How many.
-        kept: Of them, for clients that have none.
+        reserved: Of them, for clients that have none.
         name: Of the threads.
     """
 
-    def __init__(self, threads: int, kept: int, name: str) -> None:
+    def __init__(self, threads: int, reserved: int, name: str) -> None:
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
-        self.running: dict[Place, None] = {}
+        self.running: dict[Job, None] = {}
         self.free = threads
-        self._threads = threads
-        self._kept = kept
+        self.threads = threads
+        self._reserved = reserved
         self._held: Counter[str] = Counter()
-        self._ran_s = 0.0
-        self._ran_cost = 0.0
-        self._urgent: deque[Place] = deque()
-        self._queues: OrderedDict[str, deque[Place]] = OrderedDict()
+        self._urgent: deque[Job] = deque()
+        self._queues: OrderedDict[str, deque[Job]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self.waiting()) + len(self.running)
 
-    def waiting(self) -> list[Place]:
-        """Returns those that wait."""
-        return [*self._urgent, *(place for queue in self._queues.values() for place in queue)]
+    def waiting(self) -> list[Job]:
+        """Returns the jobs that wait."""
+        return [*self._urgent, *(job for queue in self._queues.values() for job in queue)]
 
-    def add(self, place: Place, urgent: bool) -> None:
-        """Lets one wait, behind those of its client or before all."""
+    def add(self, job: Job, *, urgent: bool) -> None:
+        """Queues a job behind its client's others, or first if it is urgent.
+
+        Raises:
+            BusyError: The queue is full, and no other client has more jobs in it.
+        """
         if urgent:
-            self._urgent.appendleft(place)
-        else:
-            self._queues.setdefault(place.client, deque()).append(place)
+            self._urgent.appendleft(job)
+            return
+        if not job.is_own and sum(map(len, self._queues.values())) >= MAX_WAITING:
+            self._make_room(job.client)
+        self._queues.setdefault(job.client, deque()).append(job)
 
-    def remove(self, place: Place) -> bool:
-        """Takes one out of those that wait; returns whether it was there."""
-        if place in self._urgent:
-            self._urgent.remove(place)
+    def _make_room(self, client: str) -> None:
+        """Refuses the newest job of the client that has most, unless that is the one who comes."""
+        longest = max(self._queues.values(), key=len, default=deque[Job]())
+        if len(longest) <= len(self._queues.get(client, ())) + 1:
+            raise queue_full()
+        newest = longest[-1]
+        self.remove(newest)
+        newest.give_up(queue_full())
+
+    def remove(self, job: Job) -> bool:
+        """Takes a job out of the queue; returns whether it was there."""
+        if job in self._urgent:
+            self._urgent.remove(job)
             return True
-        queue = self._queues.get(place.client, ())
-        if place not in queue:
+        queue = self._queues.get(job.client)
+        if queue is None or job not in queue:
             return False
-        self._queues[place.client].remove(place)
+        queue.remove(job)
         if not queue:
-            del self._queues[place.client]
+            del self._queues[job.client]
         return True
 
-    def run_s(self, place: Place) -> float:
-        """Returns how long one is expected to run: as long as others of its cost."""
-        return min(place.cost * self._s_per_cost(), RUN_SHARE * place.limit_s)
-
-    def _s_per_cost(self) -> float:
-        """Returns the time of a cost of 1; 0 where nothing is known of it.
-
-        What still runs counts too: where all takes longer than before, nothing that has ended
-        tells of it yet.
-        """
-        if not self._ran_cost:
-            return 0.0
-        known, now = self._ran_s / self._ran_cost, time.monotonic()
-        ran_s, ran_cost = self._ran_s, self._ran_cost
-        for place in self.running:
-            if not place.is_own and place.began is not None:
-                ran_s += now - place.began
-                ran_cost += min(place.cost, (now - place.began) / known) if known else 0.0
-        return ran_s / ran_cost
-
-    def wait_s(self, place: Place) -> float:
-        """Returns how long one that comes now is expected to wait for its turn."""
-        own = self._queues.get(place.client, ())
-        before = [*self._urgent, *own]
-        # Threads are kept for clients that have none: none that has one goes before them there.
-        has_kept = self._kept and not self._held[place.client]
-        for client, queue in self._queues.items():
-            if client != place.client and not (has_kept and self._held[client]):
-                before += [*queue][: len(own) + 1]
-        cost: float = sum(one.cost for one in before)
-        return cost * self._s_per_cost() / self._threads
-
-    def note(self, place: Place, ran_s: float) -> None:
-        """Notes how long one has run."""
-        if not place.is_own:
-            self._ran_s = _MEMORY * self._ran_s + ran_s
-            self._ran_cost = _MEMORY * self._ran_cost + place.cost
-
-    def take(self, place: Place, urgent: bool = False) -> bool:
-        """Takes a thread for one if it may have one; returns whether it did."""
-        if not self.free or not (urgent or self._may(place.client)):
+    def take(self, job: Job, *, urgent: bool = False) -> bool:
+        """Takes a thread for a job if it may have one; returns whether it did."""
+        if not self.free or not (urgent or self._may(job.client)):
             return False
         self.free -= 1
-        self._held[place.client] += 1
+        self._held[job.client] += 1
         return True
 
-    def give_back(self, place: Place) -> None:
-        """Gives the thread of one to those that wait."""
+    def give_back(self, job: Job) -> None:
+        """Gives the thread of a job to those that wait."""
         self.free += 1
-        self._held[place.client] -= 1
-        if not self._held[place.client]:
-            del self._held[place.client]
+        self._held[job.client] -= 1
+        if not self._held[job.client]:
+            del self._held[job.client]
         self.call()
 
     def call(self) -> None:
-        """Gives free threads to those that wait and may have one, each client in its turn."""
+        """Gives free threads to jobs that wait and may have one, each client in its turn."""
         while self.free and self._urgent:
-            self._give(self._urgent.popleft(), True)
+            self._give(self._urgent.popleft(), urgent=True)
         while self.free:
-            client = next((one for one in self._queues if self._may(one)), None)
+            client = next((client for client in self._queues if self._may(client)), None)
             if client is None:
                 return
             queue = self._queues.pop(client)
-            place = queue.popleft()
+            job = queue.popleft()
             if queue:
                 # Behind all others that wait.
                 self._queues[client] = queue
-            self._give(place, False)
+            self._give(job, urgent=False)
 
-    def _give(self, place: Place, urgent: bool) -> None:
-        turn = place._turn
-        if turn is not None and not turn.done() and self.take(place, urgent):
+    def _give(self, job: Job, *, urgent: bool) -> None:
+        turn = job._turn
+        if turn is not None and not turn.done() and self.take(job, urgent=urgent):
             turn.set_result(None)
 
     def _may(self, client: str) -> bool:
-        return self.free > self._kept or not self._held[client]
+        return self.free > self._reserved or not self._held[client]
 
 
 class Workers:
@@ -234,55 +203,52 @@ class Workers:
     def __init__(self, threads: int, /) -> None:
         self.is_draining = False
         self._lookups = _Lane(LOOKUP_THREADS, 0, "lookup")
-        self._operations = _Lane(threads, threads // KEPT_SHARE, "operation")
-        self._stopping = False
+        self._operations = _Lane(threads, threads // RESERVED_SHARE, "operation")
+        self._stopping = self._own_stopping = False
 
     def __len__(self) -> int:
-        """Returns how many operations wait or run."""
+        """Returns how many jobs wait or run."""
         return len(self._lookups) + len(self._operations)
 
-    def count(self, *, lookups: bool) -> int:
-        """Returns how many wait or run in one lane."""
-        return len(self._lookups if lookups else self._operations)
-
     @property
-    def running(self) -> list[Place]:
+    def running(self) -> list[Job]:
         """What the threads work on now, the oldest first."""
         both = [*self._lookups.running, *self._operations.running]
-        return sorted(both, key=lambda place: place.began or 0.0)
+        return sorted(both, key=lambda job: job.began or 0.0)
 
     @property
     def are_all_busy(self) -> bool:
         """Whether no thread is free for a retrieval, or none for a look-up."""
         return not (self._operations.free and self._lookups.free)
 
-    async def run(
-        self, place: Place, work: Callable[[Deadline], T], /, *, first: bool = False
-    ) -> T:
-        """Returns what a thread makes of some work, once it is this place's turn.
+    @property
+    def has_leisure(self) -> bool:
+        """Whether no retrieval waits, and more than half of their threads are free."""
+        lane = self._operations
+        return not lane.waiting() and 2 * lane.free > lane.threads
+
+    async def run(self, job: Job, work: Callable[[Deadline], T], /, *, first: bool = False) -> T:
+        """Returns the result of some work, done in a thread when it is this job's turn.
 
         Args:
-            place: Of the operation; its deadline is given to the work.
+            job: Its deadline is given to the work.
             work: Runs in a thread.
-            first: Whether it goes before those that wait.
+            first: Whether it goes before the jobs that wait.
 
         Raises:
             WaitedError: No thread came free in time.
-            BusyError: The server is stopping, or too many are before it.
+            BusyError: The server is stopping, or the queue is full.
         """
-        lane = self._lookups if place.is_lookup else self._operations
-        if await self._wait(place, lane, first) and place.left_s < (ROUGHLY * lane.run_s(place)):
-            # It waited longer than was expected: its answer would come too late.
-            lane.give_back(place)
-            raise _too_many()
-        place.began = time.monotonic()
-        waited = place.began - place._came
-        deadline = Deadline(place._came + place.limit_s, place.stop, waited)
-        lane.running[place] = None
+        lane = self._lookups if job.is_lookup else self._operations
+        await self._wait(job, lane, first)
+        job.began = time.monotonic()
+        waited = job.began - job._came
+        deadline = Deadline(job._came + job.limit_s, job.stop, waited)
+        lane.running[job] = None
         done = asyncio.get_running_loop().run_in_executor(lane.pool, work, deadline)
-        done.add_done_callback(lambda _: _leave(lane, place))
+        done.add_done_callback(lambda _: _leave(lane, job))
         answer = asyncio.shield(done)
-        place._answer = answer
+        job._answer = answer
         try:
             return await answer
         except asyncio.CancelledError:
@@ -291,65 +257,55 @@ class Workers:
             raise
 
     def stop(self) -> None:
-        """Takes no more operations, gives up those that wait, and asks those that run to end."""
+        """Takes no more jobs, gives up those that wait, and asks those that run to end."""
         self._stopping = True
-        for place in (*self._lookups.waiting(), *self._operations.waiting(), *self.running):
-            place.give_up(_stopped())
+        for job in (*self._lookups.waiting(), *self._operations.waiting(), *self.running):
+            job.give_up(_stopped())
 
     def stop_own(self) -> None:
-        """Asks the server's own work to end, and gives up that which waits."""
-        for place in (*self._lookups.waiting(), *self._operations.waiting(), *self.running):
-            if place.is_own:
-                place.give_up(_stopped())
+        """Does the same with the server's own work alone."""
+        self._own_stopping = True
+        for job in (*self._lookups.waiting(), *self._operations.waiting(), *self.running):
+            if job.is_own:
+                job.give_up(_stopped())
 
     def abandon(self) -> None:
         """Lets nobody wait any longer for what runs."""
-        for place in self.running:
-            place.abandon()
+        for job in self.running:
+            job.abandon()
 
-    async def _wait(self, place: Place, lane: _Lane, first: bool) -> bool:
-        """Waits for a thread; returns whether there was none at once."""
-        if self._stopping:
+    async def _wait(self, job: Job, lane: _Lane, first: bool) -> None:
+        """Waits for a thread; when it returns, the job has one."""
+        if self._stopping or (job.is_own and self._own_stopping):
             raise _stopped()
-        if lane.take(place, first):
-            return False
-        left_s = place.left_s
-        most_s = min(WAIT_SHARE * left_s, left_s - ROUGHLY * lane.run_s(place))
-        if not first and lane.wait_s(place) > max(0.0, most_s):
-            raise _too_many()
+        if lane.take(job, urgent=first):
+            return
         loop = asyncio.get_running_loop()
-        turn = place._turn = loop.create_future()
-        lane.add(place, first)
-        late: GraphServiceError = WaitedError(
-            f"the query waited {place.limit_s:g} s for a free worker, all the time it is allowed",
+        turn = job._turn = loop.create_future()
+        lane.add(job, urgent=first)
+        late = WaitedError(
+            f"the query waited {job.limit_s:g} s for a free worker, all the time it is allowed",
             hint="Try again later.",
         )
-        needed_s = ROUGHLY * lane.run_s(place)
-        if needed_s and not first:
-            # After that its answer would come too late.
-            late = _too_many()
-            left_s -= needed_s
-        timer = loop.call_later(max(0.0, left_s), place.give_up, late)
+        timer = loop.call_later(job.left_s, job.give_up, late)
         try:
             await turn
         except BaseException:
             has_turn = turn.done() and not turn.cancelled() and turn.exception() is None
-            if not lane.remove(place) and has_turn:
-                lane.give_back(place)
+            if not lane.remove(job) and has_turn:
+                lane.give_back(job)
             raise
         finally:
             timer.cancel()
-        return True
 
 
-def _leave(lane: _Lane, place: Place) -> None:
-    del lane.running[place]
-    if place.began is not None:
-        lane.note(place, time.monotonic() - place.began)
-    lane.give_back(place)
+def _leave(lane: _Lane, job: Job) -> None:
+    del lane.running[job]
+    lane.give_back(job)
 
 
-def _too_many() -> BusyError:
+def queue_full() -> BusyError:
+    """Returns the error of a query for which the queue has no room."""
     return BusyError("too many queries are waiting; try again later")
 
 

@@ -12,7 +12,7 @@ import pytest
 from demo_graph import demo_file, demo_service, demo_settings
 
 from graph_service import Service, errors
-from graph_service.api import app, documents, execution, schema
+from graph_service.api import app, documents, execution, schema, workers
 from graph_service.model import request
 from graph_service.options import options_of
 from graph_service.service import service as service_module
@@ -71,7 +71,7 @@ def test_every_code_is_explained() -> None:
         ("`typeIds`", OPTIONS["type_ids"].facts.most),
         ("views of `compare`", service_module.MAX_COMPARED),
         ("inputs of `retrieveMany`", Settings().max_questions),
-        ("queries under way", app.MAX_WAITING),
+        ("queries under way", workers.MAX_WAITING),
         ("queries under way", Settings().threads),
         ("items, hops, seconds of a query", Settings().max_hops),
         ("items, hops, seconds of a query", int(Settings().read_timeout_s)),

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from neo4j_server import Neo4jServer
+from question_data import write_data
 
 from benchmarks import codex, dumps, neo4j_loads, scaling, trees, views
 from benchmarks.codex import Codex, fixed_entities, fixed_questions, read_rows
@@ -161,6 +162,14 @@ def test_loads_into_neo4j_leave_nothing_there(
     assert item.details["stored"] == item.details["triples"] == 60
     assert float(item.details["snapshot_ms"]) > 0
     assert not any(name.startswith("bench-") for name in after - before)
+
+
+def test_a_cold_server_refuses_none_of_sixteen_clients(data: Path, tmp_path: Path) -> None:
+    for folder in (data / "codex", write_data(tmp_path / "sets") / "wikidata_questions"):
+        (tmp_path / folder.name).symlink_to(folder)
+    [item] = measure_speed(tmp_path, load=load, settings=Settings(), only=["cold-burst-1"]).figures
+    assert item.runs == item.reference_runs == 1
+    assert [item.details[name] for name in ("asked", "refused", "failed", "late")] == [1, 0, 0, 0]
 
 
 def test_members_did_the_work_they_name(report: SpeedReport) -> None:

@@ -81,7 +81,7 @@ def test_an_allowed_page_reads_answers_and_refusals(
     monkeypatch.setattr(app, "MAX_BODY_BYTES", 5)
     assert readable(asked.post("/graphql", json=QUERY, headers=headers)) == 413
     monkeypatch.undo()
-    monkeypatch.setattr(app, "MAX_WAITING", 0)
+    monkeypatch.setattr(app, "MAX_HELD_BYTES", 0)
     assert readable(asked.post("/graphql", json=QUERY, headers=headers)) == 503
     monkeypatch.undo()
     monkeypatch.setattr(app, "execute", lambda *_, **__: {"data": 2**70})

@@ -13,19 +13,19 @@ import pytest
 from served import served
 
 from graph_service import Service
-from graph_service.api import app, schema
+from graph_service.api import app, schema, workers
 from graph_service.api.app import ServerOptions, make_app
-from graph_service.api.workers import Place, Workers
+from graph_service.api.workers import Job, Workers
 from graph_service.model.limits import Deadline
 
 GRAPHS = {"query": "{ graphs { nodes { name } } }"}
-WAITING = 3
+RUNNING, WAITING = workers.LOOKUP_THREADS, 3
 
 
 @pytest.fixture
 def execute(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Any]], None]:
     """Gives ``use(function)``: what the server's threads run; and lets three queries wait."""
-    monkeypatch.setattr(app, "MAX_WAITING", WAITING)
+    monkeypatch.setattr(workers, "MAX_WAITING", WAITING)
     return lambda function: monkeypatch.setattr(app, "execute", function)
 
 
@@ -63,10 +63,10 @@ def test_one_query_too_many_is_refused_and_the_next_is_not(
 
     execute(hold)
     with (
-        served(demo_service, ServerOptions(threads=1)) as url,
-        ThreadPoolExecutor(WAITING + 1) as pool,
+        served(demo_service, ServerOptions(cache_bytes=0)) as url,
+        ThreadPoolExecutor(RUNNING + WAITING + 1) as pool,
     ):
-        asked = [pool.submit(post, url) for _ in range(WAITING + 1)]
+        asked = [pool.submit(post, url) for _ in range(RUNNING + WAITING + 1)]
         try:
             # None is answered before it is released: who comes last is refused at once.
             done, left = wait(asked, timeout=120, return_when=FIRST_COMPLETED)
@@ -76,8 +76,9 @@ def test_one_query_too_many_is_refused_and_the_next_is_not(
         assert [answer.status_code for answer in answers] == [503]
         (error,) = answers[0].json()["errors"]
         assert error["extensions"]["code"] == "LIMIT_EXCEEDED"
-        assert "try again" in error["message"]
-        assert [one.result(60).status_code for one in left] == [200] * WAITING
+        assert error["message"] == "too many queries are waiting; try again later"
+        assert answers[0].headers["retry-after"] == "1"
+        assert [one.result(60).status_code for one in left] == [200] * (RUNNING + WAITING)
         assert post(url).status_code == 200
 
 
@@ -88,7 +89,7 @@ def test_the_question_whether_a_server_is_ready_goes_before_the_queries_that_wai
 
     async def ask() -> list[str]:
         application = make_app(demo_service, ServerOptions(threads=1))
-        workers: Workers = application.state.workers
+        queue: Workers = application.state.workers
         ended: list[str] = []
         begun, first, second = threading.Event(), threading.Event(), threading.Event()
 
@@ -97,7 +98,7 @@ def test_the_question_whether_a_server_is_ready_goes_before_the_queries_that_wai
             assert go.wait(60)
 
         async def query(name: str, go: threading.Event) -> None:
-            await workers.run(Place(name, 60), lambda deadline: run(deadline, go))
+            await queue.run(Job(name, 60), lambda deadline: run(deadline, go))
             ended.append(name)
 
         async def ready(client: httpx.AsyncClient) -> None:
@@ -111,7 +112,7 @@ def test_the_question_whether_a_server_is_ready_goes_before_the_queries_that_wai
             assert await asyncio.to_thread(begun.wait, 60)
             for number, one in enumerate((query("second", second), ready(client)), 2):
                 tasks.append(asyncio.create_task(one))
-                while len(workers) < number:
+                while len(queue) < number:
                     await asyncio.sleep(0)
             first.set()
             await asyncio.wait_for(asyncio.gather(*tasks), 60)

@@ -191,17 +191,6 @@ def test_the_limit_of_all_bodies_is_met_to_the_byte_and_freed(
         assert responses[0].headers["retry-after"] == "1"
 
 
-def test_no_more_wait_than_are_allowed(
-    demo_service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(app, "MAX_WAITING", 0)
-    response = client(demo_service).post("/graphql", json={"query": "{ __typename }"})
-    (error,) = response.json()["errors"]
-    assert (response.status_code, error["extensions"]["code"]) == (503, "LIMIT_EXCEEDED")
-    assert error["message"] == "too many queries are waiting; try again later"
-    assert response.headers["retry-after"] == "1"
-
-
 def test_what_starlette_refuses_keeps_its_words_and_headers(demo_service: Service) -> None:
     application = make_app(demo_service)
 
