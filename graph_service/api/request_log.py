@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graph_service.api.metrics import count_request
 from graph_service.observation import Observation
+from graph_service.text.visible import visible_json, visible_line
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -194,7 +195,7 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return orjson.dumps(line, default=str).decode()
+        return visible_json(orjson.dumps(line, default=str).decode())
 
 
 class TextFormatter(logging.Formatter):
@@ -205,7 +206,8 @@ class TextFormatter(logging.Formatter):
         fields = getattr(record, "fields", {})
         # As JSON, so that no value of a client's can begin a line of its own.
         said = "".join(f" {name}={orjson.dumps(value).decode()}" for name, value in fields.items())
-        line = f"{_time(record)} {record.levelname} {record.name}: {record.getMessage()}{said}"
+        message = visible_line(record.getMessage())
+        line = f"{_time(record)} {record.levelname} {record.name}: {message}{visible_json(said)}"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
 
-from graph_service.cli.output import Output, error_fields
+from graph_service.cli.output import Output, visible_streams
 from graph_service.cli.parser import make_parser
 from graph_service.errors import GraphServiceError, InputError, LimitError, SetupError, StoreError
 
@@ -22,6 +21,7 @@ EXIT_SETUP = 4
 EXIT_STORE = 5
 EXIT_LIMIT = 6
 EXIT_INTERRUPTED = 130
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def main(arguments: Sequence[str] | None = None, /) -> int:
@@ -32,46 +32,83 @@ def main(arguments: Sequence[str] | None = None, /) -> int:
     interrupted.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
-    parser = make_parser(given)
-    try:
-        found = parser.parse_args(given)
-        if not hasattr(found, "run"):
-            parser.print_help()
-            return EXIT_INPUT
-        from graph_service.cli.options import read_options
+    raw = "--raw" in given
+    with visible_streams(raw=raw):
+        output = Output(as_json="--json" in given, raw=raw)
+        try:
+            return _run(given, output)
+        except GraphServiceError as error:
+            output.error(error)
+            return exit_code(error)
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            output.object({"error": {"code": "INTERRUPTED", "message": "interrupted"}})
+            return EXIT_INTERRUPTED
+        except BrokenPipeError:
+            # The reader of our output (head, less) has gone; there is nobody left to tell.
+            sys.stderr.close()
+            return 0
+        except (OSError, MemoryError, RuntimeError, ValueError) as error:
+            mapped = _mapped(error)
+            if mapped is None:
+                raise
+            try:
+                output.error(mapped)
+                sys.stdout.flush()
+            except OSError:
+                # What is left in the buffer would fail once more when the process ends.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return exit_code(mapped)
 
-        options = read_options(found.options, found)
-    except InputError as error:
-        report_error(error, Output(as_json="--json" in given))
+
+def _run(given: Sequence[str], output: Output) -> int:
+    parser = make_parser(given)
+    if any("\0" in text for text in given):
+        raise InputError("an argument has a NUL byte, which no file name can have")
+    found = parser.parse_args(given)
+    if not hasattr(found, "run"):
+        parser.print_help()
         return EXIT_INPUT
-    output = Output(as_json=options.json)
-    try:
-        with _own_prompts(options):
-            code: int = found.run(options, output)
-        sys.stdout.flush()
-        return code
-    except GraphServiceError as error:
-        report_error(error, output)
-        return exit_code(error)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        if output.as_json:
-            print(json.dumps({"error": {"code": "INTERRUPTED", "message": "interrupted"}}))
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output (head, less) has gone; there is nobody left to tell.
-        sys.stderr.close()
-        return 0
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise
-        # What is left in the buffer would fail once more when the process ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        full = SetupError(
-            f"can't write all of the output: {error.strerror}", hint="Free some space."
-        )
-        report_error(full, Output())
-        return EXIT_SETUP
+    from graph_service.cli.options import read_options
+
+    options = read_options(found.options, found)
+    with _own_prompts(options):
+        code: int = found.run(options, output)
+    sys.stdout.flush()
+    return code
+
+
+def _mapped(error: Exception) -> GraphServiceError | None:
+    """Returns the error of ours for one of a user's file that no reader has mapped.
+
+    None for what is a fault of the program.
+    """
+    match error:
+        case OSError() if error.errno in _FULL:
+            return SetupError(
+                f"can't write all of the output: {error.strerror}", hint="Free some space."
+            )
+        case OSError():
+            names = [str(name) for name in (error.filename, error.filename2) if name is not None]
+            return SetupError(
+                f"can't read or write {' and '.join(names) or 'a file'}: {error.strerror or error}",
+                hint="Name another file, or let this user read and write there.",
+            )
+        case MemoryError():
+            return SetupError(
+                "no memory is left for this", hint="Give the process more, or name a smaller file."
+            )
+        case UnicodeDecodeError():
+            return InputError(f"a file is not UTF-8 (byte {error.start}: {error.reason})")
+        case UnicodeEncodeError():
+            return InputError(
+                f"an argument or the name of a file is not UTF-8: {error.object[:80]!r}"
+            )
+        case RuntimeError() if "Symlink loop" in str(error):
+            return SetupError(str(error), hint="Name another file, or mend the links.")
+        case ValueError() if "null byte" in str(error) or "null character" in str(error):
+            return InputError("the name of a file has a NUL byte, which no file name can have")
+    return None
 
 
 @contextlib.contextmanager
@@ -87,13 +124,6 @@ def _own_prompts(options: object) -> Iterator[None]:
 
     with using_prompts(read_own_prompts(options.prompts)):
         yield
-
-
-def report_error(error: GraphServiceError, output: Output, /) -> None:
-    """Prints an error on stderr, and as the JSON object where one was asked for."""
-    print(f"error: {error}", file=sys.stderr)
-    if output.as_json:
-        print(json.dumps({"error": error_fields(error)}, ensure_ascii=False))
 
 
 def exit_code(error: GraphServiceError, /) -> int:

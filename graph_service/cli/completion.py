@@ -22,7 +22,7 @@ def completion(options: CompletionOptions, output: Output, /) -> int:
             action.complete = paths[str(action.metavar)]  # type: ignore[attr-defined]
     script = shtab.complete(parser, shell=options.shell)
     output.object({"shell": options.shell, "script": script})
-    output.line(script)
+    output.lines(script)
     return 0
 
 

@@ -35,6 +35,9 @@ class VerbOptions:
     ACTIONS: ClassVar[Mapping[str, type[argparse.Action]]] = {}
 
     json: bool = option(False, help="print one JSON object on stdout")
+    raw: bool = option(
+        False, help="print text of a graph, a model or a file with its control characters"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO, cast
 
 from graph_service.errors import GraphServiceError
+from graph_service.text.visible import visible, visible_json, visible_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,18 +20,30 @@ class Output:
 
     Attributes:
         as_json: Print one JSON object on stdout, and nothing else there.
+        raw: Leave line feeds in a line as they are (``--raw``).
     """
 
     as_json: bool = False
+    raw: bool = False
 
     def line(self, text: str = "", /) -> None:
         """Prints a line for people; nothing where JSON was asked for."""
+        if not self.as_json:
+            print(self._shown(text))
+
+    def lines(self, text: str, /) -> None:
+        """Prints text of several lines for people; nothing where JSON was asked for."""
         if not self.as_json:
             print(text)
 
     def note(self, text: str, /) -> None:
         """Prints a line on stderr, for both."""
-        print(text, file=sys.stderr)
+        print(self._shown(text), file=sys.stderr)
+
+    def error(self, error: GraphServiceError, /) -> None:
+        """Prints an error on stderr, and as the JSON object where one was asked for."""
+        self.note(f"error: {error}")
+        self.object({"error": error_fields(error)})
 
     def object(self, item: Any, /) -> None:
         """Prints the JSON object, where one was asked for."""
@@ -36,16 +52,87 @@ class Output:
 
             from graph_service.model.serialise import to_plain
 
-            print(orjson.dumps(to_plain(item)).decode())
+            print_json(orjson.dumps(to_plain(item)))
 
     def table(self, rows: Sequence[Sequence[str]], /) -> None:
         """Prints rows in columns; the first row is the head."""
         if self.as_json or not rows:
             return
-        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        for row in rows:
+        shown = [[self._shown(cell) for cell in row] for row in rows]
+        widths = [max(len(row[i]) for row in shown) for i in range(len(shown[0]))]
+        for row in shown:
             cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
             print("  ".join(cells).rstrip())
+
+    def _shown(self, text: str) -> str:
+        return text if self.raw else visible_line(text)
+
+
+def print_json(data: bytes, /) -> None:
+    """Prints JSON on stdout, in which characters that act on a terminal are JSON's escapes."""
+    print(visible_json(data.decode()))
+
+
+class _VisibleStream:
+    """A stream through which all text for people goes, as ``visible`` shows it.
+
+    A carriage return that begins a piece of text stays: progress is told in place.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str, /) -> int:
+        start = "\r" if text.startswith("\r") else ""
+        self._stream.write(start + visible(text[len(start) :]))
+        return len(text)
+
+    def writelines(self, lines: Sequence[str], /) -> None:
+        for line in lines:
+            self.write(line)
+
+    @property
+    def buffer(self) -> Any:
+        """Where bytes go: data, but where they are written to a terminal."""
+        return _VisibleBytes(self) if self._stream.isatty() else self._stream.buffer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+class _VisibleBytes(io.RawIOBase):
+    """UTF-8 that goes to a stream as text."""
+
+    def __init__(self, stream: _VisibleStream) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        self._stream.write(self._decoder.decode(bytes(data)))
+        return len(data)
+
+
+@contextlib.contextmanager
+def visible_streams(*, raw: bool) -> Iterator[None]:
+    """Lets everything that is printed in its block be shown as ``visible`` has it.
+
+    So no verb can forget it. Bytes, such as those of an export, are data: they pass as they are but
+    to a terminal.
+
+    Args:
+        raw: Print the text as it is instead.
+    """
+    if raw:
+        yield
+        return
+    with (
+        contextlib.redirect_stdout(cast(TextIO, _VisibleStream(sys.stdout))),
+        contextlib.redirect_stderr(cast(TextIO, _VisibleStream(sys.stderr))),
+    ):
+        yield
 
 
 def error_fields(error: GraphServiceError, /) -> dict[str, str]:

@@ -56,7 +56,7 @@ def _show(name: str | None, prompts: dict[str, Prompt], output: Output) -> None:
     output.line(f"# {name}@{found.version}")
     for part in found.parts:
         output.line(f"[[{part.role}]]")
-        output.line(part.content)
+        output.lines(part.content)
     output.object(
         {
             "name": name,

@@ -15,7 +15,7 @@ from graph_service.cli.ask.explaining import snaks_of
 from graph_service.cli.ask.options import RetrieveOptions
 from graph_service.cli.ask.reading import names_in, result_lines
 from graph_service.cli.opening import AskedQuestion, open_from, questions_of
-from graph_service.cli.output import Output, counted, error_fields
+from graph_service.cli.output import Output, counted, error_fields, print_json
 from graph_service.errors import GraphServiceError, InputError
 from graph_service.model.render import TextFormat, result_text
 from graph_service.model.result import RetrievalResult
@@ -68,8 +68,12 @@ def _retrieve_many(
             for asked, outcome in zip(part, service.retrieve_many(requests), strict=True):
                 failed += isinstance(outcome, GraphServiceError)
                 if lines is not None:
-                    record = orjson.dumps(to_plain(_record(asked, outcome))).decode()
-                    print(record, file=lines, flush=True)
+                    record = orjson.dumps(to_plain(_record(asked, outcome)))
+                    if options.out == "-":
+                        print_json(record)
+                        sys.stdout.flush()
+                    else:
+                        print(record.decode(), file=lines, flush=True)
                 elif output.as_json:
                     records.append(_record(asked, outcome))
                 else:
@@ -129,7 +133,7 @@ def _show(
     options: RetrieveOptions, output: Output, service: Service, result: RetrievalResult
 ) -> None:
     if options.text:
-        output.line(result_text(result, text_format=TextFormat(options.text)))
+        output.lines(result_text(result, text_format=TextFormat(options.text)))
         return
     names = None
     if options.explain:

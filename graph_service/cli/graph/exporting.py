@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from graph_service.cli.gc_tuning import rare_collection
 from graph_service.cli.graph.options import BackupOptions, ExportOptions
 from graph_service.cli.opening import open_from
@@ -30,7 +28,7 @@ def export(options: ExportOptions, output: Output, /) -> int:
     output.object(report.to_json())
     for line in report.lines():
         if to_stdout:
-            print(line, file=sys.stderr)
+            output.note(line)
         else:
             output.line(line)
     return 0

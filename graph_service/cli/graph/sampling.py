@@ -10,7 +10,7 @@ import orjson
 
 from graph_service.cli.graph.options import SampleOptions
 from graph_service.cli.opening import open_from
-from graph_service.cli.output import Output
+from graph_service.cli.output import Output, print_json
 from graph_service.errors import InputError
 from graph_service.model.pageviews import LongTailLevel
 from graph_service.model.serialise import to_plain
@@ -25,7 +25,7 @@ def sample(options: SampleOptions, output: Output, /) -> int:
     if options.print_dropped:
         text = path.read_text(encoding="utf-8-sig")
         output.object({"list": text})
-        output.line(text.rstrip("\n"))
+        output.lines(text.rstrip("\n"))
         return 0
     spec = SampleSpec(
         levels=tuple(LongTailLevel(level) for level in options.levels) or tuple(LongTailLevel),
@@ -46,7 +46,7 @@ def sample(options: SampleOptions, output: Output, /) -> int:
         output.object({"items": drawn.items, "counts": drawn.counts})
     else:
         for line in _lines(drawn):
-            output.line(line.decode())
+            print_json(line)
     for level, counts in drawn.counts.items():
         output.note(
             f"level {level.value}: {counts.drawn} drawn of {counts.entities} entities; "

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from graph_service.cli.output import Output
+from graph_service.cli.output import Output, print_json
 from graph_service.cli.view.figure import draw_deviation
 from graph_service.cli.view.options import ViewOptions
 from graph_service.errors import InputError
@@ -86,14 +86,14 @@ def sweep(service: Service, options: ViewOptions, output: Output, /) -> None:
             with path.open("ab") as file:
                 file.write(orjson.dumps(row) + b"\n")
         elif not output.as_json:
-            output.line(orjson.dumps(row).decode())
+            print_json(orjson.dumps(row))
         now = time.monotonic()
         if now - noted > NOTED_EVERY_S or number == len(left):
             noted = now
             rest = (now - began) / number * (len(left) - number)
             output.note(f"{number} of {len(left)} views made, {rest:.0f} s to go")
     output.object({"views": lines})
-    output.line(_summary(lines)) if path else None
+    output.lines(_summary(lines)) if path else None
 
 
 def _asked(options: ViewOptions, output: Output) -> list[tuple[str | None, ViewSpec]]:

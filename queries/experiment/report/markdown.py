@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from graph_service.text.visible import visible_line
 from queries.experiment.analysis import Analysis, Curve, Part, Row
 from queries.experiment.cells import CellKind, Condition
 from queries.experiment.impact import Impacts, Share, ViewImpact, ViewLine
@@ -228,7 +229,7 @@ def _share(found: Share) -> str:
 
 
 def _example(line: ViewLine) -> str:
-    told = [f"broke `{one.words or one.id}`" for one in line.broken]
+    told = [f"broke {_code(one.words or one.id)}" for one in line.broken]
     if line.is_further:
         now = "none" if line.steps_view is None else str(line.steps_view)
         before = f"{line.steps_base} step{'s' * (line.steps_base != 1)}"
@@ -236,6 +237,11 @@ def _example(line: ViewLine) -> str:
     elif line.sets_broken and not told:
         told.append("each of its sets has a broken statement")
     return f"* {line.graph}, {line.view}, question {line.question}: {'; '.join(told)}"
+
+
+def _code(text: str) -> str:
+    """Returns text of a graph as code, in which it marks nothing up."""
+    return f"`{visible_line(text).replace('`', chr(39))}`"
 
 
 def _condition(condition: Condition) -> list[str]:

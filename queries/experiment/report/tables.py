@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 
+from graph_service.text.visible import spreadsheet
 from queries.experiment.analysis import Analysis, Part, Row
 from queries.experiment.cells import CellKind, Condition
 from queries.experiment.impact import Impacts
@@ -28,7 +27,7 @@ def conditions_csv(analysis: Analysis, /) -> str:
     head += ["seeds", "seed_mean", "seed_deviation"]
     for name in ("base", "nothing"):
         head += [f"{name}_{part}" for part in ("difference", "low", "high", "p", "p_holm", "d_z")]
-    return _csv(head, (_row(row) for row in analysis.rows))
+    return spreadsheet([head, *map(_row, analysis.rows)])
 
 
 def _row(row: Row) -> list[Cell]:
@@ -57,7 +56,7 @@ def curves_csv(analysis: Analysis, /) -> str:
             ]
             for level, mean in zip(curve.levels, curve.means, strict=True)
         ]  # fmt: skip
-    return _csv(head, rows)
+    return spreadsheet([head, *rows])
 
 
 def parts_csv(analysis: Analysis, /) -> str:
@@ -69,7 +68,7 @@ def parts_csv(analysis: Analysis, /) -> str:
         for by, parts in (("fate", analysis.by_fate), ("kind", analysis.by_kind))
         for part in parts
     ]
-    return _csv(head, rows)
+    return spreadsheet([head, *rows])
 
 
 def _part(by: str, part: Part) -> list[Cell]:
@@ -96,7 +95,7 @@ def views_csv(impacts: Impacts, /) -> str:
         ]
         for row in impacts.rows
     ]  # fmt: skip
-    return _csv([*head, "answers_why"], rows)
+    return spreadsheet([[*head, "answers_why"], *rows])
 
 
 def _of(condition: Condition) -> list[Cell]:
@@ -119,14 +118,6 @@ def _paired(found: Paired | None, p_holm: float | None) -> list[Cell]:
     if found is None:
         return [None] * 6
     return [*_estimate(found.difference), found.p, p_holm, found.effect]
-
-
-def _csv(head: Sequence[str], rows: Iterator[list[Cell]] | Sequence[list[Cell]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def latex_tables(analysis: Analysis, /) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from graph_service.text.visible import visible
 from queries.experiment.analysis import Analysis
 from queries.experiment.impact import Impacts
 from queries.experiment.plan import Plan
@@ -42,7 +43,7 @@ def write_report(
     if figures:
         drawn = draw_figures(analysis, folder / FIGURES_NAME)
     texts = {
-        REPORT_NAME: "\n".join([*report_lines(plan, analysis, impacts, lock, drawn), ""]),
+        REPORT_NAME: visible("\n".join([*report_lines(plan, analysis, impacts, lock, drawn), ""])),
         "conditions.csv": conditions_csv(analysis),
         "curves.csv": curves_csv(analysis),
         "parts.csv": parts_csv(analysis),

@@ -2,9 +2,17 @@
 
 import { h } from "./dom.js";
 
-/** @param {readonly (readonly (string | number | null)[])[]} lines */
+/**
+ * The same rule as `spreadsheet` of `graph_service/text/visible.py`: no text is computed.
+ * @param {readonly (readonly (string | number | null)[])[]} lines
+ */
 export function csvOf(lines) {
-  const quoted = (/** @type {string | number | null} */ value) => `"${String(value ?? "").replaceAll('"', '""')}"`;
+  const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+  const quoted = (/** @type {string | number | null} */ value) => {
+    const text = String(value ?? "");
+    const guarded = /^[=+\-@\t\r]/.test(text) && !isNumber.test(text) ? `'${text}` : text;
+    return `"${guarded.replaceAll('"', '""')}"`;
+  };
   return lines.map((line) => `${line.map(quoted).join(",")}\r\n`).join("");
 }
 
