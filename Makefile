@@ -47,8 +47,8 @@ test-explorer: $(EXPLORER)/.npm $(EXPLORER)/.wheel ## Try the explorer in Chromi
 kill-test: $(VENV)/.test ## Kill loads 100 times on each store
 	GRAPH_SERVICE_TEST_KILLS=100 $(BIN)/pytest -n 2 tests/contract/test_contract_load_kills.py
 
-attack: $(VENV)/.attack ## Attack a server of this machine, and print what it withstood
-	$(BIN)/python tools/attack.py
+attack: $(VENV)/.test ## Attack a server of this machine, and print what it withstood
+	$(BIN)/python -m tools.attack
 
 test-models: $(VENV)/.models ## Compare the embedders with sentence-transformers (5 GB with torch)
 	GRAPH_SERVICE_TEST_MODELS=1 $(BIN)/pytest tests/models
@@ -85,7 +85,6 @@ release: check ## Check against the last release, then record this one's schema 
 lock: $(VENV)/.test ## Resolve all dependencies anew, with hashes
 	$(LOCK) requirements/demo.in -o requirements/demo.txt
 	$(LOCK) requirements/test.in -c requirements/demo.txt -o requirements/test.txt
-	$(LOCK) requirements/attack.in -c requirements/test.txt -o requirements/attack.txt
 	$(LOCK) requirements/models.in -c requirements/test.txt -o requirements/models.txt
 	$(LOCK) requirements/adapters.in -c requirements/test.txt -o requirements/adapters.txt
 	$(LOCK) requirements/mutants.in -c requirements/test.txt -o requirements/mutants.txt
@@ -110,12 +109,6 @@ $(VENV)/.test: requirements/build.txt requirements/test.txt pyproject.toml | $(B
 	@$(LOCKED) $(VENV) requirements/test.txt $(BUILT)
 	@$(BIN)/python $(EDITABLE)
 	@touch $@ $(VENV)/.demo
-
-$(VENV)/.attack: requirements/build.txt requirements/attack.txt pyproject.toml | $(BIN)/python
-	@echo "Installing the locked dependencies of the attacks into $(VENV) ..."
-	@$(LOCKED) $(VENV) requirements/attack.txt $(BUILT)
-	@$(BIN)/python $(EDITABLE)
-	@touch $@ $(VENV)/.demo $(VENV)/.test
 
 $(VENV)/.models: requirements/build.txt requirements/models.txt pyproject.toml | $(BIN)/python
 	@echo "Installing sentence-transformers and torch into $(VENV) (5 GB on Linux) ..."
