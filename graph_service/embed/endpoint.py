@@ -163,7 +163,7 @@ class EndpointEmbedder:
                 argument="embedder",
                 hint="Check GRAPH_SERVICE_EMBEDDER, GRAPH_SERVICE_EMBEDDER_URL and OPENAI_API_KEY.",
             )
-        if has_no_credit(error):
+        if has_no_credit(status, error.code):
             return LimitError(f"the account at {self._base_url} has no credit left ({words})")
         if is_passing(status):
             passing = _Passing(f"HTTP {status}: {words}", error.response.headers)

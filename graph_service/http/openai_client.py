@@ -43,7 +43,7 @@ class OpenAIClient:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.base_url = base_url or OPENAI_URL
+        self.base_url = clean_url(base_url) or OPENAI_URL
         self.timeout_s = timeout_s
         self.retry = retry or RetryPolicy()
         self.sleep = sleep
@@ -108,9 +108,18 @@ class OpenAIClient:
         return f"the connection to {self.base_url} failed ({type(cause).__name__}: {cause})"
 
 
-def has_no_credit(error: openai.APIStatusError, /) -> bool:
-    """Returns whether an account's credit is spent."""
-    return error.status_code == 402 or error.code == "insufficient_quota"
+def clean_url(address: str | None, /) -> str:
+    """Returns an address of an endpoint as people paste it, without spaces and slashes at its ends.
+
+    >>> clean_url(" http://localhost:11434/v1/ "), clean_url(None)
+    ('http://localhost:11434/v1', '')
+    """
+    return (address or "").strip().rstrip("/")
+
+
+def has_no_credit(status: int, code: str | None, /) -> bool:
+    """Returns whether an error means that an account's credit is spent."""
+    return status == 402 or code == "insufficient_quota"
 
 
 def tries_in_words(tries: int, /) -> str:

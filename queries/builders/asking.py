@@ -7,11 +7,12 @@ from typing import TypeVar
 
 from graph_service.text.sentences import sentence_spans
 from queries.builders.stages import NO_REPLY, Refused
-from queries.generate.asking import UnreadableReply, ask
+from queries.generate.asking import ask
 from queries.generate.citations import one_line
 from queries.generate.prompt import PromptFolder
 from queries.generate.setting import Generation
 from queries.llm import ChatModel, Rendered
+from queries.llm.reply import UnreadableReply, is_none
 
 T = TypeVar("T")
 
@@ -57,12 +58,14 @@ def ask_for(
             last = error
             raise UnreadableReply(error.detail or error.why) from error
 
-    asked = ask(model, messages, reading, generation=generation)
+    asked = ask(model, messages, reading, generation=generation, must_end=True)
     if asked.value is not None:
         return asked.value
     if asked.exchanges[-1].finish_reason is None:
         raise Refused(NO_REPLY, asked.failure or "")
-    raise Refused(last.why, last.detail)
+    if last.detail or last.why != UNREADABLE:
+        raise last
+    raise Refused(UNREADABLE, asked.failure or "")
 
 
 def read_sentence(text: str, /, *, names: Iterable[str] = ()) -> str:
@@ -114,7 +117,7 @@ def read_numbers(text: str, most: int, /) -> tuple[int, ...]:
     ((1, 3), ())
     """
     said = text.strip().rstrip(".")
-    if said.lower() == "none":
+    if is_none(said):
         return ()
     parts = [part.strip().strip("[]") for part in said.split(",")]
     if not all(part.isascii() and part.isdigit() for part in parts):

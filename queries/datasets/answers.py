@@ -56,6 +56,11 @@ def is_foreign(record: Record, /) -> bool:
     )
 
 
+def failure_of(record: Record, /) -> str | None:
+    """Returns why a case failed before; None where it did not, or its ``failure`` is blank."""
+    return record.text("failure", default="", filled=False).strip() or None
+
+
 def foreign_answer(record: Record, /) -> Answer:
     """Returns a record as an answer, its citations read against its knowledge.
 
@@ -64,7 +69,7 @@ def foreign_answer(record: Record, /) -> Answer:
     Raises:
         InputError: A field is missing or is not as expected; names line and field.
     """
-    failure = record.text("failure") if record.has("failure") else None
+    failure = failure_of(record)
     text = record.text("text", default="" if failure else None, filled=False)
     knowledge = triples_in(record, "knowledge", needed=failure is None)
     return Answer(

@@ -114,7 +114,10 @@ class Record:
 
     def error(self, name: str, expected: str, /) -> InputError:
         """Returns the error of a field that is not as expected."""
-        came = kind_of(self.fields[name]) if name in self.fields else "nothing"
+        value = self.fields.get(name)
+        came = kind_of(value) if name in self.fields else "nothing"
+        if isinstance(value, str) and not value.strip():
+            came = "an empty text"
         return InputError(
             f"{self.where}, field {name}: {expected} was expected; {came} came", argument=name
         )

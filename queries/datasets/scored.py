@@ -11,7 +11,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from graph_service.model.result import Triple
-from queries.datasets.answers import answer_of, foreign_answer, is_answer, is_foreign, triples_in
+from queries.datasets.answers import (
+    answer_of,
+    failure_of,
+    foreign_answer,
+    is_answer,
+    is_foreign,
+    triples_in,
+)
 from queries.datasets.factbench import factbench_cases, read_factbench
 from queries.datasets.records import Record, read_cases, read_records
 from queries.datasets.wice import is_wice, wice_case
@@ -52,7 +59,7 @@ def text_case(record: Record, /, *, needs: Sequence[str] = ()) -> TextCase:
     """
     if is_answer(record):
         return case_of_answer(answer_of(record))
-    if not record.has("failure"):
+    if failure_of(record) is None:
         for name in needs:
             record.text(name)
     human: dict[str, float] = {}
@@ -63,9 +70,10 @@ def text_case(record: Record, /, *, needs: Sequence[str] = ()) -> TextCase:
     reasons = record.mapping("reasons")
     if not all(isinstance(reason, str) for reason in reasons.values()):
         raise record.error("reasons", "texts by name")
-    failure = record.text("failure", default="") if record.has("failure") else None
+    failure = failure_of(record)
     name = "answer" if "answer" in record.fields and "text" not in record.fields else "text"
-    text = record.text(name, default="" if failure else None)
+    # An empty text is a case like any other: it has not responded.
+    text = record.text(name, default="" if failure else None, filled=False)
     split = record.text("split", default="", filled=False)
     if split and split not in SPLITS:
         record.choice("split", SPLITS)
@@ -103,13 +111,19 @@ def entailment_case(record: Record, /) -> EntailmentCase:
     names = ("premise", "hypothesis")
     if "generation" in record.fields:
         names = ("generation", "reference")
-    failure = record.text("failure") if record.has("failure") else None
+    failure = failure_of(record)
     label = ""
     if record.has("label"):
         label = record.choice("label", [relation.value for relation in Relation])
     return EntailmentCase(
         id=record.text("id", default=str(record.number)),
-        pair=Pair(*(record.text(name, default="" if failure else None) for name in names)),
+        pair=Pair(
+            *(
+                # A generation may say nothing, which entails nothing; a hypothesis says something.
+                record.text(name, default="" if failure else None, filled=name == names[1])
+                for name in names
+            )
+        ),
         group=record.text("group", default="", filled=False),
         entailed=label == Relation.ENTAILMENT if label else None,
         label=label,
@@ -144,7 +158,7 @@ def knowledge_case(record: Record, /) -> KnowledgeCase:
             groups=answer.groups,
             failure=answer.failure,
         )
-    failure = record.text("failure") if record.has("failure") else None
+    failure = failure_of(record)
     name = "generation" if "generation" in record.fields else "text"
     text = None if failure else record.text(name, filled=False)
     if text is not None and is_foreign(record):

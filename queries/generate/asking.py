@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -12,16 +11,11 @@ from typing import Generic, TypeVar
 from queries.generate.prompt import load_prompt, messages_hash
 from queries.generate.setting import Generation
 from queries.llm import ChatModel, Message, Rendered, Reply, ReplyError, Usage, set_aside
+from queries.llm.reply import CUT, UnreadableReply, cut_note, read_reply
 
 T = TypeVar("T")
 
-# Models that think aloud put it before the answer; what is said there is no part of it.
-_THOUGHTS = re.compile(r"^\s*<think>.*?</think>\s*", re.DOTALL)
 UNREADABLE = "unreadable"
-
-
-class UnreadableReply(Exception):
-    """A reply is not in the form that was asked for; the message says what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +90,20 @@ def ask(
     /,
     *,
     generation: Generation,
+    labels: Sequence[str] = (),
+    must_end: bool = False,
 ) -> Asked[T]:
     """Returns what a model's reply says, asked again once where it cannot be read.
+
+    A reply that ends within its thoughts cannot be read.
 
     Args:
         model: Whom to ask.
         messages: The rendered prompt.
         read: From the reply, without thoughts, to the value; raises ``UnreadableReply``.
         generation: Temperature, tokens and random seed.
+        labels: Of the data that the model is shown; see ``read_reply``.
+        must_end: Whether a reply that was cut at its tokens cannot be read.
 
     Raises:
         SetupError: The model's key, address or name is wrong.
@@ -111,7 +111,7 @@ def ask(
     """
     exchanges: list[Exchange] = []
     try:
-        return _ask(model, messages, read, exchanges, generation)
+        return _ask(model, messages, read, exchanges, generation, labels, must_end)
     finally:
         outer = _COLLECTED.get()
         if outer is not None:
@@ -124,6 +124,8 @@ def _ask(
     read: Callable[[str], T],
     exchanges: list[Exchange],
     generation: Generation,
+    labels: Sequence[str],
+    must_end: bool,
 ) -> Asked[T]:
     said = messages
     unread: list[Reply] = []
@@ -142,15 +144,20 @@ def _ask(
                 Exchange(label, hashed, "", model.name, tries=error.tries, failure=failure)
             )
             return Asked(None, "", tuple(exchanges), failure=failure)
-        text = _THOUGHTS.sub("", reply.text)
+        text, thoughts = "", False
         why: str | None = None
         value: T | None = None
+        is_cut = reply.finish_reason == CUT
         try:
+            answered = read_reply(reply.text, labels=labels)
+            text, thoughts = answered.text, answered.thoughts
+            if is_cut and must_end:
+                raise UnreadableReply("it has to be whole")
             value = read(text)
         except UnreadableReply as error:
             why = f"{UNREADABLE}: {error}"
-            if reply.finish_reason == "length":
-                why += f" (the reply was cut at {generation.max_tokens} tokens)"
+            if is_cut:
+                why += f" ({cut_note(generation.max_tokens)})"
         exchanges.append(
             Exchange(
                 label,
@@ -171,7 +178,7 @@ def _ask(
         if why is None or len(exchanges) == 2:
             if why is not None:
                 set_aside(model, unread)
-            return Asked(value, text, tuple(exchanges), text != reply.text, why)
+            return Asked(value, text, tuple(exchanges), thoughts, why)
         retry = load_prompt("retry").render(reason=why.removeprefix(f"{UNREADABLE}: "))
         said = Rendered((*said, Message("assistant", reply.text), *retry), label=label)
 

@@ -10,7 +10,7 @@ from graph_service.model.passage import Passage
 from graph_service.model.render import result_text
 from graph_service.model.result import PathsResult, RetrievalResult, Triple
 from graph_service.text.sentences import sentence_spans
-from queries.generate.asking import Asked, Exchange, UnreadableReply, ask, usage_of
+from queries.generate.asking import Asked, Exchange, ask, usage_of
 from queries.generate.citations import Sentence, one_line
 from queries.generate.consistency import most_agreed
 from queries.generate.passages import PassageFinder, passages_text
@@ -25,6 +25,7 @@ from queries.generate.prompt import (
 from queries.generate.reader import parse_answer
 from queries.generate.setting import RECIPES, Generation, Join, Setting
 from queries.llm import ChatModel, Message, Rendered, Usage
+from queries.llm.reply import CUT, UnreadableReply, cut_note
 
 _ANSWER = re.compile(r"^[\s*_#]*ANSWER[*_]*\s*:[*_]*\s*", re.MULTILINE)
 _DONE = re.compile(r"^[\s*_\"']*DONE\b", re.IGNORECASE)
@@ -245,8 +246,8 @@ def _notes(asked: Asked[str], generation: Generation) -> tuple[str, ...]:
         notes.append("thoughts before the answer were left out")
     if len(asked.exchanges) > 1 and asked.exchanges[0].text:
         notes.append("asked again, because the first reply could not be read")
-    if asked.exchanges[-1].finish_reason == "length":
-        notes.append(f"the reply was cut at {generation.max_tokens} tokens")
+    if asked.exchanges[-1].finish_reason == CUT:
+        notes.append(cut_note(generation.max_tokens))
     return tuple(notes)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from queries.llm.chat import ReplyError, ReplyFault, TokenChance, TokenChoice, Usage
+from queries.llm.reply import finite_logprob, read_json
 
 
 class Passing(Exception):
@@ -27,6 +27,40 @@ class Passing(Exception):
         self.message = message
         self.headers: Mapping[str, str] = headers if headers is not None else {}
         self.nobody_listens = nobody_listens
+
+
+class ReportedError(Exception):
+    """An endpoint reports an error in the body of a reply whose HTTP status is a success.
+
+    Attributes:
+        status: The HTTP status that the error names or means; 500 where it names none.
+        code: Its code or type, as a text.
+        message: What it says.
+    """
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+
+
+# Codes and types of errors of the public APIs that name no status beside them.
+_STATUSES: Mapping[str, int] = {
+    "invalid_request_error": 400,
+    "context_length_exceeded": 400,
+    "badrequesterror": 400,
+    "authentication_error": 401,
+    "invalid_api_key": 401,
+    "billing_error": 402,
+    "insufficient_quota": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "notfounderror": 404,
+    "model_not_found": 404,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +91,17 @@ def read_completion(status: int, headers: Mapping[str, str], content: bytes, /) 
 
     Raises:
         Passing: It is no completion, or an empty one; the same request may be asked again.
-        ReplyError: The model refuses to answer.
+        ReportedError: It is an error that came with a status of success.
+        ReplyError: The model refuses to answer, or was cut before its answer began.
     """
-    try:
-        body = orjson.loads(content)
-    except orjson.JSONDecodeError as error:
-        shown = content[:80].decode("utf-8", "replace")
-        raise Passing(
-            ReplyFault.MALFORMED, f"expected JSON, got {shown!r} (HTTP {status})", headers
-        ) from error
+    body = read_body(status, headers, content)
     choices = body.get("choices") if isinstance(body, dict) else None
     if not isinstance(choices, list):
-        words = said(body) if isinstance(body, dict) and "error" in body else ""
-        raise Passing(
-            ReplyFault.MALFORMED, f"expected a list of choices, got none {words}".strip(), headers
-        )
+        raise Passing(ReplyFault.MALFORMED, "expected a list of choices, got none", headers)
     if not choices:
         raise Passing(ReplyFault.EMPTY, "the reply has no choice", headers)
     first = choices[0]
+    _raise_reported(first)
     message = first.get("message") if isinstance(first, dict) else None
     if not isinstance(message, dict):
         raise Passing(ReplyFault.MALFORMED, "the choice holds no message", headers)
@@ -88,6 +115,12 @@ def read_completion(status: int, headers: Mapping[str, str], content: bytes, /) 
             raise ReplyError(
                 f"the model refuses to answer: {' '.join(str(refusal).split())[:300]}",
                 fault=ReplyFault.REFUSED,
+            )
+        if finish == "length":
+            # Asked again it would think as long, and be paid for again.
+            raise ReplyError(
+                "the reply was cut at its limit of tokens before the answer began",
+                fault=ReplyFault.EMPTY,
             )
         raise Passing(ReplyFault.EMPTY, f"the reply holds no text (finish: {finish})", headers)
     counted = body.get("usage")
@@ -106,6 +139,42 @@ def read_completion(status: int, headers: Mapping[str, str], content: bytes, /) 
     )
 
 
+def read_body(status: int, headers: Mapping[str, str], content: bytes, /) -> Any:
+    """Returns the JSON of a reply.
+
+    Raises:
+        Passing: It is no JSON.
+        ReportedError: It is an error that came with a status of success.
+    """
+    try:
+        body = read_json(content)
+    except ValueError as error:
+        shown = content[:80].decode("utf-8", "replace")
+        raise Passing(
+            ReplyFault.MALFORMED,
+            f"expected JSON, got {shown!r} (HTTP {status}; {error})",
+            headers,
+        ) from error
+    if isinstance(body, dict) and not body.get("choices"):
+        _raise_reported(body)
+    return body
+
+
+def _raise_reported(body: Any) -> None:
+    """Raises the error that a body, or a choice of it, reports."""
+    error = body.get("error") if isinstance(body, Mapping) else None
+    if isinstance(body, Mapping) and body.get("object") == "error":
+        error = error or body
+    if not error:
+        return
+    told = error if isinstance(error, Mapping) else {}
+    names = [str(told.get(name) or "") for name in ("code", "status", "type")]
+    statuses = [int(name) for name in names if re.fullmatch(r"[45]\d\d", name)]
+    statuses += [_STATUSES[name.lower()] for name in names if name.lower() in _STATUSES]
+    code = next((name for name in names if name), "")
+    raise ReportedError(statuses[0] if statuses else 500, code, said(body))
+
+
 def _logprobs(data: Any, headers: Mapping[str, str]) -> tuple[TokenChoice, ...]:
     """The log-probabilities of a choice; none where the endpoint gives none."""
     listed = data.get("content") if isinstance(data, dict) else None
@@ -115,9 +184,9 @@ def _logprobs(data: Any, headers: Mapping[str, str]) -> tuple[TokenChoice, ...]:
         return tuple(
             TokenChoice(
                 str(item["token"]),
-                float(item["logprob"]),
+                finite_logprob(item["logprob"]),
                 tuple(
-                    TokenChance(str(other["token"]), float(other["logprob"]))
+                    TokenChance(str(other["token"]), finite_logprob(other["logprob"]))
                     for other in item.get("top_logprobs") or ()
                 ),
             )

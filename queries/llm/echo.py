@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from queries.llm.chat import ReplyFault, TokenChoice, Usage
-from queries.llm.completion import Completion, Passing, said
+from queries.llm.completion import Completion, Passing, read_body
 from queries.llm.endpoint import OpenAIChat
 
 if TYPE_CHECKING:
@@ -22,8 +21,11 @@ class EchoedPrompt(OpenAIChat):
     which has none. Nothing is written after it. Arguments are those of ``OpenAIChat``.
     """
 
-    def _create(self, client: openai.OpenAI, body: dict[str, Any], limit_s: float) -> Any:
-        return client.completions.with_raw_response.create(
+    def _calls(self, client: openai.OpenAI) -> Any:
+        return client.completions.with_raw_response
+
+    def _create(self, calls: Any, body: dict[str, Any], limit_s: float) -> Any:
+        return calls.create(
             model=body["model"],
             prompt=body["messages"][-1]["content"],
             max_tokens=body[self._token_field],
@@ -41,14 +43,16 @@ def read_echo(status: int, headers: Mapping[str, str], content: bytes, /) -> Com
     """Returns what the body of an echoed prompt says.
 
     Raises:
-        Passing: It is no completion, or has no log-probabilities.
+        Passing: It is no completion, or has no log-probabilities that are numbers.
+        ReportedError: It is an error that came with a status of success.
     """
-    body: Any = None
+    body = read_body(status, headers, content)
     try:
-        body = orjson.loads(content)
         choice = body["choices"][0]
         listed = choice["logprobs"]
-        pairs = zip(listed["tokens"], listed["token_logprobs"], strict=True)
+        pairs = list(zip(listed["tokens"], listed["token_logprobs"], strict=True))
+        if not all(math.isfinite(float(chance)) for _, chance in pairs if chance is not None):
+            raise ValueError("a log-probability is not finite")
         # Tokens without one are the first, and those that some endpoints leave out.
         chances = tuple(
             TokenChoice(str(token), float(chance)) for token, chance in pairs if chance is not None
@@ -65,11 +69,10 @@ def read_echo(status: int, headers: Mapping[str, str], content: bytes, /) -> Com
             headers.get("x-request-id"),
             chances,
         )
-    except (orjson.JSONDecodeError, LookupError, TypeError, ValueError, AttributeError) as error:
-        words = said(body) if isinstance(body, dict) and "error" in body else repr(error)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise Passing(
             ReplyFault.MALFORMED,
             "a completion with the log-probabilities of its prompt was expected (echo and "
-            f"logprobs); {words} came (HTTP {status})",
+            f"logprobs); {error!r} came (HTTP {status})",
             headers,
         ) from error

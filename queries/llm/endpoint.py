@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from graph_service.errors import InputError, LimitError, SetupError
-from graph_service.http.openai_client import OpenAIClient, has_no_credit, tries_in_words
+from graph_service.http.openai_client import OpenAIClient, clean_url, has_no_credit, tries_in_words
 from graph_service.http.retry import RetryPolicy, is_passing
 from queries.llm.chat import (
     JsonForm,
@@ -19,7 +19,7 @@ from queries.llm.chat import (
     Usage,
     estimate_tokens,
 )
-from queries.llm.completion import Completion, Passing, read_completion, said
+from queries.llm.completion import Completion, Passing, ReportedError, read_completion, said
 from queries.llm.pace import Pace
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class OpenAIChat:
     ) -> None:
         if not model:
             raise InputError("the model's name is empty", argument="model")
+        base_url = clean_url(base_url)
         if base_url and not base_url.lower().startswith(("http://", "https://")):
             raise InputError(
                 f"the address of a model begins with http:// or https://; got {base_url!r}",
@@ -153,6 +154,8 @@ class OpenAIChat:
             }
         prompt_tokens = sum(estimate_tokens(item.content) for item in messages)
         wanted = prompt_tokens + max_tokens
+        # Imports the package the first time: seconds that are no part of the call's limit.
+        calls = self._calls(self._client.open())
         started = time.monotonic()
         tries = 0
         while True:
@@ -160,7 +163,7 @@ class OpenAIChat:
             try:
                 # Reserved before each try: another thread may have spent the rest meanwhile.
                 with self._pace.slot(wanted) as slot, self.meter.reserve(wanted):
-                    read = self._read(*self._send(body, started))
+                    read = self._answer(calls, body, started)
                     usage = read.usage
                     if usage is None:
                         usage = Usage(prompt_tokens, estimate_tokens(read.text), True)
@@ -221,8 +224,16 @@ class OpenAIChat:
             self._pace.hold(asked)
         return wait
 
-    def _send(self, body: dict[str, Any], started: float) -> tuple[int, Mapping[str, str], bytes]:
-        client = self._client.open()
+    def _answer(self, calls: Any, body: dict[str, Any], started: float) -> Completion:
+        status, headers, content = self._send(calls, body, started)
+        try:
+            return self._read(status, headers, content)
+        except ReportedError as error:
+            raise self._failure(error.status, error.message, error.code, headers) from error
+
+    def _send(
+        self, calls: Any, body: dict[str, Any], started: float
+    ) -> tuple[int, Mapping[str, str], bytes]:
         import openai
 
         limit_s = self._client.timeout_s
@@ -230,7 +241,7 @@ class OpenAIChat:
             left_s = self._call_limit_s - (time.monotonic() - started)
             limit_s = max(min(limit_s, left_s), 0.001)
         try:
-            response = self._create(client, body, limit_s)
+            response = self._create(calls, body, limit_s)
         except openai.APITimeoutError as error:
             raise Passing(ReplyFault.TIMEOUT, f"no answer in {limit_s:g} s") from error
         except openai.APIStatusError as error:
@@ -242,8 +253,11 @@ class OpenAIChat:
         reply = response.http_response
         return reply.status_code, reply.headers, reply.content
 
-    def _create(self, client: openai.OpenAI, body: dict[str, Any], limit_s: float) -> Any:
-        return client.chat.completions.with_raw_response.create(**body, timeout=limit_s)
+    def _calls(self, client: openai.OpenAI) -> Any:
+        return client.chat.completions.with_raw_response
+
+    def _create(self, calls: Any, body: dict[str, Any], limit_s: float) -> Any:
+        return calls.create(**body, timeout=limit_s)
 
     def _read(self, status: int, headers: Mapping[str, str], content: bytes) -> Completion:
         return read_completion(status, headers, content)
@@ -258,9 +272,12 @@ class OpenAIChat:
         )
 
     def _status_error(self, error: openai.APIStatusError) -> Exception:
-        status = error.status_code
         words = said(error.body) or error.message
         code = str(error.code or "")
+        return self._failure(error.status_code, words, code, error.response.headers)
+
+    def _failure(self, status: int, words: str, code: str, headers: Mapping[str, str]) -> Exception:
+        """What an error of the endpoint means for the request or for the run."""
         if status in (401, 403):
             return SetupError(
                 f"{self._base_url} refuses the key (HTTP {status}: {words})",
@@ -273,15 +290,13 @@ class OpenAIChat:
                 hint="Check GRAPH_SERVICE_MODEL and GRAPH_SERVICE_MODEL_URL; the address mostly "
                 "ends in /v1.",
             )
-        if has_no_credit(error):
+        if has_no_credit(status, code):
             return LimitError(
                 f"the account at {self._base_url} has no credit left (HTTP {status}: {words})"
             )
         if is_passing(status):
             fault = ReplyFault.RATE_LIMIT if status == 429 else ReplyFault.SERVER
-            passing = Passing(fault, f"HTTP {status}: {words}", error.response.headers)
-            passing.__cause__ = error
-            return passing
+            return Passing(fault, f"HTTP {status}: {words}", headers)
         if "content_filter" in code or "content_filter" in words:
             return ReplyError(
                 f"the endpoint's content filter refused the prompt (HTTP {status}: {words})",

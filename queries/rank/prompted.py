@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 
 from graph_service.model.ranking import RankedRelation, SignedRelation
-from queries.generate.asking import UnreadableReply, ask
+from queries.generate.asking import ask
 from queries.generate.citations import one_line
 from queries.generate.prompt import Prompt, load_prompt
 from queries.generate.setting import Generation
 from queries.llm import ChatModel, ReplyError, ReplyFault
+from queries.llm.reply import UnreadableReply
 
 NAMED = 5
 """How many relations the model is asked for."""

@@ -8,7 +8,6 @@ in both, and a fact is checked by a chat model or by any ``Entailment``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -16,11 +15,12 @@ from typing import TypeVar
 from graph_service.text.sentences import split_sentences
 from queries.generate.citations import one_line
 from queries.llm import Usage
+from queries.llm.reply import UnreadableReply, is_none, list_items, read_line
 from queries.score.case import TextCase
 from queries.score.entailment import Entailment, Pair
 from queries.score.evidence import Evidence, evidence_of
 from queries.score.facts import Fact, FactsRow
-from queries.score.judge import Judge, UnreadableReply, Verdict, ask, read_choice
+from queries.score.judge import Judge, Verdict, ask, read_choice
 from queries.score.prompts import load_score_prompt
 
 T = TypeVar("T")
@@ -28,8 +28,6 @@ T = TypeVar("T")
 PASSAGES = 5
 SEARCHES = 3
 NO_EVIDENCE = "no evidence: the case has no passages or triples to check against"
-
-_LINE = re.compile(r"^\s*[-*\u2022]\s+(.+?)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ class FactChecker:
 
 
 def read_facts(text: str, /) -> tuple[str, ...]:
-    r"""Returns the facts of a reply, one a line; none where it says ``none``.
+    r"""Returns the facts of a reply, a list with bullets or numbers; none where it says ``none``.
 
     Raises:
         UnreadableReply: It is neither a list nor that word.
@@ -80,20 +78,10 @@ def read_facts(text: str, /) -> tuple[str, ...]:
     >>> read_facts("- Ada sang.\n- Ada was born in London.")
     ('Ada sang.', 'Ada was born in London.')
     """
-    found = tuple(dict.fromkeys(_LINE.findall(text)))
-    if found:
+    found = list_items(text)
+    if found or any(map(is_none, text.splitlines())):
         return found
-    if text.strip().strip(".").casefold() == "none":
-        return ()
     raise UnreadableReply('every fact has to be on a line of its own that begins with "- "')
-
-
-def read_line(text: str, /) -> str:
-    """Returns a reply of one line; raises ``UnreadableReply`` for none and for several."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if len(lines) != 1:
-        raise UnreadableReply(f"it has to be one line, and has {len(lines)}")
-    return lines[0].removeprefix("- ").strip('"')
 
 
 def check_facts(case: TextCase, /, *, by: FactChecker) -> FactsRow:
@@ -142,10 +130,12 @@ class _Run:
         self.evidence: Evidence = evidence_of(case.evidence)
         self.usage = Usage()
 
-    def ask(self, name: str, read: Callable[[str], T], **texts: str) -> Verdict[T]:
+    def ask(
+        self, name: str, read: Callable[[str], T], *, is_verdict: bool = False, **texts: str
+    ) -> Verdict[T]:
         prompt = load_score_prompt(name)
         messages = prompt.render(**{key: one_line(text) for key, text in texts.items()})
-        verdict = ask(self.by.judge, messages, read)
+        verdict = ask(self.by.judge, messages, read, ends_with_verdict=is_verdict)
         self.usage += verdict.usage
         return verdict
 
@@ -159,6 +149,7 @@ class _Run:
         relevance = self.ask(
             "safe-relevance",
             lambda text: read_choice(text, ("relevant", "irrelevant")),
+            is_verdict=True,
             question=self.case.question,
             text=self.case.text,
             fact=fact.text,
@@ -197,6 +188,7 @@ class _Run:
             self.by.judge,
             messages,
             lambda text: read_choice(text, ("supported", "unsupported")),
+            ends_with_verdict=True,
         )
         self.usage += verdict.usage
         if verdict.value is None:

@@ -17,9 +17,10 @@ from enum import StrEnum
 from graph_service.errors import InputError
 from queries.generate.citations import one_line
 from queries.llm import Message, ReplyError, TokenChoice, Usage, set_aside
+from queries.llm.reply import CUT, UnreadableReply, cut_note, read_reply
 from queries.score.agreement import MEASURES
 from queries.score.case import TextCase
-from queries.score.judge import Judge, UnreadableReply, ask
+from queries.score.judge import Judge, ask
 from queries.score.metric import Score, mean_score
 from queries.score.prompts import load_score_prompt
 from queries.score.report import Groups, Report, RunSpread, make_report, over_runs
@@ -365,11 +366,25 @@ class _Rater:
             return None, f"{error.fault.value}: {error.message}"
         self.usage += reply.usage
         try:
-            rating = read_rating(reply.text, preset.low, preset.high)
-            return weighted_rating(reply.logprobs, rating, preset.low, preset.high), None
+            said = read_reply(reply.text)
+            if reply.finish_reason == CUT:
+                raise UnreadableReply(cut_note(self.by.judge.max_tokens))
+            rating = read_rating(said.text, preset.low, preset.high)
+            tokens = _tokens_from(reply.logprobs, said.start)
+            return weighted_rating(tokens, rating, preset.low, preset.high), None
         except UnreadableReply as error:
             set_aside(self.by.judge.model, [reply])
             return None, f"unreadable: {error}"
+
+
+def _tokens_from(tokens: Sequence[TokenChoice], start: int) -> Sequence[TokenChoice]:
+    """The tokens of a reply from a position of its text on: those of its thoughts left out."""
+    length = 0
+    for number, choice in enumerate(tokens):
+        if length >= start:
+            return tokens[number:]
+        length += len(choice.token)
+    return ()
 
 
 def geval_report(

@@ -13,19 +13,14 @@ from typing import Generic, TypeVar
 
 from queries.llm import ChatModel, Message, Rendered, Reply, ReplyError, Usage, set_aside
 from queries.llm.chat import label_of
+from queries.llm.reply import CUT, UnreadableReply, cut_note, read_reply
 from queries.score.prompts import load_score_prompt
 
 T = TypeVar("T")
 
-# Models that think aloud put it first; a verdict weighed in there is not the verdict.
-_THOUGHTS = re.compile(r"^\s*<think>.*?</think>\s*", re.DOTALL)
 _VERDICT = re.compile(r"\[\[\s*([^\[\]\n]+?)\s*\]\]")
 
 UNREADABLE = "unreadable"
-
-
-class UnreadableReply(Exception):
-    """A reply is not in the form that was asked for; the message says what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +72,11 @@ def ask(
     *,
     temperature: float | None = None,
     random_seed: int | None = None,
+    ends_with_verdict: bool = False,
 ) -> Verdict[T]:
     """Returns what a judge's reply says, asked again once where it cannot be read.
+
+    A reply that ends within its thoughts, or was cut at its tokens, has no verdict.
 
     Args:
         judge: Whom to ask.
@@ -86,6 +84,8 @@ def ask(
         read: From the reply to the value; raises ``UnreadableReply``.
         temperature: Instead of the judge's own.
         random_seed: Instead of the judge's own.
+        ends_with_verdict: Whether a reply is complete where it ends with one verdict in double
+            square brackets, cut or not.
 
     Raises:
         SetupError: The model's key, address or name is wrong.
@@ -106,13 +106,18 @@ def ask(
         except ReplyError as error:
             return Verdict(None, text, usage, f"{error.fault.value}: {error.message}")
         usage += reply.usage
-        text = _THOUGHTS.sub("", reply.text)
+        text = ""
+        is_cut = reply.finish_reason == CUT
         try:
-            return Verdict(read(text), text, usage)
+            text = read_reply(reply.text).text
+            value = read(text)
+            if is_cut and not (ends_with_verdict and text.rstrip().endswith("]]")):
+                raise UnreadableReply("it has to be whole, with its verdict at the end")
+            return Verdict(value, text, usage)
         except UnreadableReply as error:
             reason = str(error)
-            if reply.finish_reason == "length":
-                reason += f" (the reply was cut at {judge.max_tokens} tokens)"
+            if is_cut:
+                reason += f" ({cut_note(judge.max_tokens)})"
             unread.append(reply)
             if len(unread) == 2:
                 set_aside(judge.model, unread)

@@ -15,9 +15,10 @@ from typing import TypeVar
 
 from queries.generate.citations import one_line
 from queries.llm import Message, Rendered, Usage
+from queries.llm.reply import UnreadableReply
 from queries.score.case import TextCase
 from queries.score.criteria import Criteria, Label, Shot
-from queries.score.judge import Judge, UnreadableReply, Verdict, ask, read_choice
+from queries.score.judge import Judge, Verdict, ask, read_choice
 from queries.score.prompts import load_score_prompt
 from queries.score.report import Groups
 
@@ -288,7 +289,9 @@ class _Run:
         self.usage = Usage()
 
     def ask(self, messages: Sequence[Message], read: Callable[[str], T]) -> Verdict[T]:
-        verdict = ask(self.by.judge, messages, read)
+        # Of several labels at once those that a cut reply would have named are not known.
+        is_one = self.by.division is not Division.LABELS
+        verdict = ask(self.by.judge, messages, read, ends_with_verdict=is_one)
         self.usage += verdict.usage
         return verdict
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from graph_service.text.fold import fold
-from queries.generate.asking import UnreadableReply, ask
+from queries.generate.asking import ask
 from queries.generate.citations import one_line
 from queries.generate.prompt import Prompt, load_prompt
 from queries.generate.setting import Generation
 from queries.llm import ChatModel, ReplyError
+from queries.llm.reply import CUT, UnreadableReply, plain_line
 from queries.training.examples import AnsweredQuestion
 
 PROMPT = "paraphrase"
@@ -71,7 +72,9 @@ def paraphrase(
             progress(done)
             continue
         seen = {fold(question.text)}
-        for line in asked.value[:count]:
+        # The last line of a reply that was cut is no whole question.
+        is_cut = asked.exchanges[-1].finish_reason == CUT
+        for line in (asked.value[:-1] if is_cut else asked.value)[:count]:
             if fold(line) in seen or fold(name) not in fold(line):
                 found.unusable += 1
                 continue
@@ -91,7 +94,9 @@ def read_lines(reply: str, /) -> tuple[str, ...]:
     ('who wed Ann?', 'whom did Ann marry?')
     """
     lines = tuple(
-        line for each in reply.splitlines() if (line := _NUMBERED.sub("", each).strip().strip('"'))
+        line
+        for each in reply.splitlines()
+        if (line := plain_line(_NUMBERED.sub("", each)).strip('"'))
     )
     if not lines:
         raise UnreadableReply("questions were expected, one a line")

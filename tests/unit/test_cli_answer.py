@@ -83,6 +83,21 @@ def test_every_setting_answers(cli: Cli, tmp_path: Path, setting: str) -> None:
         assert found["query"]["variables"]["input"]["question"] == QUESTION
 
 
+def test_a_reply_that_was_cut_is_told_where_the_answer_is_printed(cli: Cli, tmp_path: Path) -> None:
+    file = question_file(tmp_path / "q.jsonl", 1)
+    with stand_in(ok("She is known [1]. It was fou", finish="length")) as server:
+        of = ("--model", "m", "--model-url", server.url, "--max-tokens", "77")
+        for question in ((QUESTION,), ("--questions", file)):
+            done = cli("answer", *question, *of)
+            assert done.code == 0, done.err
+            assert "cut at 77 tokens" in done.out
+        assert "cut at 77 tokens" in " ".join(cli("answer", QUESTION, *of, "--json").json["notes"])
+    with stand_in(ok("<think>She is known [1]", finish="length")) as server:
+        lost = cli("answer", QUESTION, "--model", "m", "--model-url", f" {server.url}/ ")
+    assert lost.code == 1
+    assert "within its thoughts" in lost.out
+
+
 def test_a_run_is_killed_goes_on_and_is_replayed_with_the_same_bytes(
     cli: Cli, tmp_path: Path
 ) -> None:

@@ -738,3 +738,50 @@ def test_citations_say_which_gold_they_are_scored_against_k4(
     found = cli("score", "citations", "a.jsonl", "--gold", gold)
     assert found.code == 2
     assert f"have ids such as '{demo[0].id}', and it has 'other'" in found.err
+
+
+@pytest.mark.parametrize("empty", ["", " \n "])
+def test_an_empty_text_has_not_responded_and_ends_no_run(
+    cli: Cli, tmp_path: Path, empty: str
+) -> None:
+    """Two texts, one of them empty: a respond ratio and KM of 1/2, and no case lost in any score."""
+    rows = [
+        {
+            "id": id_,
+            "question": "Where?",
+            "text": text,
+            "answers": ["Cork"],
+            "failure": "",
+            "knowledge": ["Brook Mill is based in Cork."],
+        }
+        for id_, text in (("1", "Brook Mill is based in Cork."), ("2", empty))
+    ]
+    file = lines(tmp_path / "a.jsonl", *rows)
+    with stand_in(by_rule) as server:
+        facts = cli("score", "factscore", file, "--verifier", "overlap", *of(server), "--json")
+        assert facts.code == 0, facts.err
+        assert facts.json["scores"]["respond ratio"]["value"] == 0.5
+        assert [bool(row["facts"]) for row in facts.json["rows"]] == [True, False]
+        assert (facts.json["scores"]["F1@1"]["n"], facts.json["scores"]["F1@1"]["failed"]) == (2, 0)
+        assert "1 text of a.jsonl empty" in facts.err
+        for verb in (
+            ("safe", file, "--verifier", "overlap"),
+            ("geval", file),
+            ("talec", file, "--method", "zero-shot"),
+        ):
+            done = cli("score", *verb, *of(server), "--json")
+            assert done.code == 0, done.err
+            assert [row["failure"] for row in done.json["rows"]] == [None, None]
+    for name, score, value in (("knowledge", "KM", 0.5), ("answer-sets", "Hits@Any", 0.5)):
+        found = cli("score", name, file, "--json")
+        assert found.code == 0, found.err
+        assert found.json["scores"][score]["value"] == value
+    said = [{"generation": row["text"], "reference": "Cork"} for row in rows]
+    pairs = cli(
+        "score", "entailment", lines(tmp_path / "p.jsonl", *said), "--judge", "overlap", "--json"
+    )
+    assert pairs.code == 0, pairs.err
+    assert pairs.json["scores"]["entailed"]["value"] == 0.5
+    wrong = cli("score", "safe", lines(tmp_path / "w.jsonl", {**rows[0], "question": empty}))
+    assert wrong.code == 2
+    assert "an empty text came" in wrong.err

@@ -19,6 +19,7 @@ from queries.datasets.wice import read_wice
 from queries.generate.answer import Answer
 from queries.generate.reader import parse_answer
 from queries.llm import OpenAIChat
+from queries.llm.reply import UnreadableReply
 from queries.score.calibration import calibrate_overlap
 from queries.score.cross_encoder import CrossEncoder, label_columns
 from queries.score.entailment import (
@@ -36,7 +37,7 @@ from queries.score.entailment_score import (
     judge_pairs,
     score_alignment,
 )
-from queries.score.judge import Judge, UnreadableReply, read_choice
+from queries.score.judge import Judge, read_choice
 from queries.score.metric import bootstrap_rows
 from queries.score.prompts import score_prompt_names
 from queries.score.report import Groups

@@ -20,11 +20,12 @@ from queries.datasets.factbench import COLUMNS, factbench_cases, read_factbench
 from queries.datasets.factscore import read_factscore
 from queries.generate.answer import Answer
 from queries.generate.reader import parse_answer
+from queries.llm.reply import UnreadableReply, read_line
 from queries.score.case import TextCase, case_of_answer
 from queries.score.entailment import WordOverlap
 from queries.score.entailment_score import entailment_report, judge_pairs
 from queries.score.evidence import Evidence
-from queries.score.fact_check import NO_EVIDENCE, FactChecker, check_facts, read_facts, read_line
+from queries.score.fact_check import NO_EVIDENCE, FactChecker, check_facts, read_facts
 from queries.score.facts import (
     Fact,
     FactsRow,
@@ -34,7 +35,7 @@ from queries.score.facts import (
     middle_count,
     supported_share,
 )
-from queries.score.judge import Judge, UnreadableReply
+from queries.score.judge import Judge
 from queries.score.report import Groups
 
 FACTS = st.lists(
@@ -270,7 +271,7 @@ def test_what_fails_is_counted_and_never_guessed() -> None:
     assert both.notes[-1].startswith("1 texts unscored, no evidence: ")
     failed = replace(CASE, failure="no model")
     assert check_facts(failed, by=FactChecker(Judge(HandChat(says)))).failure == "no model"
-    lists = FactChecker(Judge(HandChat(script("1. Ada sang"))))
+    lists = FactChecker(Judge(HandChat(script("Ada sang"))))
     assert (check_facts(CASE, by=lists).failure or "").startswith("unreadable: every fact")
     # The facts are read, the ratings are not: the facts stay, unjudged.
     mute = FactChecker(Judge(HandChat(lambda asked: says(asked).replace("[", ""))))

@@ -15,6 +15,7 @@ from openai_stand_in import StandIn, stand_in
 
 from graph_service.errors import InputError
 from queries.llm import OpenAIChat, TokenChance, TokenChoice
+from queries.llm.reply import UnreadableReply
 from queries.score.case import TextCase
 from queries.score.geval import (
     PRESETS,
@@ -29,7 +30,7 @@ from queries.score.geval import (
     read_rating,
     weighted_rating,
 )
-from queries.score.judge import Judge, UnreadableReply
+from queries.score.judge import Judge
 from queries.score.report import Groups
 from queries.score.rubric import load_rubric, parse_rubric, rubric_names
 

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from graph_service.errors import InputError
+from queries.llm.reply import UnreadableReply
 from queries.score.case import TextCase
 from queries.score.criteria import load_criteria, parse_criteria
-from queries.score.judge import Judge, UnreadableReply
+from queries.score.judge import Judge
 from queries.score.report import Groups
 from queries.score.talec import (
     Division,

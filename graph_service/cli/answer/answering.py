@@ -339,7 +339,7 @@ class _Teller:
 
 
 def answer_lines(item: Answer, /) -> list[str]:
-    """Returns an answer as lines for a person; invented citations are marked."""
+    """Returns an answer as lines for a person: invented citations are marked, a cut is told."""
     if item.failure is not None:
         return [f"no answer: {item.failure}", f"({item.model})"]
     lines = item.text.splitlines()
@@ -350,6 +350,7 @@ def answer_lines(item: Answer, /) -> list[str]:
         if not citation.statement_ids
     ]
     lines.extend(f"  not in what was given: {raw}" for raw in unmatched)
+    lines.extend(f"  {note}" for note in item.notes)
     lines.append(f"({item.model})")
     return lines
 

@@ -78,7 +78,7 @@ def preset_of(options: GEvalOptions, /) -> Preset:
 def geval(options: GEvalOptions, output: Output, /) -> int:
     """Rates texts on qualities, one at a time (K8, O9)."""
     preset = preset_of(options)
-    cases = text_cases(options, file_of(options.file), needs=("question",))
+    cases = text_cases(options, output, file_of(options.file), needs=("question",))
     if options.context:
         contexts = read_texts_by_id(options.context, "context")
         cases = tuple(
@@ -126,7 +126,7 @@ def side_by_side(options: SideBySideOptions, output: Output, /) -> int:
 def talec(options: TalecOptions, output: Output, /) -> int:
     """Judges texts by criteria (T1 to T7)."""
     criteria = load_criteria(options.criteria)
-    cases: Sequence[TextCase] = text_cases(options, file_of(options.file))
+    cases: Sequence[TextCase] = text_cases(options, output, file_of(options.file))
     if options.split_shares:
         cases = assign_splits(
             cases, shares=_shares(options.split_shares), random_seed=options.split_seed

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import orjson
 
 from graph_service.cli.answer.options import RunOptions
-from graph_service.cli.output import Output
+from graph_service.cli.output import Output, counted
 from graph_service.cli.score.options import CitationsOptions, GoldOptions, NotAvailableOptions
 from graph_service.errors import InputError
 from graph_service.model.serialise import to_plain
@@ -188,17 +188,21 @@ def _run_cases(
 
 
 def text_cases(
-    options: GoldOptions, path: Path, /, *, needs: Sequence[str] = ()
+    options: GoldOptions, output: Output, path: Path, /, *, needs: Sequence[str] = ()
 ) -> tuple[TextCase, ...]:
     """Returns the texts of a file that are to be judged, with the kinds of their questions.
 
     Args:
         options: Name the gold questions.
+        output: Where it is said how many texts are empty.
         path: The file.
         needs: Fields that each text must have.
     """
     groups = groups_by_id(options)
+    cases = read_text_cases(path, needs=needs)
+    empty = sum(case.failure is None and not case.text.strip() for case in cases)
+    if empty:
+        output.note(f"{counted(empty, 'text')} of {path.name} empty: not responded")
     return tuple(
-        case if case.groups != Groups() else replace(case, groups=groups(case.id))
-        for case in read_text_cases(path, needs=needs)
+        case if case.groups != Groups() else replace(case, groups=groups(case.id)) for case in cases
     )

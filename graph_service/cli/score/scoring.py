@@ -489,7 +489,7 @@ def _check_files(
     passages = read_texts_by_id(options.passages, "passages") if options.passages else None
     texts: list[tuple[Path, tuple[TextCase, ...]]] = []
     for path in paths:
-        cases = text_cases(options, path, needs=("question",) if title == "safe" else ())
+        cases = text_cases(options, output, path, needs=("question",) if title == "safe" else ())
         if passages is not None:
             cases = tuple(replace(case, evidence=passages.get(case.id, ())) for case in cases)
         if cases and not any(case.evidence for case in cases):

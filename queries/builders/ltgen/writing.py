@@ -18,6 +18,7 @@ from queries.builders.stages import Refused
 from queries.generate.citations import one_line
 from queries.generate.setting import Generation
 from queries.llm import ChatModel
+from queries.llm.reply import plain_line
 
 PROMPTS = ("ltgen-question", "ltgen-conversation")
 _LINE = re.compile(r"(User|Agent|Facts|Question)\s*:\s*(.*)", re.IGNORECASE)
@@ -122,7 +123,7 @@ def _lines_of(text: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
     for line in text.strip().splitlines():
         if not line.strip():
             continue
-        read = _LINE.fullmatch(line.strip())
+        read = _LINE.fullmatch(plain_line(line))
         if read is not None and read[1].lower() in names:
             found.append((read[1].lower(), read[2].strip()))
         elif found:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
-
-import orjson
 
 from graph_service.model.result import EntityRef, Triple
 from graph_service.model.values import EntityValue
@@ -21,8 +18,8 @@ from queries.builders.stages import Refused
 from queries.generate.citations import one_line
 from queries.generate.setting import Generation
 from queries.llm import ChatModel
+from queries.llm.reply import UnreadableReply, read_json_text
 from queries.score.geval import read_rating
-from queries.score.judge import UnreadableReply
 from queries.score.rubric import Rubric, parse_rubric
 
 PROMPTS = ("okgqa-question", "okgqa-rate")
@@ -30,7 +27,6 @@ QUALITIES = ("naturalness", "relevance", "specificity", "novelty", "actionabilit
 LOW, HIGH = 1, 10
 NATURALNESS = ("high", "medium", "unnatural")
 DIFFICULTY = ("easy", "medium", "hard")
-_FENCE = re.compile(r"^```(?:json)?\s*(.*?)\s*```$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +219,10 @@ def _read_written(text: str, offered: Offered) -> WrittenQuestion:
     said = text.strip()
     if said.strip('."').lower() == "unsuitable":
         raise Refused("facts unsuitable", "the model says that no entity of the facts fits")
-    fenced = _FENCE.fullmatch(said)
     try:
-        plain = orjson.loads(fenced[1] if fenced else said)
-    except orjson.JSONDecodeError as error:
-        raise Refused(UNREADABLE, f"one JSON object was expected; {error}") from error
+        plain = read_json_text(said)
+    except UnreadableReply as error:
+        raise Refused(UNREADABLE, str(error)) from error
     if not isinstance(plain, dict):
         raise Refused(UNREADABLE, "one JSON object was expected")
     question = read_question(str(plain.get("question") or ""))
