@@ -5,9 +5,15 @@ from __future__ import annotations
 import strawberry
 
 from graph_service.api.global_ids import IdKind, global_id
-from graph_service.api.items import ItemType, Node
+from graph_service.api.items import Context, ItemType, LanguageCodes, Node, View
 from graph_service.api.named_values import NamedValue, named_values
-from graph_service.api.pages import PageInfo
+from graph_service.api.overviews import (
+    ClassSizeConnection,
+    PropertyUseConnection,
+    class_sizes,
+    property_uses,
+)
+from graph_service.api.pages import After, First, PageInfo
 from graph_service.api.scalars import DateTime
 from graph_service.model.graph_info import GraphInfo
 
@@ -67,6 +73,40 @@ class GraphType(Node):
     def statements(self) -> int:
         """The number of statements."""
         return self.info.counts.statements
+
+    @strawberry.field(
+        description="The classes of its items with their sizes, the largest first: what the graph "
+        "is about."
+    )
+    def classes(
+        self,
+        info: Context,
+        view: View = None,
+        language_codes: LanguageCodes = None,
+        first: First = 20,
+        after: After = None,
+    ) -> ClassSizeConnection | None:
+        """The classes."""
+        return class_sizes(
+            info.context, self.info, view=view, languages=language_codes, first=first, after=after
+        )
+
+    @strawberry.field(
+        description="The properties of its statements with their counts and an example of each, "
+        "those used most first."
+    )
+    def relations(
+        self,
+        info: Context,
+        view: View = None,
+        language_codes: LanguageCodes = None,
+        first: First = 20,
+        after: After = None,
+    ) -> PropertyUseConnection | None:
+        """The relations."""
+        return property_uses(
+            info.context, self.info, view=view, languages=language_codes, first=first, after=after
+        )
 
     @strawberry.field(description="How many properties its statements have.")
     def properties(self) -> int:

@@ -287,6 +287,8 @@ def _weight(type_: str, name: str, given: Mapping[str, Any], length: int) -> _We
         return _Weight(CREATE_VIEW if name == "createView" else MUTATION)
     if "first" in given:
         return _Weight(LOOKUP + _view(given.get("view")), below=_length(given["first"]))
+    if (type_, name) == ("ClassSizeEdge", "examples"):
+        return _Weight(LOOKUP)
     # A result or a connection in a field hands its length on.
     return _Weight(below=length if name in ("result", *_SIZED_LISTS) else USUAL_LENGTH)
 

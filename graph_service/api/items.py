@@ -17,7 +17,7 @@ from graph_service.api.enums import Direction
 from graph_service.api.global_ids import Frame, IdKind, global_id, view_frame
 from graph_service.api.inputs import ViewRefInput, to_view_ref
 from graph_service.api.loading import OperationContext
-from graph_service.api.pages import After, First, Listing, PageInfo
+from graph_service.api.pages import After, First, Listing, PageInfo, check_first
 from graph_service.api.values import (
     GlobeCoordinateValueType,
     MonolingualTextValueType,
@@ -60,6 +60,8 @@ from graph_service.store.names import graph_of
 from graph_service.text.fold import relation_words
 
 Context = Info[OperationContext, None]
+MOST_COUNTS = 1000
+"""Elements of a page of counts."""
 
 PropertyIds = Annotated[
     list[strawberry.ID] | None,
@@ -68,6 +70,14 @@ PropertyIds = Annotated[
 View = Annotated[
     ViewRefInput | None,
     strawberry.argument(description="The view whose statements are read; null for the graph."),
+]
+DirectionOf = Annotated[
+    Direction | None,
+    strawberry.argument(description="Which end this item is; null for either."),
+]
+LanguageCodes = Annotated[
+    list[str] | None,
+    strawberry.argument(description="Languages of labels, best first; English where null."),
 ]
 LanguageCode = Annotated[
     str | None,
@@ -202,20 +212,75 @@ class ItemType(Node):
         )
 
     @strawberry.field(
-        description="Statements that have this item as their subject, of every rank; on a view, "
-        "the view's."
+        description="How many statements of each property have this item as their subject, and how "
+        "many as their value, of every rank; on a view, the view's. The most come first. A cheap "
+        "look at what can be walked to: statements gives those of one property."
+    )
+    def relations(
+        self,
+        info: Context,
+        direction: DirectionOf = None,
+        view: View = None,
+        first: First = 100,
+        after: After = None,
+    ) -> ItemRelationConnection | None:
+        """The relations of its statements."""
+        check_first(first, MOST_COUNTS)
+        reference = to_view_ref(view)
+        frame = self.frame
+        place = reference.spec.to_json() if reference and reference.spec else _name_of(reference)
+        kind = ("relations", self.item_id, direction.value if direction else "", place)
+        listing = Listing(kind, frame.edition)
+        start = listing.number(after)
+        counts = info.context.service.relation_counts(
+            self.item_id,
+            outgoing=direction is not Direction.INCOMING,
+            incoming=direction is not Direction.OUTGOING,
+            graph=graph_of(frame.edition),
+            view=reference,
+            languages=frame.languages,
+        )
+        begin = 0 if start is None else start + 1
+        shown = range(len(counts))[begin : begin + first]
+        return ItemRelationConnection(
+            edges=[
+                ItemRelationEdge(
+                    cursor=listing.cursor(str(index)),
+                    node=PropertyType(
+                        property_id=strawberry.ID(counts[index].relation_id),
+                        frame=frame,
+                        shown_label=counts[index].label,
+                    ),
+                    direction=Direction.OUTGOING if counts[index].outgoing else Direction.INCOMING,
+                    count=counts[index].count,
+                )
+                for index in shown
+            ],
+            page_info=listing.page_info(
+                shown, after=after, has_next=begin + len(shown) < len(counts)
+            ),
+            total_count=len(counts),
+        )
+
+    @strawberry.field(
+        description="Statements that have this item as their subject, or as their value, of every "
+        "rank; on a view, the view's."
     )
     def statements(
         self,
         info: Context,
         property_ids: PropertyIds = None,
         view: View = None,
+        direction: Annotated[
+            Direction,
+            strawberry.argument(description="Which end of the statements this item is."),
+        ] = Direction.OUTGOING,
         first: First = 100,
         after: After = None,
     ) -> StatementConnection | None:
         """The statements."""
         reference = to_view_ref(view)
-        page = _Page(self, "statements", reference, property_ids or ())
+        page = _Page(self, "statements", reference, property_ids or (), direction)
         found = page.read(info.context, first, after)
         return StatementConnection(
             edges=[
@@ -233,10 +298,7 @@ class ItemType(Node):
     def neighbours(
         self,
         info: Context,
-        direction: Annotated[
-            Direction | None,
-            strawberry.argument(description="Which end this item is; null for either."),
-        ] = None,
+        direction: DirectionOf = None,
         property_ids: PropertyIds = None,
         view: View = None,
         first: First = 100,
@@ -611,6 +673,36 @@ class NeighbourConnection:
         return [edge.node for edge in self.edges]
 
 
+@strawberry.type(description="A property of an item's statements, in a page of them.")
+class ItemRelationEdge:
+    """A relation of an item's statements."""
+
+    cursor: str = strawberry.field(description="Where it stands, for the argument after.")
+    node: PropertyType = strawberry.field(description="The property.")
+    direction: Direction = strawberry.field(description="Which end of the statements the item is.")
+    count: int = strawberry.field(description="How many statements there are.")
+
+
+@strawberry.type(description="A page of the properties of an item's statements, the most first.")
+class ItemRelationConnection:
+    """A page of relations of an item's statements."""
+
+    edges: list[ItemRelationEdge] = strawberry.field(description="The properties of the page.")
+    page_info: PageInfo = strawberry.field(description="Where the page stands in the list.")
+    total_count: int = strawberry.field(
+        description="How many pairs of property and direction all pages have."
+    )
+
+    @strawberry.field(description="The properties of the page, without counts; one may come twice.")
+    def nodes(self) -> list[PropertyType]:
+        """The nodes of the edges."""
+        return [edge.node for edge in self.edges]
+
+
+def _name_of(view: ViewRef | None) -> str:
+    return "" if view is None else view.id or view.name or ""
+
+
 class _Page:
     """One page of the statements at an item, and its cursors."""
 
@@ -627,13 +719,13 @@ class _Page:
         self._view = view
         self._relation_ids = tuple(read_id(id_, argument="property_ids") for id_ in property_ids)
         self._direction = direction
-        place = view.spec.to_json() if view and view.spec else view and (view.id or view.name)
+        place = view.spec.to_json() if view and view.spec else _name_of(view)
         self._listing = Listing(
             (
                 kind,
                 item.item_id,
                 direction.value if direction else "",
-                place or "",
+                place,
                 *sorted(self._relation_ids),
             ),
             item.frame.edition,
@@ -650,7 +742,7 @@ class _Page:
                 after=self._listing.number(after),
                 relation_ids=self._relation_ids,
                 outgoing=self._direction is not Direction.INCOMING,
-                incoming=neighbours and self._direction is not Direction.OUTGOING,
+                incoming=self._direction is not Direction.OUTGOING,
             ),
             graph=graph_of(frame.edition),
             view=self._view,

@@ -16,6 +16,8 @@ from graph_service.api.global_ids import decoded_parts, encoded_parts
 from graph_service.errors import EditionGoneError, InputError
 from graph_service.model.identity import digest
 
+_NUMBERS = 2**64
+"""Places that are numbers are smaller: those of edges, or keys from 0 on."""
 First = Annotated[
     int, strawberry.argument(description="How many elements the page has at most, from 1.")
 ]
@@ -86,7 +88,8 @@ class Listing:
         place = self.place(after)
         if place is None:
             return None
-        if after is not None and not (place.isascii() and place.isdigit() and len(place) <= 18):
+        is_number = place.isascii() and place.isdigit() and len(place) <= len(str(_NUMBERS))
+        if after is not None and not (is_number and int(place) < _NUMBERS):
             raise not_a_cursor(after)
         return int(place)
 

@@ -30,6 +30,7 @@ from graph_service.api.inputs import RetrieveInput, ViewRefInput, to_request, to
 from graph_service.api.items import (
     Context,
     ItemType,
+    LanguageCodes,
     Node,
     PropertyType,
     base_statement_id,
@@ -84,10 +85,6 @@ MAX_IDS = 200
 GraphName = Annotated[
     str | None,
     strawberry.argument(description="The name of the graph; may be left out if there is one."),
-]
-LanguageCodes = Annotated[
-    list[str] | None,
-    strawberry.argument(description="Languages of labels, best first; English where null."),
 ]
 ViewArgument = Annotated[
     ViewRefInput | None,

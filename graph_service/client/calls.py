@@ -13,21 +13,28 @@ from typing import Any, Generic, Literal, Required, TypeVar, Unpack, cast
 from graph_service.client import documents
 from graph_service.client.decode import (
     decode_comparison,
+    decode_description,
     decode_graph,
     decode_hit,
     decode_item,
+    decode_item_relations,
     decode_item_statement,
+    decode_item_statements,
     decode_neighbour,
     decode_outcome,
     decode_result,
     decode_view,
     decode_view_change,
+    end_cursor,
 )
 from graph_service.client.types import (
     ClientComparison,
     FoundItem,
+    GraphDescription,
     Item,
+    ItemRelations,
     ItemStatement,
+    ItemStatements,
     Neighbours,
     ViewChanges,
 )
@@ -404,6 +411,90 @@ def statements(
     return Call(documents.ITEM_STATEMENTS, variables, read)
 
 
+def statement_page(
+    id_: str,
+    /,
+    *,
+    graph: str | None = None,
+    view: View | None = None,
+    relation_ids: Sequence[str] = (),
+    direction: Literal["outgoing", "incoming"] = "outgoing",
+    languages: Sequence[str] = ("en",),
+    first: int = 100,
+    after: str | None = None,
+    details: bool = False,
+) -> Call[ItemStatements | None]:
+    """Returns a page of the statements that have an item as their head, or as their value.
+
+    None if the graph lacks the item.
+    """
+    variables = {
+        "id": id_,
+        "graph": graph,
+        "view": view_input(view) if view is not None else None,
+        "properties": list(relation_ids) or None,
+        "direction": direction.upper(),
+        "languages": list(languages),
+        "first": first,
+        "after": after,
+        "details": details,
+    }
+    return Call(
+        documents.STATEMENT_PAGE,
+        variables,
+        lambda data: data["item"] and decode_item_statements(data["item"]),
+    )
+
+
+def relations(
+    id_: str,
+    /,
+    *,
+    graph: str | None = None,
+    view: View | None = None,
+    direction: Literal["outgoing", "incoming"] | None = None,
+    languages: Sequence[str] = ("en",),
+    first: int = 100,
+    after: str | None = None,
+) -> Call[ItemRelations | None]:
+    """Returns a page of the relations of an item's statements with their counts, the most first.
+
+    None if the graph lacks the item.
+    """
+    variables = {
+        "id": id_,
+        "graph": graph,
+        "view": view_input(view) if view is not None else None,
+        "direction": direction.upper() if direction is not None else None,
+        "languages": list(languages),
+        "first": first,
+        "after": after,
+    }
+    return Call(
+        documents.ITEM_RELATIONS,
+        variables,
+        lambda data: data["item"] and decode_item_relations(data["item"]),
+    )
+
+
+def describe(
+    name: str | None = None,
+    /,
+    *,
+    view: View | None = None,
+    languages: Sequence[str] = ("en",),
+    first: int = 20,
+) -> Call[GraphDescription]:
+    """Returns what a graph is about: so many of its classes and relations, the largest first."""
+    variables = {
+        "name": name,
+        "view": view_input(view) if view is not None else None,
+        "languages": list(languages),
+        "first": first,
+    }
+    return Call(documents.DESCRIBE, variables, lambda data: decode_description(data["graph"]))
+
+
 def neighbours(
     id_: str,
     /,
@@ -428,7 +519,7 @@ def neighbours(
             return None
         page = item["neighbours"]
         return Neighbours(
-            tuple(map(decode_neighbour, page["edges"])), page["totalCount"], _end_cursor(page)
+            tuple(map(decode_neighbour, page["edges"])), page["totalCount"], end_cursor(page)
         )
 
     variables = {
@@ -443,12 +534,6 @@ def neighbours(
         "details": details,
     }
     return Call(documents.NEIGHBOURS, variables, read)
-
-
-def _end_cursor(page: Mapping[str, Any]) -> str | None:
-    """Returns the cursor of the page after one; None after the last."""
-    info = page["pageInfo"]
-    return info["endCursor"] if info["hasNextPage"] else None
 
 
 def search(
@@ -510,7 +595,7 @@ def view_diff(
         return ViewChanges(
             tuple(decode_view_change(edge["node"]) for edge in page["edges"]),
             page["totalCount"],
-            _end_cursor(page),
+            end_cursor(page),
         )
 
     variables = {"reference": reference, "graph": graph, "first": first, "after": after}

@@ -101,10 +101,13 @@ class Client(_ClientBase):
 
     graphs = blocking(calls.graphs)
     graph = blocking(calls.graph)
+    describe = blocking(calls.describe)
     delete_graph = blocking(calls.delete_graph)
 
     items = blocking(calls.items)
     statements = blocking(calls.statements)
+    statement_page = blocking(calls.statement_page)
+    relations = blocking(calls.relations)
     neighbours = blocking(calls.neighbours)
     search = blocking(calls.search)
     neighbourhood = blocking(calls.neighbourhood)
@@ -158,10 +161,13 @@ class AsyncClient(_ClientBase):
 
     graphs = awaiting(calls.graphs)
     graph = awaiting(calls.graph)
+    describe = awaiting(calls.describe)
     delete_graph = awaiting(calls.delete_graph)
 
     items = awaiting(calls.items)
     statements = awaiting(calls.statements)
+    statement_page = awaiting(calls.statement_page)
+    relations = awaiting(calls.relations)
     neighbours = awaiting(calls.neighbours)
     search = awaiting(calls.search)
     neighbourhood = awaiting(calls.neighbourhood)

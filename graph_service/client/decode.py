@@ -9,12 +9,18 @@ import orjson
 
 from graph_service.client.errors import error_of
 from graph_service.client.types import (
+    ClassDescription,
     ClientComparison,
     ClientViewChange,
     FoundItem,
+    GraphDescription,
     Item,
+    ItemRelation,
+    ItemRelations,
     ItemStatement,
+    ItemStatements,
     Neighbour,
+    RelationDescription,
 )
 from graph_service.errors import GraphServiceError
 from graph_service.model.answer import AnswerKind, ConstraintKind, ReadConstraint
@@ -121,7 +127,7 @@ def decode_triple(subject: Json, data: Json, stands_for: Sequence[str] = (), /) 
     return Triple(
         statement_id=data["statementId"],
         head=_ref(subject),
-        relation=RelationRef(data["property"]["propertyId"], data["property"]["label"]),
+        relation=_relation(data["property"]),
         value=decode_value(data["value"]),
         value_label=data["valueText"],
         rank=Rank[data["rank"]],
@@ -194,6 +200,10 @@ def _answer(data: Json) -> Answer:
 
 def _ref(data: Json) -> EntityRef:
     return EntityRef(data["itemId"], data["label"], data.get("description"))
+
+
+def _relation(data: Json) -> RelationRef:
+    return RelationRef(data["propertyId"], data["label"])
 
 
 def _spec(data: Json | None) -> str | None:
@@ -363,6 +373,62 @@ def decode_hit(edge: Json, /) -> FoundItem:
 def decode_item_statement(subject: Json, edge: Json, /) -> ItemStatement:
     """Returns a statement of an item."""
     return ItemStatement(decode_triple(subject, edge["node"]), _change(subject, edge["change"]))
+
+
+def decode_item_statements(item: Json, /) -> ItemStatements:
+    """Returns a page of the statements of an item."""
+    page = item["statements"]
+    edges = page["edges"]
+    return ItemStatements(
+        item=_ref(item),
+        statements=tuple(decode_item_statement(edge["node"]["subject"], edge) for edge in edges),
+        cursors=tuple(edge["cursor"] for edge in edges),
+        total=page["totalCount"],
+        next=end_cursor(page),
+    )
+
+
+def decode_item_relations(item: Json, /) -> ItemRelations:
+    """Returns a page of the relations of an item."""
+    page = item["relations"]
+    edges = page["edges"]
+    return ItemRelations(
+        item=_ref(item),
+        relations=tuple(
+            ItemRelation(_relation(edge["node"]), edge["direction"] == "OUTGOING", edge["count"])
+            for edge in edges
+        ),
+        cursors=tuple(edge["cursor"] for edge in edges),
+        total=page["totalCount"],
+        next=end_cursor(page),
+    )
+
+
+def decode_description(graph: Json, /) -> GraphDescription:
+    """Returns what a graph is about."""
+    return GraphDescription(
+        info=decode_graph(graph),
+        classes=tuple(
+            ClassDescription(_ref(edge["node"]), edge["count"], tuple(map(_ref, edge["examples"])))
+            for edge in graph["classes"]["edges"]
+        ),
+        class_count=graph["classes"]["totalCount"],
+        relations=tuple(
+            RelationDescription(
+                _relation(edge["node"]),
+                edge["count"],
+                edge["example"] and decode_triple(edge["example"]["subject"], edge["example"]),
+            )
+            for edge in graph["relations"]["edges"]
+        ),
+    )
+
+
+def end_cursor(page: Json, /) -> str | None:
+    """Returns the cursor of the page after one; None after the last."""
+    info = page["pageInfo"]
+    cursor: str | None = info["endCursor"] if info["hasNextPage"] else None
+    return cursor
 
 
 def decode_neighbour(edge: Json, /) -> Neighbour:

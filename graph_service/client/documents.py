@@ -264,6 +264,34 @@ GRAPH = (
     "query Graph($name: String) { graph(name: $name) { ...GraphFields } }" + GRAPH_FIELDS + NAMED
 )
 
+DESCRIBE = (
+    """
+query Describe(
+  $name: String, $view: ViewRefInput, $languages: [String!], $first: Int!,
+  $details: Boolean! = false
+) {
+  graph(name: $name) {
+    ...GraphFields
+    classes(view: $view, languageCodes: $languages, first: $first) {
+      totalCount
+      edges { node { itemId label } count examples { itemId label } }
+    }
+    relations(view: $view, languageCodes: $languages, first: $first) {
+      edges {
+        node { propertyId label }
+        count
+        example { ...Statement subject { itemId label } }
+      }
+    }
+  }
+}
+"""
+    + GRAPH_FIELDS
+    + NAMED
+    + VALUE
+    + STATEMENT
+)
+
 ITEMS = """
 query Items($ids: [ID!]!, $graph: String, $language: String) {
   items(itemIds: $ids, graph: $graph) {
@@ -298,6 +326,52 @@ query ItemStatements(
     + STATEMENT
     + CHANGE
 )
+
+STATEMENT_PAGE = (
+    """
+query StatementPage(
+  $id: ID!, $graph: String, $view: ViewRefInput, $properties: [ID!], $languages: [String!],
+  $direction: Direction, $first: Int!, $after: String, $details: Boolean! = false
+) {
+  item(itemId: $id, graph: $graph, languageCodes: $languages) {
+    itemId
+    label
+    statements(
+      direction: $direction, propertyIds: $properties, view: $view, first: $first, after: $after
+    ) {
+      totalCount
+      pageInfo { hasNextPage endCursor }
+      edges {
+        cursor
+        node { ...Statement subject { itemId label } }
+        change { ...Change }
+      }
+    }
+  }
+}
+"""
+    + VALUE
+    + STATEMENT
+    + CHANGE
+)
+
+ITEM_RELATIONS = """
+query ItemRelations(
+  $id: ID!, $graph: String, $view: ViewRefInput, $languages: [String!], $direction: Direction,
+  $first: Int!, $after: String
+) {
+  item(itemId: $id, graph: $graph, languageCodes: $languages) {
+    itemId
+    label
+    description
+    relations(direction: $direction, view: $view, first: $first, after: $after) {
+      totalCount
+      pageInfo { hasNextPage endCursor }
+      edges { cursor node { propertyId label } direction count }
+    }
+  }
+}
+"""
 
 NEIGHBOURS = (
     """
@@ -512,6 +586,9 @@ DOCUMENTS = {
     "graph": GRAPH,
     "items": ITEMS,
     "item_statements": ITEM_STATEMENTS,
+    "statement_page": STATEMENT_PAGE,
+    "item_relations": ITEM_RELATIONS,
+    "describe": DESCRIBE,
     "neighbours": NEIGHBOURS,
     "search": SEARCH,
     "views": VIEWS,

@@ -17,6 +17,8 @@ from graph_service.model.values import EntityValue, stored_value
 from graph_service.service.comparison import ShownStatement
 from graph_service.service.lookup import edges_from
 
+_LAST = 2**63 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
@@ -24,7 +26,8 @@ class PageRequest:
 
     Attributes:
         first: How many at most.
-        after: Number of the last edge of the page before; None for the first page.
+        after: Number of the last edge of the page before; None for the first page. Of a page that
+            is read from the store, ``StatementPage.numbers`` of its last statement.
         relation_ids: Statements of these relations only; all where it is empty.
         outgoing, incoming: Whether the entity may be the head, and the value.
     """
@@ -42,7 +45,7 @@ class StatementPage:
 
     Attributes:
         items: The statements; of those that the view made ``edge.change`` says what they were.
-        numbers: The number of each one's edge.
+        numbers: The number of each one's edge, or what ``stored_page`` orders by.
         total: How many statements there are on all pages.
         has_next: Whether others come after these.
         view_id, view_spec: The view that was asked for; None for the base.
@@ -67,7 +70,8 @@ def cut_page(edges: Int64, /, *, first: int, after: int | None) -> tuple[Int64, 
     >>> cut_page(np.array([2, 5, 9]), first=1, after=3)
     (array([5]), True)
     """
-    start = 0 if after is None else int(np.searchsorted(edges, after, side="right"))
+    # A place in a page of the store may be larger than any number of an edge.
+    start = 0 if after is None else int(np.searchsorted(edges, min(after, _LAST), side="right"))
     return edges[start : start + first], start + first < len(edges)
 
 

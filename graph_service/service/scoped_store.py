@@ -17,6 +17,7 @@ from graph_service.errors import GraphNotFoundError, InputError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.limits import Deadline
+from graph_service.model.overview import Overview
 from graph_service.model.passage import Passage
 from graph_service.model.result import SearchHit
 from graph_service.model.statement import Entity, Rank, Statement
@@ -161,16 +162,52 @@ class ScopedStore:
     def statements_of(
         self,
         edition: str,
-        head: str,
+        entity: str,
         /,
         *,
+        incoming: bool = False,
         relation_ids: Sequence[str] = (),
+        entities_only: bool = False,
+        after: int | None = None,
         limit: int = 1000,
+        deadline: Deadline | None = None,
     ) -> list[Statement]:
-        """Returns the statements of a head; see ``GraphReader.statements_of``."""
+        """Returns the statements at an entity; see ``GraphReader.statements_of``."""
         return self._store.statements_of(
-            self._of_seen(edition), head, relation_ids=relation_ids, limit=limit
+            self._of_seen(edition),
+            entity,
+            incoming=incoming,
+            relation_ids=relation_ids,
+            entities_only=entities_only,
+            after=after,
+            limit=limit,
+            deadline=deadline,
         )
+
+    def relation_counts(
+        self,
+        edition: str,
+        entity: str,
+        /,
+        *,
+        incoming: bool = False,
+        entities_only: bool = False,
+        loops: bool = True,
+        deadline: Deadline | None = None,
+    ) -> dict[str, int]:
+        """Counts the statements at an entity; see ``GraphReader.relation_counts``."""
+        return self._store.relation_counts(
+            self._of_seen(edition),
+            entity,
+            incoming=incoming,
+            entities_only=entities_only,
+            loops=loops,
+            deadline=deadline,
+        )
+
+    def overview(self, edition: str, /, *, deadline: Deadline | None = None) -> Overview:
+        """Returns what an edition is about; see ``GraphReader.overview``."""
+        return self._store.overview(self._of_seen(edition), deadline=deadline)
 
     def neighbourhood(
         self,

@@ -16,7 +16,7 @@ import numpy as np
 from graph_service.artifacts.candidate_scorers import CandidateScorerStore
 from graph_service.artifacts.rankers import RankerStore
 from graph_service.artifacts.view_jobs import ViewJobs
-from graph_service.artifacts.views import ViewStore
+from graph_service.artifacts.views import AppliedView, ViewStore
 from graph_service.byte_budget import ByteBudget, Lookups
 from graph_service.embed import Vectors
 from graph_service.errors import InputError
@@ -42,6 +42,16 @@ from graph_service.service.comparison import (
     ShownStatement,
     base_id,
     compared,
+)
+from graph_service.service.counting import (
+    GraphAbout,
+    Overviews,
+    RelationCount,
+    count_relations,
+    in_order,
+    shown_statements,
+    stored_page,
+    stored_relation_counts,
 )
 from graph_service.service.draws import Draws
 from graph_service.service.graphs import Graphs, KeptArrays
@@ -138,6 +148,7 @@ class Service:
             self._graphs,
             PassageSearch(store, vectors=lambda: self.vectors, memory=self.memory),
         )
+        self._overviews = Overviews(memory=self.memory)
         self._vectors_lock = Lock()
         self._scoped: OrderedDict[frozenset[str], Service] = OrderedDict()
         self._scoped_lock = Lock()
@@ -355,32 +366,146 @@ class Service:
         """
         self._graphs.check_limit(page.first, argument="first")
         check_languages(languages)
-        base = self._graphs.open(graph)
-        if view is not None:
-            require_base(base.info)
-        laid = self._view_store.apply(base.arrays, view, deadline=self._graphs.deadline())
+        info = self.graph(graph)
+        if view is None and self._is_read_from_store(info):
+            ids = [read_id(id_, argument="relation_ids") for id_ in page.relation_ids]
+            entity = self._moved(entity_id, info)
+            return stored_page(
+                self.store,
+                info,
+                entity,
+                replace(page, relation_ids=ids),
+                languages=languages,
+                entities_only=entities_only,
+                deadline=self._graphs.deadline(),
+            )
+        arrays, laid = self._laid(info, view)
         overlay = laid.overlay if laid else None
-        found = self.entities([entity_id], graph=base.info.name, argument="entity_id").found
-        node = base.arrays.find_node(found[entity_id].id) if found else None
+        node = arrays.find_node(self._moved(entity_id, info))
         if node is None:
             return StatementPage((), (), 0, False)
-        edges = edges_of(base.arrays, overlay, node, page)
+        edges = edges_of(arrays, overlay, node, page)
         if page.relation_ids:
-            wanted = find_relations(base.arrays, overlay, page.relation_ids)
-            edges = edges[np.isin(relations_of(base.arrays, overlay, edges), wanted)]
+            wanted = find_relations(arrays, overlay, page.relation_ids)
+            edges = edges[np.isin(relations_of(arrays, overlay, edges), wanted)]
         if entities_only:
-            edges = between_entities(base.arrays, overlay, edges)
+            edges = between_entities(arrays, overlay, edges)
         chosen, has_next = cut_page(edges, first=page.first, after=page.after)
-        named = laid.graph_of(base.arrays) if laid else base.arrays
-        shown = TripleRenderer(named, overlay, languages).show(chosen.tolist())
+        shown = self._renderer(arrays, laid, languages).show(chosen.tolist())
         return StatementPage(
-            items=tuple(self._with_statements(base.info, list(shown.values()))),
+            items=tuple(self._with_statements(info, list(shown.values()))),
             numbers=tuple(shown),
             total=len(edges),
             has_next=has_next,
             view_id=laid.id if laid else None,
             view_spec=laid.spec.to_json() if laid else None,
         )
+
+    def relation_counts(
+        self,
+        entity_id: str,
+        /,
+        *,
+        outgoing: bool = True,
+        incoming: bool = True,
+        graph: str | None = None,
+        view: ViewRef | None = None,
+        languages: Sequence[str] = ("en",),
+    ) -> list[RelationCount]:
+        """Returns how many statements of each relation an entity is an end of, the most first.
+
+        Statements of every rank count, those between the entity and itself at both ends. There
+        are none where the graph lacks the entity.
+
+        Args:
+            entity_id: As ``entities`` takes it.
+            outgoing: Whether to count the statements that have it as their head.
+            incoming: Whether to count those that have it as their value.
+            graph: Name of the graph.
+            view: The view; None for the base.
+            languages: Of labels, best first.
+        """
+        check_languages(languages)
+        info = self.graph(graph)
+        entity = self._moved(entity_id, info)
+        deadline = self._graphs.deadline()
+        ways = [way for way, is_wanted in ((True, outgoing), (False, incoming)) if is_wanted]
+        counts: list[RelationCount] = []
+        if view is None and self._is_read_from_store(info):
+            for way in ways:
+                counts += stored_relation_counts(
+                    self.store, info, entity, outgoing=way, deadline=deadline
+                )
+            return in_order(counts)
+        arrays, laid = self._laid(info, view)
+        overlay = laid.overlay if laid else None
+        renderer = self._renderer(arrays, laid, languages)
+        node = arrays.find_node(entity)
+        if node is not None:
+            for way in ways:
+                counts += count_relations(arrays, overlay, node, outgoing=way, renderer=renderer)
+        return in_order(counts)
+
+    def about(self, *, graph: str | None = None, view: ViewRef | None = None) -> GraphAbout:
+        """Returns how often a graph or a view uses each relation, and the sizes of its classes."""
+        info = self.graph(graph)
+        if view is None and self._is_read_from_store(info):
+            overviews, deadline = self._overviews, self._graphs.deadline()
+            return GraphAbout(overviews.of_store(self.store, info, deadline))
+        arrays, laid = self._laid(info, view)
+        if laid is None:
+            return GraphAbout(self._overviews.of_arrays(arrays, None))
+        overview = self._overviews.of_arrays(arrays, laid.overlay)
+        return GraphAbout(overview, laid.id, laid.spec.to_json())
+
+    def triples(
+        self,
+        statement_ids: Sequence[str],
+        /,
+        *,
+        graph: str | None = None,
+        view: ViewRef | None = None,
+        languages: Sequence[str] = ("en",),
+    ) -> dict[str, ShownEdge]:
+        """Returns statements of a graph or of a view with labels, by id; unknown ones are absent."""
+        check_languages(languages)
+        info = self.graph(graph)
+        if view is None and self._is_read_from_store(info):
+            known = self.store.statements(info.edition, statement_ids)
+            return shown_statements(self.store, info, list(known.values()), languages)
+        arrays, laid = self._laid(info, view)
+        edges = [
+            arrays.find_edge(id_) if laid is None else find_edge(arrays, laid.overlay, id_)
+            for id_ in statement_ids
+        ]
+        shown = self._renderer(arrays, laid, languages).show(
+            edge for edge in edges if edge is not None
+        )
+        return {edge.triple.statement_id: edge for edge in shown.values()}
+
+    def _is_read_from_store(self, info: GraphInfo) -> bool:
+        """Returns whether a graph is too large to be opened as arrays."""
+        return info.counts.statements > self.settings.snapshot_edges
+
+    def _moved(self, entity_id: str, info: GraphInfo) -> str:
+        """Returns the id of an entity as the graph has it, redirects followed."""
+        found = self.entities([entity_id], graph=info.name, argument="entity_id").found
+        return found[entity_id].id if found else read_id(entity_id, argument="entity_id")
+
+    def _laid(
+        self, info: GraphInfo, view: ViewRef | None
+    ) -> tuple[KnowledgeGraph, AppliedView | None]:
+        if view is not None:
+            require_base(info)
+        arrays = self.arrays(info)
+        return arrays, self._view_store.apply(arrays, view, deadline=self._graphs.deadline())
+
+    def _renderer(
+        self, arrays: KnowledgeGraph, laid: AppliedView | None, languages: Sequence[str]
+    ) -> TripleRenderer:
+        if laid is None:
+            return TripleRenderer(arrays, None, languages)
+        return TripleRenderer(laid.graph_of(arrays), laid.overlay, languages)
 
     def statement(
         self,
@@ -392,18 +517,10 @@ class Service:
         languages: Sequence[str] = ("en",),
     ) -> ShownStatement | None:
         """Returns a statement of a graph or of a view by its id; None if there is none."""
-        check_languages(languages)
-        base = self._graphs.open(graph)
-        laid = self._view_store.apply(base.arrays, view, deadline=self._graphs.deadline())
-        edge = base.arrays.find_edge(statement_id)
-        if laid is not None:
-            edge = find_edge(base.arrays, laid.overlay, statement_id)
-        if edge is None:
+        shown = self.triples([statement_id], graph=graph, view=view, languages=languages)
+        if not shown:
             return None
-        overlay = laid.overlay if laid else None
-        named = laid.graph_of(base.arrays) if laid else base.arrays
-        shown = TripleRenderer(named, overlay, languages).show([edge])
-        return self._with_statements(base.info, list(shown.values()))[0]
+        return self._with_statements(self.graph(graph), list(shown.values()))[0]
 
     def _with_statements(self, info: GraphInfo, shown: Sequence[ShownEdge]) -> list[ShownStatement]:
         base_ids = [base_id(edge) for edge in shown]
@@ -464,7 +581,7 @@ class Service:
         self, info: GraphInfo, request: RetrieveRequest, watch: Stopwatch, deadline: Deadline
     ) -> GraphSlice:
         """Returns what a question is answered from: a snapshot, or a part that the store gives."""
-        if info.counts.statements > self.settings.snapshot_edges:
+        if self._is_read_from_store(info):
             if request.linking_accuracy is not None:
                 raise InputError(
                     f"linking_accuracy draws from all entities of a graph, and {info.name!r} has more "

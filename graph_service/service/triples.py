@@ -72,14 +72,19 @@ class TripleRenderer:
         return [node for node in nodes if node < self._graph.entity_count]
 
     def entity_id(self, node: int, /) -> str:
-        """Returns the id of an entity node."""
-        return self._graph.node_ids[node]
+        """Returns the id of an entity node; of a view's new ones too."""
+        if node < self._graph.node_count or self._overlay is None:
+            return self._graph.node_ids[node]
+        value = stored_value(self._overlay.new_nodes[node - self._graph.node_count])
+        assert isinstance(value, EntityValue)
+        return value.id
 
     def statement_ids(self, edges: Mapping[int, Sequence[int]], /) -> dict[int, tuple[str, ...]]:
         """Returns the statement ids of some lists of edges, by the same keys."""
-        return {key: tuple(map(self._statement_id, some)) for key, some in edges.items()}
+        return {key: tuple(map(self.statement_id, some)) for key, some in edges.items()}
 
-    def _statement_id(self, edge: int) -> str:
+    def statement_id(self, edge: int, /) -> str:
+        """Returns the statement id of an edge; of one that a view made too."""
         count = self._graph.edge_count
         if edge < count:
             return self._graph.statement_ids[edge]
@@ -141,7 +146,7 @@ class TripleRenderer:
         ranks: Sequence[int],
     ) -> list[Triple]:
         values = self._values(sorted(set(heads) | set(tails)))
-        relations = self._relations(sorted(set(rels)))
+        relations = self.relations(sorted(set(rels)))
         triples = []
         for id_, head, rel, tail, rank in zip(
             statement_ids, heads, rels, tails, ranks, strict=True
@@ -187,14 +192,15 @@ class TripleRenderer:
 
     def relation_label(self, rel: int, /) -> str:
         """Returns the label of a relation; a view's new ones too."""
-        return self._relations([rel])[rel].label
+        return self.relations([rel])[rel].label
 
     def label_of(self, id_: str, /) -> str:
         """Returns the label of an entity id, or what an entity without one is called."""
         node = self._graph.find_node(id_)
         return entity_name(id_) if node is None else self.entities([node])[0].label
 
-    def _relations(self, rels: Sequence[int]) -> dict[int, RelationRef]:
+    def relations(self, rels: Sequence[int], /) -> dict[int, RelationRef]:
+        """Returns relations with their labels, given by ascending numbers; a view's new ones too."""
         graph = self._graph
         known = [rel for rel in rels if rel < graph.relation_count]
         ids = graph.relation_ids.take(known)

@@ -21,6 +21,7 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.identity import Fingerprints
 from graph_service.model.limits import Cut, Deadline
+from graph_service.model.overview import Overview
 from graph_service.model.result import SearchHit
 from graph_service.model.statement import Entity, Rank, Statement
 from graph_service.store.passages import Passages
@@ -263,13 +264,56 @@ class GraphReader(Protocol):
     def statements_of(
         self,
         edition: str,
-        head: str,
+        entity: str,
         /,
         *,
+        incoming: bool = False,
         relation_ids: Sequence[str] = (),
+        entities_only: bool = False,
+        after: int | None = None,
         limit: int = 1000,
+        deadline: Deadline | None = None,
     ) -> list[Statement]:
-        """Returns the statements that have this head, in order of their keys."""
+        """Returns the statements that have an entity as their head, in order of their keys.
+
+        Args:
+            edition: The edition.
+            entity: Its id; redirects are not followed.
+            incoming: Whether to return those that have it as their value instead.
+            relation_ids: Of these relations only; of all where it is empty.
+            entities_only: Leaves out statements whose value is a literal.
+            after: Only statements of larger keys.
+            limit: How many at most. Of an entity's other statements no content is read.
+            deadline: Raises ``DeadlineError`` when past.
+        """
+
+    def relation_counts(
+        self,
+        edition: str,
+        entity: str,
+        /,
+        *,
+        incoming: bool = False,
+        entities_only: bool = False,
+        loops: bool = True,
+        deadline: Deadline | None = None,
+    ) -> dict[str, int]:
+        """Returns how many statements of each relation have an entity as their head, of any rank.
+
+        Args:
+            edition: The edition.
+            entity: Its id; redirects are not followed.
+            incoming: Whether to count those that have it as their value instead.
+            entities_only: Leaves out statements whose value is a literal.
+            loops: Whether statements count whose head is their value.
+            deadline: Raises ``DeadlineError`` when past.
+        """
+
+    def overview(self, edition: str, /, *, deadline: Deadline | None = None) -> Overview:
+        """Returns how often an edition uses each relation, and the sizes of its classes.
+
+        Goes through all statements.
+        """
 
     def neighbourhood(
         self,

@@ -24,7 +24,7 @@ _OF_EDITIONS = frozenset(
         *("snapshot", "mend_snapshot", "verify_snapshot"),
         *("scan_entities", "scan_edges", "scan_statements"),
         *("entities", "statements", "statements_of", "neighbourhood", "relations"),
-        *("same_entities", "relations_of", "search"),
+        *("same_entities", "relations_of", "relation_counts", "overview", "search"),
     )
 )
 """Reads of an edition: they give the same for ever, or nothing when the edition is gone."""

@@ -401,6 +401,8 @@ def store_calls(name: str, info: GraphInfo, number: int) -> dict[str, Callable[[
         "entities": lambda store: store.entities(edition, ["Q1"]),
         "statements": lambda store: store.statements(edition, ["Q1"]),
         "statements_of": lambda store: store.statements_of(edition, "Q1"),
+        "relation_counts": lambda store: store.relation_counts(edition, "Q1"),
+        "overview": lambda store: store.overview(edition),
         "neighbourhood": lambda store: store.neighbourhood(edition, ["Q1"]),
         "relations": lambda store: store.relations(edition),
         "same_entities": lambda store: store.same_entities(edition, ["Q1"]),

@@ -57,6 +57,16 @@ def cost_of(service: Service, document: str, variables: dict[str, Any] | None = 
             '{ items(itemIds: ["a", "b"]) { statements(first: 5) { nodes { valueText } } } }',
             2 * (LOOKUP + OBJECT + LOOKUP + OBJECT + 5 * OBJECT),
         ),
+        # The item, the connection, and five properties.
+        (
+            '{ item(itemId: "a") { relations(first: 5) { nodes { label } } } }',
+            2 * LOOKUP + 7 * OBJECT,
+        ),
+        # The graph, the connection, two edges, and three examples of each.
+        (
+            "{ graph { classes(first: 2) { edges { count examples { label } } } } }",
+            4 * LOOKUP + (4 + 2 * 3) * OBJECT,
+        ),
         ('{ triplets(input: {question: "q"}) { text } }', RETRIEVAL + OBJECT),
         ('{ triplets(input: {question: "q"}) { items { score } } }', RETRIEVAL + 11 * OBJECT),
         (

@@ -256,7 +256,7 @@ def test_a_cursor_belongs_to_one_list() -> None:
     for other in (Listing(("statements", "Q2"), "g@1"), Listing(("neighbours", "Q1"), "g@1")):
         with pytest.raises(InputError, match="not a cursor of this list"):
             other.place(listing.cursor("7"))
-    for place in ("-1", "x", "", "1.0", "٣", "9" * 19):
+    for place in ("-1", "x", "", "1.0", "٣", "9" * 20, str(2**64)):
         with pytest.raises(InputError, match="not a cursor of this list"):
             listing.number(listing.cursor(place))
 

@@ -221,6 +221,60 @@ def test_statements_are_read_back_whole(kinds_service: Service, kinds_url: str) 
     assert four_ways(kinds_service, kinds_url, "statements", "Q1") == ()
 
 
+def test_relations_of_an_item_lead_to_all_its_statements(demo_service: Service, url: str) -> None:
+    expected = demo_service.relation_counts(ARNOLD)
+    assert {one.outgoing for one in expected} == {True, False}
+    listed, after = [], None
+    while True:
+        page = four_ways(demo_service, url, "relations", ARNOLD, first=30, after=after)
+        listed += page.relations
+        after = page.next
+        assert page.total == len(expected)
+        assert page.item.label == "Arnold Schwarzenegger"
+        if after is None:
+            break
+    assert [(one.relation.id, one.relation.label, one.outgoing, one.count) for one in listed] == [
+        (one.relation_id, one.label, one.outgoing, one.count) for one in expected
+    ]
+    for one in listed:
+        given = {
+            "relation_ids": (one.relation.id,),
+            "direction": "outgoing" if one.outgoing else "incoming",
+        }
+        whole = four_ways(demo_service, url, "statement_page", ARNOLD, **given)
+        assert whole.total == len(whole.statements) == one.count
+        for item in whole.statements:
+            ends = (item.triple.head.id, getattr(item.triple.value, "id", None))
+            assert ends[not one.outgoing] == ARNOLD
+        first = four_ways(demo_service, url, "statement_page", ARNOLD, first=1, **given)
+        assert first.next == (first.cursors[0] if one.count > 1 else None)
+        rest = four_ways(
+            demo_service, url, "statement_page", ARNOLD, after=first.cursors[0], **given
+        )
+        assert first.statements + rest.statements == whole.statements
+    for method in ("relations", "statement_page"):
+        assert four_ways(demo_service, url, method, "Q0") is None
+    for page in (0, 1001):
+        with pytest.raises(InputError):
+            four_ways(demo_service, url, "relations", ARNOLD, first=page)
+
+
+def test_a_graph_is_described(kinds_service: Service, kinds_url: str) -> None:
+    about = kinds_service.about().overview
+    found = four_ways(kinds_service, kinds_url, "describe", first=4)
+    assert found.info == kinds_service.graph()
+    assert [(one.item.id, one.count) for one in found.classes] == [
+        (one.class_id, one.count) for one in about.classes[:4]
+    ]
+    assert found.class_count == len(about.classes)
+    for size in found.classes:
+        assert 1 <= len(size.examples) <= min(3, size.count)
+    assert [(one.relation.id, one.count, one.example.statement_id) for one in found.relations] == [
+        (one.relation_id, one.count, one.example_id) for one in about.relations[:4]
+    ]
+    assert all(one.example.relation == one.relation for one in found.relations)
+
+
 def test_items_search_graphs_and_neighbourhood(
     kinds_service: Service, kinds_url: str, demo_service: Service, url: str
 ) -> None:

@@ -23,6 +23,7 @@ from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.identity import check_text, key64
 from graph_service.model.limits import Deadline
+from graph_service.model.overview import Overview
 from graph_service.model.result import SearchHit
 from graph_service.model.statement import Entity, Rank, Statement
 from graph_service.store.decoding import decodes, decoding
@@ -40,6 +41,7 @@ from graph_service.store.names import (
     now_text,
     require_graph_name,
 )
+from graph_service.store.neo4j.browse import count_relations, read_overview, read_statements
 from graph_service.store.neo4j.driver import (
     CONNECT_TIMEOUT_S,
     LOAD_RETRY_S,
@@ -249,31 +251,69 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
     def statements_of(
         self,
         edition: str,
-        head: str,
+        entity: str,
         /,
         *,
+        incoming: bool = False,
         relation_ids: Sequence[str] = (),
+        entities_only: bool = False,
+        after: int | None = None,
         limit: int = 1000,
+        deadline: Deadline | None = None,
     ) -> list[Statement]:
-        """Returns the statements that have this head; see ``GraphReader.statements_of``."""
+        """Returns the statements at an entity; see ``GraphReader.statements_of``."""
         if limit < 0:
             raise InputError(f"limit must be at least 0, got {limit}", argument="limit")
-
-        def read(tx: neo4j.Transaction) -> list[Statement]:
-            rows = rows_of(
+        return self._read(
+            edition,
+            lambda tx: read_statements(
                 tx,
-                f"""MATCH (a:Entity {{key: $head}})-[r]->(b)
-                WHERE $relations IS NULL OR r.relation IN $relations
-                WITH a, r, b ORDER BY r.key LIMIT $limit RETURN {STATEMENT_COLUMNS}""",
-                {
-                    "head": f"{edition}:{hex_key(key64(head))}",
-                    "relations": list(relation_ids) or None,
-                    "limit": limit,
-                },
-            )
-            return [statement_of_row(row) for row in rows]
+                edition,
+                entity,
+                incoming=incoming,
+                relation_ids=relation_ids,
+                entities_only=entities_only,
+                after=after,
+                limit=limit,
+            ),
+            deadline=deadline,
+            what="reading statements",
+        )
 
-        return self._read(edition, read, what="reading statements")
+    def relation_counts(
+        self,
+        edition: str,
+        entity: str,
+        /,
+        *,
+        incoming: bool = False,
+        entities_only: bool = False,
+        loops: bool = True,
+        deadline: Deadline | None = None,
+    ) -> dict[str, int]:
+        """Counts the statements at an entity; see ``GraphReader.relation_counts``."""
+        return self._read(
+            edition,
+            lambda tx: count_relations(
+                tx,
+                edition,
+                entity,
+                incoming=incoming,
+                entities_only=entities_only,
+                loops=loops,
+            ),
+            deadline=deadline,
+            what="counting statements",
+        )
+
+    def overview(self, edition: str, /, *, deadline: Deadline | None = None) -> Overview:
+        """Returns what an edition is about; see ``GraphReader.overview``."""
+        return self._read(
+            edition,
+            lambda tx: read_overview(tx, edition),
+            deadline=deadline,
+            what="reading what a graph is about",
+        )
 
     def neighbourhood(
         self,

@@ -267,9 +267,12 @@ ENTITY_INDEX = "CREATE UNIQUE INDEX IF NOT EXISTS entities_key_$n ON entities_$n
 DOCUMENT_INDEX = """CREATE INDEX IF NOT EXISTS documents_key_$n
     ON documents_$n (key, first_row, oldest_row)"""
 KEY_INDEX = "CREATE INDEX IF NOT EXISTS statements_key_$n ON statements_$n (key)"
-HEAD_INDEX = "CREATE INDEX IF NOT EXISTS statements_head_$n ON statements_$n (head, key)"
-TAIL_INDEX = """CREATE INDEX IF NOT EXISTS statements_tail_$n ON statements_$n (tail, key)
-    WHERE tail IS NOT NULL"""
+# The relation is there so that the statements of one relation are found, and those of each are
+# counted, without reading the others' rows. Editions of before have indexes without it.
+HEAD_INDEX = """CREATE INDEX IF NOT EXISTS statements_head_$n
+    ON statements_$n (head, key, relation)"""
+TAIL_INDEX = """CREATE INDEX IF NOT EXISTS statements_tail_$n
+    ON statements_$n (tail, key, relation) WHERE tail IS NOT NULL"""
 
 LOAD_DROPS = (
     "DROP TABLE IF EXISTS batches_$n",

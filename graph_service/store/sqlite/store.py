@@ -22,6 +22,7 @@ from graph_service.model.graph import RANKS, KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
 from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
+from graph_service.model.overview import Overview
 from graph_service.model.result import SearchHit
 from graph_service.model.statement import (
     Entity,
@@ -56,6 +57,7 @@ from graph_service.store.snapshot.build import (
 )
 from graph_service.store.snapshot.cache import DEFAULT_CACHE_BYTES, SnapshotCache
 from graph_service.store.sqlite.backup import back_up
+from graph_service.store.sqlite.browse import count_relations, read_overview
 from graph_service.store.sqlite.database import Database, mapping_errors
 from graph_service.store.sqlite.frozen import FrozenDatabase, is_frozen
 from graph_service.store.sqlite.inspect import inspect_edition, inspect_file
@@ -217,26 +219,65 @@ class SqliteStore(CachedStore[SqlitePassages]):
     def statements_of(
         self,
         edition: str,
-        head: str,
+        entity: str,
         /,
         *,
+        incoming: bool = False,
         relation_ids: Sequence[str] = (),
+        entities_only: bool = False,
+        after: int | None = None,
         limit: int = 1000,
+        deadline: Deadline | None = None,
     ) -> list[Statement]:
-        """Returns the statements that have this head; see ``GraphReader.statements_of``."""
+        """Returns the statements at an entity; see ``GraphReader.statements_of``."""
         if limit < 0:
             raise InputError(f"limit must be at least 0, got {limit}", argument="limit")
         number = self._edition(edition)
-        template = _STATEMENT_ROWS + "WHERE s.head = ? "
-        values: list[object] = [key64(head)]
+        template = _STATEMENT_ROWS + f"WHERE s.{'tail' if incoming else 'head'} = ? "
+        values: list[object] = [key64(entity)]
+        if after is not None:
+            template += "AND s.key > ? "
+            values.append(after)
         if relation_ids:
-            template += "AND r.key IN (SELECT value FROM json_each(?)) "
+            template += """AND s.relation IN (SELECT number FROM relations_$n
+                WHERE key IN (SELECT value FROM json_each(?))) """
             values.append(_keys(relation_ids))
-        with self._database.reading() as connection:
+        if entities_only:
+            template += "AND s.tail IS NOT NULL "
+        with self._database.reading(deadline) as connection:
             rows = connection.execute(
                 of_edition(template + "ORDER BY s.key LIMIT ?", number), (*values, limit)
             ).fetchall()
         return [statement_of_row(row) for row in rows]
+
+    def relation_counts(
+        self,
+        edition: str,
+        entity: str,
+        /,
+        *,
+        incoming: bool = False,
+        entities_only: bool = False,
+        loops: bool = True,
+        deadline: Deadline | None = None,
+    ) -> dict[str, int]:
+        """Counts the statements at an entity; see ``GraphReader.relation_counts``."""
+        number = self._edition(edition)
+        with self._database.reading(deadline) as connection, decoding("relations"):
+            return count_relations(
+                connection,
+                number,
+                key64(entity),
+                incoming=incoming,
+                entities_only=entities_only,
+                loops=loops,
+            )
+
+    def overview(self, edition: str, /, *, deadline: Deadline | None = None) -> Overview:
+        """Returns what an edition is about; see ``GraphReader.overview``."""
+        number = self._edition(edition)
+        with self._database.reading(deadline) as connection, decoding("relations"):
+            return read_overview(connection, number)
 
     def neighbourhood(
         self,
