@@ -113,6 +113,9 @@ class RejectsFile:
             self._file.seek(self._size)
             self._file.truncate()
         except OSError as error:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
             raise InputError(
                 f"{self.path} can't be written ({error.strerror or error}), and that is where "
                 "pieces of the source go that can't be read; name another place for them",

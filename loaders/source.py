@@ -249,9 +249,13 @@ def open_source(path: str | Path, /, *, limits: SourceLimits | None = None) -> B
             "folder of files, or - for standard input",
             argument="source",
         ) from error
-    return ByteSource(
-        cast(BinaryIO, raw), name=str(path), total_bytes=total, limits=limits, close=True
-    )
+    try:
+        return ByteSource(
+            cast(BinaryIO, raw), name=str(path), total_bytes=total, limits=limits, close=True
+        )
+    except BaseException:
+        raw.close()
+        raise
 
 
 @dataclass(frozen=True, slots=True)

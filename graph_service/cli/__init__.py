@@ -108,6 +108,8 @@ def _mapped(error: Exception) -> GraphServiceError | None:
             return SetupError(str(error), hint="Name another file, or mend the links.")
         case ValueError() if "null byte" in str(error) or "null character" in str(error):
             return InputError("the name of a file has a NUL byte, which no file name can have")
+        case ValueError() if "has an empty name" in str(error):
+            return InputError("the name of a file is empty")
     return None
 
 
