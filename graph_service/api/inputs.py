@@ -188,7 +188,10 @@ class CreateViewInput:
 
     graph: str = strawberry.field(description="The name of the graph.")
     spec: ViewSpecInput = strawberry.field(description="What the view is to be.")
-    name: str | None = strawberry.field(default=None, description="A name of your choice.")
+    name: str | None = strawberry.field(
+        default=None,
+        description="A name of your choice, that no other view of the graph as it is has.",
+    )
     note: str = strawberry.field(default="", description="Anything worth remembering.")
     wait: bool = strawberry.field(
         default=True,
@@ -203,6 +206,22 @@ class CancelJobInput:
     reference: str = strawberry.field(description="The view's viewId or name.")
     graph: str | None = strawberry.field(
         default=None, description="The name of its graph; may be left out if there is one."
+    )
+
+
+@strawberry.input(description="A stored view that gets another name or note.")
+class UpdateViewInput:
+    """A stored view that gets another name or note."""
+
+    reference: str = strawberry.field(description="The view's viewId or name.")
+    graph: str | None = strawberry.field(
+        default=None, description="The name of its graph; may be left out if there is one."
+    )
+    name: str | None = strawberry.field(
+        default=None, description="The new name; null leaves the one that it has."
+    )
+    note: str | None = strawberry.field(
+        default=None, description="The new note; null leaves the one that it has."
     )
 
 

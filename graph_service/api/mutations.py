@@ -15,6 +15,7 @@ from graph_service.api.inputs import (
     DeleteGraphInput,
     DeletePassagesInput,
     DeleteViewInput,
+    UpdateViewInput,
     to_spec,
 )
 from graph_service.api.items import Context
@@ -29,6 +30,17 @@ class CreateViewPayload:
     """What createView came to."""
 
     view: ViewType = strawberry.field(description="The view, made or under way.")
+    reused: bool = strawberry.field(
+        description="Whether a view of this specification was there already. It keeps the name "
+        "and note that it was given first; updateView changes them."
+    )
+
+
+@strawberry.type(description="What updateView came to.")
+class UpdateViewPayload:
+    """What updateView came to."""
+
+    view: ViewType = strawberry.field(description="The view as it is now.")
 
 
 @strawberry.type(description="What cancelJob came to.")
@@ -84,7 +96,23 @@ class Mutation:
             note=input.note,
             wait=input.wait,
         )
-        return CreateViewPayload(view=view_type(view))
+        return CreateViewPayload(view=view_type(view), reused=view.reused)
+
+    @strawberry.mutation(description="Gives a stored view another name or note.")
+    def update_view(
+        self,
+        info: Context,
+        input: Annotated[
+            UpdateViewInput, strawberry.argument(description="Which view, and what it gets.")
+        ],
+    ) -> UpdateViewPayload | None:
+        """Gives a view another name or note."""
+        _allow(info.context, Scope.WRITE)
+        with _view_is_reference():
+            view = info.context.service.views.update(
+                input.reference, graph=input.graph, name=input.name, note=input.note
+            )
+        return UpdateViewPayload(view=view_type(view))
 
     @strawberry.mutation(description="Cancels the making of a view; one that is done stays.")
     def cancel_job(

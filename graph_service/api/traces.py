@@ -47,6 +47,7 @@ STORE_CALLS = (
     "neighbourhood",
     "relations",
     "relations_of",
+    "replace_record",
     "same_entities",
     "save_record",
     "search",

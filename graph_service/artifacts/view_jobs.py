@@ -74,7 +74,7 @@ class _Job:
 
     def _say(self, progress: float) -> None:
         self._progress, self._beaten = progress, time.monotonic()
-        if self._cancelled.is_set() or not self._views.update(self._view, progress=progress):
+        if self._cancelled.is_set() or not self._views.advance(self._view, progress=progress):
             raise _Cancelled
 
     def _run(self) -> None:
@@ -92,16 +92,16 @@ class _Job:
             finally:
                 self._turns.release()
         except _Cancelled:
-            self._views.update(view, state=ViewState.CANCELLED)
+            self._views.advance(view, state=ViewState.CANCELLED)
         except GraphServiceError as error:
             # Clients read it: where the store is stays in the log.
             if error.about_server:
                 _log.warning("making view %s has failed: %s", view.id, error)
             said = error.about_server or str(error)
-            self._views.update(view, state=ViewState.FAILED, error=said)
+            self._views.advance(view, state=ViewState.FAILED, error=said)
         except Exception:
             _log.exception("making view %s has failed", view.id)
-            self._views.update(
+            self._views.advance(
                 view, state=ViewState.FAILED, error="an internal error; the log says which"
             )
 
@@ -143,11 +143,9 @@ class ViewJobs:
         Raises:
             InputError: As ``ViewStore.create``.
         """
-        spec = self._views.resolve(spec, graph=graph, edges=edges)
-        known = self._views.known(graph, spec, edges=edges, name=name, note=note)
-        if known is not None and known.state in (ViewState.DONE, ViewState.RUNNING):
-            return known
-        begun = self._views.begin(graph, spec, edges=edges, name=name, note=note)
+        begun, begins = self._views.begin(graph, spec, edges=edges, name=name, note=note)
+        if not begins:
+            return begun
         job = _Job(self._views, begun, arrays)
         with self._lock:
             self._jobs = {id_: one for id_, one in self._jobs.items() if one.thread.is_alive()}
@@ -167,7 +165,7 @@ class ViewJobs:
         if job is not None:
             job.cancel()
         if view.state is ViewState.RUNNING:
-            self._views.update(view, state=ViewState.CANCELLED)
+            self._views.advance(view, state=ViewState.CANCELLED)
         return self._views.get(graph, view.id, edges=edges)
 
     def count(self) -> int:

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from graph_service.artifacts.pruned import pruned_edges
 from graph_service.artifacts.scorers import ScorerStore
+from graph_service.artifacts.view_records import (
+    KIND,
+    ViewRecords,
+    deleted_meanwhile,
+    now_iso,
+    record_key,
+)
 from graph_service.byte_budget import ByteBudget, ByteCache, held_bytes
-from graph_service.errors import InputError, ViewNotFoundError, ViewStaleError
+from graph_service.errors import InputError, ViewStaleError
 from graph_service.model.graph import KnowledgeGraph, Numbers, require_node
 from graph_service.model.limits import Deadline
 from graph_service.model.overlay import Overlay
 from graph_service.model.request import ViewRef
-from graph_service.model.serialise import from_plain, to_plain
+from graph_service.model.serialise import to_plain
 from graph_service.model.statement import Entity
 from graph_service.model.stored_view import Deviation, StoredView, ViewReport, ViewState
 from graph_service.model.view_delta import ViewDelta
 from graph_service.model.view_spec import Method, Scope, ViewSpec
 from graph_service.retrieve.region.cut import extra_edges_bytes
-from graph_service.store.decoding import decodes
-from graph_service.store.lease import is_gone, owner_name
-from graph_service.store.protocol import Record, Store
+from graph_service.store.protocol import Store
 from graph_service.views.alone import draw_alone, is_drawn_alone
 from graph_service.views.codec import decode_delta, encode_delta
 from graph_service.views.delta import make_delta
@@ -38,11 +40,6 @@ from graph_service.views.scope import question_needed, scope_edges
 from graph_service.views.scorer.counting import COUNTS
 from graph_service.views.scorer.trained import TRAINED
 from graph_service.views.times import StatementReader
-
-KIND = "view"
-MAX_VIEW_NAME = 200
-ABANDONED_S = 120.0
-"""Silence after which a view that another machine was making counts as failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,7 @@ class AppliedView:
         return base if self.renamed is None else self.renamed
 
 
-class ViewStore:
+class ViewStore(ViewRecords):
     """Makes views and keeps them as records of a store.
 
     Args:
@@ -74,7 +71,8 @@ class ViewStore:
     """
 
     def __init__(self, records: Store, /, *, memory: ByteBudget | None = None) -> None:
-        self._records = records
+        super().__init__(records)
+        self._store = records
         shared = memory or ByteBudget()
         self._cache: ByteCache[tuple[tuple[str, str], str], AppliedView] = ByteCache(
             shared, "views"
@@ -97,8 +95,9 @@ class ViewStore:
     ) -> StoredView:
         """Makes a view, measures how far it is from its base, and stores it.
 
-        The same specification again gives the same view. A name or note then given replaces the
-        one it had. A name that only a stale view has may be given to a new one.
+        The same specification again gives the same view, ``reused``: it has the name and note
+        that it was given first, and ``describe`` changes them. A name that only a stale view has
+        may be given to a new one.
 
         Args:
             graph: The base.
@@ -114,7 +113,8 @@ class ViewStore:
         """
         edges = graph.fingerprints.edges
         spec = self.resolve(spec, graph=graph.name, edges=edges)
-        known = self.known(graph.name, spec, edges=edges, name=name, note=note)
+        _require_storable(spec)
+        known = self.reuse(graph.name, spec.identity(edges), edges=edges, name=name, note=note)
         if known is not None and known.state is ViewState.DONE:
             return self.measured(graph, known)
         laid = self.lay_spec(graph, spec, deadline=deadline)
@@ -124,21 +124,20 @@ class ViewStore:
             self._measured_base(graph, deadline=deadline)
         if progress is not None:
             progress(0.8)
-        stored = StoredView(
+        made = StoredView(
             id=laid.id,
-            name=name or (known.name if known else None),
+            name=name,
             graph=graph.name,
             edges=edges,
             spec=spec,
             report=laid.report,
-            note=note or (known.note if known else ""),
-            created_at=_now(),
+            note=note,
+            created_at=now_iso(),
             deviation=self._deviation(graph, spec, laid.overlay, deadline=deadline),
         )
         if progress is not None:
             progress(1.0)
-        self._save(stored, encode_delta(graph, laid.delta))
-        return stored
+        return self.add(made, encode_delta(graph, laid.delta))[0]
 
     def resolve(self, spec: ViewSpec, /, *, graph: str, edges: str) -> ViewSpec:
         """Returns a specification that names its scorer in full, where it says ``trained``.
@@ -150,86 +149,32 @@ class ViewStore:
             return spec
         return replace(spec, scorer=self.scorers.get(graph, TRAINED, edges=edges).name)
 
-    def known(
-        self,
-        graph: str,
-        spec: ViewSpec,
-        /,
-        *,
-        edges: str,
-        name: str | None = None,
-        note: str = "",
-    ) -> StoredView | None:
-        """Returns the stored view of a specification, with a name and note if they are given.
-
-        Raises:
-            InputError: The specification can't be stored, or the name is another view's.
-        """
-        spec.validate()
-        if spec.scope.of_question:
-            raise InputError(
-                "a view in the scope of a question can't be stored; give its spec inline",
-                argument="scope",
-            )
-        if name is not None and not 0 < len(name) <= MAX_VIEW_NAME:
-            raise InputError(
-                f"a view's name has 1 to {MAX_VIEW_NAME} characters, got {len(name)}",
-                argument="name",
-            )
-        if name is not None and not (name.strip() and name.isprintable()):
-            raise InputError(
-                f"a view's name may hold printable characters only, got {name!r}", argument="name"
-            )
-        view_id = spec.identity(edges)
-        if name is not None:
-            for other in self.list(graph, edges=edges):
-                if other.name == name and other.id != view_id and not other.stale:
-                    raise InputError(
-                        f"graph {graph!r} has another view named {name!r} ({other.id})",
-                        argument="name",
-                        hint="Choose another name, or delete that view first.",
-                    )
-        record = self._records.get_record(KIND, _key(graph, view_id))
-        if record is None:
-            return None
-        stored = _stored(record, edges)
-        renamed = replace(stored, name=name or stored.name, note=note or stored.note)
-        if renamed != stored:
-            self._save(renamed, record.data)
-        return renamed
-
     def begin(
         self, graph: str, spec: ViewSpec, /, *, edges: str, name: str | None, note: str
-    ) -> StoredView:
-        """Stores that a view is being made; ``create`` replaces that by the view."""
+    ) -> tuple[StoredView, bool]:
+        """Stores that a view is being made; ``create`` replaces that by the view.
+
+        Returns:
+            The view, and whether its making begins now: it is neither there nor being made.
+
+        Raises:
+            InputError: As ``create``.
+        """
         spec = self.resolve(spec, graph=graph, edges=edges)
-        known = self.known(graph, spec, edges=edges, name=name, note=note)
+        _require_storable(spec)
         begun = StoredView(
             id=spec.identity(edges),
-            name=name or (known.name if known else None),
+            name=name,
             graph=graph,
             edges=edges,
             spec=spec,
             report=ViewReport(0, spec.level, None, {}),
-            note=note or (known.note if known else ""),
-            created_at=_now(),
+            note=note,
+            created_at=now_iso(),
             state=ViewState.RUNNING,
             progress=0.0,
         )
-        self._save(begun, b"")
-        return begun
-
-    def update(self, view: StoredView, /, **changes: Any) -> bool:
-        """Notes how far the making of a view has come; False if it is no longer being made."""
-        record = self._records.get_record(KIND, _key(view.graph, view.id))
-        if record is None or record.json["state"] != ViewState.RUNNING:
-            return False
-        self._save(replace(_stored(record, view.edges), **changes), b"")
-        return True
-
-    def _save(self, view: StoredView, data: bytes) -> None:
-        key = _key(view.graph, view.id)
-        self._records.save_record(Record(KIND, key, view.graph, _fields(view), data))
+        return self.add(begun, b"")
 
     def measured(self, graph: KnowledgeGraph, view: StoredView, /) -> StoredView:
         """Returns a view with its deviation by the scorer of now, measured and stored if need be."""
@@ -241,48 +186,15 @@ class ViewStore:
         ):
             return view
         laid = self.apply(graph, ViewRef(id=view.id))
-        record = self._records.get_record(KIND, _key(view.graph, view.id))
         assert laid is not None
-        whole = replace(view, deviation=self._deviation(graph, view.spec, laid.overlay))
-        if record is not None:
-            self._save(whole, record.data)
-        return whole
-
-    def list(self, graph: str, /, *, edges: str) -> list[StoredView]:
-        """Returns the views of a graph by creation, then id.
-
-        Args:
-            graph: Name of the graph.
-            edges: Its ``edges`` fingerprint now, from which ``stale`` is told.
-        """
-        records = self._records.list_records(KIND, graph=graph)
-        views = [_stored(record, edges) for record in records]
-        return sorted(views, key=lambda view: (view.created_at, view.id))
-
-    def get(self, graph: str, reference: str, /, *, edges: str) -> StoredView:
-        """Returns a view of a graph by id or name.
-
-        Raises:
-            ViewNotFoundError: There is none; names those there are.
-        """
-        record = self._records.get_record(KIND, _key(graph, reference), with_data=False)
-        if record is not None:
-            return _stored(record, edges)
-        views = self.list(graph, edges=edges)
-        named = [view for view in views if view.name == reference]
-        if named:
-            # A name may stand for a stale view too; the one of today's base comes first.
-            return min(named, key=lambda view: (view.stale, view.created_at, view.id))
-        known = ", ".join(view.name or view.id for view in views[:10]) or "none"
-        raise ViewNotFoundError(
-            f"graph {graph!r} has no view {reference!r}; it has: {known}", argument="view"
+        deviation = self._deviation(graph, view.spec, laid.overlay)
+        self.edit(
+            view.graph,
+            view.id,
+            lambda _: {"deviation": to_plain(deviation)},
+            edges=view.edges,
         )
-
-    def delete(self, graph: str, reference: str, /, *, edges: str) -> str:
-        """Deletes a view and returns its id; raises ``ViewNotFoundError`` if there is none."""
-        view = self.get(graph, reference, edges=edges)
-        self._records.delete_record(KIND, _key(graph, view.id))
-        return view.id
+        return replace(view, deviation=deviation)
 
     def apply(
         self,
@@ -310,9 +222,9 @@ class ViewStore:
         cached = self._cached(view.id, graph)
         if cached is not None:
             return cached
-        record = self._records.get_record(KIND, _key(graph.name, view.id))
+        record = self._records.get_record(KIND, record_key(graph.name, view.id))
         if record is None:
-            raise ViewNotFoundError(f"view {view.id} was deleted meanwhile", argument="view")
+            raise deleted_meanwhile(view)
         delta = decode_delta(graph, record.data)
         return self._keep(_laid(graph, view.id, view.spec, delta, view.report), graph)
 
@@ -467,11 +379,11 @@ class ViewStore:
         )
 
     def _reader(self, graph: KnowledgeGraph) -> StatementReader:
-        return partial(self._records.statements, graph.edition)
+        return partial(self._store.statements, graph.edition)
 
     def _entity_reader(self, graph: KnowledgeGraph) -> EntityReader:
         def read(ids: Sequence[str]) -> Mapping[str, Entity]:
-            return self._records.entities(graph.edition, ids).found
+            return self._store.entities(graph.edition, ids).found
 
         return read
 
@@ -516,6 +428,15 @@ class ViewStore:
     def _keep(self, laid: AppliedView, graph: KnowledgeGraph) -> AppliedView:
         key = _numbering(graph), laid.id
         return self._cache.keep(key, laid, _laid_bytes(laid, graph))
+
+
+def _require_storable(spec: ViewSpec) -> None:
+    spec.validate()
+    if spec.scope.of_question:
+        raise InputError(
+            "a view in the scope of a question can't be stored; give its spec inline",
+            argument="scope",
+        )
 
 
 def _scope_alone(
@@ -574,55 +495,4 @@ def _unfinished(view: StoredView) -> InputError:
         else f"the making of view {shown} has failed{reason}",
         argument="view",
         hint=f"Make it anew: graph-service view create --graph {view.graph} --from-view {view.id}",
-    )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _key(graph: str, view_id: str) -> str:
-    # A view's id says what it is of which statements; two graphs may hold the same ones.
-    return f"{graph}/{view_id}"
-
-
-def _fields(view: StoredView) -> dict[str, Any]:
-    return {
-        "name": view.name,
-        "edges": view.edges,
-        "spec": view.spec.to_json(),
-        "report": to_plain(view.report),
-        "note": view.note,
-        "created_at": view.created_at,
-        "state": view.state.value,
-        "progress": view.progress,
-        "deviation": to_plain(view.deviation),
-        "error": view.error,
-        "beat": time.time(),
-        "maker": owner_name(),
-    }
-
-
-@decodes("a view")
-def _stored(record: Record, edges: str) -> StoredView:
-    fields: Mapping[str, Any] = record.json
-    state, error = ViewState(fields["state"]), str(fields.get("error", ""))
-    silent = time.time() - fields.get("beat", 0.0) > ABANDONED_S
-    if state is ViewState.RUNNING and (silent or is_gone(fields.get("maker", ""))):
-        state, error = ViewState.FAILED, "the process that made it has gone"
-    deviation = fields["deviation"]
-    return StoredView(
-        id=record.key.rpartition("/")[2],
-        name=fields["name"],
-        graph=record.graph,
-        edges=fields["edges"],
-        spec=ViewSpec.from_json(fields["spec"]),
-        report=from_plain(ViewReport, fields["report"]),
-        note=fields["note"],
-        created_at=fields["created_at"],
-        state=state,
-        progress=fields["progress"],
-        deviation=None if deviation is None else from_plain(Deviation, deviation),
-        stale=fields["edges"] != edges,
-        error=error,
     )

@@ -40,6 +40,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "view create --method rr --level 0.3 --random-seed 1 --name r30",
         "view list",
         "view diff r30",
+        "view update r30 --name noisy",
         "view sweep --methods rr,ed --levels 0.1,0.3 --random-seeds 0-2 --out sweep.jsonl",
         "view figure sweep.jsonl --out sweep.svg",
     ),

@@ -613,13 +613,33 @@ def create_view(
 ) -> Call[StoredView]:
     """Makes a view and stores it; the same specification gives the same view.
 
-    Without ``wait`` it returns at once, and ``view`` says how far it has come.
+    A view that is there already is ``reused``: it keeps the name and note that it was given
+    first, and ``update_view`` changes them. Without ``wait`` it returns at once, and ``view`` says how far it has come.
     """
     given = {"name": name, "note": note or None, "wait": None if wait else False}
     fields: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     fields |= {"graph": graph, "spec": spec_input(spec)}
     return Call(
-        documents.CREATE_VIEW, {"input": fields}, lambda data: decode_view(data["made"]["view"])
+        documents.CREATE_VIEW,
+        {"input": fields},
+        lambda data: replace(decode_view(data["made"]["view"]), reused=data["made"]["reused"]),
+    )
+
+
+def update_view(
+    reference: str,
+    /,
+    *,
+    graph: str | None = None,
+    name: str | None = None,
+    note: str | None = None,
+) -> Call[StoredView]:
+    """Gives a stored view another name or note and returns it; None leaves what it has."""
+    fields = {"reference": reference, "graph": graph, "name": name, "note": note}
+    return Call(
+        documents.UPDATE_VIEW,
+        {"input": fields},
+        lambda data: decode_view(data["updated"]["view"]),
     )
 
 

@@ -123,6 +123,7 @@ class Client(_ClientBase):
     view = blocking(calls.view)
     view_diff = blocking(calls.view_diff)
     create_view = blocking(calls.create_view)
+    update_view = blocking(calls.update_view)
     cancel_job = blocking(calls.cancel_job)
     delete_view = blocking(calls.delete_view)
 
@@ -183,6 +184,7 @@ class AsyncClient(_ClientBase):
     view = awaiting(calls.view)
     view_diff = awaiting(calls.view_diff)
     create_view = awaiting(calls.create_view)
+    update_view = awaiting(calls.update_view)
     cancel_job = awaiting(calls.cancel_job)
     delete_view = awaiting(calls.delete_view)
 

@@ -494,6 +494,11 @@ query ViewDiff(
 
 CREATE_VIEW = (
     "mutation CreateView($input: CreateViewInput!) { made: createView(input: $input) "
+    "{ view { ...ViewFields } reused } }" + VIEW_FIELDS
+)
+
+UPDATE_VIEW = (
+    "mutation UpdateView($input: UpdateViewInput!) { updated: updateView(input: $input) "
     "{ view { ...ViewFields } } }" + VIEW_FIELDS
 )
 
@@ -595,6 +600,7 @@ DOCUMENTS = {
     "view": VIEW,
     "view_diff": VIEW_DIFF,
     "create_view": CREATE_VIEW,
+    "update_view": UPDATE_VIEW,
     "cancel_job": CANCEL_JOB,
     "delete_view": DELETE_VIEW,
     "delete_graph": DELETE_GRAPH,

@@ -14,6 +14,7 @@ import numpy as np
 
 from graph_service.artifacts.candidate_scorers import CandidateScorerStore
 from graph_service.artifacts.rankers import RankerStore
+from graph_service.artifacts.view_records import repeated_names
 from graph_service.artifacts.views import ViewStore
 from graph_service.errors import GraphNotFoundError, InputError, StoreError
 from graph_service.model.graph_info import GraphInfo
@@ -169,6 +170,14 @@ def _views(store: Store, info: GraphInfo) -> Iterator[Verified]:
     except StoreError as error:
         yield Verified(info.name, "views", error.message, error.hint or "")
         return
+    for name, ids in repeated_names(stored).items():
+        yield Verified(
+            info.name,
+            f"view name {name}",
+            f"{len(ids)} views have it: {', '.join(ids)}",
+            f"Give all but one another name: graph-service view update {ids[-1]} "
+            f"--graph {info.name} --name NAME",
+        )
     for view in stored:
         part = f"view {view.name or view.id}"
         if view.state is not ViewState.DONE:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from graph_service.model.view_spec import ViewSpec
@@ -80,6 +80,8 @@ class StoredView:
         stale: Whether the base has changed since.
         deviation: How far it is from its base; None until it is done.
         error: Why it failed.
+        reused: Of the answer to a creation: whether the view was there already. It then has the
+            name and note that it was given first.
     """
 
     id: str
@@ -95,3 +97,4 @@ class StoredView:
     stale: bool = False
     deviation: Deviation | None = None
     error: str = ""
+    reused: bool = field(default=False, compare=False)

@@ -275,11 +275,19 @@ class ScopedStore:
 
     def save_record(self, record: Record, /) -> None:
         """Saves a record of a graph that is seen; see ``Records.save_record``."""
-        known = self._store.get_record(record.kind, record.key)
+        self._require_seen(record)
+        self._store.save_record(record)
+
+    def replace_record(self, record: Record, /, *, name: str | None = None) -> bool:
+        """Saves a record of a graph that is seen; see ``Records.replace_record``."""
+        self._require_seen(record)
+        return self._store.replace_record(record, name=name)
+
+    def _require_seen(self, record: Record) -> None:
+        known = self._store.get_record(record.kind, record.key, with_data=False)
         for graph in (record.graph, *([] if known is None else [known.graph])):
             if graph not in self._names:
                 raise self._no_graph(graph)
-        self._store.save_record(record)
 
     def get_record(self, kind: str, key: str, /, *, with_data: bool = True) -> Record | None:
         """Returns a record, or None where there is none of a graph that is seen, or of no graph."""

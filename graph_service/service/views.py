@@ -49,6 +49,8 @@ class Views:
     ) -> StoredView:
         """Makes a view of a graph, measures its deviation (O11) and stores it (S4).
 
+        One that is there already keeps its name and note, and is ``reused``; see ``update``.
+
         Args:
             spec: What is asked.
             graph: Name of the base.
@@ -112,6 +114,21 @@ class Views:
         """Returns a stored view by id or name."""
         info = self._graphs.find(graph)
         return self._store.get(info.name, reference, edges=info.fingerprints.edges)
+
+    def update(
+        self,
+        reference: str,
+        /,
+        *,
+        graph: str | None = None,
+        name: str | None = None,
+        note: str | None = None,
+    ) -> StoredView:
+        """Gives a stored view another name or note and returns it; None leaves what it has."""
+        info = self._graphs.find(graph)
+        return self._store.describe(
+            info.name, reference, edges=info.fingerprints.edges, name=name, note=note
+        )
 
     def delete(self, reference: str, /, *, graph: str | None = None) -> str:
         """Deletes a stored view and returns its id."""

@@ -380,6 +380,8 @@ class Record:
         json: JSON-ready fields.
         data: Bytes, where there are any.
         updated_at: ISO 8601, UTC.
+        version: Of a record that was read, a hash of ``json`` and ``data`` as stored; "" for a
+            new one.
     """
 
     kind: str
@@ -388,6 +390,7 @@ class Record:
     json: Mapping[str, Any]
     data: bytes = b""
     updated_at: str = ""
+    version: str = field(default="", compare=False)
 
 
 class Records(Protocol):
@@ -395,6 +398,22 @@ class Records(Protocol):
 
     def save_record(self, record: Record, /) -> None:
         """Saves a record, replacing one of the same kind and key."""
+
+    def replace_record(self, record: Record, /, *, name: str | None = None) -> bool:
+        """Saves a record if the stored one still has its version and no other has the name.
+
+        Check and write are one transaction: of several that replace one version, or take one
+        name, at the same moment, one succeeds.
+
+        Args:
+            record: As it was read, with other fields or data. One without a version is new: none
+                of its kind and key may be stored.
+            name: Unique among the records of a kind and graph. The record has it until it takes
+                another or is deleted; None changes nothing.
+
+        Returns:
+            Whether it was saved. If not, nothing has changed.
+        """
 
     def get_record(self, kind: str, key: str, /, *, with_data: bool = True) -> Record | None:
         """Returns a record, or None; without its data where that is not wanted."""

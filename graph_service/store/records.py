@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from hashlib import blake2b
 from typing import Any
 
 import orjson
@@ -34,7 +35,7 @@ def decode_record(
     """
     fields: dict[str, Any] = orjson.loads(encoded)
     checksums = fields.pop(_CHECKSUMS, None)
-    record = Record(kind, key, graph, fields, data or b"", updated_at)
+    record = Record(kind, key, graph, fields, data or b"", updated_at, version_of(encoded))
     if checksums is not None:
         wanted, of_data = checksums
         if _sum_of(record, fields) != wanted or (data is not None and zlib.crc32(data) != of_data):
@@ -43,6 +44,11 @@ def decode_record(
                 hint="Delete it and make it again, or restore a backup.",
             )
     return record
+
+
+def version_of(encoded: str | None, /) -> str:
+    """Returns the version of a record with these fields, encoded; "" where there is none."""
+    return "" if encoded is None else blake2b(encoded.encode(), digest_size=16).hexdigest()
 
 
 def _sum_of(record: Record, fields: dict[str, Any]) -> int:

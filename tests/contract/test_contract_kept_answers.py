@@ -110,7 +110,7 @@ def test_a_view_that_is_made_renamed_or_deleted_is_read_anew(service: Service, n
         ViewSpec(Method.EDGE_DELETION, level=0.3, random_seed=2), graph=name
     )
     assert [ask(name="mine"), ask(viewId=made.id)] == [STORED, HIT]
-    service.views.create(spec, graph=name, name="renamed")
+    service.views.update("mine", graph=name, name="renamed")
     assert ask(viewId=made.id) == STORED
     service.views.delete("renamed", graph=name)
     body = {"graph": name, "question": question, "view": {"viewId": made.id}}

@@ -409,6 +409,7 @@ def store_calls(name: str, info: GraphInfo, number: int) -> dict[str, Callable[[
         "relations_of": lambda store: store.relations_of(edition, ["Q1"]),
         "search": lambda store: store.search(edition, "Ada"),
         "save_record": lambda store: store.save_record(record),
+        "replace_record": lambda store: store.replace_record(record, name="n"),
         "list_records": lambda store: store.list_records("view"),
         "begin_load": loaded,
         "delete_graph": lambda store: store.delete_graph(name),
@@ -457,6 +458,8 @@ def test_the_store_itself_hides_what_is_not_seen(tenants: Tenants) -> None:
     with pytest.raises(GraphServiceError, match="no graph"):
         # A record of a hidden graph is not taken over by one of a graph that is seen.
         scoped.save_record(Record("view", key, tenants.my, {}))
+    with pytest.raises(GraphServiceError, match="no graph"):
+        scoped.replace_record(Record("view", key, tenants.my, {}))
     assert store.get_record("view", key) is not None
     # One that belongs to no graph is read by all, and written by none.
     store.save_record(Record("ranker", tenants.no, "", {"a": 1}))

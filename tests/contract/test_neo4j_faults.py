@@ -137,6 +137,7 @@ def test_a_database_of_the_first_schema_is_brought_up_to_date(
         load = store.begin_load("unfinished", owner="o", source="s")
         load.write(Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"))]))
         store._connection.write(f"DROP INDEX {PASSAGE_INDEX}")
+        store._connection.write("DROP CONSTRAINT graph_service_record_name")
         store._connection.write("MATCH (m:GraphServiceMeta {id: 'schema'}) SET m.version = 1")
         with _open(server, tmp_path):
             pass
@@ -145,6 +146,7 @@ def test_a_database_of_the_first_schema_is_brought_up_to_date(
         ]
         indexes = store._connection.read("SHOW INDEXES YIELD name RETURN name")
         assert [PASSAGE_INDEX] in indexes
+        assert ["graph_service_record_name"] in indexes
         with pytest.raises(LoadInProgressError, match="ended elsewhere"):
             load.finish()
 

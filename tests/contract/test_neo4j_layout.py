@@ -10,6 +10,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,34 @@ def test_no_part_of_a_record_outlives_it(
     own_store.delete_graph(name)
     assert parts() == 0
     assert own_store.get_record(kind, "b") is None
+
+
+def test_a_record_whose_parts_another_writer_swept_away_is_saved_again(
+    own_store: Neo4jStore, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neo4j_store, "PART_BYTES", 100)
+    _load(own_store, name, Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"))]))
+    connection, written = own_store._connection, 0
+    write = connection.write
+
+    def overtaken(query: str, /, **given: Any) -> Any:
+        nonlocal written
+        rows = write(query, **given)
+        written += 1
+        if written == 3:
+            own_store.save_record(Record("kind", name, name, {"n": 2}, bytes(150)))
+        return rows
+
+    monkeypatch.setattr(connection, "write", overtaken)
+    own_store.save_record(Record("kind", name, name, {"n": 1}, bytes(250)))
+    record = own_store.get_record("kind", name)
+    assert record is not None
+    assert (record.json, record.data) == ({"n": 1}, bytes(250))
+    # One that is refused leaves none of its parts.
+    assert not own_store.replace_record(replace(record, version="other", data=bytes(350)))
+    ids = [neo4j_store._record_id("kind", name)]
+    query = "MATCH (p:GraphRecordPart) WHERE p.record IN $ids RETURN count(p)"
+    assert _rows(own_store, query, ids=ids) == [[3]]
 
 
 @pytest.mark.parametrize(

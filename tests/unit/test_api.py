@@ -720,6 +720,7 @@ def test_every_argument_has_its_limit(demo_service: Service, document: str, argu
     [
         'deleteView(input: {reference: "no"}) { viewId }',
         'cancelJob(input: {reference: "no"}) { view { viewId } }',
+        'updateView(input: {reference: "no", note: "n"}) { view { viewId } }',
     ],
 )
 def test_a_view_that_is_missing_is_named_by_its_argument(own_service: Service, field: str) -> None:
@@ -735,6 +736,7 @@ def test_a_view_that_is_missing_is_named_by_its_argument(own_service: Service, f
         " { view { viewId } } }",
         'mutation { deleteView(input: {reference: "x"}) { viewId } }',
         'mutation { cancelJob(input: {reference: "x"}) { view { viewId } } }',
+        'mutation { updateView(input: {reference: "x", name: "y"}) { view { viewId } } }',
         'mutation { deleteGraph(input: {name: "demo"}) { name } }',
     ],
 )

@@ -230,6 +230,7 @@ def test_a_look_up_compares_with_no_key(file: Path) -> None:
 # What each mutation asks for; a new one has to be put here and into docs/how-to/keys.md.
 MUTATIONS = {
     "createView": ("write", f"input: {{{VIEW}}}"),
+    "updateView": ("write", 'input: {graph: "demo", reference: "none", note: ""}'),
     "cancelJob": ("write", 'input: {graph: "demo", reference: "none"}'),
     "deleteView": ("write", 'input: {graph: "demo", reference: "none"}'),
     "deleteGraph": ("admin", 'input: {name: "none"}'),

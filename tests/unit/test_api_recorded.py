@@ -194,6 +194,9 @@ MUTATIONS: list[tuple[str, str, str]] = [
      "level: 0.5, randomSeed: 3}}"),
     ("made again", "createView", 'input: {graph: "family", name: "half", spec: {method: '
      "EDGE_REWIRING, level: 0.5}}"),
+    ("made before", "createView", 'input: {graph: "family", name: "other", spec: {method: '
+     "EDGE_DELETION, level: 0.5, randomSeed: 3}}"),
+    ("updated", "updateView", 'input: {reference: "half", graph: "family", note: "mine"}'),
     ("second", "createView", 'input: {graph: "family", name: "two", spec: {method: '
      "RELATION_REPLACEMENT, count: 2}}"),
     ("listed", "views", 'graph: "family", first: 1'),

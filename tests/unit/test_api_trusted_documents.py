@@ -278,6 +278,7 @@ CALLS: dict[str, Callable[[Client], object]] = {
     "retrieve_many": lambda client: client.retrieve_many(Strategy.PATHS, [QUESTION]),
     "compare": lambda client: client.compare(Strategy.PATHS, QUESTION, [ViewRef(spec=VIEW)]),
     "create_view": lambda client: client.create_view(VIEW, graph="demo", name="mine"),
+    "update_view": lambda client: client.update_view("mine", note="mine"),
     "views": lambda client: client.views(),
     "view": lambda client: client.view("mine"),
     "view_diff": lambda client: client.view_diff("mine"),

@@ -45,6 +45,24 @@ def test_search_finds_by_the_names_of_a_view(cli: Cli) -> None:
     assert "before a question is linked" in cli("retrieve", "x", "--view", "names:1:3:question").err
 
 
+def test_a_view_that_was_there_already_keeps_its_name_and_says_so(cli: Cli) -> None:
+    made = cli("view", "create", "--method", "ed", "--level", "0.2", "--name", "first", "--json")
+    assert made.json["view"]["reused"] is False
+    again = cli("view", "create", "--method", "ed", "--level", "0.2", "--name", "second")
+    assert again.code == 0
+    assert again.out.splitlines()[0].endswith("first")
+    assert "was there already" in again.out.splitlines()[-1]
+    assert "graph-service view update" in again.out.splitlines()[-1]
+    assert cli("view", "create", "--method", "ed", "--level", "0.2", "--json").json["view"][
+        "reused"
+    ]
+    renamed = cli("view", "update", "first", "--name", "second", "--note", "n", "--json")
+    assert (renamed.json["view"]["name"], renamed.json["view"]["note"]) == ("second", "n")
+    assert cli("view", "show", "first").code == 2
+    assert cli("view", "update", "second", "--name", "ed:0.2:1").code == 2
+    assert cli("view", "update", "second").code == 2
+
+
 def test_views_go_with_their_graph_and_that_is_said(cli: Cli) -> None:
     """O10."""
     cli("view", "create", "--method", "ed", "--level", "0.2")

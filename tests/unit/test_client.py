@@ -355,6 +355,13 @@ def test_views_over_http_s4(own_service: Service) -> None:
         near, far = Client.over(own_service), Client.connect(url)
         made = far.create_view(REPLACED, graph="demo", name="half", note="n")
         assert made == own_service.views.get("half")
+        assert not made.reused
+        again = far.create_view(REPLACED, graph="demo", name="mine", note="m")
+        assert (again, again.reused) == (made, True)
+        assert far.update_view("half", note="m") == dataclasses.replace(made, note="m")
+        with pytest.raises(InputError, match="another name or another note"):
+            far.update_view("half", graph="demo")
+        assert far.update_view(made.id, name="half", note="n") == made
         for ref in ("half", made.id, ViewRef(name="half"), ViewRef(id=made.id), REPLACED):
             assert far.paths(QUESTION, view=ref) == near.paths(QUESTION, view=REPLACED)
         assert four_ways(own_service, url, "views") == (made,)

@@ -115,6 +115,7 @@ EXAMPLES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "view": (("v",), {"graph": "g"}),
     "view_diff": (("v",), {"first": 3, "after": "c"}),
     "create_view": ((SPEC,), {"graph": "g", "name": "v", "wait": False}),
+    "update_view": (("v",), {"graph": "g", "name": "w"}),
     "cancel_job": (("v",), {"graph": "g"}),
     "delete_view": (("v",), {"graph": "g"}),
     "delete_graph": (("g",), {}),

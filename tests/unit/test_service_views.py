@@ -13,6 +13,7 @@ from demo_graph import ARNOLD, EUNICE, MARIA, MOTHER, SPOUSE, copy_store, reques
 from graphs import load_graph
 
 from graph_service import Service, open_service
+from graph_service.artifacts import view_records
 from graph_service.artifacts import views as view_store
 from graph_service.artifacts.views import ViewStore
 from graph_service.byte_budget import ByteBudget
@@ -76,13 +77,47 @@ def test_a_views_name_is_its_own(own_service: Service) -> None:
         own_service.views.create(REPLACED, name="x" * 201)
     with pytest.raises(InputError, match="1 to 200 characters"):
         own_service.views.create(REPLACED, name="")
-    renamed = own_service.views.create(DELETED, name="thinner", note="again")
+    renamed = own_service.views.update("thin", name="thinner", note="again")
     assert renamed == replace(first, name="thinner", note="again")
     assert own_service.views.get(first.id) == renamed
     with pytest.raises(ViewNotFoundError):
         own_service.views.get("thin")
     found = own_service.retrieve(request(view=ViewRef(name="thinner")))
     assert found.provenance.view_id == first.id
+
+
+def test_the_same_specification_again_keeps_the_first_name_and_note(own_service: Service) -> None:
+    nameless = own_service.views.create(DELETED)
+    assert (nameless.name, nameless.note, nameless.reused) == (None, "", False)
+    first = own_service.views.create(DELETED, name="thin", note="mine")
+    assert (first.name, first.note, first.reused) == ("thin", "mine", True), "there was no name"
+    for wait in (True, False):
+        again = own_service.views.create(DELETED, name="other", note="yours", wait=wait)
+        assert (again.name, again.note, again.reused) == ("thin", "mine", True)
+    assert own_service.views.list() == [first]
+    assert not own_service.views.get("thin").reused
+
+
+def test_a_view_gets_another_name_or_note_by_a_call_of_its_own(own_service: Service) -> None:
+    first = own_service.views.create(DELETED, name="thin", note="mine")
+    own_service.views.create(REPLACED, name="other")
+    with pytest.raises(InputError, match="another view named 'other'") as taken:
+        own_service.views.update("thin", name="other", note="no")
+    assert taken.value.argument == "name"
+    for name in ("", " ", "x" * 201, "a\nb"):
+        with pytest.raises(InputError):
+            own_service.views.update("thin", name=name)
+    with pytest.raises(InputError, match="another name or another note"):
+        own_service.views.update("thin")
+    with pytest.raises(ViewNotFoundError):
+        own_service.views.update("nothing", name="some")
+    assert own_service.views.get("thin") == first
+    assert own_service.views.update("thin", note="") == replace(first, note="")
+    assert own_service.views.update(first.id, name="thin") == replace(first, note="")
+    assert own_service.views.update("thin", name="thick").name == "thick"
+    # A name that was given up is free, and one that was taken is not.
+    assert own_service.views.update("other", name="thin").name == "thin"
+    assert own_service.views.update("thin", name="other").name == "other"
 
 
 def test_a_view_outlives_the_process(own_service: Service) -> None:
@@ -142,6 +177,11 @@ def test_a_view_of_another_state_of_its_base_is_stale(own_service: Service) -> N
         "of one name the view of today's base comes first"
     )
     assert own_service.views.get(made.id).stale
+    with pytest.raises(InputError, match=fresh.id):
+        own_service.views.create(REPLACED, name="thin")
+    assert own_service.views.update(made.id, name="past").stale
+    with pytest.raises(InputError, match=fresh.id):
+        own_service.views.update("past", name="thin")
 
 
 def test_other_labels_leave_a_view_valid(own_service: Service) -> None:
@@ -193,7 +233,7 @@ def test_deviation_is_stored_with_the_view_and_measured_once_o11(
     assert own_service.views.measured("kept") == own_service.views.get("kept") == made
     assert own_service.views.list() == [made]
     monkeypatch.undo()
-    record = own_service.store.get_record(view_store.KIND, f"demo/{made.id}")
+    record = own_service.store.get_record(view_records.KIND, f"demo/{made.id}")
     assert record is not None
     # As an earlier version wrote it.
     older = {key: value for key, value in record.json.items() if key not in ("error", "beat")}

@@ -13,7 +13,7 @@ import pytest
 from demo_graph import request
 
 from graph_service import Service, open_service
-from graph_service.artifacts import views as view_store
+from graph_service.artifacts import view_records
 from graph_service.artifacts.view_jobs import ViewJobs
 from graph_service.artifacts.views import ViewStore
 from graph_service.errors import InputError
@@ -69,6 +69,21 @@ def test_a_view_made_in_the_background_is_the_one_made_at_once_s4(own_service: S
     at_once = own_service.views.create(DELETED, name="thin", note="why")
     assert replace(at_once, created_at=made.created_at) == made
     assert own_service.views.create(DELETED, wait=False) == at_once, "done is not made again"
+
+
+def test_a_view_that_is_being_made_can_be_renamed(own_service: Service) -> None:
+    held = Held(own_service)
+    jobs, view = begun(own_service, held)
+    assert held.asked.wait(120)
+    renamed = own_service.views.update(view.id, name="later", note="a note")
+    assert (renamed.state, renamed.name) == (ViewState.RUNNING, "later")
+    other = own_service.views.create(REPLACED, name="first")
+    with pytest.raises(InputError, match="another view named 'later'"):
+        own_service.views.update(other.id, name="later")
+    held.go.set()
+    made = settled(own_service, view.id)
+    assert (made.state, made.name, made.note) == (ViewState.DONE, "later", "a note")
+    jobs.close()
 
 
 def test_progress_is_told_and_a_running_view_is_not_asked_s4(own_service: Service) -> None:
@@ -156,7 +171,7 @@ def test_a_job_whose_process_died_has_failed(
     held = Held(own_service)
     jobs, view = begun(own_service, held)
     assert held.asked.wait(120)
-    monkeypatch.setattr(view_store, "ABANDONED_S", -1.0)
+    monkeypatch.setattr(view_records, "ABANDONED_S", -1.0)
     lost = own_service.views.get(view.id)
     assert (lost.state, lost.error) == (ViewState.FAILED, "the process that made it has gone")
     monkeypatch.undo()
@@ -170,7 +185,7 @@ def test_a_job_of_a_killed_process_of_this_machine_is_lost_at_once(own_service: 
     jobs, view = begun(own_service, held)
     assert held.asked.wait(120)
     key = f"demo/{view.id}"
-    record = own_service.store.get_record(view_store.KIND, key)
+    record = own_service.store.get_record(view_records.KIND, key)
     assert record is not None
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()

@@ -25,7 +25,8 @@ class ViewOptions(GraphOptions):
         help="what to do",
         is_word=True,
         choices=(
-            "create", "list", "show", "diff", "cancel", "delete", "sweep", "figure", "materialise",
+            "create", "list", "show", "diff", "update", "cancel", "delete", "sweep", "figure",
+            "materialise",
         ),
     )  # fmt: skip
     view: str | None = option(
@@ -39,8 +40,10 @@ class ViewOptions(GraphOptions):
     scope: Scope = request(Scope)
     changes: Path | None = option(None, help="a file of your own changes")
     from_view: str | None = option(None, help="the spec of another view, made anew", metavar="V")
-    name: str | None = option(None, help="what to call the view", metavar="NAME")
-    note: str = option("", help="kept with the view")
+    name: str | None = option(
+        None, help="what to call the view; for update its new name", metavar="NAME"
+    )
+    note: str = option("", help="kept with the view; for update its new note")
     limit: int = option(20, help="changes shown by diff")
     to: str | None = option(
         None,

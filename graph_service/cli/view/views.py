@@ -1,4 +1,4 @@
-"""view create, list, show, diff, cancel, delete, materialise.
+"""view create, list, show, diff, update, cancel, delete, materialise.
 
 ``view sweep`` and ``view figure`` are in ``sweeping``.
 """
@@ -24,12 +24,13 @@ SILENT_S = 1.0
 
 
 def view(options: ViewOptions, output: Output, /) -> int:
-    """Makes, lists, shows, compares or deletes views."""
+    """Makes, lists, shows, compares, renames or deletes views."""
     actions = {
         "create": _create,
         "list": _list,
         "show": _show,
         "diff": _diff,
+        "update": _update,
         "cancel": _cancel,
         "delete": _delete,
         "sweep": sweep,
@@ -57,12 +58,7 @@ def _create(service: Service, options: ViewOptions, output: Output) -> None:
         if time.monotonic() - began > SILENT_S:
             output.note(f"{share:.0%} done")
 
-    if options.name and _stored_name(options.name) is None:
-        raise InputError(
-            f"a view named {options.name!r} could not be told from a specification given inline",
-            argument="name",
-            hint="Choose a name without colons.",
-        )
+    _check_name(options)
     name, note = options.name, options.note
     if options.from_view:
         source = service.views.get(options.from_view, graph=options.graph)
@@ -74,6 +70,29 @@ def _create(service: Service, options: ViewOptions, output: Output) -> None:
     )
     output.object({"view": stored})
     _print_view(stored, output)
+    if stored.reused:
+        output.line(
+            "  this view was there already and keeps its name and note; to change them: "
+            f"graph-service view update {stored.id} --name NAME --note TEXT"
+        )
+
+
+def _update(service: Service, options: ViewOptions, output: Output) -> None:
+    _check_name(options)
+    stored = service.views.update(
+        _named(options), graph=options.graph, name=options.name, note=options.note or None
+    )
+    output.object({"view": stored})
+    _print_view(stored, output)
+
+
+def _check_name(options: ViewOptions) -> None:
+    if options.name and _stored_name(options.name) is None:
+        raise InputError(
+            f"a view named {options.name!r} could not be told from a specification given inline",
+            argument="name",
+            hint="Choose a name without colons.",
+        )
 
 
 def _stored_name(text: str) -> str | None:

@@ -7,7 +7,8 @@
     (:Entity)-[:P106 {id, key, relation, rank, ...}]->(:Entity | :Literal {value, label})
     (:Relation {key, id, iri, label, type})                one a relation, for all graphs
     (:GraphPage {key, places, rows})                       statement keys to heads, see neo4j_journal
-    (:LoadJournal {key, rows}), (:SameAs {key, target}), (:GraphRecord), (:GraphRecordPart)
+    (:LoadJournal {key, rows}), (:SameAs {key, target}), (:GraphRecordPart)
+    (:GraphRecord {id, name_id, ...})                      ``name_id``: of a name that is unique
     (:PassageSet {number, graph, source, state, ...})      what one load of passages brought
     (:Passage {key, id, title, source, text, entity, ...}) one a passage, ``key`` its set and key
 
@@ -28,7 +29,7 @@ from graph_service.errors import KeyCollisionError, SchemaVersionError, StoreErr
 from graph_service.model.identity import key64
 from graph_service.store.neo4j.driver import Connection, one_row, rows_of
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 STATEMENT_TYPE = "STATEMENT"
 MAX_NEW_TYPES = 5_000
 """New relationship types a load may make. A Neo4j database holds 65,536 and never frees one."""
@@ -50,6 +51,10 @@ _SPARE_STATEMENTS = (
     "CREATE CONSTRAINT graph_service_spare_name IF NOT EXISTS "
     "FOR (n:SpareName) REQUIRE n.key IS UNIQUE",
 )
+_NAME_STATEMENTS = (
+    "CREATE CONSTRAINT graph_service_record_name IF NOT EXISTS "
+    "FOR (n:GraphRecord) REQUIRE n.name_id IS UNIQUE",
+)
 STATEMENTS = (
     "CREATE CONSTRAINT graph_service_graph IF NOT EXISTS FOR (n:Graph) REQUIRE n.name IS UNIQUE",
     "CREATE CONSTRAINT graph_service_edition IF NOT EXISTS "
@@ -68,6 +73,7 @@ STATEMENTS = (
     "FOR (n:GraphServiceMeta) REQUIRE n.id IS UNIQUE",
     "CREATE INDEX graph_service_entity_id IF NOT EXISTS FOR (n:Entity) ON (n.graph, n.id)",
     *_SPARE_STATEMENTS,
+    *_NAME_STATEMENTS,
     "CREATE INDEX graph_service_same_as IF NOT EXISTS FOR (n:SameAs) ON (n.key)",
     "CREATE INDEX graph_service_same_as_target IF NOT EXISTS FOR (n:SameAs) ON (n.target)",
     "CREATE INDEX graph_service_record_kind IF NOT EXISTS FOR (n:GraphRecord) ON (n.kind)",
@@ -81,7 +87,11 @@ STATEMENTS = (
 # An unfinished load has the journal of before; the same command begins it anew.
 _DROP_UNFINISHED = """MATCH (e:GraphEdition) WHERE e.state IN ['loading', 'finished']
     SET e.state = 'dropping', e.token = null, e.lease_until = 0"""
-_MIGRATIONS = {1: _PASSAGE_STATEMENTS, 2: (*_SPARE_STATEMENTS, _DROP_UNFINISHED)}
+_MIGRATIONS = {
+    1: _PASSAGE_STATEMENTS,
+    2: (*_SPARE_STATEMENTS, _DROP_UNFINISHED),
+    3: _NAME_STATEMENTS,
+}
 """From version ``n`` to ``n + 1``; each may be run again."""
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import neo4j
+from neo4j.exceptions import ConstraintError
 from platformdirs import user_cache_path
 
 from graph_service.errors import (
@@ -91,7 +92,7 @@ from graph_service.store.neo4j.schema import (
     search_token,
 )
 from graph_service.store.protocol import EdgeRow, EntityLookup, Inspected, Neighbourhood, Record
-from graph_service.store.records import decode_record, encode_fields
+from graph_service.store.records import decode_record, encode_fields, version_of
 from graph_service.store.search import CANDIDATE_LIMIT, are_enough, rank_hits, wanted_of
 from graph_service.store.snapshot.cache import DEFAULT_CACHE_BYTES, SnapshotCache
 
@@ -106,6 +107,14 @@ _IS_UNFINISHED = "u.state IN ['loading', 'finished']"
 _UNFINISHED_COLUMNS = "u.id, u.owner, u.source, u.started_at, u.statements, u.lease_until"
 _UNFINISHED = f"""MATCH (u:GraphEdition) WHERE {_IS_UNFINISHED}
     RETURN {_UNFINISHED_COLUMNS} ORDER BY u.number"""
+
+
+class _Refused(Exception):
+    """Rolls a transaction back: the record is of another version, or its name is another's."""
+
+
+class _Overtaken(Exception):
+    """Rolls a transaction back: another writer of the record has swept this one's parts away."""
 
 
 class Neo4jStore(CachedStore[Neo4jPassages]):
@@ -423,6 +432,13 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
 
     def save_record(self, record: Record, /) -> None:
         """Saves a record; see ``Records.save_record``."""
+        self._save(record, always=True)
+
+    def replace_record(self, record: Record, /, *, name: str | None = None) -> bool:
+        """Saves a record if the stored one has its version; see ``Records.replace_record``."""
+        return self._save(record, name=name)
+
+    def _save(self, record: Record, *, name: str | None = None, always: bool = False) -> bool:
         for what, text in (("kind", record.kind), ("key", record.key), ("graph", record.graph)):
             check_text(text, what=f"a record's {what}")
         fields: dict[str, Any] = {
@@ -433,16 +449,23 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
             "json": encode_fields(record),
             "updated_at": record.updated_at or now_text(),
         }
-        parts = in_chunks(record.data, PART_BYTES)
-        # Another writer of the same record may sweep these parts away; then they are sent again.
+        if name is not None:
+            fields["name_id"] = _record_id(f"{record.kind}\0{record.graph}", name)
+        parts = [bytes(part) for part in in_chunks(record.data, PART_BYTES)]
         for _ in range(5):
-            if self._save(fields, [bytes(part) for part in parts]):
-                return
+            try:
+                self._write(fields, parts, None if always else record.version)
+            except _Refused:
+                return False
+            except _Overtaken:
+                continue
+            return True
         raise StoreError(
             f"record {record.kind} {record.key[:80]!r} is being written by others all the time"
         )
 
-    def _save(self, fields: dict[str, Any], parts: list[bytes]) -> bool:
+    def _write(self, fields: dict[str, Any], parts: list[bytes], replaced: str | None) -> None:
+        """Writes a record; over one of the version ``replaced`` alone, unless that is None."""
         version = secrets.token_hex(8)
         apart = len(parts) > 1
         for place, data in enumerate(parts if apart else ()):
@@ -456,12 +479,20 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
                 what="saving a record",
             )
 
-        def flip(tx: neo4j.Transaction) -> bool:
-            rows_of(
-                tx,
-                "MERGE (r:GraphRecord {id: $id}) SET r.version = $version",
-                {"id": fields["id"], "version": version},
-            )
+        def flip(tx: neo4j.Transaction) -> None:
+            # This locks the record until the transaction ends.
+            id_ = {"id": fields["id"]}
+            rows_of(tx, "MERGE (r:GraphRecord {id: $id}) SET r.touched = timestamp()", id_)
+            encoded, stored = rows_of(
+                tx, "MATCH (r:GraphRecord {id: $id}) RETURN r.json, r.version", id_
+            )[0]
+            if stored == version:
+                # This is the second try: the first was committed, and its reply was lost.
+                return
+            if replaced is not None and version_of(encoded) != replaced:
+                raise _Refused
+            if "name_id" in fields and _has_name(tx, fields):
+                raise _Refused
             found = rows_of(
                 tx,
                 """MATCH (p:GraphRecordPart {record: $id, version: $version})
@@ -469,26 +500,34 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
                 {"id": fields["id"], "version": version},
             )[0][0]
             if found != (len(parts) if apart else 0):
-                tx.rollback()
-                return False
-            rows_of(
-                tx,
-                "MATCH (r:GraphRecord {id: $id}) SET r = $fields",
-                {
-                    "id": fields["id"],
-                    "fields": fields
-                    | {"version": version, "data": None if apart or not parts else parts[0]},
-                },
-            )
+                raise _Overtaken
+            data = None if apart or not parts else parts[0]
+            try:
+                rows_of(
+                    tx,
+                    "MATCH (r:GraphRecord {id: $id}) SET r += $fields REMOVE r.touched",
+                    {"id": fields["id"], "fields": fields | {"version": version, "data": data}},
+                )
+            except ConstraintError:
+                # Another record has taken the name since it was looked for.
+                raise _Refused from None
             rows_of(
                 tx,
                 """MATCH (p:GraphRecordPart {record: $id}) WHERE p.version <> $version
                 DELETE p""",
                 {"id": fields["id"], "version": version},
             )
-            return True
 
-        return self._connection.transaction(flip, what="saving a record")
+        try:
+            self._connection.transaction(flip, what="saving a record")
+        except _Refused:
+            self._connection.write(
+                "MATCH (p:GraphRecordPart {record: $id, version: $version}) DELETE p",
+                id=fields["id"],
+                version=version,
+                what="saving a record",
+            )
+            raise
 
     def get_record(self, kind: str, key: str, /, *, with_data: bool = True) -> Record | None:
         """Returns a record, or None; see ``Records.get_record``."""
@@ -786,6 +825,16 @@ def _heads_of(tx: neo4j.Transaction, edition: str, keys: Mapping[int, str]) -> d
 def _record_id(kind: str, key: str) -> str:
     size = len(kind.encode())
     return blake2b(f"{size}:{kind}{key}".encode(), digest_size=16).hexdigest()
+
+
+def _has_name(tx: neo4j.Transaction, fields: Mapping[str, Any]) -> bool:
+    """Returns whether another record has the name that these fields of one take."""
+    row = one_row(
+        tx,
+        "MATCH (r:GraphRecord {name_id: $name_id}) WHERE r.id <> $id RETURN r.id",
+        {"name_id": fields["name_id"], "id": fields["id"]},
+    )
+    return row is not None
 
 
 def _delete_records(tx: neo4j.Transaction, ids: list[str]) -> int:

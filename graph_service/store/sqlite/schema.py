@@ -13,7 +13,7 @@ from collections.abc import Callable
 APPLICATION_ID = 0x47524B53
 """``PRAGMA application_id``: says that a file is a store of ours."""
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """``PRAGMA user_version``. Raise it with each change of a table, and add to ``MIGRATIONS``."""
 
 PASSAGE_SETS = """CREATE TABLE passage_sets (
@@ -36,6 +36,10 @@ PASSAGE_SETS = """CREATE TABLE passage_sets (
     tool_version TEXT NOT NULL
 )"""
 
+
+# Names taken since schema 5: older files may hold two views of one name.
+RECORD_NAMES = """CREATE UNIQUE INDEX IF NOT EXISTS records_by_name ON records (kind, graph, name)
+    WHERE name IS NOT NULL"""
 
 # Names of ids without a statement, in the columns of ``entities``.
 SPARE_NAMES = """CREATE TABLE IF NOT EXISTS spare_names_$n (
@@ -72,6 +76,13 @@ def _add_places(connection: sqlite3.Connection) -> None:
     _end_unfinished_loads(connection)
 
 
+def _add_record_names(connection: sqlite3.Connection) -> None:
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(records)").fetchall()}
+    if "name" not in columns:
+        connection.execute("ALTER TABLE records ADD COLUMN name TEXT")
+    connection.execute(RECORD_NAMES)
+
+
 def _end_unfinished_loads(connection: sqlite3.Connection) -> None:
     """They have the tables of before; the same command begins them anew."""
     connection.execute(
@@ -84,6 +95,7 @@ MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
     1: _add_passages,
     2: _add_conflicts_and_names,
     3: _add_places,
+    4: _add_record_names,
 }
 """From version ``n`` to ``n + 1``: called inside the transaction that raises the number."""
 
@@ -135,8 +147,10 @@ STORE_TABLES = (
         json TEXT NOT NULL,
         data BLOB NOT NULL,
         updated_at TEXT NOT NULL,
+        name TEXT,
         PRIMARY KEY (kind, key)
     )""",
+    RECORD_NAMES,
     PASSAGE_SETS,
 )
 

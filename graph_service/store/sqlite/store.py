@@ -49,7 +49,7 @@ from graph_service.store.names import (
     require_graph_name,
 )
 from graph_service.store.protocol import EdgeRow, EntityLookup, Inspected, Neighbourhood, Record
-from graph_service.store.records import decode_record, encode_fields
+from graph_service.store.records import decode_record, encode_fields, version_of
 from graph_service.store.search import CANDIDATE_LIMIT, are_enough, rank_hits, wanted_of
 from graph_service.store.snapshot.build import (
     NameChunk,
@@ -85,6 +85,11 @@ _STATEMENT_ROWS = """SELECT s.key, s.id, h.id, r.id, s.tail, t.id, s.value, s.ra
 _EDGE_ROWS = """SELECT s.key, s.id, h.id, r.id, s.tail, t.id, s.value, s.rank
     FROM statements_$n s CROSS JOIN entities_$n h ON h.key = s.head
     CROSS JOIN relations_$n r ON r.number = s.relation LEFT JOIN entities_$n t ON t.key = s.tail """
+
+_SAVE_RECORD = """INSERT INTO records (kind, key, graph, json, data, updated_at, name)
+    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, key) DO UPDATE SET graph = excluded.graph,
+    json = excluded.json, data = excluded.data, updated_at = excluded.updated_at,
+    name = coalesce(excluded.name, name)"""
 
 
 class SqliteStore(CachedStore[SqlitePassages]):
@@ -377,17 +382,21 @@ class SqliteStore(CachedStore[SqlitePassages]):
     def save_record(self, record: Record, /) -> None:
         """Saves a record; see ``Records.save_record``."""
         with self._database.writing() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    record.kind,
-                    record.key,
-                    record.graph,
-                    encode_fields(record),
-                    record.data,
-                    record.updated_at or now_text(),
-                ),
-            )
+            connection.execute(_SAVE_RECORD, _record_row(record))
+
+    def replace_record(self, record: Record, /, *, name: str | None = None) -> bool:
+        """Saves a record if the stored one has its version; see ``Records.replace_record``."""
+        with self._database.writing() as connection:
+            row = connection.execute(
+                "SELECT json FROM records WHERE kind = ? AND key = ?", (record.kind, record.key)
+            ).fetchone()
+            if version_of(None if row is None else row[0]) != record.version:
+                return False
+            try:
+                connection.execute(_SAVE_RECORD, _record_row(record, name))
+            except sqlite3.IntegrityError:
+                return False
+        return True
 
     def get_record(self, kind: str, key: str, /, *, with_data: bool = True) -> Record | None:
         """Returns a record, or None; see ``Records.get_record``."""
@@ -632,6 +641,18 @@ def _entities_naming(
 
 def _graph_of(edition: str) -> str:
     return edition.rpartition("@")[0]
+
+
+def _record_row(record: Record, name: str | None = None) -> tuple[object, ...]:
+    return (
+        record.kind,
+        record.key,
+        record.graph,
+        encode_fields(record),
+        record.data,
+        record.updated_at or now_text(),
+        name,
+    )
 
 
 def _unfinished(connection: sqlite3.Connection) -> list[UnfinishedLoad]:
