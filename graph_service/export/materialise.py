@@ -52,13 +52,7 @@ def materialise(
     base, overlay = exported.info, exported.overlay
     assert overlay is not None
     chosen = name or _default_name(service, base.name, overlay.view_id)
-    for other in service.graphs():
-        if other.name == chosen and VIEW_OF not in other.options:
-            raise InputError(
-                f"graph {chosen!r} is there and is no view written out",
-                argument="as",
-                hint="Choose another name.",
-            )
+    _require_free(service, chosen)
     total = base.counts.statements - len(overlay.gone) + len(overlay.head)
     session = service.store.begin_load(
         chosen,
@@ -71,6 +65,12 @@ def materialise(
             "edges": base.fingerprints.edges,
         },
     )
+    try:
+        # Another load may have published a graph of the name before this one took its lease.
+        _require_free(service, chosen)
+    except InputError:
+        session.abort()
+        raise
     with session:
         done = dict(session.checkpoint or {"batches": 0, "statements": 0})
         written = int(done["statements"])
@@ -84,6 +84,16 @@ def materialise(
                 progress(written, total)
         session.finish(report={VIEW_OF: base.name, "view": overlay.view_id})
         return session.publish()
+
+
+def _require_free(service: Service, name: str) -> None:
+    for other in service.graphs():
+        if other.name == name and VIEW_OF not in other.options:
+            raise InputError(
+                f"graph {name!r} is there and is no view written out",
+                argument="as",
+                hint="Choose another name.",
+            )
 
 
 def _batches(exported: ExportedGraph) -> Iterator[Batch]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -131,7 +131,10 @@ def read_page_views(records: Records, graph: str, /) -> PageViewTable:
     Raises:
         StoreCorruptError: The record is not one of ours.
     """
-    record = records.get_record(RECORD_KIND, graph)
+    return _table_of(records.get_record(RECORD_KIND, graph), graph)
+
+
+def _table_of(record: Record | None, graph: str) -> PageViewTable:
     if record is None:
         return EMPTY
     try:
@@ -150,6 +153,26 @@ def read_page_views(records: Records, graph: str, /) -> PageViewTable:
 
 def save_page_views(records: Records, graph: str, table: PageViewTable, /) -> None:
     """Saves the page views of a graph, in place of those there are, at once."""
+    records.save_record(_record_of(graph, table))
+
+
+def merge_page_views(records: Records, graph: str, table: PageViewTable, /) -> PageViewTable:
+    """Merges a table into the page views of a graph, and returns those that it has then.
+
+    What another process saves at the same moment is merged too.
+
+    Raises:
+        StoreCorruptError: What is there can't be read.
+    """
+    while True:
+        record = records.get_record(RECORD_KIND, graph)
+        merged = merge_tables(_table_of(record, graph), table)
+        version = "" if record is None else record.version
+        if records.replace_record(replace(_record_of(graph, merged), version=version)):
+            return merged
+
+
+def _record_of(graph: str, table: PageViewTable) -> Record:
     columns = np.column_stack([table.keys, table.source_of, table.views])
     fields = {
         "format": _FORMAT,
@@ -158,7 +181,7 @@ def save_page_views(records: Records, graph: str, table: PageViewTable, /) -> No
         "entities": len(table.keys),
     }
     data = zlib.compress(columns.astype("<i8").tobytes(), 6)
-    records.save_record(Record(RECORD_KIND, graph, graph, fields, data))
+    return Record(RECORD_KIND, graph, graph, fields, data)
 
 
 def delete_page_views(records: Records, graph: str, /) -> bool:

@@ -18,9 +18,8 @@ from graph_service.model.statement import Entity, EntityKind
 from graph_service.store.page_views import (
     PageViewTable,
     make_table,
-    merge_tables,
+    merge_page_views,
     read_page_views,
-    save_page_views,
 )
 from graph_service.store.protocol import Store
 from loaders.items import Reject
@@ -202,7 +201,7 @@ def load_page_views(
             argument="source",
         )
     table = make_table(views, months=rows.months, source=str(path))
-    kept = _keep(store, graph, table)
+    kept = len(merge_page_views(store, graph, table).keys)
     return PageViewReport(
         source=str(path),
         graph=graph,
@@ -375,7 +374,7 @@ class _Fetch:
         self.entities += len(self._views)
         self.levels.update(_levels(table))
         self._views = {}
-        _keep(self._store, self._graph, table)
+        merge_page_views(self._store, self._graph, table)
 
     def _articles(self, wanted: Sequence[Entity], given: Mapping[str, str]) -> dict[str, list[str]]:
         """Returns the entities of each title, those that a name or Wikidata gives an article."""
@@ -438,10 +437,3 @@ def _levels(table: PageViewTable) -> Counter[str]:
         level = level_of(mean)
         found["" if level is None else level.value] += 1
     return found
-
-
-def _keep(store: Store, graph: str, table: PageViewTable) -> int:
-    """Merges a table with what is there now; returns how many entities have views then."""
-    merged = merge_tables(read_page_views(store, graph), table)
-    save_page_views(store, graph, merged)
-    return len(merged.keys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from demo_graph import demo_settings
@@ -301,6 +302,28 @@ def test_linking_search_and_texts_follow_the_names_of_a_view_b3(
         found = [one.entity.id for one in service.search("Ada Moor", graph=info.name)]
         assert found == hits
         service.delete_graph(info.name)
+
+
+def test_a_view_is_not_written_over_a_graph_that_was_loaded_since_the_name_was_checked(
+    service: Service,
+    graph_names: Callable[[], str],
+    graph_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = service.views.create(REWIRED, graph=graph_name)
+    name = graph_names()
+    begin_load = service.store.begin_load
+
+    def late(*given: Any, **options: Any) -> Any:
+        monkeypatch.setattr(service.store, "begin_load", begin_load)
+        load_graph(service.store, name, [("Q1", "P1", "Q2")])
+        return begin_load(*given, **options)
+
+    monkeypatch.setattr(service.store, "begin_load", late)
+    with pytest.raises(InputError, match="is no view written out"):
+        materialise(service, ViewRef(id=made.id), graph=graph_name, name=name)
+    assert service.store.graph(name).counts.statements == 1
+    assert service.store.graph(name).unfinished is None
 
 
 def test_a_view_is_written_out_as_a_graph_and_removed_s4(
