@@ -26,6 +26,9 @@ from graph_service.settings import Settings
 LEAST_TAKEN_BYTES = 65_536
 """What a client must take of an answer within ``write_timeout_s``, or all that is left of it."""
 
+PROBE_S = 0.25
+"""How often a client that sends no more is looked for while it waits for an answer."""
+
 _BODY_GRACE_S = 1.0
 """The application answers a body that is late; this ends the connection if it can't."""
 
@@ -149,6 +152,8 @@ class BoundedProtocol(H11Protocol):
         self._waits_for = ""
         self._timer: asyncio.TimerHandle | None = None
         self._writing: asyncio.TimerHandle | None = None
+        self._probing: asyncio.TimerHandle | None = None
+        self._sends_no_more = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Takes a connection in, or answers that there are too many."""
@@ -163,7 +168,7 @@ class BoundedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Counts the connection out."""
         self._door.leave(self._address)
-        for timer in (self._timer, self._writing):
+        for timer in (self._timer, self._writing, self._probing):
             if timer is not None:
                 timer.cancel()
         super().connection_lost(exc)
@@ -175,9 +180,18 @@ class BoundedProtocol(H11Protocol):
         super().data_received(data)
         self._watch()
 
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Returns whether the connection stays, for the answer to what a client sent before."""
+        self._sends_no_more = self._owes_answer
+        if self._sends_no_more and self._probing is None:
+            self._probe()
+        return self._sends_no_more
+
     def on_response_complete(self) -> None:
         """Sees that the answer is taken, and what is to come next."""
         super().on_response_complete()
+        if self._sends_no_more and not self._owes_answer:
+            self.transport.close()
         self._watch()
         self._watch_writing()
 
@@ -191,6 +205,26 @@ class BoundedProtocol(H11Protocol):
         status = getattr(sys.exc_info()[1], "error_status_hint", 400)
         code = "LIMIT_EXCEEDED" if status == 431 else "BAD_INPUT"
         self._refuse(status, code, "this is no HTTP request that the server can read")
+
+    @property
+    def _owes_answer(self) -> bool:
+        """Whether a whole request has come whose answer has not begun."""
+        cycle = self.cycle
+        return cycle is not None and not cycle.more_body and not cycle.response_started
+
+    def _probe(self) -> None:
+        """Finds out whether a client that sends no more still reads.
+
+        One that has gone looks the same until something is sent to it: its machine then says so,
+        and the next write ends the connection. Every client of HTTP/1.1 reads past a
+        ``100 Continue``; one of HTTP/1.0 is not sent any, and its work ends with its time limit.
+        """
+        if self.transport.is_closing():
+            return
+        if self._owes_answer and self.conn.their_http_version != b"1.0":
+            event = h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue")
+            self.transport.write(self.conn.send(event) or b"")
+        self._probing = self.loop.call_later(PROBE_S, self._probe)
 
     def _watch(self) -> None:
         """Starts or ends the clock of what the client has to send."""

@@ -15,6 +15,7 @@ from uvicorn.server import ServerState
 
 from graph_service.api.connections import (
     LEAST_TAKEN_BYTES,
+    PROBE_S,
     BoundedProtocol,
     ConnectionLimits,
     Door,
@@ -324,6 +325,45 @@ def test_a_connection_that_is_lost_is_counted_out_and_waits_for_nothing() -> Non
         again = Wire()
         connect(again, protocol._door)
         assert again.sent == b""
+
+    running(test)
+
+
+def test_a_client_that_sends_no_more_gets_its_answers_and_the_connection_ends() -> None:
+    async def test(protocol: BoundedProtocol, wire: Wire) -> None:
+        protocol.data_received(2 * (HEAD + b"\r\n{}"))
+        assert protocol.eof_received()
+        await answered(wire, 2)
+        assert wire.ended == "close"
+
+    running(test)
+
+
+@pytest.mark.parametrize("sent", [b"", b"POST / HT", HEAD, HEAD + b"\r\n{"])
+def test_a_client_that_sends_no_more_of_half_a_request_has_gone(sent: bytes) -> None:
+    async def test(protocol: BoundedProtocol, wire: Wire) -> None:
+        if sent:
+            protocol.data_received(sent)
+        # The transport closes then.
+        assert not protocol.eof_received()
+
+    running(test)
+
+
+@pytest.mark.parametrize(("version", "probes"), [(b"1.1", 2), (b"1.0", 0)])
+def test_a_client_that_sends_no_more_is_looked_for(version: bytes, probes: int) -> None:
+    async def test(protocol: BoundedProtocol, wire: Wire) -> None:
+        protocol.data_received(HEAD.replace(b"1.1", version) + b"\r\n{}")
+        assert protocol.eof_received()
+        assert wire.waits == [PROBE_S]
+        wire.ring()
+        assert wire.sent == probes * b"HTTP/1.1 100 Continue\r\n\r\n"
+        await answered(wire)
+        sent = wire.sent
+        for timer in list(wire.timers):
+            if timer.delay == PROBE_S and not timer.cancelled:
+                timer.call()
+        assert wire.sent == sent, "nothing comes between the answer and the end"
 
     running(test)
 

@@ -11,7 +11,9 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
+from unittest.mock import ANY
 from urllib.parse import urlsplit
 
 import httpx
@@ -151,14 +153,14 @@ def test_no_more_run_at_once_than_there_are_threads(
         assert httpx.get(f"{url}/health/ready", timeout=120).status_code == 200
 
 
-def send(url: str, body: object) -> socket.socket:
+def send(url: str, body: object, version: bytes = b"HTTP/1.1") -> socket.socket:
     """Asks, and returns the connection on which the answer would come."""
     address = urlsplit(url)
     content = json.dumps(body).encode()
     connection = socket.create_connection((address.hostname, address.port), timeout=120)
     connection.sendall(
-        b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        b"Content-Length: %d\r\n\r\n" % len(content) + content
+        b"POST /graphql %s\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Content-Length: %d\r\n\r\n" % (version, len(content)) + content
     )
     return connection
 
@@ -221,6 +223,27 @@ def test_a_client_that_hangs_up_leaves_the_queue(
         slow_store.released.set()
         assert slow.result(120).status_code == waiting.result(120).status_code == 200
     assert ran == [SLOW["query"], GRAPHS["query"]]
+
+
+@pytest.mark.parametrize("version", [b"HTTP/1.1", b"HTTP/1.0"])
+def test_a_client_that_sends_no_more_gets_its_answer(
+    slow_store: SlowStore, slow_service: Service, workers: list[Workers], version: bytes
+) -> None:
+    """It has closed its side of the connection, as netcat does, and reads on."""
+    with served(slow_service, ServerOptions(threads=1)) as url:
+        with send(url, SLOW, version) as connection:
+            connection.shutdown(socket.SHUT_WR)
+            assert slow_store.waiting.wait(120)
+            if version == b"HTTP/1.1":
+                # The server has seen it, and looks whether the client still reads.
+                assert connection.recv(4, socket.MSG_WAITALL) == b"HTTP"
+            assert not workers[0].running[0].stop.asked
+            slow_store.released.set()
+            answer = b"".join(iter(partial(connection.recv, 65_536), b""))
+        assert b" 200 OK\r\n" in answer
+        assert json.loads(answer.rpartition(b"\r\n\r\n")[2]) == {
+            "data": {"item": {"label": "Douglas Adams"}}, "extensions": ANY,
+        }  # fmt: skip
 
 
 @pytest.mark.usefixtures("one_lookup_at_once")
