@@ -58,6 +58,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("max_connections", "GRAPH_SERVICE_MAX_CONNECTIONS", "1000", "Most connections to the server."),
     Setting("max_connections_per_address", "GRAPH_SERVICE_MAX_CONNECTIONS_PER_ADDRESS", "200", "Most connections to the server of one address; behind a proxy all come from one."),
     Setting("shutdown_timeout_s", "GRAPH_SERVICE_SHUTDOWN_TIMEOUT_S", "35", "Seconds from SIGTERM until the server has ended, answered or not."),
+    Setting("worker_timeout_s", "GRAPH_SERVICE_WORKER_TIMEOUT_S", "30", "Seconds after which serve --workers replaces a process that makes no progress; time without a processor does not count."),
     Setting("threads", "GRAPH_SERVICE_THREADS", "4", "Retrievals that a server runs at once; more make look-ups wait, and processes (serve --workers) use more cores."),
     Setting("model_url", "GRAPH_SERVICE_MODEL_URL", "", "Base address of an OpenAI-compatible endpoint."),
     Setting("model_name", "GRAPH_SERVICE_MODEL", "", "Name of the chat model."),
@@ -98,6 +99,7 @@ class Settings:
     max_connections: int = 1000
     max_connections_per_address: int = 200
     shutdown_timeout_s: float = 35.0
+    worker_timeout_s: float = 30.0
     threads: int = 4
     model_url: str = ""
     model_name: str = ""

@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 
 from graph_service.api.connections import BoundedProtocol, ConnectionLimits
 from graph_service.api.handing import DRAIN, OPEN, Channel, Handed
+from graph_service.api.heartbeat import BEAT_S
 from graph_service.api.server import Server
 from graph_service.api.shared_state import SharedState
 from graph_service.byte_budget import give_back
@@ -33,7 +34,7 @@ class HandedServer(Server):
         app: As ``make_app`` returns it.
         limits: Of connections.
         channel: Where connections come from.
-        shared: Where this process says that it is ready.
+        shared: Where this process says that it is ready, and that it makes progress.
         number: Of this process.
         shutdown_timeout_s: Seconds from being asked to end until the server has ended.
         share: Puts where all processes have it once what each has read by when it is ready.
@@ -58,12 +59,14 @@ class HandedServer(Server):
         self._number = number
         self._making: set[asyncio.Task[None]] = set()
         self._looking: asyncio.Task[None] | None = None
+        self._beating: asyncio.TimerHandle | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begins to take connections."""
         await super().startup([])
         asyncio.get_running_loop().add_reader(self._channel.fileno(), self._take)
         self._looking = asyncio.ensure_future(self._look_until_ready())
+        self._beat()
         self._channel.say(OPEN)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -75,6 +78,12 @@ class HandedServer(Server):
             self._looking.cancel()
         self._shared.set_warm(self._number, False)
         await super().shutdown([])
+        if self._beating is not None:
+            self._beating.cancel()
+
+    def _beat(self) -> None:
+        self._shared.beat(self._number)
+        self._beating = asyncio.get_running_loop().call_later(BEAT_S, self._beat)
 
     async def _look_until_ready(self) -> None:
         while await self._readiness.find_own_fault():

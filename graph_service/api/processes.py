@@ -1,7 +1,8 @@
 """Several processes that serve one address: begun, kept alive, and ended together.
 
 This process listens, counts connections and hands each to the process that has fewest. One that
-dies is begun anew, later each time that it dies soon again. Each of them ends by itself when this
+dies is begun anew, later each time that it dies soon again. One that makes no progress gets no new
+connections, and is killed if it goes on so. Each of them ends by itself when this
 one has gone, however that was.
 """
 
@@ -11,27 +12,21 @@ import asyncio
 import logging
 import os
 import pickle
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
-
-from prometheus_client import multiprocess
 
 from graph_service.api.connections import ConnectionLimits, Door, address_of
 from graph_service.api.handing import DRAIN, END, OPEN, Giver
+from graph_service.api.heartbeat import LOOK_S, Pulse
+from graph_service.api.shared_folder import forget_metrics
 from graph_service.api.shared_state import SharedState
 
-MULTIPROCESS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The variable by which prometheus_client is told where several processes count together."""
 BACKLOG = 2048
 GRACE_S = 2.0
 """How much longer than it may take to end a process is waited for before it is killed."""
@@ -57,14 +52,21 @@ class _Child:
 
     Attributes:
         number: From 0; that of one that died is given again.
+        pulse: Says how long it has made no progress.
         is_open: Whether it takes connections.
     """
 
     number: int
     process: subprocess.Popen[bytes]
     giver: Giver
+    pulse: Pulse
     is_open: bool = False
     began: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it takes connections, and makes progress."""
+        return self.is_open and not self.pulse.is_silent
 
 
 class Processes:
@@ -77,6 +79,8 @@ class Processes:
         run: What each does: called in it with its number and the descriptor of its channel. It is
             pickled.
         shared: What the processes know together.
+        worker_timeout_s: Seconds without progress after which a process is killed; see
+            ``heartbeat``.
         shutdown_timeout_s: Seconds within which a process ends that is asked to.
         drain_s: Seconds from being asked to end in which none is ready and all still answer.
     """
@@ -90,6 +94,7 @@ class Processes:
         *,
         run: Callable[[int, int], None],
         shared: SharedState,
+        worker_timeout_s: float,
         shutdown_timeout_s: float,
         drain_s: float = 0.0,
     ) -> None:
@@ -98,6 +103,7 @@ class Processes:
         self._door = Door(limits)
         self._run = pickle.dumps(run)
         self._shared = shared
+        self._worker_timeout_s = worker_timeout_s
         self._shutdown_timeout_s = shutdown_timeout_s
         self._drain_s = drain_s
         self._children: dict[int, _Child] = {}
@@ -123,6 +129,7 @@ class Processes:
         try:
             for number in range(self._count):
                 self._begin(number)
+            loop.call_later(LOOK_S, self._look)
             await self._ended.wait()
         finally:
             for asked in ENDINGS:
@@ -151,7 +158,7 @@ class Processes:
                 pass_fds=[theirs.fileno()],
                 env=_environment(self._count),
             )
-        child = self._children[number] = _Child(number, process, Giver(ours))
+        child = self._children[number] = _Child(number, process, Giver(ours), Pulse(process.pid))
         asyncio.get_running_loop().add_reader(ours.fileno(), self._hear, child)
         assert process.stdin is not None
         with suppress(BrokenPipeError), process.stdin as stdin:
@@ -210,10 +217,36 @@ class Processes:
         asyncio.get_running_loop().call_later(pause, self._begin, child.number)
         self._listen()
 
+    def _look(self) -> None:
+        """Looks which processes make progress, and kills one that has made none for too long."""
+        if self._ending is not None:
+            return
+        for child in self._children.values():
+            if child.is_open:
+                self._feel(child)
+        self._listen()
+        asyncio.get_running_loop().call_later(LOOK_S, self._look)
+
+    def _feel(self, child: _Child) -> None:
+        was_silent, about = child.pulse.is_silent, (child.number, child.process.pid)
+        child.pulse.feel(self._shared.beats(child.number))
+        if child.pulse.silent_s >= self._worker_timeout_s:
+            log.error(
+                "process %d (pid %d) has made no progress for %g s and is killed",
+                *about,
+                child.pulse.silent_s,
+            )
+            child.is_open = False
+            child.process.kill()
+        elif child.pulse.is_silent and not was_silent:
+            log.warning("process %d (pid %d) makes no progress: it gets no connections", *about)
+        elif was_silent and not child.pulse.is_silent:
+            log.warning("process %d (pid %d) makes progress again", *about)
+
     def _listen(self) -> None:
         """Takes connections as long as there is a process to answer them."""
         wanted = self._ending is None or not self._is_closed
-        wanted = wanted and any(child.is_open for child in self._children.values())
+        wanted = wanted and any(child.is_ready for child in self._children.values())
         if wanted == self._is_listening:
             return
         self._is_listening = wanted
@@ -242,7 +275,7 @@ class Processes:
         number = self._given
         # Of those that have as many, the next in turn.
         ready = sorted(
-            (child for child in self._children.values() if child.is_open),
+            (child for child in self._children.values() if child.is_ready),
             key=lambda child: (
                 len(child.giver.addresses),
                 (child.number - number) % self._count,
@@ -305,37 +338,3 @@ def _environment(processes: int) -> dict[str, str]:
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
     return {**dict.fromkeys(_MATH_THREADS, str(max(1, cores // processes))), **os.environ}
-
-
-class SharedFolder:
-    """The folder of what the processes share; a context manager, removed at its end.
-
-    Attributes:
-        state: The file of ``SharedState``.
-    """
-
-    def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="graph-service-"))
-        self.state = self._folder / "state"
-        self._before = os.environ.get(MULTIPROCESS_FOLDER)
-
-    def __enter__(self) -> SharedFolder:
-        """Makes what is in it, and tells this process and those it begins of the metrics' folder."""
-        SharedState.make(self.state)
-        metrics = self._folder / "metrics"
-        metrics.mkdir()
-        os.environ[MULTIPROCESS_FOLDER] = str(metrics)
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        """Removes it."""
-        if self._before is None:
-            os.environ.pop(MULTIPROCESS_FOLDER, None)
-        else:
-            os.environ[MULTIPROCESS_FOLDER] = self._before
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def forget_metrics(pid: int, /) -> None:
-    """Drops what a process that has ended counted of things that it had open."""
-    multiprocess.mark_process_dead(pid)  # type: ignore[no-untyped-call]

@@ -1,6 +1,6 @@
 """What the processes of one server know together, in a file that all of them have mapped.
 
-Each process says there whether it is warm, and the buckets of all clients lie there. A process
+Each process says there whether it is warm and that its event loop runs, and the buckets of all clients lie there. A process
 that is killed leaves no lock behind: the kernel gives a lock on a file back with its holder.
 """
 
@@ -28,7 +28,9 @@ _SETS = MAX_CLIENTS // _WAYS
 _SLOT = struct.Struct("<16sdd")
 """Digest of the client, what is available, and when that was so (``time.monotonic``)."""
 _NOBODY = bytes(16)
-_BYTES = MAX_PROCESSES + _SETS * _WAYS * _SLOT.size
+_BUCKETS_AT = 2 * MAX_PROCESSES
+"""Behind a byte of each process that says whether it is warm, and one that counts its beats."""
+_BYTES = _BUCKETS_AT + _SETS * _WAYS * _SLOT.size
 
 
 class SharedState:
@@ -65,12 +67,20 @@ class SharedState:
         """Returns how many processes are not warm."""
         return self._memory[: self._processes].count(0)
 
+    def beat(self, number: int, /) -> None:
+        """Counts a beat of a process; see ``heartbeat``."""
+        self._memory[MAX_PROCESSES + number] = (self.beats(number) + 1) % 256
+
+    def beats(self, number: int, /) -> int:
+        """Returns the count of a process's beats, from 0 to 255 and around."""
+        return self._memory[MAX_PROCESSES + number]
+
     @contextmanager
     def held(self, client: str, most: float, now: float) -> Iterator[Bucket]:
         """Gives a client's bucket, a full one if it has none, and keeps it; see ``Buckets``."""
         digest = blake2b(client.encode(errors="surrogatepass"), digest_size=16).digest()
         number = int.from_bytes(digest[:8], "little") % _SETS
-        start, size = MAX_PROCESSES + number * _WAYS * _SLOT.size, _WAYS * _SLOT.size
+        start, size = _BUCKETS_AT + number * _WAYS * _SLOT.size, _WAYS * _SLOT.size
         # A lock on a file holds other processes off, and none of this process's threads.
         with self._lock:
             fcntl.lockf(self._file, fcntl.LOCK_EX, size, start)

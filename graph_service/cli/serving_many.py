@@ -61,7 +61,8 @@ def serve_many(
         limits: Of connections.
         listening: A bound socket.
     """
-    from graph_service.api.processes import Processes, SharedFolder
+    from graph_service.api.processes import Processes
+    from graph_service.api.shared_folder import SharedFolder
     from graph_service.api.shared_state import SharedState
 
     with SharedFolder() as shared:
@@ -80,6 +81,7 @@ def serve_many(
             limits,
             run=partial(_run, task),
             shared=SharedState(shared.state, options.workers),
+            worker_timeout_s=settings.worker_timeout_s,
             shutdown_timeout_s=settings.shutdown_timeout_s,
             drain_s=options.drain_s,
         )

@@ -19,7 +19,7 @@ from graph_service import Service
 from graph_service.api import metrics, scrape
 from graph_service.api.app import ServerOptions, make_app
 from graph_service.api.keys import Scope
-from graph_service.api.processes import forget_metrics
+from graph_service.api.shared_folder import forget_metrics
 from graph_service.errors import StoreUnavailableError
 from graph_service.model.graph_info import UnfinishedLoad
 

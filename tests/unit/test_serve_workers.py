@@ -6,11 +6,16 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Thread
 
 import httpx
 import pytest
@@ -19,12 +24,9 @@ from server_process import ServerProcess, server_process
 
 from graph_service.api.connections import ConnectionLimits, Over
 from graph_service.api.handing import DRAIN, END, OPEN, Channel, Giver
-from graph_service.api.processes import (
-    MULTIPROCESS_FOLDER,
-    SharedFolder,
-    _environment,
-    forget_metrics,
-)
+from graph_service.api.metrics import MULTIPROCESS_FOLDER
+from graph_service.api.processes import _environment
+from graph_service.api.shared_folder import SharedFolder, forget_metrics
 from graph_service.api.shared_state import SharedState
 from graph_service.settings import Settings
 
@@ -48,7 +50,7 @@ def is_running(pid: int) -> bool:
     return state not in "ZX"
 
 
-def until(holds: Callable[[], bool], limit_s: float = 60.0) -> None:
+def until(holds: Callable[[], bool], limit_s: float = 300.0) -> None:
     limit = time.monotonic() + limit_s
     while not holds():
         assert time.monotonic() < limit
@@ -192,6 +194,105 @@ def test_none_outlives_the_one_that_listens(
         server.process.kill()
         until(lambda: not any(map(is_running, parts)))
     assert not list(folder.iterdir())
+
+
+@contextmanager
+def log_of(server: ServerProcess) -> Iterator[list[str]]:
+    """Gives the lines that a server writes to its log, and ends it with the block."""
+    lines: list[str] = []
+    assert server.process.stderr is not None
+    reading = Thread(target=lines.extend, args=(server.process.stderr,))
+    reading.start()
+    try:
+        yield lines
+    finally:
+        server.process.kill()
+        reading.join(60)
+
+
+def test_one_that_hangs_gets_no_connections_until_it_goes_on(
+    demo_file: Path, tmp_path: Path
+) -> None:
+    store = copy_store(demo_file, tmp_path)
+    with (
+        server_process(store, "--workers", "2", worker_timeout_s=100_000) as server,
+        log_of(server) as log,
+    ):
+        until(lambda: ready(server))
+        parts = children(server.process.pid)
+        os.kill(parts[0], signal.SIGSTOP)
+        try:
+            until(lambda: any(f"pid {parts[0]}) makes no progress" in line for line in log))
+            # They went to both in turn: of ten, five would wait for ever.
+            assert [post(server, CONNECT).status_code for _ in range(10)] == [200] * 10
+        finally:
+            os.kill(parts[0], signal.SIGCONT)
+        until(lambda: any(f"pid {parts[0]}) makes progress again" in line for line in log))
+        assert children(server.process.pid) == parts
+
+
+def test_when_all_hang_clients_wait(demo_file: Path, tmp_path: Path) -> None:
+    store = copy_store(demo_file, tmp_path)
+    with (
+        server_process(store, "--workers", "2", worker_timeout_s=100_000) as server,
+        log_of(server) as log,
+    ):
+        until(lambda: ready(server))
+        parts = children(server.process.pid)
+        for one in parts:
+            os.kill(one, signal.SIGSTOP)
+        until(lambda: sum("makes no progress" in line for line in log) == 2)
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(post, server, CONNECT)
+            os.kill(parts[1], signal.SIGCONT)
+            assert asked.result(timeout=60).status_code == 200
+        os.kill(parts[0], signal.SIGCONT)
+
+
+def test_one_that_hangs_for_long_is_replaced(demo_file: Path, tmp_path: Path) -> None:
+    store = copy_store(demo_file, tmp_path)
+    with (
+        server_process(store, "--workers", "2", worker_timeout_s=4) as server,
+        log_of(server) as log,
+    ):
+        until(lambda: ready(server))
+        parts = children(server.process.pid)
+        os.kill(parts[0], signal.SIGSTOP)
+        until(lambda: not is_running(parts[0]))
+        until(lambda: ready(server))
+        after = children(server.process.pid)
+        assert len(after) == 2
+        assert parts[0] not in after
+        assert parts[1] in after
+        assert any(f"pid {parts[0]}) has made no progress" in line for line in log)
+
+
+def test_the_folder_of_a_killed_server_goes_when_the_next_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    program = (
+        "import sys; from graph_service.api.shared_folder import SharedFolder\n"
+        "with SharedFolder(): print('made', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline()
+        (folder,) = tmp_path.iterdir()
+        # A folder that another program made stays.
+        (tmp_path / "graph-service-mine").mkdir()
+        with SharedFolder():
+            assert folder.is_dir(), "its server runs"
+        other.kill()
+    assert folder.is_dir()
+    with SharedFolder():
+        assert not folder.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["graph-service-mine"]
 
 
 def test_what_the_processes_share_goes_with_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
