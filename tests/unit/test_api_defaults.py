@@ -52,7 +52,11 @@ REQUIRED = {
 OF_ITEM = f'itemId: "{MARIA}"'
 # A query for each argument that has a default; ? is where the argument stands.
 QUERIES = {
+    "Graph.classes.first": "{ graph { classes(?) { nodes { itemId } } } }",
+    "Graph.relations.first": "{ graph { relations(?) { nodes { propertyId } } } }",
     "Item.aliases.languageCode": f"{{ item({OF_ITEM}) {{ aliases(?) }} }}",
+    "Item.relations.first": f"{{ item({OF_ITEM}) {{ relations(?) {{ nodes {{ propertyId }} }} }} }}",
+    "Item.statements.direction": f"{{ item({OF_ITEM}) {{ statements(?) {{ totalCount }} }} }}",
     "Item.statements.first": f"{{ item({OF_ITEM}) {{ statements(?) {{ nodes {{ valueText }} }} }} }}",
     "Item.neighbours.first": f"{{ item({OF_ITEM}) {{ neighbours(?) {{ nodes {{ itemId }} }} }} }}",
     "Query.graphs.first": "{ graphs(?) { nodes { name } } }",
