@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from graph_service.text.labels import label_spans
+
 _STRONG = "!?…؟۔።。！？｡।॥။"
 _CLOSING = "\"'”’»›)]」』）】》"
 _BREAKS = "\n\r\u2028\u2029"
@@ -36,6 +38,7 @@ _STARTERS = _set(
 )
 _INITIAL = re.compile(r"(?:^|[\s(\[\"'“‘])(?:[^\W\d_]\.)*[^\W\d_]$")
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘]+$")
+_MARK_FOLLOWS = re.compile(rf"[{re.escape(_CLOSING)}\s]*[.,;:{re.escape(_STRONG)}]")
 _NEXT_WORD = re.compile(r"[\s\"'“‘(\[«]*([\w'’-]*)")
 
 
@@ -51,7 +54,9 @@ def sentence_spans(text: str, /, *, names: Iterable[str] = ()) -> list[tuple[int
     >>> [text[a:b] for a, b in sentence_spans(text)]
     ['J. F. Kennedy paid $3.50.', 'He was pleased!']
     """
-    inside = _inside_names(text, names)
+    listed = tuple(names)
+    inside = _inside_names(text, listed)
+    begun = _begun_by_marks(text, listed)
     spans: list[tuple[int, int]] = []
     start = 0
     position = 0
@@ -68,7 +73,7 @@ def sentence_spans(text: str, /, *, names: Iterable[str] = ()) -> list[tuple[int
             closed = end
             while closed < len(text) and text[closed] in _CLOSING:
                 closed += 1
-            if _ends(text, position, end, closed):
+            if _ends(text, position, end, closed, begun):
                 _add(spans, text, start, closed)
                 start = closed
             position = closed
@@ -96,8 +101,16 @@ def _add(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
         spans.append((start, end))
 
 
-def _ends(text: str, mark: int, end: int, closed: int) -> bool:
-    """Whether a sentence ends at a run of marks ``text[mark:end]`` closed by quotes."""
+def _ends(text: str, mark: int, end: int, closed: int, begun: frozenset[int]) -> bool:
+    """Whether a sentence ends at a run of marks ``text[mark:end]`` closed by quotes.
+
+    Args:
+        text: The text.
+        mark: Where the marks begin.
+        end: Where they end.
+        closed: Where the quotes behind them end.
+        begun: Positions at which a name begins whose first character is no letter.
+    """
     if text[end - 1] in _ENDS_ALONE:
         return True
     if closed < len(text) and not text[closed].isspace():
@@ -106,7 +119,7 @@ def _ends(text: str, mark: int, end: int, closed: int) -> bool:
     word = following.group(1) if following else ""
     if not word:
         return True
-    if word[0].islower():
+    if word[0].islower() and closed + _spaces(text, closed) not in begun:
         # "..." and "Yahoo! and" go on; so does an abbreviation before a lower-case word.
         return False
     if text[mark] != "." or end - mark > 1:
@@ -121,14 +134,24 @@ def _ends(text: str, mark: int, end: int, closed: int) -> bool:
     return token not in _ABBREVIATIONS
 
 
+def _spaces(text: str, position: int) -> int:
+    return len(text) - position - len(text[position:].lstrip())
+
+
+def _begun_by_marks(text: str, names: Iterable[str]) -> frozenset[int]:
+    """Positions at which a name begins whose first character is no letter and no digit."""
+    marked = [name for name in set(names) if name.strip() and not name.strip()[0].isalnum()]
+    return frozenset(start for start, _ in label_spans(text, marked))
+
+
 def _inside_names(text: str, names: Iterable[str]) -> frozenset[int]:
-    """Positions inside an occurrence of a name; its last character is not inside."""
-    inside: set[int] = set()
-    for name in sorted(set(names)):
-        if not any(mark == "." or mark in _STRONG for mark in name[:-1]):
-            continue
-        at = text.find(name)
-        while at >= 0:
-            inside.update(range(at, at + len(name) - 1))
-            at = text.find(name, at + 1)
-    return frozenset(inside)
+    """Positions inside an occurrence of a name.
+
+    Its last character is inside where another mark ends or parts the sentence behind it.
+    """
+    marked = [name for name in set(names) if any(mark == "." or mark in _STRONG for mark in name)]
+    return frozenset(
+        position
+        for start, end in label_spans(text, marked)
+        for position in range(start, end if _MARK_FOLLOWS.match(text, end) else end - 1)
+    )

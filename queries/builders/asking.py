@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from graph_service.text.labels import label_spans, masked
 from graph_service.text.sentences import sentence_spans
 from queries.builders.stages import NO_REPLY, Refused
 from queries.generate.asking import ask
@@ -73,7 +74,7 @@ def read_sentence(text: str, /, *, names: Iterable[str] = ()) -> str:
 
     Args:
         text: The reply.
-        names: Labels that may hold full stops.
+        names: Labels that may hold full stops and brackets.
 
     Raises:
         Refused: It is empty, several lines or sentences, or holds square brackets.
@@ -81,16 +82,27 @@ def read_sentence(text: str, /, *, names: Iterable[str] = ()) -> str:
     said = text.strip()
     if not said or "\n" in said:
         raise Refused(UNREADABLE, "the reply has to be one sentence on one line")
-    if "[" in said or "]" in said:
-        raise Refused(UNREADABLE, "the sentence must hold no square brackets")
+    names = tuple(names)
+    if _has_brackets(said, names):
+        raise Refused(UNREADABLE, "the sentence must hold no square brackets but those of names")
     said = one_line(said)
     if len(sentence_spans(said, names=names)) != 1:
         raise Refused(UNREADABLE, "the reply has to be one sentence and no more")
     return said.rstrip(".").rstrip()
 
 
-def read_question(text: str, /) -> str:
+def _has_brackets(text: str, names: Iterable[str]) -> bool:
+    """Whether a text holds square brackets beside those of its names: they would cite."""
+    beside = masked(text, label_spans(text, names))
+    return "[" in beside or "]" in beside
+
+
+def read_question(text: str, /, *, names: Iterable[str] = ()) -> str:
     """Returns the one question that a reply is.
+
+    Args:
+        text: The reply.
+        names: Labels that may hold brackets.
 
     Raises:
         Refused: It is several lines, does not end with a question mark, or holds square brackets.
@@ -98,8 +110,8 @@ def read_question(text: str, /) -> str:
     said = text.strip()
     if not said or "\n" in said or not said.endswith("?"):
         raise Refused("no question", "the reply has to be one question on one line, ending in ?")
-    if "[" in said or "]" in said:
-        raise Refused("no question", "the question must hold no square brackets")
+    if _has_brackets(said, names):
+        raise Refused("no question", "the question must hold no square brackets but those of names")
     return one_line(said)
 
 

@@ -79,9 +79,10 @@ def text_case(record: Record, /, *, needs: Sequence[str] = ()) -> TextCase:
         record.choice("split", SPLITS)
     knowledge: tuple[str, ...] = ()
     cited = text
+    names: tuple[str, ...] = ()
     if is_foreign(record):
         answer = case_of_answer(foreign_answer(record))
-        text, knowledge = answer.text, answer.knowledge
+        text, knowledge, names = answer.text, answer.knowledge, answer.names
     elif record.has("knowledge"):
         knowledge = record.texts("knowledge")
     return TextCase(
@@ -92,6 +93,7 @@ def text_case(record: Record, /, *, needs: Sequence[str] = ()) -> TextCase:
         evidence=record.texts("evidence") or knowledge,
         context=record.text("context", default="", filled=False),
         cited=cited,
+        names=names,
         human=human,
         reasons=dict(reasons),
         split=split,
@@ -197,6 +199,11 @@ def answer_set_case(record: Record, /) -> AnswerSetCase:
     ``failure`` and groups.
     """
     known = knowledge_case(record)
+    rejects = _truth(record, "rejected")
+    if rejects is None and known.text is not None and (is_answer(record) or is_foreign(record)):
+        # Citations and markers are no part of the text of these.
+        answer = answer_of(record) if is_answer(record) else foreign_answer(record)
+        rejects = answer.not_available
     return AnswerSetCase(
         id=known.id,
         text=known.text,
@@ -206,7 +213,7 @@ def answer_set_case(record: Record, /) -> AnswerSetCase:
         targets=_entities(record, "targets"),
         is_answerable=_truth(record, "answerable"),
         has_errors=bool(_truth(record, "errors")),
-        rejects=_truth(record, "rejected"),
+        rejects=rejects,
         detects=_truth(record, "detected"),
         groups=known.groups,
         failure=known.failure,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -10,10 +9,8 @@ from graph_service.model.result import Triple
 from queries.generate.citations import NOT_AVAILABLE
 from queries.generate.reader import CitationReader, render_citations
 
-_NUMBERS = re.compile(r"[\[［【][\s\d,;–—-]*\d[\s\d,;–—-]*(?:[,;]\s*N\.?/?A\.?\s*)?[\]］】]", re.I)
 
-
-def paper_form(text: str, knowledge: Sequence[Triple], /) -> str:
+def paper_form(text: str, knowledge: Sequence[Triple], /, *, labels: Sequence[str] = ()) -> str:
     """Returns a text with numbers that cite as ``[Q1, relation: value]``.
 
     A bracket with a number that stands for nothing stays as it is: it is an incorrect citation,
@@ -22,14 +19,15 @@ def paper_form(text: str, knowledge: Sequence[Triple], /) -> str:
     Args:
         text: A model's words.
         knowledge: The triples that were given, in the order of their numbers.
+        labels: Further labels that the text may speak.
     """
     text = unicodedata.normalize("NFC", text)
     by_id = {triple.statement_id: triple for triple in knowledge}
     shown: list[str] = []
     end = 0
-    for found in CitationReader(knowledge).brackets(text):
+    for found in CitationReader(knowledge, labels=labels).brackets(text):
         cited = [citation.statement_id for citation in found.citations]
-        if not cited or None in cited or not _NUMBERS.fullmatch(text[found.start : found.end]):
+        if not found.by_number or None in cited:
             continue
         triples = [by_id[id_] for id_ in cited if id_ is not None]
         shown.append(text[end : found.start])

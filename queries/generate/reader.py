@@ -1,35 +1,53 @@
 """Citations in an answer's text: printed, and read against the knowledge that was given.
 
 A citation names triples of one entity, ``[Q212657, place of birth: Rome, occupation: painter]``
-(K1), or triples by their numbers in the prompt, ``[1]``, ``[2, 5]``, ``[3-4]``; ``[NA]`` marks a
-claim that needs knowledge the graph lacks. Values hold commas, colons and brackets of their own,
-so no pattern can tell where one ends: what is read is the longest triple that was given (K4).
-What matches none is a citation all the same, and an incorrect one.
+(K1), or triples by their numbers in the prompt, ``[1]``, ``[2, 5]``, ``[Fact 3]`` (``numbers``);
+``[NA]`` marks a claim that needs knowledge the graph lacks. Values hold commas, colons and brackets
+of their own, so no pattern can tell where one ends: what is read is the longest triple that was
+given (K4). What tries to cite and matches none is a citation all the same, and an incorrect one.
+Labels of what was given are words (``spoken``), and so is a link ``[text](address)``.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from graph_service.model.result import Triple
 from graph_service.text.sentences import sentence_spans
 from queries.generate.citations import Citation, Sentence, one_line, print_citation
+from queries.generate.numbers import NA, Numbers, cites_in_words, read_numbers
+from queries.generate.references import Mark, references_start
+from queries.generate.spoken import BRACKETS, SpokenLabels, labels_of, skip
 
-# Brackets of other scripts count as brackets; one character for one, so positions stay.
-_BRACKETS = str.maketrans({"【": "[", "】": "]", "［": "[", "］": "]"})
-_NA = re.compile(r"\s*N\.?\s?/?\s?A\.?\s*", re.IGNORECASE)
-_NUMBERS = re.compile(r"\s*\d{1,6}(?:\s*[-–—]\s*\d{1,6})?\s*")
 _SEPARATOR = re.compile(r"\s*[,;]\s*")
 _CLOSE = re.compile(r"\s*\]")
 _ID = re.compile(r"\s*(?:[QPL]\d+|[A-Za-z][A-Za-z0-9+.-]*://[^\s,;\]]+)\s*(?=[,;:\]]|$)")
 _NEXT_PIECE = re.compile(r"\s*[,;]\s*(?=[^,;:\[\]]+:\s)")
 _NA_LAST = re.compile(r"\s*[,;]\s*(?=N\.?/?A\.?\s*(?:[,;]|$))", re.IGNORECASE)
 _PAIR = re.compile(r"[^,;:\[\]]{1,80}[,;]\s*[^,;:\[\]]{1,80}:\s*\S")
+_OPENING = re.compile(r"[\[(]")
+_PARENTHESES = re.compile(r"\(([^()\[\]\n]{1,60})\)")
 _SPACE_BEFORE_MARK = re.compile(r"\s+([.,;:!?])")
-_MOST_RANGE = 50
+_NUMBER_FIRST = re.compile(r"[\s*_^#]*([^\W\d_]+)?[\s:#]*(\d{1,6})\s*[:.|,–—-]+\s*(?=\S)")
+_LINK = re.compile(r"\((?:[a-z]+://|www\.|mailto:|[#/.])[^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)", re.I)
+_BETWEEN = re.compile(r"[ \t]*(?:[,;&/]|and|und|et)?[ \t]*")
+_DASH = re.compile(r"[ \t]*[-–—][ \t]*")
+# What holds a citation and nothing beside it; the words before it belong to it.
+_AROUND = tuple(
+    (re.compile(before, re.I), re.compile(after, re.I))
+    for before, after in (
+        (r"\*\*$", r"\*\*"),
+        (r"__$", r"__"),
+        (r"(?<!\*)\*$", r"\*(?!\*)"),
+        (r"`$", r"`"),
+        (r"<(?:sup|cite)>\s*$", r"\s*</(?:sup|cite)>"),
+        (r"[(（]\s*(?:(?:see|cf\.?|sources?|facts?|references?|citations?):?\s*)?$", r"\s*[)）]"),
+        (r"[\[［【]\s*$", r"\s*[\]］】]"),
+    )
+)
 
 
 def render_citations(
@@ -87,6 +105,12 @@ class _Found:
     end: int
     citations: tuple[Citation, ...]
     not_available: bool
+    by_number: bool = False
+
+    @property
+    def statement_ids(self) -> frozenset[str]:
+        """All statements that it can mean."""
+        return frozenset(id_ for citation in self.citations for id_ in citation.statement_ids)
 
 
 class CitationReader:
@@ -94,10 +118,12 @@ class CitationReader:
 
     Args:
         knowledge: The triples, in the order of their numbers in the prompt.
+        labels: Further labels that texts may speak, such as of linked entities.
     """
 
-    def __init__(self, knowledge: Sequence[Triple], /) -> None:
+    def __init__(self, knowledge: Sequence[Triple], /, *, labels: Iterable[str] = ()) -> None:
         self._knowledge = tuple(knowledge)
+        self._spoken = SpokenLabels((*labels_of(self._knowledge), *labels))
         printed: dict[str, dict[str, list[Triple]]] = {}
         whole: dict[str, list[Triple]] = {}
         for triple in self._knowledge:
@@ -131,19 +157,44 @@ class CitationReader:
 
     def brackets(self, text: str, /) -> list[_Found]:
         """Returns the citations and markers of a text in NFC, left to right."""
-        shadow = text.translate(_BRACKETS)
+        shadow = text.translate(BRACKETS)
+        spoken = self._spoken.spans(text, lambda label, end: self._cites(text, shadow, label, end))
         found: list[_Found] = []
-        position = shadow.find("[")
-        while position >= 0:
-            bracket = self._bracket(text, shadow, position)
-            if bracket is None:
-                position = shadow.find("[", position + 1)
+        position = 0
+        while (opening := _OPENING.search(shadow, position)) is not None:
+            start = opening.start()
+            position = start + 1
+            label_end = skip(spoken, start)
+            if shadow[start] == "(":
+                bracket = None if label_end > start else self._in_parentheses(text, shadow, start)
             else:
+                bracket = self._bracket(text, shadow, start)
+                # A label may begin as a citation does, which then goes on behind the label's end.
+                if label_end > start and bracket is not None:
+                    cites = bracket.by_number or bracket.statement_ids or bracket.not_available
+                    bracket = bracket if cites and bracket.end > label_end else None
+            if bracket is not None:
                 found.append(bracket)
-                position = shadow.find("[", bracket.end)
-        return found
+                position = bracket.end
+            elif label_end > start:
+                position = label_end
+        return _joined(text, found, self._numbered)
+
+    def _cites(self, text: str, shadow: str, label: str, end: int) -> bool:
+        """Whether a citation stands right behind a label and cites a statement that has it."""
+        after = end + len(text[end:]) - len(text[end:].lstrip())
+        bracket = self._bracket(text, shadow, after) if shadow[after : after + 1] == "[" else None
+        return bracket is not None and any(
+            label in map(str.casefold, labels_of([triple]))
+            for triple in self._knowledge
+            if triple.statement_id in bracket.statement_ids
+        )
 
     def _bracket(self, text: str, shadow: str, start: int) -> _Found | None:
+        return self._known(text, shadow, start) or self._other(text, shadow, start)
+
+    def _known(self, text: str, shadow: str, start: int) -> _Found | None:
+        """A bracket that names an entity that was given."""
         for option in _options(self._whole, shadow, start + 1):
             if close := _CLOSE.match(shadow, option.end):
                 citation = _of_known(option, text[start : close.end()])
@@ -154,7 +205,7 @@ class CitationReader:
                 if listed is not None:
                     return _Found(start, listed[1], listed[0], False)
                 return _read_pieces(text, shadow, start, head, separator.end(), pairs, exact)
-        return self._other(text, shadow, start)
+        return None
 
     def _heads_at(self, shadow: str, at: int) -> list[tuple[str, bool, int, list[_Known]]]:
         """The heads that stand at a position, whether in their own case, and where each ends.
@@ -172,9 +223,16 @@ class CitationReader:
         """A bracket that names no entity that was given, or nothing else of it."""
         end = _closing(shadow, start)
         inner = shadow[start + 1 : end - 1] if shadow[end - 1] == "]" else shadow[start + 1 : end]
-        parts = re.split(r"[,;]", inner)
-        if all(_NA.fullmatch(part) or _NUMBERS.fullmatch(part) for part in parts):
-            return self._numbered(text, start, end, parts)
+        most = len(self._knowledge)
+        stated = self._stated(inner)
+        numbers = Numbers((stated,), False) if stated else read_numbers(inner, most)
+        link = _LINK.match(shadow, end)
+        if link is not None and (numbers is None or None in numbers.numbers):
+            return None
+        if numbers is not None:
+            raw = text[start:end]
+            citations = self._numbered(numbers.numbers, raw)
+            return _Found(start, end, citations, numbers.not_available, bool(citations))
         if _PAIR.search(inner) or _ID.match(inner):
             found_id = _ID.match(inner)
             head = found_id.group().strip() if found_id else re.split(r"[,;]", inner)[0].strip()
@@ -184,45 +242,134 @@ class CitationReader:
                 return _read_pieces(text, shadow, start, head, separator.end(), (), True)
             return _Found(start, end, (_unmatched(head, text[start:end]),), False)
         folded = inner.strip().casefold()
+        if shadow[end : end + 1] == "[" and self._cites_at(text, shadow, end):
+            # A link by reference: [Ada][1].
+            return None
+        if inner.count("|") > 1:
+            return _Found(start, end, (_unmatched("", text[start:end]),), False)
         if folded in self._names or any(head.casefold() == folded for head, _, _ in self._heads):
             return _Found(start, end, (_unmatched(inner.strip(), text[start:end]),), False)
         return None
 
-    def _numbered(self, text: str, start: int, end: int, parts: Sequence[str]) -> _Found:
-        citations: list[Citation] = []
-        missing = False
-        raw = text[start:end]
-        for part in parts:
-            if _NA.fullmatch(part):
-                missing = True
-                continue
-            ends = [int(number) for number in re.findall(r"\d+", part)]
-            low, high = ends[0], ends[-1]
-            # A range such as [1952-1999] is a span of years rather than 48 citations.
-            plausible = low <= len(self._knowledge) and 0 <= high - low < _MOST_RANGE
-            numbers = range(low, high + 1) if plausible else range(0)
-            if not numbers:
-                citations.append(_unmatched("", raw))
-            for number in numbers:
-                if 1 <= number <= len(self._knowledge):
-                    citations.append(_of_triple(self._knowledge[number - 1], raw))
-                else:
-                    citations.append(_unmatched("", raw))
-        return _Found(start, end, tuple(citations), missing)
+    def _cites_at(self, text: str, shadow: str, start: int) -> bool:
+        """Whether a bracket cites an entity that was given, or by number."""
+        if self._known(text, shadow, start) is not None:
+            return True
+        inner = shadow[start + 1 : _closing(shadow, start) - 1]
+        return read_numbers(inner, len(self._knowledge)) is not None
+
+    def _in_parentheses(self, text: str, shadow: str, start: int) -> _Found | None:
+        """``(Fact 1)``: parentheses cite where they say so and every number was offered."""
+        match = _PARENTHESES.match(shadow, start)
+        if match is None or not cites_in_words(match[1]):
+            return None
+        numbers = read_numbers(match[1], len(self._knowledge))
+        citations = () if numbers is None else self._numbered(numbers.numbers, match[0])
+        if numbers is None or not all(citation.matched for citation in citations):
+            return None
+        return _Found(start, match.end(), citations, numbers.not_available, bool(citations))
+
+    def _stated(self, inner: str) -> int:
+        """The number that a bracket begins with, where its words state that triple; else 0."""
+        match = _NUMBER_FIRST.match(inner)
+        if match is None or not 1 <= (number := int(match[2])) <= len(self._knowledge):
+            return 0
+        triple = self._knowledge[number - 1]
+        return number if states(triple, inner[match.end() :], with_head=False) else 0
+
+    def _numbered(self, numbers: Sequence[int | None], raw: str) -> tuple[Citation, ...]:
+        return tuple(
+            _of_triple(self._knowledge[number - 1], raw)
+            if number is not None and 1 <= number <= len(self._knowledge)
+            else _unmatched("", raw)
+            for number in numbers
+        )
 
 
-def parse_answer(text: str, knowledge: Sequence[Triple], /) -> tuple[Sentence, ...]:
+def states(triple: Triple, words: str, /, *, with_head: bool = True) -> bool:
+    """Returns whether words name the value of a triple and its relation or, if asked, its head."""
+    folded = one_line(words).casefold()
+    parts = [triple.value_label, triple.head.label if with_head else triple.relation.label]
+    return all(one_line(part).casefold() in folded for part in parts)
+
+
+def _joined(
+    text: str,
+    found: Sequence[_Found],
+    numbered: Callable[[Sequence[int | None], str], tuple[Citation, ...]],
+) -> list[_Found]:
+    """Citations with what is theirs around them: commas between, brackets and stress around a run.
+
+    ``[1]-[3]`` cites all three.
+    """
+    runs: list[list[_Found]] = []
+    for bracket in found:
+        last = runs[-1][-1] if runs else None
+        gap = "\n" if last is None else text[last.end : bracket.start]
+        if last is None or not (_BETWEEN.fullmatch(gap) or _DASH.fullmatch(gap)):
+            runs.append([bracket])
+            continue
+        between: tuple[Citation, ...] = ()
+        if _DASH.fullmatch(gap):
+            ends = [
+                re.fullmatch(r"\W*(\d{1,3})\W*", text[x.start : x.end]) for x in (last, bracket)
+            ]
+            low, high = (int(match[1]) if match else 0 for match in ends)
+            if last.by_number and bracket.by_number and 0 < low < high < low + 50:
+                between = numbered(range(low + 1, high), text[bracket.start : bracket.end])
+        runs[-1][-1] = replace(last, end=bracket.start, citations=(*last.citations, *between))
+        runs[-1].append(bracket)
+    joined: list[_Found] = []
+    for run in runs:
+        start, end = run[0].start, run[-1].end
+        if text[start - 1 : start] == "\\":
+            start -= 1
+        link = _LINK.match(text, end)
+        end = link.end() if link else end
+        while True:
+            window = text[max(0, start - 24) : start]
+            pair = next(
+                (
+                    (left.start(), right.end())
+                    for before, after in _AROUND
+                    if (left := before.search(window)) and (right := after.match(text, end))
+                ),
+                None,
+            )
+            if pair is None:
+                break
+            start, end = start - len(window) + pair[0], pair[1]
+            link = _LINK.match(text, end)
+            end = link.end() if link else end
+        run[0] = replace(run[0], start=start)
+        run[-1] = replace(run[-1], end=end)
+        joined.extend(run)
+    return joined
+
+
+def parse_answer(
+    text: str, knowledge: Sequence[Triple], /, *, labels: Sequence[str] = ()
+) -> tuple[Sentence, ...]:
     """Returns the sentences of an answer with what each cites (K1, K4).
 
     A citation belongs to the sentence it stands in; one that follows a full stop belongs to the
-    sentence before it, and one that begins a line to the sentence after it.
+    sentence before it, and one that begins a line to the sentence after it. A list of references at
+    the end is left out.
 
     Args:
         text: A model's words.
         knowledge: The triples that were given, in the order of their numbers.
+        labels: Further labels that the text may speak.
     """
     text = unicodedata.normalize("NFC", text)
-    found = CitationReader(knowledge).brackets(text)
+    reader = CitationReader(knowledge, labels=labels)
+    found = reader.brackets(text)
+    marks = [Mark(bracket.start, bracket.end, bracket.statement_ids) for bracket in found]
+    by_id = {triple.statement_id: triple for triple in knowledge}
+    references = references_start(text, marks, lambda id_, words: states(by_id[id_], words))
+    if references is not None:
+        text = text[:references]
+        found = [bracket for bracket in found if bracket.start < references]
     bare: list[str] = []
     places: list[int] = []
     length = end = 0
@@ -234,7 +381,7 @@ def parse_answer(text: str, knowledge: Sequence[Triple], /) -> tuple[Sentence, .
         end = bracket.end
     bare.append(text[end:])
     plain = "".join(bare)
-    spans = sentence_spans(plain, names=_names_with_stops(knowledge))
+    spans = sentence_spans(plain, names=(*labels_of(knowledge), *labels))
     if not spans:
         if not found:
             return ()
@@ -269,20 +416,13 @@ def _owner(plain: str, spans: Sequence[tuple[int, int]], place: int) -> int:
     return before
 
 
-def _names_with_stops(knowledge: Iterable[Triple]) -> set[str]:
-    names: set[str] = set()
-    for triple in knowledge:
-        names.update((one_line(triple.head.label), one_line(triple.value_label)))
-    return names
-
-
 def _longest_first(item: tuple[str, object]) -> tuple[int, str]:
     return -len(item[0]), item[0]
 
 
 def _pattern(printed: str) -> re.Pattern[str]:
     """Matches a printed form whatever its case and white space."""
-    words = [re.escape(word) for word in printed.translate(_BRACKETS).split()]
+    words = [re.escape(word) for word in printed.translate(BRACKETS).split()]
     return re.compile(r"\s*" + r"\s+".join(words), re.IGNORECASE)
 
 
@@ -316,7 +456,7 @@ def _of_known(option: _Option, raw: str, *, exact_head: bool = True) -> Citation
 
 
 def _is_exact(shadow: str, start: int, end: int, printed: str) -> bool:
-    return " ".join(shadow[start:end].split()) == " ".join(printed.translate(_BRACKETS).split())
+    return " ".join(shadow[start:end].split()) == " ".join(printed.translate(BRACKETS).split())
 
 
 def _options(knowns: Sequence[_Known], shadow: str, at: int) -> list[_Option]:
@@ -400,7 +540,7 @@ def _read_pieces(
             cut = _NEXT_PIECE.search(shadow, at, stop) or _NA_LAST.search(shadow, at, stop)
             after = cut.start() if cut else stop
             piece = text[at:after].strip()
-            if _NA.fullmatch(piece):
+            if NA.fullmatch(piece):
                 missing = True
             elif piece:
                 relation, colon, value = piece.partition(":")

@@ -24,6 +24,7 @@ from queries.generate.prompt import (
 )
 from queries.generate.reader import parse_answer
 from queries.generate.setting import RECIPES, Generation, Join, Setting
+from queries.generate.spoken import labels_of
 from queries.llm import ChatModel, Message, Rendered, Usage
 from queries.llm.reply import CUT, UnreadableReply, cut_note
 
@@ -48,6 +49,13 @@ class Given:
     passages: tuple[Passage, ...] = ()
     history: tuple[Message, ...] = ()
     finder: PassageFinder | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels that an answer may speak: of the knowledge, the linked entities and passages."""
+        linked = () if self.result is None else self.result.linked
+        others = [*(item.entity.label for item in linked), *(item.title for item in self.passages)]
+        return tuple(dict.fromkeys((*labels_of(self.knowledge), *map(one_line, others))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +102,21 @@ def speak(given: Given, /, *, model: ChatModel, setting: Setting, generation: Ge
         rendered(given, setting),
         _after_mark if RECIPES[setting].reasons else _filled,
         generation=generation,
+        labels=given.labels,
     )
     notes = _notes(asked, generation)
     if asked.value is None:
         return Spoken("", (), asked.exchanges, len(asked.exchanges) - 1, notes, (), asked.failure)
     text = asked.value
     if RECIPES[setting].cites:
-        sentences = parse_answer(text, given.knowledge)
+        sentences = parse_answer(text, given.knowledge, labels=given.labels)
         wrong = sum(not item.statement_ids for part in sentences for item in part.citations)
         if wrong:
             notes = (*notes, f"citations that match nothing given: {wrong}")
         if setting is Setting.KALMA_NUMBERED:
-            text = paper_form(text, given.knowledge)
+            text = paper_form(text, given.knowledge, labels=given.labels)
     else:
-        sentences = _plain_sentences(text)
+        sentences = _plain_sentences(text, given.labels)
     return Spoken(text, sentences, asked.exchanges, len(asked.exchanges) - 1, notes, given.passages)
 
 
@@ -142,7 +151,7 @@ def _consistently(given: Given, model: ChatModel, generation: Generation) -> Spo
     notes: dict[str, None] = {}
     for i in range(generation.samples):
         drawn = replace(generation, random_seed=(generation.random_seed or 0) + i)
-        asked = ask(model, messages, _after_mark, generation=drawn)
+        asked = ask(model, messages, _after_mark, generation=drawn, labels=given.labels)
         exchanges += asked.exchanges
         notes.update(dict.fromkeys(_notes(asked, drawn)))
         if asked.value is None:
@@ -157,13 +166,19 @@ def _consistently(given: Given, model: ChatModel, generation: Generation) -> Spo
     if generation.join is Join.MODEL and len(answers) > 1:
         shown = "\n\n".join(f"Answer {i}:\n{text}" for i, text in enumerate(answers, 1))
         join = load_prompt("okgqa-join").render(question=given.question, answers=shown)
-        asked = ask(model, join, _filled, generation=replace(generation, temperature=0.0))
+        asked = ask(
+            model,
+            join,
+            _filled,
+            generation=replace(generation, temperature=0.0),
+            labels=given.labels,
+        )
         exchanges += asked.exchanges
         text, chosen = asked.value or "", len(exchanges) - 1
         notes.update(dict.fromkeys(_notes(asked, generation)))
         return Spoken(
             text,
-            _plain_sentences(text),
+            _plain_sentences(text, given.labels),
             tuple(exchanges),
             chosen,
             tuple(notes),
@@ -173,7 +188,7 @@ def _consistently(given: Given, model: ChatModel, generation: Generation) -> Spo
     best = most_agreed(answers)
     return Spoken(
         answers[best],
-        _plain_sentences(answers[best]),
+        _plain_sentences(answers[best], given.labels),
         tuple(exchanges),
         places[best],
         tuple(notes),
@@ -221,7 +236,7 @@ def _looking_up(given: Given, model: ChatModel, generation: Generation) -> Spoke
     text = final.value or ""
     return Spoken(
         text,
-        _plain_sentences(text),
+        _plain_sentences(text, given.labels),
         tuple(exchanges),
         len(exchanges) - 1,
         tuple(notes),
@@ -275,5 +290,6 @@ def _first_sentence(text: str) -> str:
     return one_line(text[start:end])
 
 
-def _plain_sentences(text: str) -> tuple[Sentence, ...]:
-    return tuple(Sentence(one_line(text[start:end])) for start, end in sentence_spans(text))
+def _plain_sentences(text: str, labels: Sequence[str]) -> tuple[Sentence, ...]:
+    spans = sentence_spans(text, names=labels)
+    return tuple(Sentence(one_line(text[start:end])) for start, end in spans)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from queries.generate.reader import parse_answer
 from queries.score.matching import names
 from queries.score.metric import Score, harmonic, mean_score
 from queries.score.report import Groups, Report, make_report
@@ -24,7 +25,6 @@ from queries.score.report import Groups, Report, make_report
 Entities = tuple[tuple[str, ...], ...]
 """The names of each of some entities; any of an entity's will do."""
 
-NA_MARK = "[NA]"
 SAYS_ERRORS = "factual error"
 """What RGB's instruction has a model write."""
 
@@ -123,7 +123,13 @@ def answer_set_row(case: AnswerSetCase, /) -> AnswerSetRow:
         return AnswerSetRow(case.id, case.groups, failure=case.failure)
     text = case.text
     said = (text,) if case.named is None else case.named
-    rejects = NA_MARK in text if case.rejects is None else case.rejects
+    labels = [
+        name for listed in (case.answers, case.hard, case.targets) for one in listed for name in one
+    ]
+    rejects = case.rejects
+    if rejects is None:
+        sentences = parse_answer(text, (), labels=(*labels, *(case.named or ())))
+        rejects = any(sentence.not_available for sentence in sentences)
     detects = SAYS_ERRORS in text.lower() if case.detects is None else case.detects
 
     def hit(entities: Entities) -> float | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from graph_service.model.result import Triple
 from queries.generate.answer import Answer
 from queries.generate.citations import one_line
+from queries.generate.spoken import labels_of
 from queries.score.report import Groups
 
 
@@ -23,6 +24,7 @@ class TextCase:
         cited: The text as it was printed, citations and markers included.
         human: What people say, by name: a score, or yes and no as 1 and 0.
         reasons: Why people say so, by name.
+        names: Labels that the text may speak: no sentence ends inside one.
         split: ``train``, ``eval`` or ``test``; empty where there is none.
         failure: Why there is no text.
     """
@@ -34,6 +36,7 @@ class TextCase:
     evidence: tuple[str, ...] = ()
     context: str = ""
     cited: str = ""
+    names: tuple[str, ...] = ()
     human: Mapping[str, float] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
     split: str = ""
@@ -73,6 +76,7 @@ def case_of_answer(
         evidence=tuple(evidence) or knowledge,
         context=context,
         cited=item.text,
+        names=labels_of(item.knowledge),
         groups=groups or Groups(kind=item.kind),
         failure=item.failure,
     )

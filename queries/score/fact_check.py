@@ -111,7 +111,7 @@ def check_facts(case: TextCase, /, *, by: FactChecker) -> FactsRow:
         return FactsRow(case.id, case.groups, (), failure=case.failure)
     run = _Run(case, by)
     facts: list[Fact] = []
-    for number, sentence in enumerate(split_sentences(case.text)):
+    for number, sentence in enumerate(split_sentences(case.text, names=case.names)):
         verdict = run.ask("facts-extract", read_facts, text=case.text, sentence=sentence)
         if verdict.value is None:
             return FactsRow(case.id, case.groups, (), usage=run.usage, failure=verdict.failure)

@@ -183,6 +183,11 @@ def test_a_question_is_one_and_ends_as_one(text: str) -> None:
         read_question(text)
     assert caught.value.why == "no question"
     assert read_question(" Who was  she? ") == "Who was she?"
+    # A name may hold brackets; beside it they would cite.
+    assert read_question("Who painted Foo [1]?", names=["Foo [1]"]) == "Who painted Foo [1]?"
+    assert read_sentence("She painted Foo [1].", names=["Foo [1]"]) == "She painted Foo [1]"
+    with pytest.raises(Refused):
+        read_sentence("She painted Foo [1] [2].", names=["Foo [1]"])
 
 
 def test_numbers_are_those_that_were_offered() -> None:

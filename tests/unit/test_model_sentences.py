@@ -46,6 +46,12 @@ def test_names_are_not_cut() -> None:
     text = f"She saw {name}. It was good."
     assert split_sentences(text, names=[name]) == [f"She saw {name}.", "It was good."]
     assert len(split_sentences(text)) == 3
+    for name in ("What is love?", "Yahoo!", "Washington, D.C."):
+        assert split_sentences(f"She saw {name}. It was good.", names=[name]) == [
+            f"She saw {name}.",
+            "It was good.",
+        ]
+    assert split_sentences("It was sold. [a] was not.", names=["[a]"])[1] == "[a] was not."
 
 
 @given(st.text(max_size=120), st.lists(st.text(max_size=8), max_size=3))

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from query_samples import triple
 
 from graph_service.model.result import Triple
-from queries.generate.citations import Sentence, print_citation
+from queries.generate.citations import Sentence, one_line, print_citation
+from queries.generate.printed import paper_form
 from queries.generate.reader import CitationReader, parse_answer, render_citations
 
 ROME = triple("s1", "Q212657", "place of birth", "Rome", label="Artemisia Gentileschi")
@@ -67,10 +68,58 @@ def test_values_hold_commas_colons_and_brackets_k4() -> None:
         ("X [1952-1999].", [None]),
         ("X [4-2].", [None]),
         ("X [1, NA].", ["s1"]),
+        ("X [Fact 1].", ["s1"]),
+        ("X [fact 1, 2].", ["s1", "s2"]),
+        ("X [Facts: 1 and 2].", ["s1", "s2"]),
+        ("X [source: 1].", ["s1"]),
+        ("X [Source 1; Source 2].", ["s1", "s2"]),
+        ("X [citation:1].", ["s1"]),
+        ("X [#1].", ["s1"]),
+        ("X [^1].", ["s1"]),
+        ("X [1 and 2].", ["s1", "s2"]),
+        ("X [1 & 2].", ["s1", "s2"]),
+        ("X [1 2].", ["s1", "s2"]),
+        ("X [1/2].", ["s1", "s2"]),
+        ("X [1 to 3].", ["s1", "s2", "s3"]),
+        (r"X \[1\].", ["s1"]),
+        ("X 【1†source】.", ["s1"]),
+        ("X 【1†L5-L9】【2†source】.", ["s1", "s2"]),
+        ("X ［１，２］.", ["s1", "s2"]),
+        ("X [1、2].", ["s1", "s2"]),
+        ("X 〔1〕.", ["s1"]),
+        ("X [来源：1].", ["s1"]),
+        ("X [[1]].", ["s1"]),
+        ("X **[1]**.", ["s1"]),
+        ("X `[1]`.", ["s1"]),
+        ("X <sup>[1]</sup>.", ["s1"]),
+        ("X ([1], [2]).", ["s1", "s2"]),
+        ("X (see [1]).", ["s1"]),
+        ("X [1]-[3].", ["s1", "s2", "s3"]),
+        ("X [1] and [2].", ["s1", "s2"]),
+        ("X [1](https://x.org/a_(b)).", ["s1"]),
+        ("X (Fact 1).", ["s1"]),
+        ("X (facts 1 and 2).", ["s1", "s2"]),
+        ("X [1: Artemisia Gentileschi | place of birth | Rome].", ["s1"]),
+        ("X [Fact 1: Artemisia Gentileschi, place of birth: Rome].", ["s1"]),
+        # These try to cite, and can't be read.
+        ("X [Fact 9].", [None]),
+        ("X [fact one].", [None]),
+        ("X [source].", [None]),
+        ("X [source: a book].", [None]),
+        ("X 【3:1†source】.", [None]),
+        ("X [1, a book].", ["s1", None]),
+        ("X [Artemisia Gentileschi | place of birth | Rome].", [None]),
     ],
 )
 def test_numbers_stand_for_triples(text: str, ids: list[str | None]) -> None:
-    assert [item.statement_id for item in parse_answer(text, KNOWLEDGE)[0].citations] == ids
+    (part,) = parse_answer(text, KNOWLEDGE)
+    assert part.text == "X."
+    assert [item.statement_id for item in part.citations] == ids
+    printed = paper_form(text, KNOWLEDGE)
+    (again,) = parse_answer(printed, KNOWLEDGE)
+    assert [item.statement_id for item in again.citations] == ids
+    if None not in ids:
+        assert "[1" not in printed
 
 
 @pytest.mark.parametrize("marker", ["[NA]", "[ NA ]", "[N/A]", "[na]", "[NA] [NA]", "[1, NA]"])
@@ -133,10 +182,125 @@ def test_case_and_space_are_read_but_the_exact_form_goes_first_and_alone_matches
 
 
 @pytest.mark.parametrize(
-    "text", ["He said [sic] so.", "And [...] so.", "See [this page](http://x.org).", "[his] X."]
+    "text",
+    [
+        "He said [sic] so.",
+        "And [...] so.",
+        "See [this page](http://x.org).",
+        "See [Artemisia Gentileschi](https://x.org/A) of [Q212657](https://x.org/Q).",
+        "[his] X.",
+        "X [citation needed].",
+        "X [12/05/1948] at [10:30] for [0.5].",
+        "X (2004) and (Source 9) and (in fact 2 more).",
+        "A [1st edition].",
+        "The [source code] is [evidence of it].",
+    ],
 )
 def test_other_brackets_are_words(text: str) -> None:
     assert parse_answer(text, KNOWLEDGE) == (Sentence(text),)
+
+
+def test_a_link_by_reference_is_words_and_a_citation() -> None:
+    assert read("She [Artemisia Gentileschi][1] sang.") == [
+        ("She [Artemisia Gentileschi] sang.", ["s1"], False)
+    ]
+
+
+@pytest.mark.parametrize(
+    "references",
+    [
+        "[1] Artemisia Gentileschi | place of birth | Rome",
+        "[1] Artemisia Gentileschi | place of birth | Rome\n[2] Artemisia Gentileschi | occupation | painter",
+        "- [1]: Artemisia Gentileschi (Q212657) | place of birth | Rome",
+        "[1]: https://x.org/rome",
+        "**References**\n\n[1] A book.\n[2] Another.",
+        "---\n\n## Sources:\n1. Artemisia Gentileschi | place of birth | Rome\n2. Another.",
+        "Sources: [1]",
+        "References:\n[1]",
+        "[Q212657, place of birth: Rome] Artemisia Gentileschi | place of birth | Rome",
+    ],
+)
+def test_a_list_of_references_at_the_end_cites_nothing_more(references: str) -> None:
+    text = f"She was born in Rome [1].\n\n{references}\n"
+    assert read(text) == [("She was born in Rome.", ["s1"], False)]
+    assert read(paper_form(text, KNOWLEDGE)) == read(text)
+
+
+def test_a_list_that_is_the_answer_cites() -> None:
+    assert [ids for _, ids, _ in read("Her life:\n[1] Born in Rome.\n[2] A painter.")] == [
+        [],
+        ["s1"],
+        ["s2"],
+    ]
+    listed = "She was born in Rome.\n\nSources:\n[1] Artemisia Gentileschi | place of birth | Rome"
+    assert [ids for _, ids, _ in read(listed) if ids] == [["s1"]]
+
+
+# Labels are data.
+
+CRAFTED = (
+    "[NA]", "[1]", "[2]", "[n/a]", "[1, 2]", "[Q1, home: Cork]", "[sic]", "[source: 1]",
+    "Foo [NA]", "Foo [1]", "[1] Foo", "[NA] Foo", "Foo [NA] Bar", "Foo [Q1, home: Cork]",
+    "Foo [Fact 1]", "Foo (Fact 1)", "Foo [^1]", "Foo 【1†source】", "Foo ［NA］", r"Foo \[1\]",
+    "Foo [1](http://x.org)", "**Foo [1]**", "*Foo*", "`Foo`", '"Foo"', "“Foo [1]”", "Foo's [1]",
+    "Dr. No", "Who? What?", "What is love?", "Yahoo!", "Foo. [1]", "Washington, D.C.", "[", "]",
+    "A [b", "A] b", "Foo [1], and [2]", "<think>", "Foo </think>", "Foo | home | Cork", "№ [1]",
+)  # fmt: skip
+SENTENCES = (
+    "Brook Mill is based in {} [1].",
+    "{} is owned by Pia Roca [2].",
+    "Brook Mill is in {}.",
+    "The owner of {} is Pia Roca [2]. It was founded in 1948 [3].",
+    "Its home is {} [1] and its owner is not known [NA].",
+    "Brook Mill is based in {0} [Q1, home: {0}].",
+    "Nothing is known of {} [NA].",
+    "It is at {} [9]. It was founded in 1948 [1][3].",
+    "“{}” was founded in 1948 [3].",
+)
+
+
+def scored(label: str, sentence: str) -> list[tuple[list[tuple[str | None, bool]], bool]]:
+    knowledge = (
+        triple("s1", "Q1", "home", label, label="Brook Mill"),
+        triple("s2", "Q2", "owner", "Pia Roca", label=label),
+        triple("s3", "Q1", "founded in", "1948", label="Brook Mill"),
+    )
+    parts = parse_answer(sentence.format(label), knowledge)
+    # Markers are left out of what entailment judges, labels are not.
+    assert one_line(label) in " ".join(part.text for part in parts).replace(" .", ".")
+    return [
+        ([(c.statement_id, c.matched) for c in part.citations], part.not_available)
+        for part in parts
+    ]
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+@pytest.mark.parametrize("label", CRAFTED)
+def test_a_crafted_label_scores_as_a_harmless_one(label: str, sentence: str) -> None:
+    assert scored(label, sentence) == scored("Foo", sentence)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["Foo", "bar", "[NA]", "[1]", "[9]", "[Q1, home: Cork]", "[Fact 1]", "(Fact 2)",
+                         "[^1]", "【1†source】", "**", "“", '"', "'", "|", "<think>", "</think>", "1", "\\[2\\]"]),
+        max_size=4,
+    ),
+    st.sampled_from(SENTENCES),
+)  # fmt: skip
+def test_any_label_scores_as_a_harmless_one(parts: list[str], sentence: str) -> None:
+    label = " ".join(["Foo", *parts, "Bar"])
+    assert scored(label, sentence) == scored("Foo", sentence)
+
+
+def test_a_real_citation_beside_a_label_is_read() -> None:
+    """The label of another statement changes nothing of a citation that begins as it does."""
+    short = (triple("a", "Q1", "home", "["), triple("b", "Q1", "owner", "[1"), ROME)
+    assert read("X [1]. Y [3]. Z [Q1, owner: [1].", short) == [
+        ("X.", ["a"], False),
+        ("Y.", ["s1"], False),
+        ("Z.", ["b"], False),
+    ]
 
 
 def test_statements_that_print_alike_are_all_meant() -> None:
@@ -241,6 +405,11 @@ def test_words_beside_citations_are_kept(
     (part,) = parse_answer(f"Plain words {text}.", ())
     assert part.text == "Plain words."
     assert len(part.citations) == len(chosen)
+
+
+def test_many_brackets_in_a_row_are_read() -> None:
+    for text in ("[Ada]" * 3000, "[Ada][1]" * 1000, "(" * 3000 + "[1]" + ")" * 3000):
+        assert parse_answer(text, KNOWLEDGE)
 
 
 def test_repeated_names_take_no_time_to_speak_of() -> None:

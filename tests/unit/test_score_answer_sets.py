@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from graph_service.model.serialise import to_plain
+from queries.datasets.records import Record
+from queries.datasets.scored import answer_set_case
+from queries.generate.answer import Answer
+from queries.generate.citations import Sentence
 from queries.score.answer_sets import AnswerSetCase, answer_set_row, score_answer_sets
 from queries.score.report import Groups
 
@@ -42,6 +49,24 @@ def test_refusals() -> None:
     assert report.score("rejection precision").n == 2
     assert report.score("rejection recall").value == 0.5
     assert report.score("rejection recall").unscored == 3
+
+
+def test_a_name_that_holds_the_marker_refuses_nothing() -> None:
+    named = AnswerSetCase("1", "It is Foo [NA].", answers=(("Foo [NA]",),), is_answerable=False)
+    assert answer_set_row(named).rejection_recall == 0.0
+    marked = AnswerSetCase("2", "Foo [NA] may be it [NA].", answers=(("Foo [NA]",),))
+    assert answer_set_row(marked).rejection_precision is None
+    assert answer_set_row(replace(marked, is_answerable=False)).rejection_recall == 1.0
+
+
+def test_an_answer_that_is_marked_refuses() -> None:
+    """Its text has no markers: its sentences say so."""
+    fields = {"id": "1", "text": "Nobody knows [NA].", "answerable": False, "knowledge": []}
+    case = answer_set_case(Record("a, line 1", 1, fields))
+    assert (case.text, answer_set_row(case).rejection_recall) == ("Nobody knows.", 1.0)
+    ours = Answer("2", "Who?", "X [NA].", (Sentence("X.", (), True),), (), None, "m")
+    case = answer_set_case(Record("a, line 2", 2, {**to_plain(ours), "answerable": False}))
+    assert answer_set_row(case).rejection_recall == 1.0
 
 
 def test_attacks_and_errors() -> None:

@@ -390,6 +390,17 @@ def test_an_answer_becomes_a_case_without_its_citations() -> None:
     assert case_of_answer(replace(item, kind="when")).groups.kind == "when"
 
 
+def test_facts_are_asked_of_whole_sentences_whatever_names_hold() -> None:
+    knowledge = (triple("s1", "Q1", "sang", "Who? What?", label="Ada"),)
+    item = Answer(
+        "a", "Who?", "", parse_answer("Ada sang Who? What? in 1850 [1].", knowledge), knowledge,
+        None, "hand",
+    )  # fmt: skip
+    chat = HandChat(script("none"))
+    check_facts(case_of_answer(item), by=FactChecker(Judge(chat)))
+    assert len(chat.asked) == 1
+
+
 def bench(tmp_path: Path, rows: list[tuple[str, ...]]) -> Path:
     file = tmp_path / "facts.tsv"
     file.write_text("\n".join("\t".join(row) for row in [COLUMNS, *rows]), encoding="utf-8")

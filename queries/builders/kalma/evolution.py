@@ -189,7 +189,7 @@ class Evolver:
         labels = (draft.pool.head.label, draft.pool.value.label)
 
         def read(text: str) -> str:
-            said = read_question(text)
+            said = read_question(text, names=labels)
             if not names_any(said, labels):
                 raise Refused(
                     "nobody named", f"the question has to name {labels[0]} or {labels[1]}"

@@ -72,7 +72,7 @@ class Writer:
             parts = _lines_of(text, ("question", "facts"))
             if len(parts) != 2:
                 raise Refused(UNREADABLE, "a line Question: and a line Facts: were expected")
-            question = read_question(parts[0][1])
+            question = read_question(parts[0][1], names=[offer.entity.label])
             numbers = _gold(parts[1][1], offer)
             if not numbers:
                 raise Refused("no gold fact", "a question needs at least one fact that answers it")

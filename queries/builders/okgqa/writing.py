@@ -17,6 +17,7 @@ from queries.builders.okgqa.templates import SubType
 from queries.builders.stages import Refused
 from queries.generate.citations import one_line
 from queries.generate.setting import Generation
+from queries.generate.spoken import labels_of
 from queries.llm import ChatModel
 from queries.llm.reply import UnreadableReply, read_json_text
 from queries.score.geval import read_rating
@@ -225,9 +226,11 @@ def _read_written(text: str, offered: Offered) -> WrittenQuestion:
         raise Refused(UNREADABLE, str(error)) from error
     if not isinstance(plain, dict):
         raise Refused(UNREADABLE, "one JSON object was expected")
-    question = read_question(str(plain.get("question") or ""))
     kind = offered.seed.sub_type
     placed = _placed(plain.get("placeholders"), kind)
+    question = read_question(
+        str(plain.get("question") or ""), names=(*placed.values(), *labels_of(offered.facts))
+    )
     for name, words in placed.items():
         if words.casefold() not in question.casefold():
             raise Refused(
