@@ -25,8 +25,11 @@ _IOERR_OF_READS = {
     sqlite3.SQLITE_IOERR_FSTAT,
 }
 
+SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What the sqlite3 module raises; of a damaged file also that SQLite's message is no UTF-8."""
 
-def primary_code(error: sqlite3.Error, /) -> int | None:
+
+def primary_code(error: Exception, /) -> int | None:
     """Returns SQLite's primary result code (https://www.sqlite.org/rescode.html), if it has one."""
     code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
@@ -82,11 +85,13 @@ class SqliteFile:
         """Raises ours in place of SQLite's errors."""
         try:
             yield
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise self.error(error, path) from error
 
-    def error(self, error: sqlite3.Error, path: Path, /) -> GraphServiceError:
+    def error(self, error: sqlite3.Error | UnicodeDecodeError, path: Path, /) -> GraphServiceError:
         """Returns the error of ours for one of SQLite's."""
+        if isinstance(error, UnicodeDecodeError):
+            return StoreCorruptError(f"{path} is damaged ({error})", hint=self.remedy)
         primary, text = primary_code(error), str(error)
         if primary == sqlite3.SQLITE_FULL or (
             primary == sqlite3.SQLITE_IOERR and error.sqlite_errorcode not in _IOERR_OF_READS

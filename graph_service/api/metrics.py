@@ -136,6 +136,11 @@ _leases = _gauge(
     "state",
     over_processes="livemostrecent",
 )
+_damaged = _gauge(
+    "damaged_vectors",
+    "Vectors that were read without their checksum and computed again, since the start.",
+    over_processes="livesum",
+)
 _build = _gauge("build_info", "The version that runs.", "version", over_processes="livemax")
 
 for _lane in LANES:
@@ -231,6 +236,7 @@ def note_caches(service: Service, /, *, answer_bytes: int) -> None:
     _cache_limit.set(service.memory.limit_bytes)
     _editions.set(service.open_graphs)
     _jobs.set(service.views.jobs_under_way)
+    _damaged.set(service.damaged_vectors)
     _build.labels(__version__).set(1)
 
 

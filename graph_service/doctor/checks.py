@@ -14,6 +14,7 @@ import importlib.util
 import os
 import platform
 import re
+import shlex
 import sqlite3
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -483,8 +484,17 @@ def check_vector_file(settings: Settings, /) -> Check:
     try:
         with VectorFile(path) as file:
             count, reason = file.count(), file.read_only
+            damaged = file.count_damaged()
     except GraphServiceError as error:
         return Check("vector file", State.FAIL, error.message, error.hint or fix)
+    if damaged:
+        return Check(
+            "vector file",
+            State.WARN,
+            f"{path} has {damaged:,} damaged vectors of {count:,}; each is computed again when it "
+            "is read",
+            f"rm {shlex.quote(str(path))}  (all are computed again; check the disk too)",
+        )
     if reason is None and not os.access(path, os.W_OK):
         reason = "its permissions do not allow it"
     if reason:

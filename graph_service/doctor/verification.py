@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -16,7 +17,8 @@ from graph_service.artifacts.candidate_scorers import CandidateScorerStore
 from graph_service.artifacts.rankers import RankerStore
 from graph_service.artifacts.view_records import repeated_names
 from graph_service.artifacts.views import ViewStore
-from graph_service.errors import GraphNotFoundError, InputError, StoreError
+from graph_service.embed.vectors import VectorFile
+from graph_service.errors import GraphNotFoundError, GraphServiceError, InputError, StoreError
 from graph_service.model.graph_info import GraphInfo
 from graph_service.model.hashing import fingerprint, sum_hashes
 from graph_service.model.passage import make_passage
@@ -70,6 +72,20 @@ def verify_store(
         yield from _while_published(store, info, tell)
     if graph is None:
         yield from _rankers(store)
+
+
+def verify_vectors(path: Path, /) -> Verified:
+    """Returns the file of text vectors as it was found: each row is read with its checksum."""
+    part = f"vectors of texts in {path}"
+    fix = "Remove the file; its vectors are computed again."
+    try:
+        with VectorFile(path) as file:
+            damaged = file.count_damaged()
+    except GraphServiceError as error:
+        return Verified("", part, error.message, error.hint or fix)
+    if damaged is None:
+        return Verified("", f"{part}, which has no checksums and can't be given any")
+    return Verified("", part, f"{damaged:,} are damaged", fix) if damaged else Verified("", part)
 
 
 def _while_published(store: Store, info: GraphInfo, tell: Progress) -> Iterator[Verified]:

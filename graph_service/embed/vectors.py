@@ -15,10 +15,11 @@ import os
 import sqlite3
 import sys
 import threading
+import zlib
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -34,12 +35,12 @@ from graph_service.model.graph import Bool
 from graph_service.model.identity import digest
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.ranking import QueryEncoder
-from graph_service.sqlite_file import SqliteFile, primary_code, transaction
+from graph_service.sqlite_file import SQLITE_ERRORS, SqliteFile, primary_code, transaction
 
 VECTOR_FILE = SqliteFile(
     name="file of vectors",
     application_id=0x67737663,
-    schema=1,
+    schema=2,
     remedy="Remove it; its vectors are computed again.",
 )
 _BUSY_MS = 30_000
@@ -55,13 +56,14 @@ PASSING_KEPT = 20_000
 class VectorFile:
     """One SQLite file of frozen vectors, shared by threads and processes.
 
-    Rows are only ever added, but for those of passing texts, of which the last are kept. A file or
-    folder that cannot be written is read; ``read_only`` then says why, and new vectors live in
-    memory alone.
+    Rows are only ever added, but for those of passing texts, of which the last are kept, and those
+    that are damaged. A file or folder that cannot be written is read; ``read_only`` then says why,
+    and new vectors live in memory alone.
 
     Attributes:
         path: The file.
         read_only: Why nothing is written; None where it is.
+        damaged: Rows that were read and did not have their checksum: none of them was returned.
     """
 
     def __init__(self, path: Path | str, /, *, read_only: bool = False) -> None:
@@ -82,21 +84,48 @@ class VectorFile:
         self._idle: list[sqlite3.Connection] = []
         self._pid = os.getpid()
         self._closed = False
-        self._has_passing = False
+        self.damaged = 0
+        self._has_checksums = self._has_passing = False
         if self.read_only is None:
             self._prepare()
         self._check()
 
     def read(self, keys: Sequence[bytes], /) -> dict[bytes, Float32]:
-        """Returns the vectors that the file has, by key."""
+        """Returns the vectors that the file has, by key.
+
+        A row without its checksum counts as missing and is deleted, so that it is computed again.
+        """
         found: dict[bytes, Float32] = {}
         if not keys or (self.read_only and not self.path.exists()):
             return found
-        with self._connection() as connection:
-            _read_part(connection, "vector", keys, found)
+        with VECTOR_FILE.mapping_errors(self.path), self._connection() as connection:
+            self._read_part(connection, "vector", keys, found)
             if self._has_passing:
-                _read_part(connection, "passing", [key for key in keys if key not in found], found)
+                absent = [key for key in keys if key not in found]
+                self._read_part(connection, "passing", absent, found)
         return found
+
+    def count_damaged(self) -> int | None:
+        """Reads every vector and returns how many lack their checksum.
+
+        None for a file of an earlier version that can't be written, which has no checksums.
+
+        Raises:
+            StoreCorruptError: The file's own structure is damaged.
+        """
+        if self.read_only and not self.path.exists():
+            return 0
+        if not self._has_checksums:
+            return None
+        with VECTOR_FILE.mapping_errors(self.path), self._connection() as connection:
+            (fault,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            if fault != "ok":
+                raise StoreCorruptError(f"{self.path} is damaged: {fault}", hint=VECTOR_FILE.remedy)
+            return sum(
+                not _is_whole(*row)
+                for table in ("vector", "passing")
+                for row in connection.execute(f"SELECT key, vector, checksum FROM {table}")  # noqa: S608
+            )
 
     def add(self, keys: Sequence[bytes], vectors: Float32, /, *, passing: bool = False) -> Float32:
         """Keeps vectors, and returns those that hold now.
@@ -110,9 +139,8 @@ class VectorFile:
         """
         if self.read_only or not len(keys):
             return vectors
-        rows = [
-            (key, vector.astype("<f4").tobytes()) for key, vector in zip(keys, vectors, strict=True)
-        ]
+        blobs = [vector.astype("<f4").tobytes() for vector in vectors]
+        rows = [(key, blob, _checksum(key, blob)) for key, blob in zip(keys, blobs, strict=True)]
         try:
             with self._connection() as connection, transaction(connection):
                 written = connection.executemany(_INSERT[passing], rows).rowcount
@@ -127,7 +155,7 @@ class VectorFile:
         if written == len(rows):
             return vectors
         there = self.read(keys)
-        return np.stack([there[key] for key in keys])
+        return np.stack([there.get(key, vector) for key, vector in zip(keys, vectors, strict=True)])
 
     def count(self) -> int:
         """Returns how many vectors the file has for good."""
@@ -140,7 +168,7 @@ class VectorFile:
     def _count(self, query: str) -> int:
         if self.read_only and not self.path.exists():
             return 0
-        with self._connection() as connection:
+        with VECTOR_FILE.mapping_errors(self.path), self._connection() as connection:
             (found,) = connection.execute(query).fetchone()
         return int(found)
 
@@ -172,24 +200,21 @@ class VectorFile:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.closing(self._connect()) as connection:
-                (version,) = connection.execute("PRAGMA user_version").fetchone()
-                (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-                if version or tables:
+                is_made = VECTOR_FILE.is_made(connection, self.path)
+                if is_made and _schema(connection) == VECTOR_FILE.schema:
                     return
                 # The journal's mode must be set outside the transaction that makes the table.
                 connection.execute("PRAGMA journal_mode = WAL")
                 with transaction(connection):
-                    connection.execute(
-                        "CREATE TABLE IF NOT EXISTS vector "
-                        "(key BLOB NOT NULL PRIMARY KEY, vector BLOB NOT NULL)"
-                    )
-                    connection.execute(_MAKE_PASSING)
-                    VECTOR_FILE.stamp(connection)
+                    # Another process may have been first.
+                    if _schema(connection) != VECTOR_FILE.schema:
+                        _upgrade(connection) if is_made else _make(connection)
+                        VECTOR_FILE.stamp(connection)
         except sqlite3.OperationalError as error:
             if not _cannot_write(error):
                 raise VECTOR_FILE.error(error, self.path) from error
             self.read_only = str(error)
-        except sqlite3.DatabaseError as error:
+        except SQLITE_ERRORS as error:
             raise VECTOR_FILE.error(error, self.path) from error
         except OSError as error:
             self.read_only = str(error)
@@ -198,33 +223,59 @@ class VectorFile:
         if self.read_only and not self.path.exists():
             return
         try:
-            with self._connection() as connection:
+            with VECTOR_FILE.mapping_errors(self.path), self._connection() as connection:
                 if not VECTOR_FILE.is_made(connection, self.path):
                     raise StoreCorruptError(
                         f"{self.path} is empty, and no {VECTOR_FILE.name}",
                         hint="Name another file, or remove it.",
                     )
+                self._has_checksums = _schema(connection) >= _WITH_CHECKSUMS
+                self._has_passing = _has_table(connection, "passing")
         except GraphServiceError:
             self.close()
             raise
-        self._has_passing = self._find_passing()
 
-    def _find_passing(self) -> bool:
-        """Whether there is a part for passing texts; a file of an earlier version is given one."""
-        with self._connection() as connection:
-            found = connection.execute(
-                "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'passing'"
-            ).fetchone()
-            if found or self.read_only:
-                return bool(found)
-            try:
-                connection.execute(_MAKE_PASSING)
-            except sqlite3.OperationalError as error:
-                if not _cannot_write(error):
-                    raise
-                self.read_only = str(error)
-                return False
-        return True
+    def _read_part(
+        self,
+        connection: sqlite3.Connection,
+        table: str,
+        keys: Sequence[bytes],
+        found: dict[bytes, Float32],
+    ) -> None:
+        column = "checksum" if self._has_checksums else "NULL"
+        damaged = []
+        for start in range(0, len(keys), _KEYS_A_QUERY):
+            part = keys[start : start + _KEYS_A_QUERY]
+            marks = ",".join("?" * len(part))
+            rows = connection.execute(
+                f"SELECT key, vector, {column} FROM {table} WHERE key IN ({marks})",  # noqa: S608
+                part,
+            )
+            for row in rows:
+                if self._has_checksums and not _is_whole(*row):
+                    damaged.append(row)
+                else:
+                    found[row[0]] = np.frombuffer(row[1], dtype="<f4")
+        if damaged:
+            self._drop(connection, table, damaged)
+
+    def _drop(
+        self, connection: sqlite3.Connection, table: str, rows: list[tuple[Any, ...]]
+    ) -> None:
+        """Deletes damaged rows, but no row that another process has put in the place of one."""
+        self.damaged += len(rows)
+        if self.read_only:
+            return
+        try:
+            with transaction(connection):
+                connection.executemany(
+                    f"DELETE FROM {table} WHERE key = ? AND vector IS ? AND checksum IS ?",  # noqa: S608
+                    rows,
+                )
+        except sqlite3.OperationalError as error:
+            if not _cannot_write(error):
+                raise
+            self.read_only = str(error)
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -240,7 +291,7 @@ class VectorFile:
         try:
             connection = connection or self._connect()
             yield connection
-        except sqlite3.DatabaseError as error:
+        except SQLITE_ERRORS as error:
             if connection is not None:
                 connection.close()
             if isinstance(error, sqlite3.OperationalError) and _cannot_write(error):
@@ -282,29 +333,61 @@ class VectorFile:
         return connection
 
 
-_MAKE_PASSING = (
-    "CREATE TABLE IF NOT EXISTS passing (number INTEGER PRIMARY KEY AUTOINCREMENT, "
-    "key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)"
-)
+_WITH_CHECKSUMS = 2
+"""The first schema whose rows have checksums."""
 _INSERT = {
-    False: "INSERT OR IGNORE INTO vector VALUES (?, ?)",
-    True: "INSERT OR IGNORE INTO passing (key, vector) VALUES (?, ?)",
+    False: "INSERT OR IGNORE INTO vector (key, vector, checksum) VALUES (?, ?, ?)",
+    True: "INSERT OR IGNORE INTO passing (key, vector, checksum) VALUES (?, ?, ?)",
 }
 _FORGET = "DELETE FROM passing WHERE number <= (SELECT max(number) FROM passing) - ?"
 
 
-def _read_part(
-    connection: sqlite3.Connection, table: str, keys: Sequence[bytes], found: dict[bytes, Float32]
-) -> None:
-    for start in range(0, len(keys), _KEYS_A_QUERY):
-        part = keys[start : start + _KEYS_A_QUERY]
-        marks = ",".join("?" * len(part))
-        rows = connection.execute(
-            f"SELECT key, vector FROM {table} WHERE key IN ({marks})",  # noqa: S608
-            part,
-        )
-        for key, blob in rows:
-            found[key] = np.frombuffer(blob, dtype="<f4")
+def _make(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE vector "
+        "(key BLOB NOT NULL PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER)"
+    )
+    _make_passing(connection)
+
+
+def _make_passing(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE passing (number INTEGER PRIMARY KEY AUTOINCREMENT, "
+        "key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL, checksum INTEGER)"
+    )
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    """Gives the rows of a file of schema 1 their checksums."""
+    connection.create_function("checksum_of", 2, _checksum, deterministic=True)
+    for table in ("vector", "passing"):
+        if _has_table(connection, table):
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
+            connection.execute(f"UPDATE {table} SET checksum = checksum_of(key, vector)")  # noqa: S608
+    if not _has_table(connection, "passing"):
+        _make_passing(connection)
+
+
+def _schema(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def _has_table(connection: sqlite3.Connection, name: str) -> bool:
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+    return connection.execute(query, (name,)).fetchone() is not None
+
+
+def _checksum(key: bytes, vector: bytes) -> int:
+    # Of the key too: a damaged index can lead to the row of another text.
+    return zlib.crc32(vector, zlib.crc32(key))
+
+
+def _is_whole(key: object, vector: object, checksum: object) -> bool:
+    # A damaged row can hold values of other types.
+    return (
+        isinstance(key, bytes) and isinstance(vector, bytes) and _checksum(key, vector) == checksum
+    )
 
 
 # Connections that a forked child found: kept so that nothing closes them.

@@ -693,6 +693,12 @@ class Service:
                 self._vectors = self._vectors()
             return self._vectors
 
+    @property
+    def damaged_vectors(self) -> int:
+        """How many vectors were read damaged from their file, and computed again."""
+        file = None if callable(self._vectors) else self._vectors.file
+        return 0 if file is None else file.damaged
+
     # Life
 
     def close(self) -> None:

@@ -6,7 +6,13 @@ import os
 import sqlite3
 from pathlib import Path
 
+import numpy as np
+import pytest
 from cli_runs import Cli
+
+from graph_service.embed import VectorFile
+
+Patch = pytest.MonkeyPatch
 
 
 def patch_a_label() -> None:
@@ -40,6 +46,23 @@ def test_a_patched_label_is_told_and_ends_with_5(demo_cli: Cli) -> None:
     lines = demo_cli("verify").out.splitlines()
     assert "FAULT  demo: content fingerprint: " in "\n".join(lines)
     assert lines[-1].endswith("parts, 3 damaged")
+
+
+def test_damaged_vectors_are_told(demo_cli: Cli, tmp_path: Path, monkeypatch: Patch) -> None:
+    path = tmp_path / "vectors.db"
+    monkeypatch.setenv("GRAPH_SERVICE_VECTORS", str(path))
+    with VectorFile(path) as file:
+        file.add([b"k" * 16], np.ones((1, 4), dtype=np.float32))
+    assert demo_cli("verify").code == 0
+    vector = np.ones(4, dtype="<f4").tobytes()
+    path.write_bytes(path.read_bytes().replace(vector, b"\x01" + vector[1:]))
+    found = demo_cli("verify", "--json")
+    assert found.code == 5
+    (fault,) = [item for item in found.json["parts"] if item["fault"]]
+    assert str(path) in fault["part"]
+    path.write_bytes(b"no database at all " * 100)
+    assert demo_cli("verify").code == 5
+    assert demo_cli("verify", "--graph", "demo").code == 0
 
 
 def test_a_damaged_store_is_not_backed_up(demo_cli: Cli, tmp_path: Path) -> None:

@@ -367,6 +367,11 @@ def test_vector_file_is_counted_and_a_damaged_one_is_a_fault(tmp_path: Path) -> 
         file.add([b"k" * 16], np.ones((1, 4), dtype=np.float32))
     check = doctor.check_vector_file(Settings(vectors=str(path)))
     assert (check.state, check.detail) == (State.OK, f"{path}, 1 vectors")
+    vector = np.ones(4, dtype="<f4").tobytes()
+    path.write_bytes(path.read_bytes().replace(vector, b"\x01" + vector[1:]))
+    check = doctor.check_vector_file(Settings(vectors=str(path)))
+    assert check.state is State.WARN
+    assert check.fix
     path.write_bytes(b"no database at all " * 100)
     check = doctor.check_vector_file(Settings(vectors=str(path)))
     assert check.state is State.FAIL

@@ -5,21 +5,26 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import sqlite3
+import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from hashlib import blake2b
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graph_service.byte_budget import ByteBudget
 from graph_service.embed import VectorFile, Vectors, open_vectors
 from graph_service.embed import vectors as vectors_module
 from graph_service.errors import (
     DeadlineError,
+    GraphServiceError,
     InputError,
     SchemaVersionError,
     StoreCorruptError,
@@ -363,12 +368,14 @@ def test_texts_that_pass_are_kept_among_the_last_alone(
         assert later.computed == ["question 0"]
 
 
-def test_a_file_of_an_earlier_version_is_given_its_part_for_passing_texts(tmp_path: Path) -> None:
+def test_a_file_of_an_earlier_version_is_read_and_given_checksums(tmp_path: Path) -> None:
     path = tmp_path / "v.db"
     with open_vectors(Counting(), path) as vectors:
         vectors.encode(["a"])
     old = sqlite3.connect(path)
     old.execute("DROP TABLE passing")
+    old.execute("ALTER TABLE vector DROP COLUMN checksum")
+    old.execute("PRAGMA user_version = 1")
     old.commit()
     old.close()
     with VectorFile(path, read_only=True) as file:
@@ -376,8 +383,103 @@ def test_a_file_of_an_earlier_version_is_given_its_part_for_passing_texts(tmp_pa
         assert read.known(["a"]).all()
         read.encode(["question"], passing=["question"])
         assert file.count_passing() == 0
+        assert file.count_damaged() is None
     with open_vectors(Counting(seed=3), path) as vectors:
         assert vectors.known(["a"]).all()
         vectors.encode(["question"], passing=["question"])
         assert vectors.file is not None
         assert (vectors.file.count(), vectors.file.count_passing()) == (1, 1)
+        assert vectors.file.count_damaged() == 0
+    with VectorFile(path) as file:
+        assert file.count_damaged() == 0
+
+
+class Hashing:
+    """An embedder that gives a text the same vector each time, as MiniLM does."""
+
+    name = "hashing@1"
+    dimension = 16
+    arithmetic = "exact"
+
+    def encode(self, texts: Sequence[str], /) -> np.ndarray:
+        words = [blake2b(text.encode(), digest_size=64).digest() for text in texts]
+        numbers = np.frombuffer(b"".join(words), dtype="<u4").reshape(len(texts), 16)
+        return np.asarray(numbers / 2**32, dtype=np.float32)
+
+    def count_tokens(self, text: str, /) -> int:
+        return len(text.split())
+
+
+TEXTS = [f"text {i}" for i in range(60)]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("whole") / "v.db"
+    with open_vectors(Hashing(), path) as vectors:
+        vectors.encode(TEXTS, passing=TEXTS[40:])
+    return path.read_bytes()
+
+
+def open_damaged(path: Path, data: bytes) -> bool:
+    """Returns whether texts have their vectors still; False where the damage is told."""
+    path.write_bytes(data)
+    try:
+        with open_vectors(Hashing(), path) as vectors:
+            got = vectors.encode(TEXTS, passing=TEXTS[40:])
+            again = vectors.encode(TEXTS)
+    except GraphServiceError:
+        return False
+    assert (got == Hashing().encode(TEXTS)).all()
+    assert (again == got).all()
+    return True
+
+
+@pytest.mark.parametrize("start", range(8))
+def test_no_damaged_byte_changes_a_vector(tmp_path: Path, whole: bytes, start: int) -> None:
+    for offset in range(start * 5, len(whole), 8 * 29):
+        damaged = bytearray(whole)
+        damaged[offset] ^= 1 << (offset % 8)
+        open_damaged(tmp_path / f"{offset}.db", bytes(damaged))
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.data())
+def test_no_damage_changes_a_vector(whole: bytes, data: st.DataObject) -> None:
+    offset = data.draw(st.integers(0, len(whole) - 1))
+    piece = data.draw(st.binary(min_size=1, max_size=4096))
+    damaged = whole[:offset] + piece + whole[offset + len(piece) :]
+    with tempfile.TemporaryDirectory() as folder:
+        open_damaged(Path(folder) / "v.db", damaged[: data.draw(st.integers(1, len(damaged)))])
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_damaged_row_is_computed_again_and_counted(
+    tmp_path: Path, whole: bytes, read_only: bool
+) -> None:
+    path = tmp_path / "v.db"
+    (vector,) = Hashing().encode(["text 7"])
+    at = whole.index(vector.tobytes())
+    path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    with VectorFile(path, read_only=read_only) as file:
+        assert file.count_damaged() == 1
+        vectors = Vectors(Hashing(), file)
+        assert (vectors.encode(TEXTS) == Hashing().encode(TEXTS)).all()
+        assert file.damaged == 1
+        assert file.count_damaged() == int(read_only)
+        assert file.count() + file.count_passing() == len(TEXTS)
+
+
+def test_the_row_of_another_text_is_no_vector(tmp_path: Path, whole: bytes) -> None:
+    path = tmp_path / "v.db"
+    path.write_bytes(whole)
+    connection = sqlite3.connect(path)
+    connection.execute(
+        "UPDATE vector SET (vector, checksum) = (SELECT vector, checksum FROM vector LIMIT 1)"
+    )
+    connection.commit()
+    connection.close()
+    with open_vectors(Hashing(), path) as vectors:
+        assert (vectors.encode(TEXTS) == Hashing().encode(TEXTS)).all()
+        assert vectors.file is not None
+        assert vectors.file.damaged == 39

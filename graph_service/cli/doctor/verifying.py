@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from graph_service.cli.opening import require_file, settings_of
 from graph_service.cli.options import GraphOptions
 from graph_service.cli.output import Output
-from graph_service.doctor.verification import verify_store
+from graph_service.doctor.verification import Verified, verify_store, verify_vectors
 from graph_service.service import open_configured_store
+from graph_service.settings import Settings
+from graph_service.store.protocol import Store
 
 EXIT_DAMAGED = 5
 
@@ -18,9 +22,7 @@ def verify(options: GraphOptions, output: Output, /) -> int:
     found = []
     with open_configured_store(settings) as store:
         output.note(f"store {store.url}")
-        for item in verify_store(
-            store, graph=options.graph, progress=lambda what: output.note(f"reading {what}")
-        ):
+        for item in _parts(store, settings, options, output):
             found.append(item)
             place = f"{item.graph}: {item.part}" if item.graph else item.part
             output.line(f"{'FAULT' if item.fault else 'whole'}  {place}"
@@ -33,3 +35,15 @@ def verify(options: GraphOptions, output: Output, /) -> int:
         f"{len(found)} parts, {faults} damaged" if faults else f"{len(found)} parts, all whole"
     )
     return EXIT_DAMAGED if faults else 0
+
+
+def _parts(
+    store: Store, settings: Settings, options: GraphOptions, output: Output
+) -> Iterator[Verified]:
+    yield from verify_store(
+        store, graph=options.graph, progress=lambda what: output.note(f"reading {what}")
+    )
+    # Vectors belong to no graph.
+    if options.graph is None and settings.vector_file.exists():
+        output.note("reading the vectors of texts")
+        yield verify_vectors(settings.vector_file)

@@ -22,7 +22,7 @@ from graph_service.errors import (
     StoreUnavailableError,
 )
 from graph_service.model.limits import Deadline
-from graph_service.sqlite_file import SqliteFile, primary_code, transaction
+from graph_service.sqlite_file import SQLITE_ERRORS, SqliteFile, primary_code, transaction
 from graph_service.store.sqlite.schema import (
     APPLICATION_ID,
     MIGRATIONS,
@@ -46,7 +46,7 @@ STORE_FILE = SqliteFile(
 _INHERITED: list[sqlite3.Connection] = []
 
 
-def mapped_error(error: sqlite3.Error, path: Path, /) -> GraphServiceError:
+def mapped_error(error: sqlite3.Error | UnicodeDecodeError, path: Path, /) -> GraphServiceError:
     """Returns the error of ours for one of SQLite's. All of a store's pass through here."""
     primary = primary_code(error)
     if primary == sqlite3.SQLITE_INTERRUPT:
@@ -70,7 +70,7 @@ def mapping_errors(path: Path, /) -> Iterator[None]:
     """Raises ours in place of SQLite's errors."""
     try:
         yield
-    except sqlite3.Error as error:
+    except SQLITE_ERRORS as error:
         raise mapped_error(error, path) from error
 
 
