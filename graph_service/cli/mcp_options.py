@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from graph_service.cli.options import EmbedderOptions, GraphOptions
 from graph_service.options import option
@@ -17,6 +18,10 @@ class McpOptions(GraphOptions, EmbedderOptions):
     )
     http: str | None = option(
         None, help="serve streamable HTTP at this address instead of stdio", metavar="HOST:PORT"
+    )
+    tools: Literal["facts", "research"] = option(
+        "facts",
+        help="four tools for facts, or also those of research on views and passages",
     )
     keys: str | None = option(
         None,

@@ -36,17 +36,18 @@ def mcp(options: McpOptions, output: Output, /) -> int:
             "the MCP server needs the package mcp, which is not installed.",
             hint="pip install 'graph-service[mcp]'",
         )
-    from graph_service.mcp.server import GraphServer
+    from graph_service.mcp.server import GraphServer, Profile
 
     settings = settings_of(options, keys=options.keys)
     keyring = _keyring(options, settings)
+    profile = Profile(options.tools)
     with _client(options, output, settings, keyring) as (client, find_fault):
         if keyring is None:
-            GraphServer(client, graph=settings.graph or None).run("stdio")
+            GraphServer(client, graph=settings.graph or None, profile=profile).run("stdio")
         else:
             # Which graph is meant where none is named depends on what exists for a caller.
             graph = None if settings.key_file else settings.graph or None
-            server = GraphServer(client, graph=graph, masked=True)
+            server = GraphServer(client, graph=graph, masked=True, profile=profile)
             _serve_http(server, options, output, settings, keyring, find_fault)
     return 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, WithJsonSchema
 
 Score = Annotated[float, Field(description="How well it fits; higher is better.")]
 
@@ -26,7 +26,8 @@ class Answer(BaseModel):
         tokens: Of the whole answer; see ``budget.count_tokens``.
     """
 
-    truncated: list[Cut] = Field(
+    # The schema is sent with each tool; what a cut has stands in docs/how-to/mcp.md.
+    truncated: Annotated[list[Cut], WithJsonSchema({"type": "array"})] = Field(
         default_factory=list, description="What limits left out; empty if the answer is whole."
     )
     tokens: int = Field(
@@ -58,13 +59,14 @@ class Part(BaseModel):
 
 
 class StatementData(BaseModel):
-    """A statement of an item."""
+    """A statement that an item is an end of."""
 
     statement_id: str
+    subject_id: str
     property_id: str
     value_id: str | None = Field(default=None, description="Id of the value, if it is an item.")
     text: str = Field(description="(subject | property | value), with labels.")
-    citation: str = Field(description="To cite it by: [Q1, property: value].")
+    citation: str
     rank: Literal["preferred", "normal", "deprecated"] = "normal"
     change: str | None = Field(
         default=None, description="How the view changed it; null if it did not."
@@ -73,12 +75,29 @@ class StatementData(BaseModel):
     references: list[list[Part]] | None = None
 
 
+class ItemRelation(BaseModel):
+    """How many statements of a property an item is an end of."""
+
+    property_id: str
+    label: str
+    direction: Literal["outgoing", "incoming"]
+    count: int
+
+
 class ItemStatements(Answer):
-    """Statements of one item."""
+    """What a graph says of one item: its relations, or the statements of one of them.
+
+    Attributes:
+        items: Statements, where a property was named.
+        relations: Where none was.
+    """
 
     item_id: str
     label: str
-    items: list[StatementData]
+    items: list[StatementData] = Field(default_factory=list)
+    relations: list[ItemRelation] = Field(default_factory=list)
+    total: int = Field(default=0, description="On all pages.")
+    next_cursor: str | None = None
 
 
 class Edge(BaseModel):
@@ -97,7 +116,7 @@ class RetrievedItem(BaseModel):
     """A triplet, a path, or a statement of a subgraph."""
 
     text: str = Field(description="The statement or path, with labels.")
-    citation: str = Field(description="To cite it by: [Q1, property: value], one a statement.")
+    citation: str = Field(description="[Q1, property: value], one a statement.")
     score: Score
     statements: list[Edge]
 
@@ -182,10 +201,53 @@ class GraphData(BaseModel):
     published_at: str
 
 
-class Graphs(Answer):
-    """The graphs there are."""
+class ClassData(BaseModel):
+    """A class of a graph, and how many items are instances of it."""
 
-    items: list[GraphData]
+    id: str
+    label: str
+    count: int
+    examples: list[str] = Field(description="label (id)")
+
+
+class RelationData(BaseModel):
+    """A property of a graph, and how many statements have it."""
+
+    id: str
+    label: str
+    count: int
+    example: str | None = None
+
+
+class Described(Answer):
+    """What a graph is about, or which graphs there are.
+
+    Attributes:
+        graph: None where there are several and none was named.
+        graphs: Names of all graphs.
+    """
+
+    graphs: list[str]
+    graph: GraphData | None = None
+    classes: list[ClassData] = Field(default_factory=list)
+    relations: list[RelationData] = Field(default_factory=list)
+
+
+class PassageData(BaseModel):
+    """A piece of a document."""
+
+    id: str
+    title: str
+    text: str
+    entity_id: str | None = Field(default=None, description="The item that it is about.")
+    citation: str
+    score: Score
+
+
+class Passages(Answer):
+    """Passages that fit a question, best first."""
+
+    items: list[PassageData]
 
 
 class ViewData(BaseModel):

@@ -1,4 +1,4 @@
-"""The arguments of a tool's call: null means the default, and errors are plain words."""
+"""What a tool takes and gives, in few words: null means the default, and errors are plain."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from pydantic import ValidationError
 _SHOWN_CHARACTERS = 80
 _LIKE = 0.6
 """How alike two names are, of 1, for one to be taken for a slip of the other."""
+
+
+_OUTLINE_LEVELS = 3
+"""Of an answer's schema: its fields, the items of its lists, and their fields."""
 
 
 def read_arguments(tool: Tool, given: Mapping[str, Any], /) -> dict[str, Any]:
@@ -39,10 +43,10 @@ def read_arguments(tool: Tool, given: Mapping[str, Any], /) -> dict[str, Any]:
 
 
 def close_schema(tool: Tool, /, *, without: frozenset[str] = frozenset()) -> None:
-    """Makes a tool's input schema say that there are no other arguments, in fewer words.
+    """Makes a tool's schemas shorter, and its input schema say that there are no other arguments.
 
     Args:
-        tool: Its ``parameters`` are replaced.
+        tool: Its schemas are replaced.
         without: Arguments that callers of this server do not have.
     """
     properties = {
@@ -54,10 +58,36 @@ def close_schema(tool: Tool, /, *, without: frozenset[str] = frozenset()) -> Non
     if "required" in tool.parameters:
         closed["required"] = tool.parameters["required"]
     tool.parameters = closed
+    output = tool.fn_metadata.output_schema
+    if output is not None:
+        tool.fn_metadata.output_schema = _outline(output, output.get("$defs", {}), _OUTLINE_LEVELS)
+
+
+def _outline(schema: Mapping[str, Any], parts: Mapping[str, Any], levels: int) -> dict[str, Any]:
+    """Returns the types of an answer's fields and of those within, some levels down.
+
+    A field that has nothing to say is left out of an answer, so none is required or null. The
+    words about each field stand in docs/how-to/mcp.md: a model reads the answer as text.
+    """
+    if "$ref" in schema:
+        schema = parts[schema["$ref"].rpartition("/")[2]]
+    for kind in schema.get("anyOf", ()):
+        if kind != {"type": "null"}:
+            return _outline(kind, parts, levels)
+    short: dict[str, Any] = {key: schema[key] for key in ("type", "enum") if key in schema}
+    if "enum" in short:
+        del short["type"]
+    if levels and "items" in schema:
+        short["items"] = _outline(schema["items"], parts, levels - 1)
+    if levels and "properties" in schema:
+        short["properties"] = {
+            name: _outline(field, parts, levels - 1) for name, field in schema["properties"].items()
+        }
+    return short
 
 
 def _shortened(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns an argument's schema without its title, and without null as a type and default."""
+    """Returns a schema without titles, and without null as a type and default."""
     short = {key: value for key, value in schema.items() if key not in ("title", "anyOf")}
     kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
     if len(kinds) == 1:

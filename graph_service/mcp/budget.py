@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
@@ -17,7 +18,6 @@ MOST_TOKENS = 100_000
 
 _NOTE_TOKENS = 120
 """Kept for the words and data that say what was left out."""
-_SHOWN = ("items", "paths", "statements")
 _PIECE = re.compile(r"[A-Za-z]{1,4}|[0-9]{1,3}|[^\sA-Za-z0-9]")
 
 
@@ -51,6 +51,23 @@ def fitting(sizes: Sequence[int], budget: int, /) -> int:
     return len(sizes)
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A list of an answer, and how it reads.
+
+    Attributes:
+        field: The answer's field.
+        items: Best first.
+        lines: Each item as text.
+        title: A line before them, where there are any.
+    """
+
+    field: str
+    items: Sequence[BaseModel]
+    lines: Sequence[str]
+    title: str = ""
+
+
 def answered(
     answer: Answer,
     items: Sequence[BaseModel],
@@ -60,25 +77,51 @@ def answered(
     head: str = "",
     budget: int,
 ) -> CallToolResult:
-    """Returns an answer with as many of its items as its budget holds.
+    """Returns an answer with as many of its ``items`` as its budget holds; see ``filled``."""
+    return filled(answer, [Section("items", items, lines)], head=head, budget=budget)
+
+
+def filled(
+    answer: Answer,
+    sections: Sequence[Section],
+    /,
+    *,
+    head: str = "",
+    budget: int,
+    on_cut: Callable[[Answer, int], None] | None = None,
+    end: Callable[[Answer], str] = lambda answer: "",
+) -> CallToolResult:
+    """Returns an answer with as much of its lists as its budget holds, the first list first.
 
     Args:
-        answer: Without its items; what limits left out before is in it.
-        items: Best first.
-        lines: Each item as text.
+        answer: Without its lists; what limits left out before is in it.
+        sections: Its lists.
         head: What the text begins with.
         budget: Tokens of the structured content and the text together.
+        on_cut: Called with the answer and the number of items that fit, where not all do.
+        end: Gives a line for the end of the text.
     """
-    sizes = [size(item) + size(line) + 1 for item, line in zip(items, lines, strict=True)]
-    kept = fitting(sizes, budget - size(answer) - size(head) - _NOTE_TOKENS)
-    cuts = list(answer.truncated)
-    if kept < len(items):
-        cuts.append(budget_cut(budget, kept, len(items)))
-    text = "\n".join(part for part in (head, *lines[:kept], note_of(cuts)) if part)
-    whole = answer.model_copy(update={"items": list(items[:kept]), "truncated": cuts})
-    whole.tokens = size(whole) + size(text)
+    left = budget - size(answer) - size(head) - _NOTE_TOKENS
+    whole = answer.model_copy(update={"truncated": list(answer.truncated)})
+    text = [head]
+    for section in sections:
+        sizes = [
+            size(item) + size(line) + 1
+            for item, line in zip(section.items, section.lines, strict=True)
+        ]
+        fits = fitting(sizes, left - size(section.title))
+        left -= sum(sizes[:fits]) + size(section.title)
+        setattr(whole, section.field, list(section.items[:fits]))
+        text += [section.title if fits else "", *section.lines[:fits]]
+        if fits < len(section.items):
+            whole.truncated.append(budget_cut(budget, fits, len(section.items), what=section.field))
+            if on_cut is not None:
+                on_cut(whole, fits)
+    text += [end(whole), note_of(whole.truncated)]
+    shown = "\n".join(part for part in text if part)
+    whole.tokens = size(whole) + size(shown)
     return CallToolResult(
-        content=[TextContent(type="text", text=text)],
+        content=[TextContent(type="text", text=shown)],
         structured_content=whole.model_dump(mode="json", exclude_none=True),
     )
 
@@ -89,21 +132,18 @@ def budget_cut(budget: int, kept: int, total: int, /, *, what: str = "items") ->
 
 
 def note_of(cuts: Sequence[Cut], /) -> str:
-    """Returns what a reader of the text is told of items left out; empty for none.
-
-    What a search did not look at is in the structured content alone.
+    """Returns what a reader of the text is told of what was left out; empty for nothing.
 
     >>> note_of([budget_cut(8000, 3, 12)])
-    'Cut short: items, 3 of 12 kept (token-budget). Ask with a larger token_budget or a smaller limit.'
+    'Cut short: items, 3 of 12 shown (token-budget). Ask with a larger token_budget or a smaller limit.'
     """
-    shown = [cut for cut in cuts if cut.what.startswith(_SHOWN)]
-    if not shown:
+    if not cuts:
         return ""
-    told = []
-    for cut in shown:
+    parts = []
+    for cut in cuts:
         of = f" of {cut.total}" if cut.total is not None else ""
-        told.append(f"{cut.what}, {cut.kept}{of} kept ({cut.reason})")
-    note = f"Cut short: {'; '.join(told)}."
-    if any(cut.reason == CutReason.TOKEN_BUDGET.value for cut in shown):
+        parts.append(f"{cut.what}, {cut.kept}{of} shown ({cut.reason})")
+    note = f"Cut short: {'; '.join(parts)}."
+    if any(cut.reason == CutReason.TOKEN_BUDGET.value for cut in cuts):
         note += " Ask with a larger token_budget or a smaller limit."
     return note

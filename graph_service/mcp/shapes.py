@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from graph_service.client import types
 from graph_service.client.types import ItemStatement
 from graph_service.mcp.answers import (
+    ClassData,
     ComputedAnswer,
     Cut,
     Edge,
     GraphData,
+    ItemRelation,
     NamedEntity,
     Part,
+    PassageData,
+    RelationData,
     RetrievedItem,
     Source,
     StatementData,
@@ -19,6 +24,7 @@ from graph_service.mcp.answers import (
 )
 from graph_service.model import limits
 from graph_service.model.graph_info import GraphInfo
+from graph_service.model.passage import ScoredPassage
 from graph_service.model.render import TextFormat, citation, item_text, triple_line
 from graph_service.model.result import (
     Answer,
@@ -44,11 +50,33 @@ ADVICE: Mapping[Status, str | None] = {
 }
 
 
-def cuts_of(cuts: Sequence[limits.Cut], /) -> list[Cut]:
-    """Returns what limits left out of a result."""
+_ALWAYS_LOST = (limits.CutReason.TOKEN_BUDGET, limits.CutReason.DEADLINE)
+_ITEMS = ("items", "paths", "statements")
+
+
+def cuts_of(result: RetrievalResult, /) -> list[Cut]:
+    """Returns what limits left out of a result that a reader would want.
+
+    That the best items are shown, and that a search passes over what is far away, is no loss. It is
+    one where time or tokens ran out, where the answer may lack a part, and where nothing was found
+    in a region that was cut.
+    """
+    wanted = [
+        cut
+        for cut in result.truncated
+        if cut.reason in _ALWAYS_LOST
+        or (
+            cut.reason is limits.CutReason.LIMIT
+            and (
+                (result.answer is not None and result.answer.truncated)
+                if cut.what in _ITEMS
+                else cut.what == "edges" and result.status is not Status.OK
+            )
+        )
+    ]
     return [
         Cut(what=cut.what, reason=cut.reason.value, limit=cut.limit, kept=cut.kept, total=cut.total)
-        for cut in cuts
+        for cut in wanted
     ]
 
 
@@ -133,6 +161,7 @@ def statement(found: ItemStatement, label_of: Callable[[str], str] | None, /) ->
         ]
     return StatementData(
         statement_id=triple.statement_id,
+        subject_id=triple.head.id,
         property_id=triple.relation.id,
         value_id=value_id(triple),
         text=triple_line(triple),
@@ -161,10 +190,14 @@ def _part(snak: Snak, label_of: Callable[[str], str]) -> Part:
     return Part(property_id=snak.relation, text=text)
 
 
-def statement_lines(item_id: str, found: StatementData, /) -> str:
-    """Returns a statement as a line, and its qualifiers and references as lines below it."""
-    ids = f"{item_id} {found.property_id}" + (f" {found.value_id}" if found.value_id else "")
-    lines = [_one_line(f"{found.text} [{ids}]")]
+def statement_lines(triple: Triple, found: StatementData, /, *, outgoing: bool) -> str:
+    """Returns a statement as a line: its other end and its citation. Details are lines below it."""
+    line = found.citation
+    if not outgoing:
+        line = f"{triple.head.label} ({triple.head.id}) {line}"
+    elif found.value_id is not None:
+        line = f"{triple.value_label} ({found.value_id}) {line}"
+    lines = [_one_line(line)]
     if found.rank != "normal":
         lines[0] += f" rank: {found.rank}"
     if found.change is not None:
@@ -173,6 +206,65 @@ def statement_lines(item_id: str, found: StatementData, /) -> str:
     for number, group in enumerate(found.references or (), 1):
         lines += [_one_line(f"  reference {number} {part.text}") for part in group]
     return "\n".join(lines)
+
+
+def item_relation(found: types.ItemRelation, /) -> ItemRelation:
+    """Returns a relation of an item."""
+    return ItemRelation(
+        property_id=found.relation.id,
+        label=found.relation.label,
+        direction="outgoing" if found.outgoing else "incoming",
+        count=found.count,
+    )
+
+
+def item_relation_line(found: ItemRelation, /) -> str:
+    """Returns a relation of an item as a line."""
+    return _one_line(f"{found.direction} {found.property_id} {found.label}: {found.count}")
+
+
+def class_data(found: types.ClassDescription, /) -> ClassData:
+    """Returns a class of a graph."""
+    examples = [f"{one.label} ({one.id})" for one in found.examples]
+    return ClassData(id=found.item.id, label=found.item.label, count=found.count, examples=examples)
+
+
+def class_line(found: ClassData, /) -> str:
+    """Returns a class as a line."""
+    return _one_line(f"{found.id} {found.label}: {found.count}, {', '.join(found.examples)}")
+
+
+def relation_data(found: types.RelationDescription, /) -> RelationData:
+    """Returns a relation of a graph; its example as a citation."""
+    return RelationData(
+        id=found.relation.id,
+        label=found.relation.label,
+        count=found.count,
+        example=None if found.example is None else citation([found.example]),
+    )
+
+
+def relation_line(found: RelationData, /) -> str:
+    """Returns a relation as a line."""
+    return _one_line(f"{found.id} {found.label}: {found.count}, {found.example or ''}")
+
+
+def passage_data(found: ScoredPassage, /) -> PassageData:
+    """Returns a passage; it is cited by its item, or by its own id."""
+    passage = found.passage
+    return PassageData(
+        id=passage.id,
+        title=passage.title,
+        text=passage.text,
+        entity_id=passage.entity,
+        citation=f"[{passage.entity or passage.id}, passage: {passage.title or passage.source}]",
+        score=found.score,
+    )
+
+
+def passage_line(found: PassageData, /) -> str:
+    """Returns a passage as a line: score, text and citation."""
+    return _one_line(f"{found.score:g} {found.text} {found.citation}")
 
 
 def _one_line(text: str) -> str:

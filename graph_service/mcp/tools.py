@@ -12,17 +12,19 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from graph_service.client import AsyncClient
-from graph_service.client.types import ClientComparison
+from graph_service.client.types import ClientComparison, ItemRelations
 from graph_service.errors import GraphServiceError, InputError
 from graph_service.mcp import shapes
 from graph_service.mcp.answers import (
+    Answer,
     Compared,
     ComparedView,
     Cut,
+    Described,
     FoundEntities,
     FoundEntity,
-    Graphs,
     ItemStatements,
+    Passages,
     Retrieved,
     Views,
 )
@@ -30,12 +32,13 @@ from graph_service.mcp.budget import (
     DEFAULT_TOKENS,
     LEAST_TOKENS,
     MOST_TOKENS,
+    Section,
     answered,
     budget_cut,
+    filled,
     fitting,
     size,
 )
-from graph_service.model.limits import CutReason
 from graph_service.model.request import RetrieveOptions
 from graph_service.model.result import Status, Strategy
 from graph_service.model.view_reference import parse_view
@@ -47,10 +50,8 @@ MOST_LABELS = 200
 """Ids whose labels are looked up in one call."""
 BASE = "base"
 
-Graph = Annotated[
-    str | None, Field(description="The graph's name; see list_graphs. Not needed if there is one.")
-]
-Lang = Annotated[str, Field(description="Language code of labels, such as en.")]
+Graph = Annotated[str | None, Field(description="A graph's name. Not needed if there is one.")]
+Lang = Annotated[str, Field(description="Language code of labels.")]
 View = Annotated[
     str | None,
     Field(
@@ -58,17 +59,14 @@ View = Annotated[
         "METHOD:LEVEL:SEED with method rs, rr, er or ed and level 0 to 1, such as ed:0.3:1."
     ),
 ]
-Budget = Annotated[
-    int,
-    Field(
-        ge=LEAST_TOKENS,
-        le=MOST_TOKENS,
-        description="Most tokens of the answer. Whole items are left out to meet it, and "
-        "`truncated` says so.",
-    ),
+Budget = Annotated[int, Field(ge=LEAST_TOKENS, le=MOST_TOKENS)]
+ItemId = Annotated[str, Field(min_length=1, description="Such as Q42.")]
+PropertyId = Annotated[str, Field(min_length=1, description="Such as P31.")]
+Direction = Annotated[
+    Literal["outgoing", "incoming"],
+    Field(description="Whether the item is the subject or the value; outgoing for statements."),
 ]
-ItemId = Annotated[str, Field(min_length=1, description="Id of an item or property, such as Q42.")]
-PropertyId = Annotated[str, Field(min_length=1, description="Id of a property, such as P31.")]
+Cursor = Annotated[str | None, Field(description="next_cursor of the page before.")]
 Question = Annotated[
     str, Field(min_length=1, description="A question in whole words that names its entities.")
 ]
@@ -108,17 +106,15 @@ class Tools:
     async def search_items(
         self,
         query: Annotated[str, Field(min_length=1, description="A name, or a part of one.")],
-        lang: Annotated[
-            str | None, Field(description="Only names in this language; by default in any.")
-        ] = None,
+        lang: Annotated[str | None, Field(description="Language whose names come first.")] = None,
         graph: Graph = None,
         view: View = None,
         limit: Limit = 10,
         token_budget: Budget = DEFAULT_TOKENS,
     ) -> Annotated[CallToolResult, FoundEntities]:
-        """Find items and properties of a graph by label or alias, best first.
+        """Find items and properties by label or alias, best first.
 
-        Use it first when you need an id: never invent one.
+        Use it when you need an id: never invent one.
         """
         async with self._turn():
             hits = await self._client.search(
@@ -145,71 +141,74 @@ class Tools:
     async def get_statements(
         self,
         entity_id: ItemId,
+        property_id: PropertyId | None = None,
+        direction: Direction | None = None,
+        cursor: Cursor = None,
+        details: Annotated[
+            bool, Field(description="With qualifiers, such as when it held, and references.")
+        ] = False,
         lang: Lang = "en",
         graph: Graph = None,
         view: View = None,
-        limit: Annotated[int, Field(ge=1, le=999, description="Most statements.")] = 100,
+        limit: Annotated[int, Field(ge=1, le=999, description="Most elements of a page.")] = 100,
         token_budget: Budget = DEFAULT_TOKENS,
     ) -> Annotated[CallToolResult, ItemStatements]:
-        """Get the statements (property and value) of an item, without qualifiers and references."""
-        return await self._statements(entity_id, None, lang, graph, view, limit, token_budget)
+        """Look at one item, page by page.
 
-    async def get_statement_values(
-        self,
-        entity_id: ItemId,
-        property_id: PropertyId,
-        lang: Lang = "en",
-        graph: Graph = None,
-        view: View = None,
-        limit: Annotated[int, Field(ge=1, le=999, description="Most statements.")] = 100,
-        token_budget: Budget = DEFAULT_TOKENS,
-    ) -> Annotated[CallToolResult, ItemStatements]:
-        """Get all values of one property of an item, with ranks, qualifiers and references.
-
-        Use it to check a fact: when it held, and where it comes from.
+        Without property_id: its relations in both directions, each with its count. With
+        property_id: the statements of that relation. Use it to walk from item to item, or to read a
+        whole list. `retrieve` answers a question in one call.
         """
-        return await self._statements(
-            entity_id, property_id, lang, graph, view, limit, token_budget
-        )
-
-    async def _statements(
-        self,
-        item_id: str,
-        property_id: str | None,
-        lang: str,
-        graph: str | None,
-        view: str | None,
-        limit: int,
-        budget: int,
-    ) -> CallToolResult:
         graph = graph or self._graph
+        reference = parse_view(view) if view else None
         async with self._turn():
-            item = (await self._client.items([item_id], graph=graph, language=lang))[0]
-            if item is None:
-                raise InputError(
-                    f"the graph has no item {item_id!r}", hint="Find ids with search_items."
+            if property_id is None:
+                relations = await self._client.relations(
+                    entity_id,
+                    graph=graph,
+                    view=reference,
+                    direction=direction,
+                    languages=(lang,),
+                    first=limit,
+                    after=cursor,
                 )
-            found = await self._client.statements(
-                item_id,
+                if relations is None:
+                    raise _no_item(entity_id)
+                return _relations(relations, token_budget)
+            page = await self._client.statement_page(
+                entity_id,
                 graph=graph,
-                view=parse_view(view) if view else None,
-                relation_id=property_id,
+                view=reference,
+                relation_ids=(property_id,),
+                direction=direction or "outgoing",
                 languages=(lang,),
-                limit=limit + 1,
+                first=limit,
+                after=cursor,
+                details=details,
             )
+            if page is None:
+                raise _no_item(entity_id)
             labels = None
-            if property_id is not None:
-                labels = await self._labels(shapes.ids_of_details(found[:limit]), graph, lang)
-        cuts = []
-        if len(found) > limit:
-            reason = CutReason.LIMIT.value
-            cuts.append(Cut(what="statements", reason=reason, limit=limit, kept=limit, total=None))
-        items = [shapes.statement(one, labels) for one in found[:limit]]
-        lines = [shapes.statement_lines(item.id, one) for one in items]
-        of = f" with property {property_id}" if property_id is not None else ""
-        head = f"{item.label} ({item.id})" if items else f"{item.id} has no statement{of}."
-        answer = ItemStatements(item_id=item.id, label=item.label, items=[], truncated=cuts)
-        return answered(answer, items, lines, head=head, budget=budget)
+            if details:
+                labels = await self._labels(shapes.ids_of_details(page.statements), graph, lang)
+        outgoing = direction != "incoming"
+        named = f"{page.item.label} ({page.item.id})"
+        head = f"{named}, statements: {page.total}"
+        if not page.total:
+            way, other = ("outgoing", "incoming") if outgoing else ("incoming", "outgoing")
+            head = (
+                f"{named} has no {way} statement of {property_id}. Try direction {other}, or call "
+                "get_statements without property_id to see its relations."
+            )
+        items = [shapes.statement(one, labels) for one in page.statements]
+        lines = [
+            shapes.statement_lines(one.triple, item, outgoing=outgoing)
+            for one, item in zip(page.statements, items, strict=True)
+        ]
+        answer = ItemStatements(
+            item_id=page.item.id, label=page.item.label, total=page.total, next_cursor=page.next
+        )
+        return _paged(answer, Section("items", items, lines), page.cursors, head, token_budget)
 
     async def _labels(
         self, ids: Sequence[str], graph: str | None, lang: str
@@ -231,10 +230,10 @@ class Tools:
         lang: Lang = "en",
         token_budget: Budget = DEFAULT_TOKENS,
     ) -> Annotated[CallToolResult, Retrieved]:
-        """Get the statements of a graph that answer a question, best first, with citations.
+        """Answer a question: the statements that fit it best, with citations.
 
-        Answer from these statements alone, and cite each that you use as its `citation` says.
-        `status` tells whether anything fits.
+        Call it first with the whole question. Answer from these statements alone, and put the
+        `citation` of each that you use behind it. `status` tells whether anything fits.
         """
         async with self._turn():
             options = self._options(graph, view, entity_ids, limit, lang)
@@ -261,7 +260,7 @@ class Tools:
                 answer=answer,
                 items=[],
                 provenance=shapes.source_of(result),
-                truncated=shapes.cuts_of(result.truncated),
+                truncated=shapes.cuts_of(result),
             ),
             items,
             [shapes.retrieved_line(item) for item in items],
@@ -305,16 +304,79 @@ class Tools:
         lines = [_compared_lines(item) for item in items]
         return answered(answer, items, lines, budget=token_budget)
 
-    async def list_graphs(
-        self, token_budget: Budget = DEFAULT_TOKENS
-    ) -> Annotated[CallToolResult, Graphs]:
-        """List the graphs that can be asked, with their sizes."""
+    async def describe_graph(
+        self,
+        graph: Graph = None,
+        lang: Lang = "en",
+        view: View = None,
+        limit: Annotated[int, Field(ge=1, le=1000, description="Most of each list.")] = 20,
+        token_budget: Budget = DEFAULT_TOKENS,
+    ) -> Annotated[CallToolResult, Described]:
+        """See what a graph is about: size, largest classes, relations, with counts and examples.
+
+        Use it when you do not know what can be asked. It lists the graphs if there are several and
+        you name none.
+        """
+        name = graph or self._graph
         async with self._turn():
-            found = await self._client.graphs()
-        items = [shapes.graph_data(graph) for graph in found]
-        lines = [shapes.graph_line(graph) for graph in items]
-        head = "" if items else "There is no graph. Its operator loads one: graph-service load"
-        return answered(Graphs(items=[]), items, lines, head=head, budget=token_budget)
+            names = [one.name for one in await self._client.graphs()]
+            if name is None and len(names) != 1:
+                about = None
+            else:
+                reference = parse_view(view) if view else None
+                about = await self._client.describe(
+                    name, view=reference, languages=(lang,), first=limit
+                )
+        answer = Described(graphs=names)
+        if about is None:
+            head = f"Name one of these graphs: {', '.join(names)}"
+            if not names:
+                head = "There is no graph. Its operator loads one: graph-service load"
+            return filled(answer, [], head=head, budget=token_budget)
+        answer.graph = shapes.graph_data(about.info)
+        head = shapes.graph_line(answer.graph)
+        others = [other for other in names if other != about.info.name]
+        if others:
+            head += f"\nOther graphs: {', '.join(others)}"
+        classes = [shapes.class_data(one) for one in about.classes]
+        relations = [shapes.relation_data(one) for one in about.relations]
+        return filled(
+            answer,
+            [
+                Section(
+                    "classes",
+                    classes,
+                    [shapes.class_line(one) for one in classes],
+                    f"Classes ({about.class_count}), instances, examples:",
+                ),
+                Section(
+                    "relations",
+                    relations,
+                    [shapes.relation_line(one) for one in relations],
+                    f"Relations ({about.info.counts.relations}), statements, an example:",
+                ),
+            ],
+            head=head,
+            budget=token_budget,
+        )
+
+    async def search_passages(
+        self,
+        query: Annotated[str, Field(min_length=1, description="A question or words.")],
+        lang: Lang = "en",
+        graph: Graph = None,
+        limit: Limit = 10,
+        token_budget: Budget = DEFAULT_TOKENS,
+    ) -> Annotated[CallToolResult, Passages]:
+        """Find pieces of text beside a graph that fit a question, best first, with citations."""
+        async with self._turn():
+            result = await self._client.passages(
+                query, graph=graph or self._graph, k=limit, languages=(lang,)
+            )
+        items = [shapes.passage_data(one) for one in result.items]
+        lines = [shapes.passage_line(one) for one in items]
+        head = "" if items else "No passage fits. The graph may have none."
+        return answered(Passages(items=[]), items, lines, head=head, budget=token_budget)
 
     async def list_views(
         self, graph: Graph = None, token_budget: Budget = DEFAULT_TOKENS
@@ -362,6 +424,45 @@ class Tools:
             self._turns.release()
 
 
+def _no_item(item_id: str) -> InputError:
+    return InputError(f"the graph has no item {item_id!r}", hint="Find ids with search_items.")
+
+
+def _relations(page: ItemRelations, budget: int) -> CallToolResult:
+    item = page.item
+    head = f"{item.label} ({item.id})" + (f": {item.description}" if item.description else "")
+    if not page.total:
+        head += "\nNo statement has it as an end."
+    relations = [shapes.item_relation(one) for one in page.relations]
+    lines = [shapes.item_relation_line(one) for one in relations]
+    answer = ItemStatements(
+        item_id=item.id, label=item.label, total=page.total, next_cursor=page.next
+    )
+    section = Section("relations", relations, lines, "Relations, with their numbers of statements:")
+    return _paged(answer, section, page.cursors, head, budget)
+
+
+def _paged(
+    answer: ItemStatements, section: Section, cursors: Sequence[str], head: str, budget: int
+) -> CallToolResult:
+    """Returns a page; where the budget cuts it, the next one begins after what is shown."""
+
+    def go_on(whole: Answer, shown: int) -> None:
+        assert isinstance(whole, ItemStatements)
+        if shown:
+            whole.next_cursor = cursors[shown - 1]
+            # Nothing is lost: the cursor leads to the rest.
+            whole.truncated.pop()
+
+    def end(whole: Answer) -> str:
+        assert isinstance(whole, ItemStatements)
+        if whole.next_cursor is None:
+            return ""
+        return f"More follow: call again with cursor {whole.next_cursor}"
+
+    return filled(answer, [section], head=head, budget=budget, on_cut=go_on, end=end)
+
+
 def said(error: GraphServiceError, /, *, masked: bool) -> str:
     """Returns what a caller is told of an error.
 
@@ -391,7 +492,7 @@ def _compared(name: str, row: ClientComparison, budget: int, cuts: list[Cut]) ->
         cuts.append(budget_cut(budget, kept, len(items), what=f"items of {name}"))
     cuts += [
         cut.model_copy(update={"what": f"{cut.what} of {name}"})
-        for cut in shapes.cuts_of(row.result.truncated)
+        for cut in shapes.cuts_of(row.result)
     ]
     shown.items = items[:kept]
     return shown

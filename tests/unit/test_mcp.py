@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ import httpx
 import pytest
 from cli_runs import Cli
 from demo_graph import ARNOLD, AURELIA, MARIA, QUESTION, SPOUSE, copy_store
-from graphs import sample_statements
+from graphs import load_graph, sample_statements
 from made_keys import made_key
 from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -25,21 +27,24 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from served import served
 
-from graph_service import Service
+from graph_service import Service, open_service
 from graph_service.api.app import ServerOptions
 from graph_service.api.key_file import revoke_key
 from graph_service.client import AsyncClient
 from graph_service.errors import StoreUnavailableError
 from graph_service.mcp.budget import count_tokens
-from graph_service.mcp.server import GraphServer
-from graph_service.model.limits import CutReason
+from graph_service.mcp.server import GraphServer, Profile
+from graph_service.mcp.shapes import cuts_of
+from graph_service.model.limits import Cut, CutReason
+from graph_service.model.request import RetrieveRequest
+from graph_service.model.result import RetrievalResult, Status, Strategy
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.settings import Settings
+from loaders.passages.load import PassageOptions, load_passages
 
-TOOLS = [
-    "search_items", "get_statements", "get_statement_values", "retrieve", "compare",
-    "list_graphs", "list_views",
-]  # fmt: skip
+TOOLS = ["search_items", "get_statements", "describe_graph", "retrieve"]
+RESEARCH = ["compare", "list_views", "search_passages"]
+MOST_TOOL_BYTES = 8_000
 T = dict[str, Any]
 
 
@@ -74,15 +79,33 @@ def server(demo_service: Service) -> GraphServer:
     return GraphServer(AsyncClient.over(demo_service, writable=False))
 
 
-def test_every_tool_only_reads_and_tells_what_it_answers(server: GraphServer) -> None:
-    tools = asked(server, lambda client: client.list_tools()).tools
-    assert [tool.name for tool in tools] == TOOLS
-    for tool in tools:
+@pytest.fixture(scope="module")
+def research(demo_service: Service) -> GraphServer:
+    client = AsyncClient.over(demo_service, writable=False)
+    return GraphServer(client, profile=Profile.RESEARCH)
+
+
+def test_the_default_profile_has_four_tools_in_few_bytes(
+    server: GraphServer, research: GraphServer
+) -> None:
+    listed = asked(server, lambda client: client.list_tools())
+    assert [tool.name for tool in listed.tools] == TOOLS
+    assert len(json.dumps(listed.model_dump(mode="json", by_alias=True, exclude_none=True))) < (
+        MOST_TOOL_BYTES
+    )
+    assert not any("view" in tool.input_schema["properties"] for tool in listed.tools)
+    assert "'view'" in refused(server, "retrieve", question=QUESTION, view="ed:0.5:1")
+    tools = asked(research, lambda client: client.list_tools()).tools
+    assert [tool.name for tool in tools] == TOOLS + RESEARCH
+    assert all("view" in tool.input_schema["properties"] for tool in tools[: len(TOOLS)])
+
+
+def test_every_tool_only_reads_and_tells_what_it_answers(research: GraphServer) -> None:
+    for tool in asked(research, lambda client: client.list_tools()).tools:
         assert tool.annotations.read_only_hint is True
-        assert tool.annotations.destructive_hint is False
         assert tool.description
         assert not re.search(r"\n ", tool.description)
-        assert {"items", "truncated", "tokens"} <= set(tool.output_schema["properties"])
+        assert {"truncated", "tokens"} <= set(tool.output_schema["properties"])
         assert tool.input_schema["properties"]["token_budget"]["default"] == 8000
 
 
@@ -136,55 +159,212 @@ def test_nothing_found_is_an_answer_that_says_what_to_do(server: GraphServer) ->
 
 
 def test_a_budget_leaves_out_whole_items_and_says_so(server: GraphServer) -> None:
-    _, whole = called(server, "get_statements", entity_id=ARNOLD)
-    assert len(whole["items"]) > 20
+    given = {"question": QUESTION, "limit": 30}
+    _, whole = called(server, "retrieve", **given, token_budget=50_000)
+    assert len(whole["items"]) == 30
     assert whole["truncated"] == []
-    text, data = called(server, "get_statements", entity_id=ARNOLD, token_budget=1500)
-    kept = len(data["items"])
-    assert 0 < kept < len(whole["items"])
-    assert data["items"] == whole["items"][:kept]
+    text, data = called(server, "retrieve", **given, token_budget=1500)
+    shown = len(data["items"])
+    assert 0 < shown < len(whole["items"])
+    assert data["items"] == whole["items"][:shown]
     assert data["truncated"] == [
         {"what": "items", "reason": CutReason.TOKEN_BUDGET.value, "limit": 1500,
-         "kept": kept, "total": len(whole["items"])}
+         "kept": shown, "total": len(whole["items"])}
     ]  # fmt: skip
     assert "token_budget" in text.splitlines()[-1]
     # What the client gets, as it would give it to a model.
     result = asked(
-        server,
-        lambda client: client.call_tool(
-            "get_statements", {"entity_id": ARNOLD, "token_budget": 1500}
-        ),
+        server, lambda client: client.call_tool("retrieve", {**given, "token_budget": 1500})
     )
     sent = result.model_dump_json(include={"structured_content"}) + result.content[0].text
     assert data["tokens"] <= 1500
     assert count_tokens(sent) <= 1500
 
 
-def test_the_default_budget_holds_for_the_largest_answers(server: GraphServer) -> None:
+def test_the_default_budget_holds_for_the_largest_answers(research: GraphServer) -> None:
     for tool, arguments in {
         "retrieve": {"question": QUESTION, "limit": 100},
         "compare": {"question": QUESTION, "views": ["ed:0.5:1", "rr:0.5:1"], "limit": 100},
     }.items():
-        text, data = called(server, tool, **arguments)
+        text, data = called(research, tool, **arguments)
         assert data["tokens"] <= 8000
         assert data["tokens"] >= count_tokens(text)
         assert any(cut["reason"] == CutReason.TOKEN_BUDGET.value for cut in data["truncated"])
         assert "token_budget" in text
 
 
-def test_more_statements_than_the_limit_are_told_of(server: GraphServer) -> None:
-    text, data = called(server, "get_statements", entity_id=ARNOLD, limit=3)
-    assert len(data["items"]) == 3
-    assert [(cut["what"], cut["reason"]) for cut in data["truncated"]] == [("statements", "limit")]
-    assert "Cut short: statements, 3 kept" in text
+def test_what_nobody_misses_is_not_said(server: GraphServer) -> None:
+    """The best of many items, and what a search passes over, are no loss."""
+    text, data = called(server, "retrieve", question=QUESTION, limit=1)
+    assert data["truncated"] == []
+    assert "Cut short" not in text
 
 
-def test_search_finds_items_by_name(server: GraphServer) -> None:
+def test_an_answer_that_may_lack_a_part_says_so(demo_service: Service) -> None:
+    result = demo_service.retrieve(RetrieveRequest(question=QUESTION, strategy=Strategy.PATHS))
+    assert result.answer is not None
+    assert not result.answer.truncated
+    items, hubs, late = (
+        Cut("items", CutReason.LIMIT, 10, 10, 20),
+        Cut("hubs", CutReason.HUB, 100, 0, 3),
+        Cut("embedded", CutReason.DEADLINE, 5, 5, 9),
+    )
+    edges = Cut("edges", CutReason.LIMIT, 100, 100, 900)
+    cut = replace(result, truncated=(items, hubs, edges, late))
+
+    def told(result: RetrievalResult) -> list[tuple[str, str]]:
+        return [(one.what, one.reason) for one in cuts_of(result)]
+
+    assert told(cut) == [("embedded", "deadline")]
+    unsure = replace(cut, answer=replace(result.answer, truncated=True))
+    assert told(unsure) == [("items", "limit"), ("embedded", "deadline")]
+    nothing = replace(cut, status=Status.NOTHING_RELEVANT, answer=None)
+    assert told(nothing) == [("edges", "limit"), ("embedded", "deadline")]
+
+
+def test_an_item_shows_its_relations_in_both_directions(server: GraphServer) -> None:
+    text, data = called(server, "get_statements", entity_id=ARNOLD)
+    assert data["items"] == []
+    assert data["total"] == len(data["relations"]) > 10
+    assert "next_cursor" not in data
+    counts = {(one["property_id"], one["direction"]): one["count"] for one in data["relations"]}
+    assert counts[SPOUSE, "outgoing"] == counts[SPOUSE, "incoming"] == 1
+    assert f"incoming {SPOUSE} spouse: 1" in text.splitlines()
+    for direction in ("outgoing", "incoming"):
+        _, one_way = called(server, "get_statements", entity_id=ARNOLD, direction=direction)
+        assert one_way["relations"] == [
+            one for one in data["relations"] if one["direction"] == direction
+        ]
+
+
+def test_every_relation_leads_to_its_statements(server: GraphServer) -> None:
+    _, data = called(server, "get_statements", entity_id=ARNOLD)
+    for one in data["relations"]:
+        _, found = called(
+            server,
+            "get_statements",
+            entity_id=ARNOLD,
+            property_id=one["property_id"],
+            direction=one["direction"],
+        )
+        assert found["total"] == len(found["items"]) == one["count"]
+        end = "subject_id" if one["direction"] == "outgoing" else "value_id"
+        assert {item[end] for item in found["items"]} == {ARNOLD}
+        assert {item["property_id"] for item in found["items"]} == {one["property_id"]}
+
+
+@pytest.mark.parametrize("property_id", [None, "P31"])
+def test_a_cursor_goes_on_where_a_page_ended(server: GraphServer, property_id: str | None) -> None:
+    """By the limit or by the budget; and nothing is said to be missing."""
+    human = "Q5"
+    given: T = {"entity_id": ARNOLD}
+    if property_id:
+        given = {"entity_id": human, "property_id": property_id, "direction": "incoming"}
+    field = "items" if property_id else "relations"
+    _, whole = called(server, "get_statements", **given, token_budget=50_000)
+    assert len(whole[field]) == whole["total"] > 20
+    for limits in ({"limit": 7}, {"token_budget": 700}):
+        found: list[T] = []
+        cursor = None
+        while True:
+            text, data = called(server, "get_statements", **given, cursor=cursor, **limits)
+            assert data["truncated"] == []
+            assert data["tokens"] <= limits.get("token_budget", 8000)
+            found += data[field]
+            cursor = data.get("next_cursor")
+            if cursor is None:
+                break
+            assert cursor in text
+        assert found == whole[field]
+
+
+def test_a_relation_of_the_other_direction_is_pointed_at(server: GraphServer) -> None:
+    text, data = called(server, "get_statements", entity_id="Q5", property_id="P31")
+    assert data["items"] == []
+    assert "incoming" in text
+
+
+def test_a_graph_is_described(server: GraphServer, demo_service: Service) -> None:
+    text, data = called(server, "describe_graph", limit=5)
+    assert data["graphs"] == ["demo"]
+    assert data["graph"]["statements"] == 1156
+    assert [len(data[field]) for field in ("classes", "relations")] == [2, 5]
+    human = data["classes"][0]
+    assert (human["id"], human["label"]) == ("Q5", "human")
+    assert len(human["examples"]) == 3
+    about = demo_service.about().overview
+    assert [one["count"] for one in data["relations"]] == [use.count for use in about.relations[:5]]
+    assert f"Q5 human: {human['count']}, {', '.join(human['examples'])}" in text.splitlines()
+    assert all(CITATION.fullmatch(one["example"]) for one in data["relations"])
+    _, short = called(server, "describe_graph", limit=200, token_budget=500)
+    assert short["truncated"]
+    assert short["tokens"] <= 500
+
+
+def test_several_graphs_are_listed(tmp_path: Path) -> None:
+    with open_service(f"sqlite:///{tmp_path / 'g.db'}") as service:
+        server = GraphServer(AsyncClient.over(service))
+        text, data = called(server, "describe_graph")
+        assert data["graphs"] == []
+        assert "no graph" in text
+        for name in ("one", "two"):
+            load_graph(service.store, name, [("Q1", "P1", "Q2")])
+        text, data = called(server, "describe_graph")
+        assert data["graphs"] == ["one", "two"]
+        assert "graph" not in data
+        text, data = called(server, "describe_graph", graph="two")
+        assert data["graph"]["name"] == "two"
+        assert "Other graphs: one" in text
+
+
+CITATION = re.compile(r"\[[^\[\],]+, [^:\]]+: .+\]")
+
+
+def test_citations_have_one_form_in_every_tool(research: GraphServer) -> None:
+    cited = {
+        "retrieve": {"question": QUESTION, "strategy": "triplets"},
+        "get_statements": {"entity_id": MARIA, "property_id": SPOUSE},
+    }
+    by_tool = {}
+    for tool, arguments in cited.items():
+        text, data = called(research, tool, **arguments)
+        assert all(CITATION.fullmatch(item["citation"]) for item in data["items"])
+        assert all(item["citation"] in text for item in data["items"])
+        by_tool[tool] = {item["citation"] for item in data["items"]}
+    _, compared = called(research, "compare", **cited["retrieve"], views=["ed:0.0:1"])
+    by_tool["compare"] = {item["citation"] for item in compared["items"][0]["items"]}
+    spouse = f"[{MARIA}, spouse: Arnold Schwarzenegger]"
+    assert all(spouse in citations for citations in by_tool.values()), by_tool
+
+
+def test_passages_are_found_and_cited(own_service: Service, tmp_path: Path) -> None:
+    server = GraphServer(AsyncClient.over(own_service), profile=Profile.RESEARCH)
+    text, data = called(server, "search_passages", query="Who is Maria Shriver?")
+    assert data["items"] == []
+    assert "No passage" in text
+    file = tmp_path / "p.jsonl"
+    file.write_text(
+        json.dumps({"title": "Maria Shriver", "text": "Maria Shriver is a journalist."}) + "\n"
+    )
+    load_passages(
+        file,
+        store=own_service.store,
+        graph="demo",
+        linker=own_service.passages.linker(graph="demo"),
+        options=PassageOptions(rejects_path=tmp_path / "rejects.jsonl"),
+    )
+    text, data = called(server, "search_passages", query="Who is Maria Shriver?")
+    (passage,) = data["items"]
+    assert passage["citation"] == f"[{MARIA}, passage: Maria Shriver]"
+    assert passage["citation"] in text
+
+
+def test_search_finds_items_by_name(server: GraphServer, research: GraphServer) -> None:
     text, data = called(server, "search_items", query="Maria Shriver")
     assert data["items"][0]["id"] == MARIA
     assert data["items"][0]["matched"] == "Maria Shriver"
     assert text.startswith(f"{MARIA}: Maria Shriver - ")
-    _, data = called(server, "search_items", query="Maria Shriver", view="names:1:3")
+    _, data = called(research, "search_items", query="Maria Shriver", view="names:1:3")
     assert MARIA not in {item["id"] for item in data["items"]}
     text, data = called(server, "search_items", query="zorblax")
     assert data["items"] == []
@@ -194,7 +374,7 @@ def test_search_finds_items_by_name(server: GraphServer) -> None:
 def test_values_come_with_labelled_qualifiers_and_references(
     server: GraphServer, kinds_service: Service
 ) -> None:
-    text, data = called(server, "get_statement_values", entity_id=MARIA, property_id=SPOUSE)
+    text, data = called(server, "get_statements", entity_id=MARIA, property_id=SPOUSE, details=True)
     (spouse,) = data["items"]
     assert spouse["value_id"] == ARNOLD
     assert [part["text"] for part in spouse["qualifiers"]] == [
@@ -203,7 +383,7 @@ def test_values_come_with_labelled_qualifiers_and_references(
     assert "  qualifier start time (P580): 1986-04-26" in text.splitlines()
     kinds = GraphServer(AsyncClient.over(kinds_service))
     found = [
-        called(kinds, "get_statement_values", entity_id=one.head, property_id=one.relation)
+        called(kinds, "get_statements", entity_id=one.head, property_id=one.relation, details=True)
         for one in sample_statements()
         if one.references
     ]
@@ -213,10 +393,10 @@ def test_values_come_with_labelled_qualifiers_and_references(
         assert "\n  reference 1 " in text
 
 
-def test_compare_tells_what_a_view_lost(server: GraphServer) -> None:
+def test_compare_tells_what_a_view_lost(research: GraphServer) -> None:
     question = "Who is Maria Shriver's husband?"
     text, data = called(
-        server, "compare", question=question, views=["ed:0.5:1"], strategy="triplets", limit=2
+        research, "compare", question=question, views=["ed:0.5:1"], strategy="triplets", limit=2
     )
     base, view = data["items"]
     assert (base["view"], view["view"]) == ("base", "ed:0.5:1")
@@ -227,7 +407,8 @@ def test_compare_tells_what_a_view_lost(server: GraphServer) -> None:
 
 def test_stored_views_are_listed_and_asked_by_name(own_service: Service) -> None:
     own_service.views.create(ViewSpec(Method.EDGE_DELETION, level=0.5, random_seed=1), name="half")
-    server = GraphServer(AsyncClient.over(own_service), graph="demo")
+    client = AsyncClient.over(own_service)
+    server = GraphServer(client, graph="demo", profile=Profile.RESEARCH)
     _, data = called(server, "list_views")
     (view,) = data["items"]
     assert (view["name"], view["method"], view["level"]) == ("half", "edge-deletion", 0.5)
@@ -235,17 +416,17 @@ def test_stored_views_are_listed_and_asked_by_name(own_service: Service) -> None
     assert found["provenance"]["view_id"] == view["view_id"]
 
 
-def test_errors_are_plain_words_that_a_model_can_act_on(server: GraphServer) -> None:
-    assert "this store has: demo" in refused(server, "retrieve", question=QUESTION, graph="x")
-    assert "search_items" in refused(server, "get_statements", entity_id="Q1")
-    assert "expected one of" in refused(server, "compare", question=QUESTION, views=["zz:0.1"])
-    assert "expected one of" in refused(server, "retrieve", question=QUESTION, view="zz:0.1")
-    assert "token_budget" in refused(server, "list_graphs", token_budget=5)
-    assert "nothing" in refused(server, "nothing")
+def test_errors_are_plain_words_that_a_model_can_act_on(research: GraphServer) -> None:
+    assert "this store has: demo" in refused(research, "retrieve", question=QUESTION, graph="x")
+    assert "search_items" in refused(research, "get_statements", entity_id="Q1")
+    assert "expected one of" in refused(research, "compare", question=QUESTION, views=["zz:0.1"])
+    assert "expected one of" in refused(research, "retrieve", question=QUESTION, view="zz:0.1")
+    assert "token_budget" in refused(research, "list_views", token_budget=5)
+    assert "nothing" in refused(research, "nothing")
 
 
-def test_null_stands_for_the_default_of_every_argument(server: GraphServer) -> None:
-    tools = asked(server, lambda client: client.list_tools()).tools
+def test_null_stands_for_the_default_of_every_argument(research: GraphServer) -> None:
+    tools = asked(research, lambda client: client.list_tools()).tools
     needed: T = {"question": QUESTION, "query": "Maria", "entity_id": MARIA, "property_id": SPOUSE}
     needed["views"] = ["ed:0.5:1"]
     for tool in tools:
@@ -253,20 +434,20 @@ def test_null_stands_for_the_default_of_every_argument(server: GraphServer) -> N
         given = {name: needed[name] for name in required}
         nulls = dict.fromkeys(set(tool.input_schema["properties"]) - required)
         assert (
-            called(server, tool.name, **given, **nulls)[1]
-            == (called(server, tool.name, **given)[1])
+            called(research, tool.name, **given, **nulls)[1]
+            == (called(research, tool.name, **given)[1])
         )
 
 
-def test_an_unknown_argument_is_refused_with_the_nearest_one(server: GraphServer) -> None:
-    for tool in asked(server, lambda client: client.list_tools()).tools:
+def test_an_unknown_argument_is_refused_with_the_nearest_one(research: GraphServer) -> None:
+    for tool in asked(research, lambda client: client.list_tools()).tools:
         assert tool.input_schema["additionalProperties"] is False
-        assert "zorblax" in refused(server, tool.name, zorblax=1)
+        assert "zorblax" in refused(research, tool.name, zorblax=1)
     for wrong in ("item_ids", "itemIds", "entityIds"):
-        told = refused(server, "retrieve", question=QUESTION, **{wrong: [MARIA]})
+        told = refused(research, "retrieve", question=QUESTION, **{wrong: [MARIA]})
         assert f"'{wrong}' (did you mean entity_ids?)" in told
         assert "question, strategy" in told
-    assert "did you mean" not in refused(server, "retrieve", question=QUESTION, zorblax="x")
+    assert "did you mean" not in refused(research, "retrieve", question=QUESTION, zorblax="x")
 
 
 @pytest.mark.parametrize(
@@ -341,7 +522,7 @@ def test_calls_over_http_are_not_told_of_files(own_service: Service) -> None:
     for masked in (False, True):
         client = AsyncClient.over(own_service)
         client.graphs = gone  # type: ignore[method-assign,assignment]
-        told = refused(GraphServer(client, masked=masked), "list_graphs")
+        told = refused(GraphServer(client, masked=masked), "describe_graph")
         assert ("/secret" in told) is not masked
 
 
@@ -541,10 +722,10 @@ def test_each_key_has_its_own_graphs(environment: dict[str, str], tmp_path: Path
 
         async def use(client: Any) -> Any:
             return (
-                await client.call_tool("list_graphs", {}),
+                await client.call_tool("describe_graph", {"graph": None}),
                 await client.call_tool("search_items", {"query": "Maria"}),
-                await client.call_tool("list_views", {"graph": "demo"}),
-                await client.call_tool("list_views", {"graph": "dema"}),
+                await client.call_tool("describe_graph", {"graph": "demo"}),
+                await client.call_tool("describe_graph", {"graph": "dema"}),
                 await client.list_resources(),
                 # 0.1 comes back in a second.
                 [await client.call_tool("retrieve", {"question": QUESTION}) for _ in range(2)],
@@ -562,13 +743,13 @@ def test_each_key_has_its_own_graphs(environment: dict[str, str], tmp_path: Path
             return asyncio.run(run())
 
         listed, found, views, _, resources, asked_ = seen_by("own")
-        assert [one["name"] for one in listed.structured_content["items"]] == ["demo"]
+        assert listed.structured_content["graphs"] == ["demo"]
         assert found.structured_content["items"]
         assert not views.is_error
         assert [one.name for one in resources.resources] == ["demo"]
         assert not any(one.is_error for one in asked_)
         listed, found, views, never, resources, _ = seen_by("other")
-        assert listed.structured_content["items"] == resources.resources == []
+        assert listed.structured_content["graphs"] == resources.resources == []
         for one in (found, views, never):
             assert one.is_error
         assert "demo" not in found.content[0].text
