@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from queries.llm.chat import ReplyError, ReplyFault, TokenChance, TokenChoice, Usage
-from queries.llm.reply import finite_logprob, read_json
+from queries.llm.reply import CUT, finite_logprob, read_json
 
 
 class Passing(Exception):
@@ -63,6 +63,10 @@ _STATUSES: Mapping[str, int] = {
 }
 
 
+# Finish reasons of a cut reply where an endpoint passes on another protocol's.
+_CUTS = frozenset(("max_tokens", "max_output_tokens", "model_length"))
+
+
 @dataclass(frozen=True, slots=True)
 class Completion:
     """What a body says; ``usage`` is None where it does not count tokens."""
@@ -106,6 +110,8 @@ def read_completion(status: int, headers: Mapping[str, str], content: bytes, /) 
     if not isinstance(message, dict):
         raise Passing(ReplyFault.MALFORMED, "the choice holds no message", headers)
     finish = str(first.get("finish_reason") or "stop")
+    if finish.lower() in _CUTS:
+        finish = CUT
     text = message.get("content")
     if isinstance(text, list):
         text = "".join(str(part.get("text", "")) for part in text if isinstance(part, dict))
@@ -116,7 +122,7 @@ def read_completion(status: int, headers: Mapping[str, str], content: bytes, /) 
                 f"the model refuses to answer: {' '.join(str(refusal).split())[:300]}",
                 fault=ReplyFault.REFUSED,
             )
-        if finish == "length":
+        if finish == CUT:
             # Asked again it would think as long, and be paid for again.
             raise ReplyError(
                 "the reply was cut at its limit of tokens before the answer began",

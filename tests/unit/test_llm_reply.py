@@ -59,6 +59,7 @@ THOUGHTS = {
     "reasoning": "<Reasoning>Dublin [2]?</Reasoning>\n{}",
     "thought": "<thought>Dublin [2]?</thought>\n{}",
     "a tag within": "<think>I <think> of Dublin [2].</think> No.</think> {}",
+    "begun by the prompt, a tag within": "Dublin [2]? <think>Rome?</think> No [2].</think> {}",
     "twice": "<think>Dublin [2]?</think><think>Rome [2]?</think>{}",
     "seed": "<seed:think>Dublin [2]?</seed:think>{}",
     "magistral": "[THINK]Dublin [2]?[/THINK]{}",
@@ -286,6 +287,12 @@ def test_an_answer_that_never_began_is_paid_for_once() -> None:
         model.complete(ASK)
     assert caught.value.fault is ReplyFault.EMPTY
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("finish", ["length", "max_tokens", "MAX_TOKENS", "model_length"])
+def test_a_cut_is_known_by_the_names_that_endpoints_give_it(finish: str) -> None:
+    body = json.dumps(completion("Ada is", finish=finish)).encode()
+    assert read_completion(200, {}, body).finish == "length"
 
 
 def test_an_error_that_is_null_is_none() -> None:
