@@ -46,6 +46,8 @@ VECTOR_FILE = SqliteFile(
 _BUSY_MS = 30_000
 _KEYS_A_QUERY = 500
 _TEXTS_A_STEP = 128
+_WAIT_S = 0.05
+"""How often a thread that waits for another's vectors looks whether its own time is over."""
 _MEMORY_BYTES = 96 * 2**20
 _ROW_BYTES = 200
 """What a vector in memory holds beside its numbers and its text."""
@@ -444,6 +446,8 @@ class Vectors:
         self.file = file
         budget = memory or ByteBudget(_MEMORY_BYTES)
         self._memory: ByteCache[str, bytes] = ByteCache(budget, f"vectors of {embedder.name}")
+        self._computing: dict[str, threading.Event] = {}
+        self._computing_lock = threading.Lock()
         self.queries: Vectors = self
         if isinstance(embedder, QueryEncoder):
             self.queries = Vectors(_OfQueries(embedder), file, memory=budget)
@@ -502,7 +506,10 @@ class Vectors:
         done = 0
         while done < len(wanted) and not (deadline is not None and deadline.passed()):
             step = wanted[done : done + _TEXTS_A_STEP]
-            vectors[step] = self._compute([distinct[i] for i in step], passing)
+            computed = self._compute_once([distinct[i] for i in step], passing, deadline)
+            if computed is None:
+                break
+            vectors[step] = computed
             done += len(step)
         known = np.ones(len(distinct), dtype=np.bool_)
         known[missing[done:]] = False
@@ -578,6 +585,46 @@ class Vectors:
             found.append(number)
         self._hold([texts[i] for i in found], vectors[found])
         return vectors, absent
+
+    def _compute_once(
+        self, texts: list[str], passing: Container[str], deadline: Deadline | None
+    ) -> Float32 | None:
+        """Returns the vectors of distinct texts, of which no other thread computes any meanwhile.
+
+        What another thread computes already is waited for. None if the time is over by then.
+        """
+        ended = threading.Event()
+        with self._computing_lock:
+            others = {text: self._computing[text] for text in texts if text in self._computing}
+            own = [text for text in texts if text not in others]
+            self._computing.update(dict.fromkeys(own, ended))
+        try:
+            # Another thread may have ended between this one's look-up and its turn.
+            missing = [
+                text
+                for text, row in zip(own, self._memory.get_all(own), strict=True)
+                if row is None
+            ]
+            vectors = self._compute(missing, passing) if missing else None
+        finally:
+            with self._computing_lock:
+                for text in own:
+                    del self._computing[text]
+            ended.set()
+        if vectors is not None and len(missing) == len(texts):
+            return vectors
+        for event in others.values():
+            while not event.wait(_WAIT_S):
+                if deadline is not None and deadline.passed():
+                    return None
+        found, lacking = self._look_up(texts)
+        if lacking:
+            # The other thread failed, or memory has let go of them.
+            again = self._compute_once([texts[i] for i in lacking], passing, deadline)
+            if again is None:
+                return None
+            found[lacking] = again
+        return found
 
     def _compute(self, texts: list[str], passing: Container[str]) -> Float32:
         vectors = self.embedder.encode(texts)

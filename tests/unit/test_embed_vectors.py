@@ -483,3 +483,93 @@ def test_the_row_of_another_text_is_no_vector(tmp_path: Path, whole: bytes) -> N
         assert (vectors.encode(TEXTS) == Hashing().encode(TEXTS)).all()
         assert vectors.file is not None
         assert vectors.file.damaged == 39
+
+
+class Held(Counting):
+    """An embedder that computes when it is let go, and fails if it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.go = threading.Semaphore(0), threading.Event()
+        self.fails = False
+
+    def encode(self, texts: Sequence[str], /) -> np.ndarray:
+        self.begun.release()
+        assert self.go.wait(60)
+        if self.fails:
+            self.fails = False
+            raise StoreUnavailableError("the endpoint is away")
+        return super().encode(texts)
+
+
+class Waits:
+    """A deadline that says when somebody who waits for another thread looks at it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(vectors_module, "_WAIT_S", 0.001)
+        self.looked = threading.Event()
+        self.is_over = False
+        deadline = Deadline.none()
+        self.deadline = SimpleNamespace(at=None, stop=None, check=deadline.check, passed=self._look)
+        self._looks = 0
+
+    def _look(self) -> bool:
+        self._looks += 1
+        # The first look is before the step, the next ones are made while it waits.
+        if self._looks > 1:
+            self.looked.set()
+        return self.is_over
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_threads_compute_a_text_once_between_them(
+    fails: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sixteen first questions on a graph need the same thousand names at once."""
+    embedder, waits = Held(), Waits(monkeypatch)
+    vectors = Vectors(embedder)
+    rows: dict[str, Any] = {}
+
+    def encode(name: str, texts: list[str], deadline: Any) -> None:
+        try:
+            rows[name] = vectors.encode(texts, deadline=deadline)
+        except StoreUnavailableError as error:
+            rows[name] = error
+
+    first = threading.Thread(target=encode, args=("first", ["a", "b"], None))
+    first.start()
+    assert embedder.begun.acquire(timeout=60)
+    embedder.fails = fails
+    other = threading.Thread(target=encode, args=("other", ["b", "a"], waits.deadline))
+    other.start()
+    assert waits.looked.wait(60)
+    embedder.go.set()
+    first.join(60)
+    other.join(60)
+    assert sorted(embedder.computed) == ["a", "b"]
+    if fails:
+        assert isinstance(rows["first"], StoreUnavailableError)
+        assert (rows["other"] == vectors.encode(["b", "a"])).all()
+    else:
+        assert (rows["first"] == rows["other"][::-1]).all()
+
+
+def test_who_waits_for_another_threads_vectors_keeps_its_time_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    embedder, waits = Held(), Waits(monkeypatch)
+    vectors = Vectors(embedder)
+    first = threading.Thread(target=vectors.encode, args=(["a"],))
+    first.start()
+    try:
+        assert embedder.begun.acquire(timeout=60)
+        waits.is_over = False
+        monkeypatch.setattr(waits.looked, "set", lambda: setattr(waits, "is_over", True))
+        part = vectors.encode_some(["a"], deadline=waits.deadline)  # type: ignore[arg-type]
+        assert part.known.tolist() == [False]
+        assert part.cut is not None
+        assert part.cut.reason is CutReason.DEADLINE
+    finally:
+        embedder.go.set()
+        first.join(60)
+    assert vectors.known(["a"]).all()
