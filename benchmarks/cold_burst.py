@@ -145,9 +145,14 @@ def _counts(answers: Sequence[Answer], processor: float) -> Mapping[str, Detail]
     answered = [answer for answer in answers if answer.status == 200 and not answer.code]
     return {
         "asked": len(answers),
-        "refused": sum(answer.status in (429, 503) for answer in answers),
-        "failed": sum(bool(answer.code) and answer.status == 200 for answer in answers),
-        "late": sum(answer.seconds > Settings().read_timeout_s for answer in answers),
+        "refused": sum(answer.code in ("LIMIT_EXCEEDED", "THROTTLED") for answer in answers),
+        "late": sum(
+            answer.code == "TIMEOUT" or answer.seconds > Settings().read_timeout_s
+            for answer in answers
+        ),
+        "failed": sum(
+            answer.code not in ("", "LIMIT_EXCEEDED", "THROTTLED", "TIMEOUT") for answer in answers
+        ),
         "cut": sum(answer.is_cut for answer in answers),
         "answered_median_ms": 1000 * float(np.median([a.seconds for a in answered] or [0.0])),
         "answered_p95_ms": 1000

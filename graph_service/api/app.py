@@ -38,6 +38,7 @@ from graph_service.api.keys import Caller, Scope
 from graph_service.api.metrics import LOOKUPS, RETRIEVALS, in_lane
 from graph_service.api.negotiation import GRAPHQL_RESPONSE, JSON, prefers_html, response_type
 from graph_service.api.parameters import Parameters, read_address, read_body
+from graph_service.api.preparation import Preparation
 from graph_service.api.rates import Rates, client_of
 from graph_service.api.readiness import Readiness
 from graph_service.api.refusals import RETRY, refusal
@@ -135,8 +136,8 @@ def make_app(
 ) -> Starlette:
     """Returns the ASGI application over a service. The caller closes the service.
 
-    Its ``state.workers`` are the threads that run operations, and ``state.readiness`` begins to
-    warm graphs when the server starts.
+    Its ``state.workers`` are the threads that run operations. When the server starts,
+    ``state.readiness`` begins to warm graphs, and ``state.preparation`` to embed their names.
 
     Args:
         service: What answers.
@@ -151,7 +152,9 @@ def make_app(
     workers = Workers(_part(options.threads, options))
     count_cold = None if shared is None else shared.count_cold
     readiness = Readiness(service, workers, warm=options.warm, count_cold=count_cold)
-    endpoint = _Endpoint(service, options, workers, readiness, shared)
+    turn = None if shared is None else shared.embedding_turn
+    preparation = Preparation(service, workers, warm=options.warm, turn=turn)
+    endpoint = _Endpoint(service, options, workers, readiness, preparation, shared)
     app = Starlette(
         routes=[
             Route("/graphql", endpoint.graphql, methods=["GET", "POST"]),
@@ -173,6 +176,7 @@ def make_app(
     app.router.redirect_slashes = False
     app.state.workers = workers
     app.state.readiness = readiness
+    app.state.preparation = preparation
     return app
 
 
@@ -192,18 +196,20 @@ class _Endpoint:
         options: ServerOptions,
         workers: Workers,
         readiness: Readiness,
+        preparation: Preparation,
         shared: SharedState | None,
     ) -> None:
         self._service = service
         self._options = options
         self._workers = workers
         self._readiness = readiness
+        self._preparation = preparation
         self._held_bytes = 0
         self._keyring = Keyring(options.keys, api_key=options.api_key)
         self._rates: dict[tuple[float, float], Rates] = {}
         self._documents = read_trusted(options.documents) if options.documents else None
         self._kept = KeptAnswers(options.cache_bytes // options.processes)
-        self._scrape = Scrape(service, self._kept)
+        self._scrape = Scrape(service, self._kept, preparation)
         self._shared = shared
         folder = options.experiments
         self._experiments = None if folder is None else ExperimentFolder(folder)
@@ -501,7 +507,9 @@ class _Endpoint:
     async def ready(self, request: Request) -> Response:
         """Whether a worker is free, or comes free soon, and the server is ready for queries."""
         fault = await self._readiness.find_fault()
-        return _json(503 if fault else 200, {"status": fault or "ready"})
+        if fault:
+            return _json(503, {"status": fault})
+        return _json(200, {"status": "ready", **self._preparation.status()})
 
     async def version(self, request: Request) -> Response:
         """The version of this package."""

@@ -9,7 +9,7 @@ No value of a label is a client's: operations are told apart by the root fields 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -27,6 +27,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from graph_service import __version__
+from graph_service.service.embedded_names import EmbeddedNames
 
 if TYPE_CHECKING:
     from graph_service.api.request_log import Record
@@ -122,6 +123,18 @@ _cache_limit = _gauge(
 _editions = _gauge(
     "open_editions",
     "Editions of graphs whose arrays are open, of the process that has most.",
+    over_processes="livemax",
+)
+_embedded = _gauge(
+    "embedded_relations",
+    "Relations whose names have vectors, of the process that has fewest.",
+    "graph",
+    over_processes="livemin",
+)
+_to_embed = _gauge(
+    "relations_to_embed",
+    "Relations whose names are to be embedded, of the process that has most.",
+    "graph",
     over_processes="livemax",
 )
 _jobs = _gauge("view_jobs", "Views that are being made.", over_processes="livesum")
@@ -234,13 +247,26 @@ def note_caches(service: Service, /, *, answer_bytes: int) -> None:
     _known_caches.update(used)
     _cache_bytes.labels(ANSWERS).set(answer_bytes)
     _cache_limit.set(service.memory.limit_bytes)
-    _editions.set(service.open_graphs)
+    _editions.set(len(service.open_editions))
     _jobs.set(service.views.jobs_under_way)
     _damaged.set(service.damaged_vectors)
     _build.labels(__version__).set(1)
 
 
 _known_caches: set[str] = set()
+
+
+def note_embedded(progress: Mapping[str, EmbeddedNames], /) -> None:
+    """Notes how far the names of graphs are embedded, by graph."""
+    none = EmbeddedNames("", 0, 0)
+    _known_graphs.update(progress)
+    for graph in _known_graphs:
+        names = progress.get(graph, none)
+        _embedded.labels(graph).set(names.done)
+        _to_embed.labels(graph).set(names.total - names.done)
+
+
+_known_graphs: set[str] = set()
 
 
 def note_loads(*, held: int, expired: int) -> None:

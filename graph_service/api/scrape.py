@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from concurrent.futures import Future
 from datetime import UTC, datetime
 
 from starlette.responses import Response
 
 from graph_service.api import metrics
+from graph_service.api.daemon import in_daemon
 from graph_service.api.kept_answers import KeptAnswers
+from graph_service.api.preparation import Preparation
 from graph_service.errors import GraphServiceError
 from graph_service.model.graph_info import UnfinishedLoad
 from graph_service.service import Service
@@ -25,16 +26,19 @@ class Scrape:
     Args:
         service: What is measured.
         kept: The answers that the server keeps.
+        preparation: What embeds names of its graphs.
     """
 
-    def __init__(self, service: Service, kept: KeptAnswers, /) -> None:
+    def __init__(self, service: Service, kept: KeptAnswers, preparation: Preparation, /) -> None:
         self._service = service
         self._kept = kept
+        self._preparation = preparation
         self._look: Future[list[UnfinishedLoad]] | None = None
 
     async def answer(self, accept: str, /) -> Response:
         """Returns all metrics, in the format that a header ``Accept`` asks for."""
         metrics.note_caches(self._service, answer_bytes=self._kept.held_bytes)
+        metrics.note_embedded(self._preparation.progress)
         try:
             async with asyncio.timeout(LOOK_S):
                 loads = await asyncio.shield(asyncio.wrap_future(self._looking()))
@@ -48,18 +52,7 @@ class Scrape:
         return Response(body, media_type=media_type)
 
     def _looking(self) -> Future[list[UnfinishedLoad]]:
-        """Returns the look at the store that is under way, or begins one.
-
-        It has a thread of its own: a store that keeps silent must take none of those that answer
-        queries, and must not hold up the end of the process.
-        """
+        """Returns the look at the store that is under way, or begins one."""
         if self._look is None or self._look.done():
-            look = self._look = Future()
-            threading.Thread(target=self._read, args=(look,), name="scrape", daemon=True).start()
+            self._look = in_daemon("scrape", self._service.store.unfinished_loads)
         return self._look
-
-    def _read(self, look: Future[list[UnfinishedLoad]]) -> None:
-        try:
-            look.set_result(self._service.store.unfinished_loads())
-        except Exception as error:
-            look.set_exception(error)

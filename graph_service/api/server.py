@@ -15,6 +15,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from graph_service.api.connections import BoundedProtocol, ConnectionLimits, Door
+from graph_service.api.preparation import Preparation
 from graph_service.api.readiness import Readiness
 from graph_service.api.workers import Job, Workers
 
@@ -68,6 +69,7 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._workers: Workers = app.state.workers
         self._readiness: Readiness = app.state.readiness
+        self._preparation: Preparation = app.state.preparation
         self._shutdown_timeout_s = shutdown_timeout_s
         self._margin_s = margin
         self._drain_s = drain_s
@@ -92,6 +94,7 @@ class Server(uvicorn.Server):
         """Begins to serve."""
         self._loop = asyncio.get_running_loop()
         self._readiness.begin()
+        self._preparation.begin()
         await super().startup(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

@@ -1,7 +1,8 @@
 """What the processes of one server know together, in a file that all of them have mapped.
 
-Each process says there whether it is warm and that its event loop runs, and the buckets of all clients lie there. A process
-that is killed leaves no lock behind: the kernel gives a lock on a file back with its holder.
+Each process says there whether it is warm and that its event loop runs, and the buckets of all
+clients lie there. One process at a time embeds names of graphs. A process that is killed leaves no
+lock behind: the kernel gives a lock on a file back with its holder.
 """
 
 from __future__ import annotations
@@ -74,6 +75,19 @@ class SharedState:
     def beats(self, number: int, /) -> int:
         """Returns the count of a process's beats, from 0 to 255 and around."""
         return self._memory[MAX_PROCESSES + number]
+
+    @contextmanager
+    def embedding_turn(self) -> Iterator[bool]:
+        """Gives whether no other process is in such a block."""
+        try:
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _BYTES)
+        except OSError:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _BYTES)
 
     @contextmanager
     def held(self, client: str, most: float, now: float) -> Iterator[Bucket]:

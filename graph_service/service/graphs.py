@@ -34,8 +34,10 @@ class KeptArrays:
         self._lookups = Lookups(ARRAYS)
         self._lock = Lock()
 
-    def __len__(self) -> int:
-        return len(self._arrays)
+    def editions(self) -> frozenset[str]:
+        """Returns the editions that are open."""
+        with self._lock:
+            return frozenset(edition for edition, _ in self._arrays)
 
     def take_lookups(self) -> Lookups:
         """Returns how often arrays were open and were not, since this was last asked."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -51,7 +51,7 @@ from graph_service.retrieve.context import Selection
 from graph_service.retrieve.engine import ResolvedRequest, question_texts, run
 from graph_service.retrieve.kinds import HeadRelations
 from graph_service.retrieve.learned.network import shipped_scorer
-from graph_service.retrieve.learned.relation_names import NamesScope, RelationNamer
+from graph_service.retrieve.learned.relation_names import NameRelations, NamesScope, RelationNamer
 from graph_service.retrieve.learned.strategy import Asking, CandidateRanker, NetworkRanker
 from graph_service.retrieve.preset import (
     LEARNED,
@@ -63,6 +63,7 @@ from graph_service.retrieve.preset import (
 )
 from graph_service.retrieve.region.class_filter import instances_of
 from graph_service.retrieve.region.cut import IsInstance, extract_region
+from graph_service.service.embedded_names import MAX_RELATIONS, EmbeddedNames, embed_names
 from graph_service.service.embedding import TimedEncoder, earlier
 from graph_service.service.linking import Linking, OpenGraph, QuestionLinker
 from graph_service.service.lookup import find_relations, require_base
@@ -331,6 +332,29 @@ class Retriever:
             return finished
         return detailed(finished, self._store.statements(base.info.edition, base_ids(finished)))
 
+    def embed_names(self, info: GraphInfo, /) -> Iterator[EmbeddedNames]:
+        """Embeds what each question on a graph is compared with, whatever it asks, in batches.
+
+        These are the names of its relations, in the languages of a request that names none, and
+        of kinds. What has a vector already costs a look-up.
+
+        Yields:
+            How many relations are done: before the first batch, and after each.
+        """
+        request = RetrieveRequest("names", graph=info.name)
+        vectors = self._vectors()
+        relations = self._store.relations(info.edition)
+        is_learned = isinstance(self.preset(request, info), LearnedPreset)
+        yield from embed_names(
+            info,
+            relations[:MAX_RELATIONS],
+            languages=request.languages,
+            encode=vectors.encode,
+            name_relations=self._name_relations(info, request.languages, vectors)
+            if is_learned
+            else None,
+        )
+
     def embed_questions(
         self, questions: Sequence[tuple[RetrieveRequest, GraphSlice]], /, deadline: Deadline
     ) -> None:
@@ -431,17 +455,17 @@ class Retriever:
             else:
                 shipped_scorer().require(vectors.embedder.name)
                 ranker = NetworkRanker(shipped_scorer())
-        name_relations = partial(
-            self._relation_namer.named,
-            NamesScope(
-                info.edition,
-                info.fingerprints.content,
-                tuple(request.languages),
-                vectors.embedder.name,
-            ),
-            self.aliases.of(info, request.languages),
-        )
+        name_relations = self._name_relations(info, request.languages, vectors)
         return Asking(linking.starts, linking.given, ranker, name_relations)
+
+    def _name_relations(
+        self, info: GraphInfo, languages: Sequence[str], vectors: Vectors
+    ) -> NameRelations:
+        """Returns what gives the names of a graph's relations with their vectors."""
+        scope = NamesScope(
+            info.edition, info.fingerprints.content, tuple(languages), vectors.embedder.name
+        )
+        return partial(self._relation_namer.named, scope, self.aliases.of(info, languages))
 
     def _lay(
         self,

@@ -54,6 +54,7 @@ from graph_service.service.counting import (
     stored_relation_counts,
 )
 from graph_service.service.draws import Draws
+from graph_service.service.embedded_names import EmbeddedNames
 from graph_service.service.graphs import Graphs, KeptArrays
 from graph_service.service.linking import OpenGraph
 from graph_service.service.longtail import LongTail
@@ -210,9 +211,9 @@ class Service:
         return self._graphs.find(name)
 
     @property
-    def open_graphs(self) -> int:
-        """How many editions have their arrays open."""
-        return len(self._graphs.kept)
+    def open_editions(self) -> frozenset[str]:
+        """The editions whose arrays are open."""
+        return self._graphs.kept.editions()
 
     def graph_lookups(self) -> Lookups:
         """Returns how often a graph's arrays were open and were not, since this was last asked."""
@@ -556,6 +557,14 @@ class Service:
         result = self._retriever.retrieve(ground, request, deadline=deadline, watch=watch)
         self._graphs.note_hurry([result])
         return result
+
+    def embed_names(self, info: GraphInfo, /) -> Iterator[EmbeddedNames]:
+        """Embeds the names of a graph's relations and of kinds, so that no question has to.
+
+        Yields:
+            How many relations are done: before the first batch, and after each.
+        """
+        return self._retriever.embed_names(info)
 
     def retrieve_many(self, requests: Sequence[RetrieveRequest], /) -> list[Outcome]:
         """Returns what each of some questions retrieves, or the error it has; in order.

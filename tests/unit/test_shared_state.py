@@ -134,3 +134,31 @@ def test_who_is_warm(path: Path) -> None:
     assert one.count_cold() == 0
     one.set_warm(1, False)
     assert two.count_cold() == 1
+
+
+def test_names_are_embedded_by_one_process_at_a_time(path: Path) -> None:
+    program = (
+        "import sys, pathlib\n"
+        "from graph_service.api.shared_state import SharedState\n"
+        "state = SharedState(pathlib.Path(sys.argv[1]), 2)\n"
+        "with state.embedding_turn() as is_ours:\n"
+        "    print(is_ours, flush=True)\n"
+        "    sys.stdin.readline()\n"
+    )
+    state = SharedState(path, 2)
+    with subprocess.Popen(
+        [sys.executable, "-c", program, path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "True\n"
+        with state.embedding_turn() as is_ours:
+            assert not is_ours
+        # One that is killed leaves the turn to the others.
+        other.kill()
+        other.wait(60)
+        with state.embedding_turn() as is_ours:
+            assert is_ours
+    state.close()

@@ -70,6 +70,11 @@ def names_like(labels: Sequence[str], encode: Encode, /) -> list[tuple[str, ...]
     ]
 
 
+def common_names() -> tuple[str, ...]:
+    """Returns all names of the common relations: what ``names_like`` compares a label with."""
+    return _read().names
+
+
 @cache
 def _read() -> _Table:
     names: list[str] = []
