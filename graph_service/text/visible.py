@@ -66,7 +66,7 @@ def spreadsheet(rows: Iterable[Sequence[object]], /) -> str:
     ``visible_line`` has them.
 
     >>> spreadsheet([["=1+1", "-5", -5, "plain"]])
-    "'=1+1,-5,-5,plain\\n"
+    "'=1+1,-5,-5,plain\n"
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
