@@ -15,6 +15,7 @@ from graph_service.api.overviews import (
 )
 from graph_service.api.pages import After, First, PageInfo
 from graph_service.api.scalars import DateTime
+from graph_service.api.source_names import owner_name, source_name, with_source_names
 from graph_service.model.graph_info import GraphInfo
 
 
@@ -26,8 +27,10 @@ class UnfinishedLoadType:
     """A load that is not published."""
 
     edition: str = strawberry.field(description="The edition that it writes.")
-    owner: str = strawberry.field(description="Who loads.")
-    source: str = strawberry.field(description="What is loaded.")
+    owner: str = strawberry.field(
+        description="A name for the process that loads; it does not name the machine."
+    )
+    source: str = strawberry.field(description="What is loaded, without its folder.")
     started_at: DateTime = strawberry.field(description="When it began.")
     statements: int = strawberry.field(description="Statements written so far.")
     lease_expires_at: DateTime = strawberry.field(
@@ -54,10 +57,12 @@ class GraphType(Node):
         """The edition."""
         return self.info.edition
 
-    @strawberry.field(description="What it was loaded from, as the loader names it.")
+    @strawberry.field(
+        description="What it was loaded from: the name of a file without its folder, or an endpoint."
+    )
     def source(self) -> str:
         """The source."""
-        return self.info.source
+        return source_name(self.info.source)
 
     @strawberry.field(description="When readers first saw the edition.")
     def published_at(self) -> DateTime:
@@ -134,12 +139,12 @@ class GraphType(Node):
     @strawberry.field(description="The options of the load.")
     def options(self) -> list[NamedValue]:
         """The options of the load."""
-        return named_values(self.info.options)
+        return named_values(with_source_names(self.info.options))
 
     @strawberry.field(description="What the load came to.")
     def report(self) -> list[NamedValue]:
         """The report of the load."""
-        return named_values(self.info.report)
+        return named_values(with_source_names(self.info.report))
 
     @strawberry.field(description="Version of graph-service that wrote it.")
     def tool_version(self) -> str:
@@ -154,8 +159,8 @@ class GraphType(Node):
             return None
         return UnfinishedLoadType(
             edition=load.edition,
-            owner=load.owner,
-            source=load.source,
+            owner=owner_name(load.owner),
+            source=source_name(load.source),
             started_at=DateTime(load.started_at),
             statements=load.statements,
             lease_expires_at=DateTime(load.lease_expires_at),

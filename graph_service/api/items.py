@@ -18,6 +18,7 @@ from graph_service.api.global_ids import Frame, IdKind, global_id, view_frame
 from graph_service.api.inputs import ViewRefInput, to_view_ref
 from graph_service.api.loading import OperationContext
 from graph_service.api.pages import After, First, Listing, PageInfo, check_first
+from graph_service.api.source_names import source_name
 from graph_service.api.values import (
     GlobeCoordinateValueType,
     MonolingualTextValueType,
@@ -208,7 +209,7 @@ class ItemType(Node):
             first=views.first,
             last=views.last,
             level=views.level,
-            source=views.source,
+            source=source_name(views.source),
         )
 
     @strawberry.field(

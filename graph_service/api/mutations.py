@@ -21,6 +21,7 @@ from graph_service.api.inputs import (
 from graph_service.api.items import Context
 from graph_service.api.keys import Scope
 from graph_service.api.loading import OperationContext
+from graph_service.api.source_names import source_name
 from graph_service.api.views import ViewType, view_type
 from graph_service.errors import ForbiddenError, InputError, ReadOnlyError
 
@@ -162,7 +163,20 @@ class Mutation:
     ) -> DeletePassagesPayload | None:
         """Deletes passages."""
         _allow(info.context, Scope.ADMIN)
-        count = info.context.service.passages.delete(graph=input.graph, source=input.source)
+        passages = info.context.service.passages
+        source = input.source
+        if source is not None:
+            # Clients know a source by its name; the store by its path.
+            known = {one.source for one in passages.sets(graph=input.graph)}
+            named = sorted(path for path in known if source_name(path) == source)
+            if source not in known and len(named) > 1:
+                raise InputError(
+                    f"{len(named)} sources are called {source}",
+                    argument="source",
+                    hint="Delete one by its path: graph-service passages delete PATH",
+                )
+            source = source if source in known or not named else named[0]
+        count = passages.delete(graph=input.graph, source=source)
         return DeletePassagesPayload(deleted=count)
 
 

@@ -10,6 +10,7 @@ from graph_service.api.loading import OperationContext
 from graph_service.api.named_values import NamedValue, named_values
 from graph_service.api.result_notes import CutType, StageTiming, cut_types, timing_types
 from graph_service.api.scalars import DateTime
+from graph_service.api.source_names import source_name, with_source_names
 from graph_service.model.passage import PassageRanking, PassagesResult, ScoredPassage
 from graph_service.model.result import Status
 from graph_service.store.passages import PassageSet
@@ -72,7 +73,7 @@ class PassagesResultType:
 class PassageSetType:
     """What one load of one source brought."""
 
-    source: str = strawberry.field(description="What was loaded.")
+    source: str = strawberry.field(description="What was loaded, without its folder.")
     published: bool = strawberry.field(description="Whether readers see it.")
     passages: int = strawberry.field(description="How many passages.")
     words: int = strawberry.field(description="Words in all.")
@@ -116,7 +117,7 @@ def _scored(context: OperationContext, frame: Frame, found: ScoredPassage) -> Sc
             id=strawberry.ID(global_id(IdKind.PASSAGE, frame.edition, passage.id, frame.languages)),
             passage_id=strawberry.ID(passage.id),
             title=passage.title,
-            source=passage.source,
+            source=source_name(passage.source),
             text=passage.text,
             item=None
             if passage.entity is None
@@ -131,14 +132,14 @@ def _scored(context: OperationContext, frame: Frame, found: ScoredPassage) -> Sc
 def passage_set_type(one: PassageSet, /) -> PassageSetType:
     """Returns a set for output."""
     return PassageSetType(
-        source=one.source,
+        source=source_name(one.source),
         published=one.published,
         passages=one.passages,
         words=one.words,
         linked=one.linked,
         fingerprint=one.fingerprint,
-        options=named_values(one.options),
-        report=named_values(one.report),
+        options=named_values(with_source_names(one.options)),
+        report=named_values(with_source_names(one.report)),
         started_at=DateTime(one.started_at),
         published_at=DateTime(one.published_at) if one.published_at else None,
     )
