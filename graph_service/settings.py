@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graph_service.errors import InputError
+from graph_service.private_files import DEFAULT, VARIABLE, parse_mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("model_dir", "GRAPH_SERVICE_MODEL_DIR", "", "Folder with MiniLM's model.safetensors and tokenizer.json."),
     Setting("vectors", "GRAPH_SERVICE_VECTORS", "", "File that keeps text vectors; in the user's cache folder by default."),
     Setting("cache_dir", "GRAPH_SERVICE_CACHE_DIR", "", "Folder for vectors, and for snapshots of graphs kept on a server."),
+    Setting("file_mode", VARIABLE, DEFAULT, "Mode of new files of stores, vectors and caches, such as 660 for a group that shares them; folders get 700 or 770 with it."),
     Setting("cache_gb", "GRAPH_SERVICE_CACHE_GB", "4", "Size limit of the snapshot cache in GiB."),
     Setting("trust_snapshots", "GRAPH_SERVICE_TRUST_SNAPSHOTS", "no", "Whether snapshots are opened without checking their content: yes or no."),
     Setting("memory_gb", "GRAPH_SERVICE_MEMORY_GB", "1", "Memory in GiB that all caches share: documents, views and what is prepared for them, vectors of texts and passages, rankers, tables of page views."),
@@ -81,6 +83,7 @@ class Settings:
     model_dir: str = ""
     vectors: str = ""
     cache_dir: str = ""
+    file_mode: str = DEFAULT
     cache_gb: float = 4.0
     trust_snapshots: bool = False
     memory_gb: float = 1.0
@@ -167,6 +170,7 @@ def read_settings(environment: Mapping[str, str] | None = None, /) -> Settings:
             raise InputError(
                 f"{row.variable} must be a number above 0, got {text!r}", argument=row.variable
             )
+    parse_mode(str(values["file_mode"]))
     return Settings(**values)  # type: ignore[arg-type]
 
 

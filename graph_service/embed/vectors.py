@@ -35,6 +35,7 @@ from graph_service.model.graph import Bool
 from graph_service.model.identity import digest
 from graph_service.model.limits import Cut, CutReason, Deadline
 from graph_service.model.ranking import QueryEncoder
+from graph_service.private_files import make_private_file, make_private_folder
 from graph_service.sqlite_file import SQLITE_ERRORS, SqliteFile, primary_code, transaction
 
 VECTOR_FILE = SqliteFile(
@@ -200,7 +201,8 @@ class VectorFile:
 
     def _prepare(self) -> None:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.path.parent)
+            make_private_file(self.path)
             with contextlib.closing(self._connect()) as connection:
                 is_made = VECTOR_FILE.is_made(connection, self.path)
                 if is_made and _schema(connection) == VECTOR_FILE.schema:

@@ -10,6 +10,8 @@ import zlib
 from hashlib import blake2b
 from pathlib import Path
 
+from graph_service.private_files import file_mode, make_private_folder
+
 SIZE_LIMIT_BYTES = 1 << 30
 
 
@@ -48,13 +50,14 @@ class AnswerCache:
         """Keeps a body; returns whether that worked (a full disk must not stop the load)."""
         path = self._path(endpoint, query)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(path.parent)
             descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
         except OSError:
             return False
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(zlib.compress(body, 6))
+            os.chmod(name, file_mode())
             os.replace(name, path)
         except OSError:
             with contextlib.suppress(OSError):

@@ -20,6 +20,7 @@ import neo4j
 import orjson
 
 from graph_service.file_lock import lock_file
+from graph_service.private_files import make_private_file, make_private_folder
 
 _LOCK_WAIT_S = 2.0
 _log = logging.getLogger(__name__)
@@ -120,6 +121,7 @@ class KeptBookmarks(neo4j.api.BookmarkManager):
         assert self.file is not None
         temporary = self.file.with_name(f".{os.getpid()}-{secrets.token_hex(4)}")
         try:
+            make_private_file(temporary)
             temporary.write_bytes(orjson.dumps(sorted(bookmarks)))
             temporary.replace(self.file)
         finally:
@@ -133,9 +135,11 @@ def _locked(file: Path) -> Iterator[None]:
     Raises:
         OSError: Another has held it for seconds, or the folder cannot be written.
     """
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(file.parent)
     limit = time.monotonic() + _LOCK_WAIT_S
-    with file.with_suffix(".lock").open("ab") as lock:
+    path = file.with_suffix(".lock")
+    make_private_file(path)
+    with path.open("ab") as lock:
         while not lock_file(lock.fileno()):
             if time.monotonic() > limit:
                 raise TimeoutError("another process holds its lock")

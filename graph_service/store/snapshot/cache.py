@@ -19,6 +19,7 @@ from pathlib import Path
 from graph_service.errors import StoreCorruptError
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
+from graph_service.private_files import file_mode, make_private_file, make_private_folder
 from graph_service.store.snapshot.file import (
     FORMAT,
     MappedFile,
@@ -150,7 +151,7 @@ class SnapshotCache:
         return graph
 
     def _save(self, graph: KnowledgeGraph, place: Path) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.folder)
         temporary = self._temporary(graph)
         temporary.replace(place)
 
@@ -158,11 +159,12 @@ class SnapshotCache:
         """Writes a snapshot under a name of its own, for reading only."""
         temporary = self.folder / f".{os.getpid()}-{secrets.token_hex(8)}"
         try:
+            make_private_file(temporary)
             with temporary.open("wb") as file:
                 write_snapshot(graph, file)
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.chmod(0o444)
+            temporary.chmod(file_mode() & 0o444)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
@@ -178,14 +180,14 @@ class SnapshotCache:
                     "not hold the same graph any more",
                     hint="Check the store with graph-service verify, then start the server again.",
                 )
-            place.chmod(0o644)
+            place.chmod(file_mode())
             with temporary.open("rb") as source, place.open("r+b") as target:
                 while block := source.read(2**22):
                     target.write(block)
                 target.truncate(size)
                 target.flush()
                 os.fsync(target.fileno())
-            place.chmod(0o444)
+            place.chmod(file_mode() & 0o444)
             self._opened[place] = MappedFile.of(place, place.stat())
         finally:
             temporary.unlink(missing_ok=True)

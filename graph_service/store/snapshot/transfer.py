@@ -26,6 +26,7 @@ from graph_service import __version__
 from graph_service.errors import InputError, StoreCorruptError, StoreError
 from graph_service.file_lock import MOVES_OPEN_FILES, lock_file
 from graph_service.model.graph_info import GraphInfo
+from graph_service.private_files import make_private_file, make_private_folder
 from graph_service.store.snapshot.cache import SnapshotCache
 from graph_service.store.snapshot.depot import Depot
 from graph_service.store.snapshot.file import FORMAT, verify_snapshot
@@ -155,7 +156,7 @@ def pull_snapshot(
     manifest = _read_manifest(depot, info)
     place = cache.place(info)
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(place.parent)
         # The name follows from the content: another snapshot's remains are not gone on with.
         with _alone(place.with_name(f".pull-{manifest.hash}")) as file:
             moved = 0, 0
@@ -313,6 +314,7 @@ def _what_is_there(depot: Depot, info: GraphInfo) -> str:
 def _alone(path: Path) -> Iterator[BinaryIO]:
     """Opens a file that one process at a time fills; others wait until it is done."""
     while True:
+        make_private_file(path)
         with path.open("a+b") as file:
             if lock_file(file.fileno()) and _is_at(path, file):
                 yield file

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from graph_service.errors import InputError, StoreCorruptError
+from graph_service.private_files import make_private_file
 from graph_service.store.sqlite.database import Database, mapping_errors
 
 
@@ -44,6 +45,7 @@ def back_up(
     for path in leftovers:
         path.unlink(missing_ok=True)
     try:
+        make_private_file(partial)
         with database.reading() as connection:
             connection.execute("VACUUM INTO ?", (str(partial),))
         with mapping_errors(partial):

@@ -22,6 +22,7 @@ from graph_service.errors import (
     StoreUnavailableError,
 )
 from graph_service.model.limits import Deadline
+from graph_service.private_files import make_private_file
 from graph_service.sqlite_file import SQLITE_ERRORS, SqliteFile, primary_code, transaction
 from graph_service.store.sqlite.schema import (
     APPLICATION_ID,
@@ -145,6 +146,9 @@ class Database:
         """Returns a new connection; the caller closes it."""
         self.require_file()
         mode = "ro" if self.read_only else "rwc"
+        if not self.read_only:
+            # SQLite gives its log and index the mode of the file.
+            make_private_file(self.path)
         connection = sqlite3.connect(
             f"{self.path.absolute().as_uri()}?mode={mode}",
             uri=True,
