@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import zipfile
 from dataclasses import fields
 from hashlib import blake2b
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
+from graph_service.npz_file import read_npz
 from graph_service.rank.graph_encoder import GraphEncoder
 from graph_service.rank.neural_head import Network
 from graph_service.rank.prototypes import Prototypes
@@ -100,17 +100,12 @@ def decode_ranker(data: bytes, /) -> RankerWeights:
         InputError: They are no ranker's bytes, of a newer version, or damaged.
     """
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as opened:
-            found: Arrays = {name: opened[name] for name in opened.files}
-        return _weights_of(found)
+        return _weights_of(read_npz(data))
     except (
         AttributeError,
-        OSError,
         ValueError,
         KeyError,
         TypeError,
-        EOFError,
-        zipfile.BadZipFile,
     ) as error:
         raise InputError(
             f"this is not the file of a trained ranker, or is damaged ({error})",

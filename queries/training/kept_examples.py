@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from graph_service.errors import InputError
+from graph_service.npz_file import read_npz
 from queries.training.examples import AnsweredQuestion, Example
 
 _META = "meta"
@@ -59,8 +60,7 @@ def read_examples(path: Path, /) -> tuple[tuple[AnsweredQuestion, ...], tuple[Ex
         InputError: It is no such file.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = read_npz(path)
         meta = json.loads(arrays[_META].tobytes())
         questions = tuple(
             AnsweredQuestion(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,6 +22,7 @@ import numpy as np
 from graph_service.errors import InputError
 from graph_service.model.graph import Float64
 from graph_service.model.identity import digest
+from graph_service.npz_file import read_npz
 from graph_service.retrieve.learned.features import FINAL_NAMES, NAMES
 
 SCORE_DIGITS = 5
@@ -139,8 +141,7 @@ def decode_candidate_scorer(data: bytes, /) -> CandidateScorer:
         InputError: They are no such file, of another version, damaged, or of other inputs.
     """
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files if name != "meta.json"}
+        arrays = read_npz(data)
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             meta = json.loads(archive.read("meta.json"))
         if meta["form"] != _FORM or meta["version"] != _VERSION:
@@ -159,7 +160,7 @@ def decode_candidate_scorer(data: bytes, /) -> CandidateScorer:
         if not 0.0 <= literal < np.inf:
             raise ValueError(f"literal_weight {literal}")
         return CandidateScorer(first, final, meta["embedder"], meta["data"], meta["notes"], literal)
-    except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(f"no scorer of relation sequences: {error}", argument="scorer") from error
 
 

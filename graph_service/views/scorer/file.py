@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from hashlib import blake2b
 
 import numpy as np
 
 from graph_service.errors import StoreCorruptError
+from graph_service.npz_file import read_npz
 from graph_service.views.scorer.trained import Learned
 
 _FORMAT = 1
@@ -42,9 +42,9 @@ def decode_scorer(data: bytes, /, *, entities: int, relations: int) -> Learned:
         StoreCorruptError: They are no scorer of such a graph.
     """
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            form, entity, relation, weights = (archive[name] for name in _ARRAYS)
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+        arrays = read_npz(data)
+        form, entity, relation, weights = (arrays[name] for name in _ARRAYS)
+    except (ValueError, KeyError) as error:
         raise _wrong(f"it can't be read: {error}") from error
     if form.shape != (1,) or form[0] != _FORMAT:
         raise _wrong(f"expected format {_FORMAT}")
