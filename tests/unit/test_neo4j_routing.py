@@ -6,7 +6,6 @@ The members are of ``bolt_cluster``: they speak Bolt to the real driver and foll
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,6 +20,8 @@ from bolt_cluster import (
     Fault,
     Memory,
 )
+from jumping_clock import JumpingClock
+from waiting import PATIENCE_S
 
 from graph_service.errors import DeadlineError, StoreUnavailableError
 from graph_service.model.limits import Deadline
@@ -46,14 +47,14 @@ def connect(cluster: BoltCluster) -> Iterator[Opener]:
     """Gives ``connect()``: a connection to the cluster, closed at the end of the test."""
     opened: list[Connection] = []
 
-    def connect(*, bookmarks: Path | None = None, retry_s: float = 2.0) -> Connection:
+    def connect(*, bookmarks: Path | None = None, retry_s: float = PATIENCE_S) -> Connection:
         connection = Connection(
             cluster.url,
             username=None,
             password=None,
             database="neo4j",
             retry_s=retry_s,
-            connect_timeout_s=3.0,
+            connect_timeout_s=PATIENCE_S,
         )
         if bookmarks is not None:
             connection.share_bookmarks(bookmarks)
@@ -63,6 +64,21 @@ def connect(cluster: BoltCluster) -> Iterator[Opener]:
     yield connect
     for connection in opened:
         connection.close()
+
+
+class LateOnceSilent(JumpingClock):
+    """Stands in for ``time``: all time is over once what was scripted has happened."""
+
+    def __init__(self, cluster: BoltCluster) -> None:
+        super().__init__()
+        self._cluster = cluster
+        self._is_due = True
+
+    def monotonic(self) -> float:
+        if self._is_due and not self._cluster.left():
+            self._is_due = False
+            self.jump()
+        return super().monotonic()
 
 
 def add(connection: Connection, row: int) -> None:
@@ -146,7 +162,7 @@ def test_a_read_goes_on_elsewhere(
     memory.rows = list(range(1_100))
     connection = connect()
     cluster.script(Fault(message, does=does, code=code))
-    assert rows(connection, deadline=Deadline.after(10)) == list(range(1_100))
+    assert rows(connection, deadline=Deadline.after(PATIENCE_S)) == list(range(1_100))
     assert not cluster.left()
     first, second = [one.member for one in cluster.asked("BEGIN")]
     assert first != second
@@ -157,7 +173,7 @@ def test_reads_without_any_reader_end_with_the_reason(
 ) -> None:
     cluster.script(Fault("BEGIN", does=Does.FAIL, code=DATABASE_UNAVAILABLE, times=100))
     with pytest.raises(StoreUnavailableError, match="DatabaseUnavailable|by the script") as caught:
-        rows(connect(retry_s=0.3), deadline=Deadline.after(10))
+        rows(connect(retry_s=0.3), deadline=Deadline.after(PATIENCE_S))
     assert caught.value.retryable
 
 
@@ -166,18 +182,18 @@ def test_a_silent_reader_holds_nobody_past_the_deadline(
     message: str, cluster: BoltCluster, connect: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A machine that is gone says nothing; the next read leaves it out."""
-    monkeypatch.setattr(watchdog, "GRACE_S", 0.1)
     connection = connect()
     rows(connection)
     cluster.script(Fault(message, does=Does.HANG))
-    began = time.monotonic()
+    late = LateOnceSilent(cluster)
+    monkeypatch.setattr(watchdog, "time", late)
+    monkeypatch.setattr("graph_service.model.limits.time", late)
     with pytest.raises(DeadlineError):
-        rows(connection, deadline=Deadline.after(0.2))
-    assert time.monotonic() - began < 5
+        rows(connection, deadline=Deadline.after(PATIENCE_S))
     silent = cluster.seen[-1].member
     before = len(cluster.seen)
     for _ in range(3):
-        assert rows(connection, deadline=Deadline.after(10)) == []
+        assert rows(connection, deadline=Deadline.after(PATIENCE_S)) == []
     assert silent not in {one.member for one in cluster.seen[before:] if one.message == "RUN"}
 
 
@@ -200,7 +216,7 @@ def test_a_reader_that_stays_behind_leaves_the_read_to_the_leader(
     connection = connect()
     add(connection, 1)
     cluster.script(Fault("BEGIN", does=Does.FAIL, code=BOOKMARK_TIMEOUT))
-    assert rows(connection, deadline=Deadline.after(10)) == [1]
+    assert rows(connection, deadline=Deadline.after(PATIENCE_S)) == [1]
     reads = cluster.asked("BEGIN")[1:]
     assert [one.member == "a" for one in reads] == [False, True]
     assert all(one.extra["bookmarks"] == ["FB:000001"] for one in reads)
@@ -229,7 +245,7 @@ def test_a_bookmark_that_the_leader_lacks_is_dropped(cluster: BoltCluster, conne
     connection = connect()
     add(connection, 1)
     cluster.script(Fault("BEGIN", does=Does.FAIL, code=BOOKMARK_TIMEOUT, times=2))
-    assert rows(connection, deadline=Deadline.after(10)) == [1]
+    assert rows(connection, deadline=Deadline.after(PATIENCE_S)) == [1]
     begun = [one.extra.get("bookmarks", []) for one in cluster.asked("BEGIN")[1:]]
     assert begun == [["FB:000001"], ["FB:000001"], []]
 
@@ -303,10 +319,9 @@ def test_reads_that_share_a_session_go_on_elsewhere(
 def test_silence_ends_reads_that_share_a_session(
     cluster: BoltCluster, connect: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watchdog, "GRACE_S", 0.0)
     connection = connect()
-    connection._connect_timeout_s = 0.2
     cluster.script(Fault("RUN", does=Does.HANG))
+    monkeypatch.setattr(watchdog, "time", LateOnceSilent(cluster))
     with connection.at_once():
         assert rows(connection) == []
 

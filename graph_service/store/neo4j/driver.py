@@ -57,7 +57,10 @@ Access = Literal["READ", "WRITE"]
 _DriverFault = Neo4jError | DriverError | OSError
 SCHEMES = frozenset(("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"))
 ROUTED_SCHEMES = frozenset(scheme for scheme in SCHEMES if scheme.startswith("neo4j"))
-CONNECT_TIMEOUT_S = 10.0
+CONNECT_TIMEOUT_S = 30.0
+"""The driver's own: a server whose machine is busy takes some seconds to greet."""
+_SHARED_READS_S = 10.0
+"""How long the reads of ``at_once`` may take together; then they go on by themselves."""
 RETRY_S = 5.0
 LOAD_RETRY_S = 60.0
 """A cluster notices after some 25 s that its leader is gone, and elects another."""
@@ -256,7 +259,7 @@ class Connection:
                 driver.session(
                     database=self._database, default_access_mode="READ", bookmark_manager=bookmarks
                 ) as session,
-                self._of_process.watchdog.limit(session, self._connect_timeout_s),
+                self._of_process.watchdog.limit(session, _SHARED_READS_S),
             ):
                 self._of_thread.shared = session
                 try:
