@@ -376,7 +376,7 @@ class _Conversation:
         if does is Does.DIE:
             raise _Lost("by the script")
         if does is Does.HANG:
-            self.cluster._ended.wait(60)
+            self.cluster._ended.wait(600)
             raise _Lost("by the script")
         try:
             if fault is not None and does is Does.FAIL:

@@ -23,6 +23,7 @@ from folder_of_run import folder_of_run
 from graphs import AnyStatement, load_graph
 from hypothesis import settings
 from neo4j_server import Neo4jMissing, Neo4jServer, lease_server
+from waiting import PATIENCE_S, be_patient_over_http, be_patient_with_queries
 
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.statement import Entity
@@ -51,6 +52,12 @@ def pytest_collection_finish() -> None:
 settings.register_profile("suite", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("suite")
+
+# The default limits of a query of ours, and of a call of httpx, are met by what is slow, not by
+# what is wrong. A test of a limit sets it.
+os.environ["GRAPH_SERVICE_READ_TIMEOUT_S"] = str(PATIENCE_S)
+be_patient_over_http()
+be_patient_with_queries()
 
 # Some hundred tests start processes of ours. Where Python may keep no bytecode, as in many images,
 # each of them compiles all of our modules anew, which takes longer than what most of them do.

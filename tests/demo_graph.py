@@ -63,7 +63,7 @@ def demo_settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     The first call of a run embeds the names of relations, which may take a busy machine longer than
     a call has by default.
     """
-    return Settings(vectors=str(folder_of_run(tmp_path_factory) / "vectors.db"), read_timeout_s=120)
+    return Settings(vectors=str(folder_of_run(tmp_path_factory) / "vectors.db"), read_timeout_s=600)
 
 
 def copy_store(demo_file: Path, folder: Path) -> str:

@@ -39,7 +39,7 @@ class Scripted:
 
     Attributes:
         body: JSON-ready data, or raw bytes sent as they are.
-        delay_s: Seconds before anything is sent.
+        silent: Whether nothing is sent, and the connection stays until the client closes it.
         cut: Bytes of the body after which the connection is closed; None sends all of it.
         drop: Whether the connection is closed without any reply.
         drip_s: Seconds between single bytes of the body; 0 sends it at once.
@@ -48,7 +48,7 @@ class Scripted:
     status: int = 200
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    delay_s: float = 0.0
+    silent: bool = False
     cut: int | None = None
     drop: bool = False
     drip_s: float = 0.0
@@ -208,9 +208,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.stand_in.answered.append(body)
 
     def _send(self, reply: Scripted) -> None:
-        if reply.delay_s:
-            time.sleep(reply.delay_s)
-        if reply.drop:
+        if reply.silent:
+            with contextlib.suppress(OSError):
+                self.connection.recv(1)
+        if reply.drop or reply.silent:
             self.close_connection = True
             return
         raw = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()

@@ -28,7 +28,7 @@ def scripted(script: Script, *, heads: list[bytes] | None = None) -> Iterator[st
             except OSError:
                 return
             with client, contextlib.suppress(OSError):
-                client.settimeout(5)
+                client.settimeout(600)
                 head = client.recv(1 << 16)
                 if heads is not None:
                     heads.append(head)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from waiting import PATIENCE_S, wait_until
 
 from graph_service import Service
 from graph_service.api.app import ServerOptions, make_app
@@ -28,12 +29,9 @@ def served(service: Service, options: ServerOptions | None = None) -> Iterator[s
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
-        limit = time.monotonic() + 120
-        while not server.started:
-            assert time.monotonic() < limit, "the server did not start"
-            time.sleep(0.01)
+        wait_until(lambda: server.started, message="the server did not start")
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(120)
+        thread.join(PATIENCE_S)
         listening.close()

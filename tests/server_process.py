@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from waiting import PATIENCE_S, wait_until
+
 _SERVE = "from graph_service.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
@@ -35,8 +37,16 @@ class ServerProcess:
     def connect(self, source: str = "127.0.0.1") -> socket.socket:
         """Returns a connection from an address of this machine."""
         return socket.create_connection(
-            ("127.0.0.1", self.port), timeout=20, source_address=(source, 0)
+            ("127.0.0.1", self.port), timeout=PATIENCE_S, source_address=(source, 0)
         )
+
+    def listens(self) -> bool:
+        """Whether it takes connections."""
+        try:
+            self.connect().close()
+        except ConnectionError:
+            return False
+        return True
 
 
 @contextmanager
@@ -62,7 +72,8 @@ def server_process(
     )
     try:
         server = ServerProcess(process, _port(process))
-        _wait_for(server)
+        # It says where before it listens there.
+        wait_until(server.listens)
         yield server
     finally:
         process.kill()
@@ -80,19 +91,7 @@ def _port(process: subprocess.Popen[str]) -> int:
     raise AssertionError("".join(said))
 
 
-def _wait_for(server: ServerProcess) -> None:
-    """Waits until the server listens at the address that it has said."""
-    limit = time.monotonic() + 20
-    while True:
-        try:
-            server.connect().close()
-            return
-        except ConnectionRefusedError:
-            assert time.monotonic() < limit
-            time.sleep(0.02)
-
-
-def answer_of(connection: socket.socket, limit_s: float = 20.0) -> bytes:
+def answer_of(connection: socket.socket, limit_s: float = PATIENCE_S) -> bytes:
     """Returns all that comes until the server closes the connection, which it must."""
     connection.settimeout(limit_s)
     parts: list[bytes] = []

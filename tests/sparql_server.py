@@ -48,7 +48,7 @@ class Fault:
         cut: Bytes of the body after which the connection is closed.
         undeclared: Whether the body is sent without its length; ``packed`` whether by gzip then.
         drop: Whether the connection is closed without any reply.
-        delay_s: Seconds before the reply.
+        stalls: Called before the head of a reply is sent, whose body never comes.
         cap: Rows that are sent at most.
         rows: Changes the list of bindings.
         path: What the path of the request must end in.
@@ -64,7 +64,7 @@ class Fault:
     undeclared: bool = False
     packed: bool = False
     drop: bool = False
-    delay_s: float = 0.0
+    stalls: Callable[[], None] | None = None
     cap: int | None = None
     rows: Callable[[list[Any]], list[Any]] | None = None
     path: str = ""
@@ -156,6 +156,12 @@ class SparqlServer:
         return None
 
 
+def wait_for_end(connection: socket.socket, /) -> None:
+    """Waits until the client closes the connection."""
+    with contextlib.suppress(OSError):
+        connection.recv(1)
+
+
 def _handler(server: SparqlServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -206,7 +212,14 @@ def _handler(server: SparqlServer) -> type[BaseHTTPRequestHandler]:
             if fault is None:
                 self.answer_well(path, query, parameters)
                 return
-            time.sleep(fault.delay_s)
+            if fault.stalls is not None:
+                fault.stalls()
+                self.send_response(200)
+                self.send_header("Content-Length", "1")
+                self.end_headers()
+                wait_for_end(self.connection)
+                self.close_connection = True
+                return
             if fault.drop:
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)

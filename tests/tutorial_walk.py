@@ -120,7 +120,7 @@ def numbered(text: str) -> str:
 
 def run(text: str) -> str:
     done = subprocess.run(
-        ["bash", "-c", text], capture_output=True, text=True, timeout=120, check=False
+        ["bash", "-c", text], capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, f"$ {text}\n{done.stdout}\n{done.stderr}"
     return done.stdout

@@ -10,10 +10,12 @@ import json
 import threading
 import time
 import urllib.parse
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from sparql_server import wait_for_end
 
 PROBLEM = {"type": "https://mediawiki.org/wiki/HyperSwitch/errors/not_found", "detail": "no data"}
 NO_ROUTE = {"type": "https://mediawiki.org/wiki/HyperSwitch/errors/not_found#route"}
@@ -28,7 +30,7 @@ class Fault:
         status, body, headers: Sent instead; ``body`` None keeps what would have been sent.
         cut: Bytes of the body after which the connection is closed.
         drop: Whether the connection is closed without a reply.
-        delay_s: Seconds before the reply.
+        stalls: Called before the head of a reply is sent, whose body never comes.
     """
 
     when: str = ""
@@ -38,7 +40,7 @@ class Fault:
     headers: Mapping[str, str] = field(default_factory=dict)
     cut: int | None = None
     drop: bool = False
-    delay_s: float = 0.0
+    stalls: Callable[[], None] | None = None
 
 
 class WikimediaServer:
@@ -129,12 +131,18 @@ def serve_wikimedia(
                 server.most_running = max(server.most_running, server.running)
                 server.requests.append((self.path, dict(self.headers), time.monotonic()))
             fault = server.fault_for(self.path) or Fault()
-            if fault.delay_s:
-                time.sleep(fault.delay_s)
             # Before the reply: who has it may ask again before this thread goes on.
             with server.lock:
                 server.running -= 1
             if fault.drop:
+                self.close_connection = True
+                return
+            if fault.stalls is not None:
+                fault.stalls()
+                self.send_response(200)
+                self.send_header("Content-Length", "1")
+                self.end_headers()
+                wait_for_end(self.connection)
                 self.close_connection = True
                 return
             status, body = server.answer(self.path)

@@ -44,7 +44,7 @@ def server() -> Iterator[str]:
         "AWS_ENDPOINT_URL": address,
     }
     try:
-        limit = time.monotonic() + 60
+        limit = time.monotonic() + 600
         while True:
             try:
                 s3fs.S3FileSystem(skip_instance_cache=True).mkdir("snapshots")
@@ -56,7 +56,7 @@ def server() -> Iterator[str]:
         yield address
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(600)
 
 
 def test_a_snapshot_travels(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 KEY = "key-of-the-clients"
-TIMEOUT_S = 120
+TIMEOUT_S = 600
 
 
 class Quiet(SimpleHTTPRequestHandler):

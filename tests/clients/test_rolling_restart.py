@@ -19,7 +19,7 @@ from server_process import ServerProcess, server_process
 
 HERE = Path(__file__).parent
 KEY = "key-of-the-proxy"
-LIMIT_S = 120.0
+LIMIT_S = 600
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -15,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from graphs import load_graph, statement
+from waiting import wait_until
 
 from graph_service.errors import LoadInProgressError
 from graph_service.model.graph_info import GraphInfo
@@ -94,12 +96,15 @@ def child(
 
 def begin_when_free(store: Store, name: str) -> LoadSession:
     """Begins the children's load once the dead one's lease has run out."""
-    for _ in range(1200):
-        try:
-            return store.begin_load(name, owner="parent", source="batches")
-        except LoadInProgressError:
-            time.sleep(0.1)
-    raise AssertionError("the lease of a dead process never ran out")
+    begun: list[LoadSession] = []
+
+    def begins() -> bool:
+        with contextlib.suppress(LoadInProgressError):
+            begun.append(store.begin_load(name, owner="parent", source="batches"))
+        return bool(begun)
+
+    wait_until(begins, message="the lease of a dead process never ran out")
+    return begun[0]
 
 
 def batch_of(number: int) -> Batch:
@@ -119,7 +124,7 @@ def test_a_batch_is_atomic_when_its_process_is_killed_inside_it(
     store: Store, graph_name: str, environment_of_store: dict[str, str]
 ) -> None:
     process = child(DIE_INSIDE, graph_name, environment_of_store)
-    process.communicate(timeout=300)
+    process.communicate(timeout=600)
     assert process.returncode == -signal.SIGKILL
     with begin_when_free(store, graph_name) as load:
         assert (load.sequence, load.checkpoint) == (1, {"next": 1})
@@ -145,7 +150,7 @@ def test_a_load_killed_at_any_moment_goes_on_where_it_was(
         if line:
             time.sleep(chance.random() * 0.15)
         process.kill()
-        process.communicate(timeout=300)
+        process.communicate(timeout=600)
         if name in [info.name for info in store.graphs()]:
             break
         killed_inside += 1
@@ -188,10 +193,10 @@ def test_two_loads_of_different_graphs_and_ten_readers_at_once(
         readers = [pool.submit(read) for _ in range(10)]
         loads = [pool.submit(load, name) for name in names]
         try:
-            infos = [future.result(timeout=120) for future in loads]
+            infos = [future.result(timeout=600) for future in loads]
         finally:
             stop.set()
-        assert all(future.result(timeout=300) for future in readers)
+        assert all(future.result(timeout=600) for future in readers)
     assert infos[0].fingerprints == infos[1].fingerprints
 
 
@@ -220,7 +225,7 @@ def test_readers_see_the_last_published_graph_while_it_is_replaced(
                     time.sleep(0.01)
         finally:
             stop.set()
-        reader.result(timeout=300)
+        reader.result(timeout=600)
     assert seen[-1] == 30
     assert set(seen) <= sizes
     assert seen == sorted(seen)

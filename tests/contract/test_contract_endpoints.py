@@ -32,7 +32,7 @@ def options_of(server: SparqlServer, *, full: bool) -> LoadOptions:
             entity_data=server.api if full else None,
             hops=2,
             max_attempts=2,
-            timeout_s=5,
+            timeout_s=600,
         ),
         batch_size=3,
         rejects_path=Path(os.devnull),

@@ -116,12 +116,12 @@ def test_threads_that_share_a_load_write_each_batch_once(store: Store, graph_nam
     with begin(store, graph_name) as load, ThreadPoolExecutor(THREADS) as pool:
 
         def write(thread: int) -> None:
-            start.wait(60)
+            start.wait(600)
             for number in range(BATCHES):
                 load.write(one(100 * thread + number))
 
         for done in [pool.submit(write, thread) for thread in range(THREADS)]:
-            done.result(timeout=120)
+            done.result(timeout=600)
         assert load.sequence == THREADS * BATCHES
         counts = load.finish()
         assert (counts.written, counts.duplicates) == (THREADS * BATCHES, 0)

@@ -75,7 +75,7 @@ def test_a_query_reads_one_edition_while_the_graph_is_replaced(
         finally:
             stop.set()
         for one in asking:
-            one.result(timeout=120)
+            one.result(timeout=600)
     numbers = set()
     for answer in answers:
         assert "errors" not in answer, answer["errors"]

@@ -96,7 +96,7 @@ def kill_a_refresh(
 
     def hold(items: list[Any]) -> list[Any]:
         held.set()
-        killed.wait(60)
+        killed.wait(600)
         return items
 
     server.faults.append(Fault(times=None, rows=hold, path="/api.php", when="P99"))
@@ -107,7 +107,7 @@ def kill_a_refresh(
         stdout=subprocess.DEVNULL,
     ) as process:
         try:
-            assert held.wait(60), "it asked for no names"
+            assert held.wait(600), "it asked for no names"
         finally:
             process.send_signal(signal.SIGKILL)
             killed.set()

@@ -249,7 +249,7 @@ def test_a_killed_training_goes_on_where_it_was_and_learns_the_same(
     )
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 600
     while not (before := list(kept.rglob("*.npz"))) and process.poll() is None:
         assert time.monotonic() < limit
         time.sleep(0.005)

@@ -14,6 +14,7 @@ import neo4j
 import pytest
 from bolt_cluster import NOT_A_LEADER, BoltCluster, Does, Fault, OfServer
 from neo4j_server import Neo4jServer
+from waiting import PATIENCE_S
 
 from graph_service.errors import StoreUnavailableError
 from graph_service.model.graph_info import GraphInfo
@@ -69,13 +70,13 @@ def open_store(cluster: BoltCluster, graph: str, tmp_path: Path) -> Iterator[Ope
     """Gives ``open_store()``: the store behind the cluster, as another process would open it."""
     with contextlib.ExitStack() as opened:
 
-        def open_store(load_retry_s: float = 20.0) -> Neo4jStore:
+        def open_store(load_retry_s: float = PATIENCE_S) -> Neo4jStore:
             store = open_neo4j(
                 cluster.url,
                 snapshot_folder=tmp_path,
                 retry_s=0.1,
                 load_retry_s=load_retry_s,
-                connect_timeout_s=5.0,
+                connect_timeout_s=PATIENCE_S,
             )
             return opened.enter_context(store)
 

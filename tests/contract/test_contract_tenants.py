@@ -365,7 +365,7 @@ def test_a_view_written_out_does_not_name_its_hidden_base(
 def test_a_caller_may_do_what_they_may_in_their_own_graph(tenants: Tenants) -> None:
     whole, mine, my = tenants.whole, tenants.mine, tenants.my
     view = mine.views.create(SPEC, graph=my, name="mine", wait=False)
-    whole.views.jobs._jobs[f"{my}/{view.id}"].thread.join(30)
+    whole.views.jobs._jobs[f"{my}/{view.id}"].thread.join(600)
     assert mine.views.get("mine", graph=my).state == "done"
     assert mine.arrays(mine.graph(my)) is whole.arrays(whole.graph(my))
     assert whole.scoped_to([my]) is mine

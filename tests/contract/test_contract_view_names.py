@@ -134,7 +134,7 @@ class Writers:
             process.kill()
         else:
             self._send(process, "die inside")
-        assert process.wait(timeout=300) == -signal.SIGKILL
+        assert process.wait(timeout=600) == -signal.SIGKILL
 
     def _send(self, process: subprocess.Popen[str], line: str) -> None:
         assert process.stdin is not None

@@ -6,9 +6,11 @@ import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from neo4j_server import Neo4jServer, start_server
+from waiting import PATIENCE_S
 
 from graph_service.errors import (
     InputError,
@@ -27,6 +29,9 @@ from graph_service.store.protocol import Batch
 pytestmark = pytest.mark.neo4j
 
 
+PATIENT: dict[str, Any] = {"retry_s": PATIENCE_S, "connect_timeout_s": PATIENCE_S}
+
+
 @pytest.fixture(scope="module")
 def server(neo4j_server: Neo4jServer) -> Iterator[Neo4jServer]:
     """A server of this module's own, to be killed, with little memory a transaction.
@@ -42,9 +47,8 @@ def _open(server: Neo4jServer, folder: Path, **options: object) -> Neo4jStore:
     fields: dict[str, object] = {
         "username": server.username,
         "password": server.password,
-        "retry_s": 1.0,
-        "connect_timeout_s": 3.0,
         "snapshot_folder": folder,
+        **PATIENT,
     }
     return open_neo4j(server.url, **(fields | options))  # type: ignore[arg-type]
 
@@ -67,7 +71,7 @@ def test_a_missing_password_and_database(server: Neo4jServer, tmp_path: Path) ->
 
 def test_password_in_the_address_is_used_and_not_shown(server: Neo4jServer, tmp_path: Path) -> None:
     url = server.url.replace("://", f"://neo4j:{server.password}@")
-    with open_neo4j(url, snapshot_folder=tmp_path) as store:
+    with open_neo4j(url, snapshot_folder=tmp_path, **PATIENT) as store:
         store.ping()
         assert store.url == server.url
 
@@ -75,7 +79,7 @@ def test_password_in_the_address_is_used_and_not_shown(server: Neo4jServer, tmp_
 def test_the_routing_scheme_reads_and_writes(server: Neo4jServer, tmp_path: Path) -> None:
     url = server.url.replace("bolt://", "neo4j://")
     with open_neo4j(
-        url, username="neo4j", password=server.password, snapshot_folder=tmp_path
+        url, username="neo4j", password=server.password, snapshot_folder=tmp_path, **PATIENT
     ) as store:
         with store.begin_load("routed", owner="o", source="s") as load:
             load.write(Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"))]))
@@ -91,9 +95,14 @@ def test_a_routed_store_outlives_its_server_and_its_data(
     """Bookmarks hold over a restart; a database made anew at the address is read as it is now."""
     assert server.home is not None
     batch = Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"))])
-    fields = {"username": "neo4j", "password": server.password, "snapshot_folder": tmp_path}
+    fields: dict[str, Any] = {
+        "username": "neo4j",
+        "password": server.password,
+        "snapshot_folder": tmp_path,
+        **PATIENT,
+    }
     url = server.url.replace("bolt://", "neo4j://")
-    with open_neo4j(url, retry_s=120.0, **fields) as store:  # type: ignore[arg-type]
+    with open_neo4j(url, **fields) as store:
         with store.begin_load("routed", owner="o", source="s") as load:
             load.write(batch)
             server.kill()
@@ -106,7 +115,7 @@ def test_a_routed_store_outlives_its_server_and_its_data(
         shutil.rmtree(Path(server.home) / "data")
         server.restart(set_password=True)
         assert store.graphs() == []
-        with open_neo4j(url, **fields) as again:  # type: ignore[arg-type]
+        with open_neo4j(url, **fields) as again:
             with again.begin_load("routed", owner="o", source="s") as load:
                 load.write(batch)
                 load.finish()
@@ -170,7 +179,7 @@ def test_out_of_memory_writes_nothing_of_the_batch(server: Neo4jServer, tmp_path
 def test_a_read_waits_for_a_server_that_comes_back(server: Neo4jServer, tmp_path: Path) -> None:
     """S1: the server is gone in the middle of reads and back in time; nobody sees an error."""
     statements = [make_statement("Q1", "P1", EntityValue(f"Q{i}")) for i in range(20)]
-    with _open(server, tmp_path, retry_s=120.0) as store:
+    with _open(server, tmp_path) as store:
         with store.begin_load("patient", owner="o", source="s") as load:
             load.write(Batch(statements=statements))
             load.finish()
@@ -184,8 +193,8 @@ def test_a_read_waits_for_a_server_that_comes_back(server: Neo4jServer, tmp_path
             )
             assert not any((reads[0].done(), reads[1].done(), reads[2].done()))
             server.restart()
-            graph, of_head = reads[0].result(timeout=120), reads[1].result(timeout=120)
-            region = reads[2].result(timeout=120)
+            graph, of_head = reads[0].result(timeout=600), reads[1].result(timeout=600)
+            region = reads[2].result(timeout=600)
         assert graph == info
         assert len(of_head) == len(region.edges) == 20
         store.delete_graph("patient")
@@ -195,7 +204,7 @@ def test_a_server_that_dies_and_comes_back(server: Neo4jServer, tmp_path: Path) 
     """What was committed is there, the load goes on in the same session."""
     first = Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"))])
     second = Batch(statements=[make_statement("Q2", "P1", EntityValue("Q3"))])
-    with _open(server, tmp_path) as store:
+    with _open(server, tmp_path, retry_s=1.0) as store:
         with store.begin_load("survivor", owner="o", source="s", lease_s=600) as load:
             load.write(first)
             server.kill()
@@ -205,7 +214,7 @@ def test_a_server_that_dies_and_comes_back(server: Neo4jServer, tmp_path: Path) 
             with pytest.raises(StoreUnavailableError):
                 store.ping()
             with pytest.raises(StoreUnavailableError, match="does not answer"):
-                _open(server, tmp_path)
+                _open(server, tmp_path, retry_s=1.0)
             server.restart()
             load.write(second)
             assert load.sequence == 2

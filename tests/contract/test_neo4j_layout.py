@@ -468,7 +468,7 @@ def test_processes_that_start_at_once_make_the_indexes_together(neo4j_server: Ne
             def make(
                 connection: Connection, query: str = query, at_once: threading.Barrier = at_once
             ) -> None:
-                at_once.wait(30)
+                at_once.wait(600)
                 connection.write(query, what="making the indexes")
 
             with ThreadPoolExecutor(len(connections)) as pool:

@@ -64,7 +64,7 @@ def run_python(code: str, *arguments: object) -> subprocess.CompletedProcess[str
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)])},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
 
 
@@ -348,8 +348,8 @@ def test_no_connection_crosses_a_fork(path: Path) -> None:
             queue: multiprocessing.Queue[object] = context.Queue()
             process = context.Process(target=_child_of_fork, args=(store, queue))
             process.start()
-            assert queue.get(timeout=300) == ["g", "of-child"]
-            process.join(60)
+            assert queue.get(timeout=600) == ["g", "of-child"]
+            process.join(600)
             assert process.exitcode == 0
             load.write(Batch(statements=[statement(("Q3", "P1", "Q4"))]))
             load.finish()
@@ -456,7 +456,7 @@ def test_two_processes_build_a_snapshot_at_once(path: Path) -> None:
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == "built\n"
-    replies = [process.communicate("\n", timeout=300)[0] for process in processes]
+    replies = [process.communicate("\n", timeout=600)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0]
     assert replies[0] == replies[1]
     assert replies[0].startswith("6000 ")

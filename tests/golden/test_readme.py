@@ -106,7 +106,7 @@ def test_readme_commands_print_what_it_says(tmp_path: Path, environment: dict[st
     finally:
         for server in servers:
             server.send_signal(signal.SIGINT)
-            server.wait(120)
+            server.wait(600)
     if os.environ.get("GRAPH_SERVICE_UPDATE_README"):
         README.write_text(written)
         return

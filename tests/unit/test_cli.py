@@ -55,7 +55,7 @@ def test_a_full_disk_under_the_output_is_said(store: str, arguments: tuple[str, 
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=300,
+            timeout=600,
         )
     assert done.returncode == 4
     assert done.stderr.splitlines()[1:] == [
@@ -80,7 +80,7 @@ def test_a_reader_that_stops_reading_is_no_error(store: str) -> None:
         env={**os.environ, "GRAPH_SERVICE_STORE": store},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert done.stdout.splitlines() == [f"{MARIA}  Maria Shriver", "0"]
     assert "Traceback" not in done.stderr

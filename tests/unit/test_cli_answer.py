@@ -110,7 +110,7 @@ def test_a_run_is_killed_goes_on_and_is_replayed_with_the_same_bytes(
     def until_killed(body: dict[str, Any]) -> Scripted:
         # The sixth request is under way until the process is killed.
         if next(replies) == 5:
-            killed.wait(120)
+            killed.wait(600)
         return by_rule(body)
 
     with stand_in(until_killed) as server:
@@ -122,7 +122,7 @@ def test_a_run_is_killed_goes_on_and_is_replayed_with_the_same_bytes(
             stderr=subprocess.DEVNULL,
             env=dict(os.environ),
         )
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 600
         while len(server.requests) < 6 and time.monotonic() < deadline:
             time.sleep(0.005)
         os.kill(process.pid, signal.SIGKILL)

@@ -39,7 +39,7 @@ def test_bash_completes_verbs_options_choices_and_files(
         ["bash", "-c", _ASK, "bash", str(script), typed],
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=600,
         cwd=tmp_path,
         check=False,
     )

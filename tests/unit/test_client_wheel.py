@@ -33,7 +33,7 @@ def built(source: Path, folder: Path, target: str) -> Path:
         cwd=source,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert found.returncode == 0, found.stderr
     (path,) = folder.iterdir()
@@ -85,7 +85,7 @@ def run(environment: Path, code: str) -> str:
         [sys.executable, "-I", "-S", "-W", "error", "-c", begin + code],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert found.returncode == 0, found.stderr
     return found.stdout

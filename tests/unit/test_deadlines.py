@@ -262,12 +262,12 @@ def test_who_waits_for_anothers_work_gives_up_at_its_own_deadline() -> None:
     class Slow(CountedDeadline):
         def check(self, what: str, /) -> None:
             busy.set()
-            done.wait(timeout=30)
+            done.wait(timeout=600)
 
     first = threading.Thread(target=lambda: prepared.measure(deadline=Slow()))
     first.start()
     try:
-        assert busy.wait(timeout=30)
+        assert busy.wait(timeout=600)
         with pytest.raises(DeadlineError, match="another view"):
             prepared.measure(deadline=CountedDeadline(1))
     finally:

@@ -14,6 +14,7 @@ from typing import Any
 
 import platformdirs
 import pytest
+from jumping_clock import JumpingClock
 
 from graph_service.embed import weights
 from graph_service.embed.weights import ModelFile, fetch_model, find_model, verify_file
@@ -199,11 +200,27 @@ def test_next_call_goes_on_too(hub: Hub, tmp_path: Path) -> None:
     assert hub.requests[-1] == ("model.safetensors", "bytes=512000-")
 
 
-def test_a_server_that_drips_is_given_up_and_gone_on_from(hub: Hub, tmp_path: Path) -> None:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> JumpingClock:
+    """The clock of fetches."""
+    clock = JumpingClock()
+    for module in ("embed.weights", "http.connection"):
+        monkeypatch.setattr(f"graph_service.{module}.time", clock)
+    return clock
+
+
+def test_a_server_that_drips_is_given_up_and_gone_on_from(
+    hub: Hub, tmp_path: Path, clock: JumpingClock
+) -> None:
     """Every byte comes in time, the file never would; what came of it is kept."""
     hub.faults = ["", "", "drip", "drip"]
-    with pytest.raises(ModelFileError, match=r"fewer than 10,240 bytes came in 0\.3 s") as caught:
-        fetch(hub, tmp_path, attempts=2, timeout_s=0.3)
+
+    def pass_time(name: str, received: int, size: int) -> None:
+        if received < size:
+            clock.jump()
+
+    with pytest.raises(ModelFileError, match=r"fewer than 10,240 bytes came in 600 s") as caught:
+        fetch(hub, tmp_path, attempts=2, timeout_s=600, progress=pass_time)
     assert "Run it again, it goes on where it stopped" in str(caught.value)
     kept = (tmp_path / "model.safetensors.part").stat().st_size
     assert 2 <= kept < 10_240
@@ -219,10 +236,19 @@ def test_a_server_that_cuts_after_a_byte_is_given_up(hub: Hub, tmp_path: Path) -
     assert len(hub.requests) == 5
 
 
-def test_a_slow_file_takes_longer_than_an_attempt_may(hub: Hub, tmp_path: Path) -> None:
-    """Each 1% of it moves the end of the attempt: 13 bytes, 20 a second, in 0.5 s."""
+def test_a_slow_file_takes_longer_than_an_attempt_may(
+    hub: Hub, tmp_path: Path, clock: JumpingClock
+) -> None:
+    """Each 1% of it moves the end of the attempt: here a byte, and between two half of its time."""
     hub.faults = ["drip"]
-    assert whole(fetch(hub, tmp_path, attempts=1, timeout_s=0.5))
+    passed: list[int] = []
+
+    def pass_time(name: str, received: int, size: int) -> None:
+        passed.append(received)
+        clock.jump(300)
+
+    assert whole(fetch(hub, tmp_path, attempts=1, timeout_s=600, progress=pass_time))
+    assert len(passed) > 2
 
 
 @pytest.mark.parametrize("left", [b"something else", CONTENT["model.safetensors"] + b"more"])

@@ -386,7 +386,7 @@ def test_a_killed_export_leaves_nothing_under_the_name(tmp_path: Path) -> None:
         import sys, time
         from graph_service.export.run import replaced
         with replaced(sys.argv[1]) as file:
-            file.write(b"half"); file.flush(); print("now", flush=True); time.sleep(60)
+            file.write(b"half"); file.flush(); print("now", flush=True); time.sleep(600)
     """
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(out)], stdout=subprocess.PIPE, text=True

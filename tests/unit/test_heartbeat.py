@@ -65,7 +65,7 @@ def running(program: str) -> Iterator[int]:
 
 
 def until(holds: Callable[[], bool]) -> None:
-    limit = time.monotonic() + 120
+    limit = time.monotonic() + 600
     while not holds():
         assert time.monotonic() < limit
         time.sleep(0.01)

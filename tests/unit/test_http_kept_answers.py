@@ -242,7 +242,7 @@ def test_equal_requests_at_once_are_run_once(
     def held(*given: Any, **named: Any) -> Any:
         runs.append(given)
         begun.release()
-        assert go.wait(60)
+        assert go.wait(600)
         return whole(*given, **named)
 
     monkeypatch.setattr(demo_service._retriever, "retrieve", held)
@@ -250,18 +250,18 @@ def test_equal_requests_at_once_are_run_once(
 
         def post(question: str) -> httpx.Response:
             body = {"query": TRIPLETS, "variables": {"question": question}}
-            return httpx.post(f"{url}/graphql", json=body, timeout=60)
+            return httpx.post(f"{url}/graphql", json=body, timeout=600)
 
         try:
             same = [pool.submit(post, QUESTION) for _ in range(5)]
-            assert begun.acquire(timeout=60)
+            assert begun.acquire(timeout=600)
             # Another one does not wait for it.
             other = pool.submit(post, f"{QUESTION}!")
-            assert begun.acquire(timeout=60)
+            assert begun.acquire(timeout=600)
         finally:
             go.set()
-        answers = [one.result(timeout=60) for one in same]
-        assert other.result(timeout=60).status_code == 200
+        answers = [one.result(timeout=600) for one in same]
+        assert other.result(timeout=600).status_code == 200
     assert len({one.content for one in answers}) == 1
     assert sorted(map(kept, answers)) == [STORED, *[HIT] * 4]
     assert len(runs) == 2

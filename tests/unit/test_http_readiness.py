@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -13,6 +11,7 @@ import pytest
 from cli_runs import Cli
 from demo_graph import copy_store
 from served import served
+from waiting import wait_until as until
 
 from graph_service import Service
 from graph_service.api.app import ServerOptions, make_app
@@ -24,15 +23,8 @@ WARM = ServerOptions(warm=("demo",))
 
 
 def ready(url: str) -> tuple[int, str]:
-    response = httpx.get(f"{url}/health/ready", timeout=60)
+    response = httpx.get(f"{url}/health/ready", timeout=600)
     return response.status_code, response.json()["status"]
-
-
-def until(holds: Callable[[], bool]) -> None:
-    limit = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < limit
-        time.sleep(0.01)
 
 
 def test_no_server_is_ready_whose_weights_do_not_load(demo_service: Service) -> None:
@@ -54,7 +46,7 @@ def test_a_graph_is_asked_before_the_server_is_ready(
     retrieve = Service.retrieve
 
     def slowly(service: Service, request: Any) -> Any:
-        assert released.wait(60)
+        assert released.wait(600)
         asked.append((request.graph, request.entity_ids))
         return retrieve(service, request)
 
@@ -80,7 +72,7 @@ def test_a_server_that_ends_leaves_a_graph_that_is_being_warmed(
 
     def slowly(service: Service, request: Any) -> Any:
         begun.set()
-        assert released.wait(60)
+        assert released.wait(600)
         raise StoreUnavailableError("the server has ended")
 
     monkeypatch.setattr(Service, "retrieve", slowly)

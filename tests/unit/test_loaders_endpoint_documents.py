@@ -87,7 +87,7 @@ def options_for(server: SparqlServer, *, languages: Sequence[str] = (), batch_si
                 rejects: Path | None = None, strict: bool = False,
                 **changes: Any) -> LoadOptions:  # fmt: skip
     endpoint = EndpointOptions(
-        endpoint=server.url, entity_data=server.api, hops=2, max_attempts=3, timeout_s=5
+        endpoint=server.url, entity_data=server.api, hops=2, max_attempts=3, timeout_s=600
     )
     return LoadOptions(
         endpoint=replace(endpoint, **changes),
@@ -530,12 +530,12 @@ def test_a_killed_load_goes_on(server: SparqlServer, tmp_store: Store, tmp_path:
                  killed: threading.Event = killed) -> list[Any]:  # fmt: skip
             if len(server.requests) >= last:
                 held.set()
-                killed.wait(60)
+                killed.wait(600)
             return rows
 
         server.faults[:] = [Fault(times=None, rows=hold, path=path) for path in ("", "/api.php")]
         process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-        assert held.wait(60), "it asked for less"
+        assert held.wait(600), "it asked for less"
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
         killed.set()

@@ -126,7 +126,7 @@ def walk_by_brute_force(
 
 def options_for(server: SparqlServer, **changes: Any) -> LoadOptions:
     languages = changes.pop("languages", ())
-    endpoint = EndpointOptions(endpoint=server.url, max_attempts=3, timeout_s=5)
+    endpoint = EndpointOptions(endpoint=server.url, max_attempts=3, timeout_s=600)
     return LoadOptions(endpoint=replace(endpoint, **changes), languages=languages)
 
 

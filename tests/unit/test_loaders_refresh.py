@@ -63,7 +63,7 @@ def tmp_store(tmp_path: Path) -> Iterator[Store]:
 def options_for(server: SparqlServer, **changes: Any) -> LoadOptions:
     endpoint: dict[str, Any] = {
         "endpoint": server.url, "entity_data": server.api, "hops": 2, "max_attempts": 2,
-        "timeout_s": 5,
+        "timeout_s": 600,
     }  # fmt: skip
     reading = {name: changes.pop(name) for name in ("languages", "batch_size") if name in changes}
     return LoadOptions(

@@ -32,16 +32,16 @@ def test_a_block_in_another_thread_that_outlives_this_one_keeps_the_limit() -> N
     def hold() -> None:
         with one_math_thread():
             begun.set()
-            may_end.wait(20)
+            may_end.wait(600)
 
     with threadpool_limits(3, user_api="blas"):
         other = threading.Thread(target=hold)
         with one_math_thread():
             other.start()
-            assert begun.wait(20)
+            assert begun.wait(600)
         assert threads() == {1}
         may_end.set()
-        other.join(20)
+        other.join(600)
         assert threads() == {3}
 
 
@@ -62,7 +62,7 @@ def test_a_block_in_a_thread_that_has_ended_leaves_the_limit_to_others() -> None
 
     other = threading.Thread(target=hold)
     other.start()
-    other.join(20)
+    other.join(600)
     with threadpool_limits(3, user_api="blas"):
         with one_math_thread():
             assert threads() == {1}

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import httpx2
 import pytest
 from cli_runs import Cli
 from demo_graph import ARNOLD, AURELIA, MARIA, QUESTION, SPOUSE, copy_store
@@ -26,6 +27,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from served import served
+from waiting import PATIENCE_S
+from waiting import wait_until as until
 
 from graph_service import Service, open_service
 from graph_service.api.app import ServerOptions
@@ -561,6 +564,14 @@ def test_stdio_carries_nothing_but_the_protocol(environment: dict[str, str]) -> 
 @contextmanager
 def http_server(environment: dict[str, str], *options: str) -> Iterator[str]:
     """Serves over HTTP until the block ends, and gives the address."""
+
+    def is_up(url: str) -> bool:
+        try:
+            httpx.get(url)
+        except httpx.ConnectError:
+            return False
+        return True
+
     process = subprocess.Popen(
         [sys.executable, *COMMAND, "--http", "127.0.0.1:0", *options],
         env=environment,
@@ -572,6 +583,8 @@ def http_server(environment: dict[str, str], *options: str) -> Iterator[str]:
         assert process.stderr is not None
         for line in process.stderr:
             if found := re.search(r"MCP on (http://\S+);", line):
+                # It says where before it listens there.
+                until(lambda: is_up(found[1]))
                 yield found[1]
                 break
         else:
@@ -703,14 +716,6 @@ def test_an_idle_session_ends(environment: dict[str, str]) -> None:
         assert pinged(url, opened) == 404
 
 
-def until(holds: Callable[[], bool]) -> None:
-    """Waits until something holds."""
-    end = time.monotonic() + 300
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def test_each_key_has_its_own_graphs(environment: dict[str, str], tmp_path: Path) -> None:
     """Also in the tools' errors, the resources, the default graph, and in another's session."""
     keys = tmp_path / "keys.json"
@@ -735,7 +740,9 @@ def test_each_key_has_its_own_graphs(environment: dict[str, str], tmp_path: Path
             async def run() -> Any:
                 headers = {"Authorization": f"Bearer {tokens[name]}"}
                 async with (
-                    create_mcp_http_client(headers=headers) as http,
+                    create_mcp_http_client(
+                        headers=headers, timeout=httpx2.Timeout(PATIENCE_S)
+                    ) as http,
                     Client(streamable_http_client(url, http_client=http)) as client,
                 ):
                     return await use(client)

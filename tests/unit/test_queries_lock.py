@@ -18,7 +18,7 @@ import sys, time
 from queries.lock import one_writer
 with one_writer(sys.argv[1]):
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 ADDS = """
 import sys, time
@@ -56,7 +56,7 @@ def test_another_process_is_named_and_a_killed_one_taken_over(tmp_path: Path) ->
         ):
             pytest.fail("two processes held one file")
         process.send_signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
-        process.wait(120)
+        process.wait(600)
     assert (tmp_path / ".run.jsonl.lock").exists()
     with one_writer(path):
         assert f"process {os.getpid()} " in (tmp_path / ".run.jsonl.lock").read_text()
@@ -79,7 +79,7 @@ def test_processes_in_turn_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "count"
     path.write_text("0")
     processes = [subprocess.Popen([sys.executable, "-c", ADDS, str(path)]) for _ in range(3)]
-    assert [process.wait(120) for process in processes] == [0, 0, 0]
+    assert [process.wait(600) for process in processes] == [0, 0, 0]
     assert path.read_text() == "75"
 
 

@@ -31,7 +31,7 @@ def test_killed_in_the_middle_of_a_case_and_gone_on_with(tmp_path: Path) -> None
     def reply(_: dict[str, Any]) -> Scripted:
         # The request in the middle of the second case is under way until the process is killed.
         if next(asked) == labels + labels // 2:
-            killed.wait(120)
+            killed.wait(600)
         return Scripted(
             200, completion("[[B]]", usage={"prompt_tokens": 1, "completion_tokens": 1})
         )
@@ -44,7 +44,7 @@ def test_killed_in_the_middle_of_a_case_and_gone_on_with(tmp_path: Path) -> None
         ]  # fmt: skip
         environment = {**os.environ, "OPENAI_API_KEY": "k"}
         process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        waited = time.monotonic() + 120
+        waited = time.monotonic() + 600
         # One case is written, and the second is half judged.
         while len(server.requests) <= labels + labels // 2:
             assert time.monotonic() < waited

@@ -136,7 +136,7 @@ def test_a_run_that_ends_by_an_error_asks_nothing_more(monkeypatch: pytest.Monke
         if case == 0:
             raise InputError("spent")
         # The other worker holds a case until the pool has ended; the rest waits in line.
-        assert ended.wait(60)
+        assert ended.wait(600)
         return row(str(case))
 
     monkeypatch.setattr(ThreadPoolExecutor, "shutdown", end)

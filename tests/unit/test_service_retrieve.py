@@ -469,7 +469,7 @@ def test_the_result_id_is_the_same_in_any_process(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=True,
     )
     assert done.stdout.split() == expected

@@ -141,7 +141,7 @@ def test_a_file_changed_while_it_is_mapped_is_made_right_in_place(path: Path) ->
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr

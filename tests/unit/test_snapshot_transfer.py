@@ -311,9 +311,9 @@ def test_processes_that_pull_at_once_fetch_it_once(
     processes = [fork(target=_pull, args=given) for _ in range(3)]
     for process in processes:
         process.start()
-    moved = sorted(found.get(timeout=30) for _ in processes)
+    moved = sorted(found.get(timeout=600) for _ in processes)
     for process in processes:
-        process.join(30)
+        process.join(600)
         assert process.exitcode == 0
     assert moved == [0, 0, pushed.parts]
 

@@ -109,7 +109,7 @@ def reader(folder: Path) -> Iterator[Reader]:
     made = Reader(folder / "g.db")
     yield made
     made.process.stdin.close()  # type: ignore[union-attr]
-    assert made.process.wait(120) == 0
+    assert made.process.wait(600) == 0
     made.process.stdout.close()  # type: ignore[union-attr]
 
 

@@ -21,7 +21,7 @@ def test_a_name_is_of_this_machine_its_start_and_its_numbering(
     monkeypatch.setattr(lease, "_BOOT_ID", boot)
     monkeypatch.setattr(lease, "_PROCESS_SPACE", str(space))
     ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait(60)
+    ended.wait(600)
     names = []
     for start, numbering in (("one", "pid:[1]"), ("two", "pid:[1]"), ("two", "pid:[2]")):
         boot.write_text(start, encoding="ascii")

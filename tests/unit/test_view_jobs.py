@@ -29,7 +29,7 @@ REPLACED = ViewSpec(Method.RELATION_REPLACEMENT, level=0.2, random_seed=5)
 
 def settled(service: Service, reference: str) -> StoredView:
     """The view, once its job has ended."""
-    until = time.monotonic() + 120
+    until = time.monotonic() + 600
     while time.monotonic() < until:
         view = service.views.get(reference)
         if view.state is not ViewState.RUNNING:
@@ -47,7 +47,7 @@ class Held:
 
     def __call__(self) -> KnowledgeGraph:
         self.asked.set()
-        assert self.go.wait(120)
+        assert self.go.wait(600)
         return self._service.arrays(self._service.graph())
 
 
@@ -74,7 +74,7 @@ def test_a_view_made_in_the_background_is_the_one_made_at_once_s4(own_service: S
 def test_a_view_that_is_being_made_can_be_renamed(own_service: Service) -> None:
     held = Held(own_service)
     jobs, view = begun(own_service, held)
-    assert held.asked.wait(120)
+    assert held.asked.wait(600)
     renamed = own_service.views.update(view.id, name="later", note="a note")
     assert (renamed.state, renamed.name) == (ViewState.RUNNING, "later")
     other = own_service.views.create(REPLACED, name="first")
@@ -90,7 +90,7 @@ def test_progress_is_told_and_a_running_view_is_not_asked_s4(own_service: Servic
     held = Held(own_service)
     jobs, view = begun(own_service, held, name="slow")
     assert (view.state, view.progress, view.deviation) == (ViewState.RUNNING, 0.0, None)
-    assert held.asked.wait(120)
+    assert held.asked.wait(600)
     assert [one.state for one in own_service.views.list()] == [ViewState.RUNNING]
     with pytest.raises(InputError, match=r"slow is still being made \(0%\)"):
         own_service.retrieve(request(view=ViewRef(name="slow")))
@@ -108,7 +108,7 @@ def test_progress_is_told_and_a_running_view_is_not_asked_s4(own_service: Servic
 def test_a_job_is_cancelled_and_can_be_begun_anew_s4(own_service: Service) -> None:
     held = Held(own_service)
     jobs, view = begun(own_service, held, name="slow")
-    assert held.asked.wait(120)
+    assert held.asked.wait(600)
     assert jobs.count() == 1
     edges = own_service.graph().fingerprints.edges
     cancelled = jobs.cancel("demo", "slow", edges=edges)
@@ -129,7 +129,7 @@ def test_a_job_is_cancelled_from_another_process_s4(own_service: Service) -> Non
     """The store is what they share: the other process has no thread of this job."""
     held = Held(own_service)
     jobs, view = begun(own_service, held)
-    assert held.asked.wait(120)
+    assert held.asked.wait(600)
     with open_service(own_service.store.url, settings=own_service.settings) as other:
         assert other.views.cancel(view.id).state is ViewState.CANCELLED
     held.go.set()
@@ -140,10 +140,10 @@ def test_a_job_is_cancelled_from_another_process_s4(own_service: Service) -> Non
 def test_a_view_deleted_while_it_is_made_stays_away_s4(own_service: Service) -> None:
     held = Held(own_service)
     jobs, view = begun(own_service, held)
-    assert held.asked.wait(120)
+    assert held.asked.wait(600)
     own_service.views.delete(view.id)
     held.go.set()
-    jobs._jobs[f"demo/{view.id}"].thread.join(120)
+    jobs._jobs[f"demo/{view.id}"].thread.join(600)
     assert own_service.views.list() == []
 
 
@@ -170,7 +170,7 @@ def test_a_job_whose_process_died_has_failed(
 ) -> None:
     held = Held(own_service)
     jobs, view = begun(own_service, held)
-    assert held.asked.wait(120)
+    assert held.asked.wait(600)
     monkeypatch.setattr(view_records, "ABANDONED_S", -1.0)
     lost = own_service.views.get(view.id)
     assert (lost.state, lost.error) == (ViewState.FAILED, "the process that made it has gone")
@@ -183,7 +183,7 @@ def test_a_job_of_a_killed_process_of_this_machine_is_lost_at_once(own_service: 
     """No silence to wait for: the process that began it is known to be gone."""
     held = Held(own_service)
     jobs, view = begun(own_service, held)
-    assert held.asked.wait(120)
+    assert held.asked.wait(600)
     key = f"demo/{view.id}"
     record = own_service.store.get_record(view_records.KIND, key)
     assert record is not None
