@@ -215,6 +215,17 @@ class MaxCostError(LimitError):
         error.cost, error.max_cost = cost, max_cost
         return error
 
+    @classmethod
+    def of_views(cls, cost: float, max_cost: float, /) -> MaxCostError:
+        """Returns the error for an operation whose views take longer to make than it may take."""
+        error = cls(
+            f"the operation costs {cost:.10g}, and in the time allowed views can be made that cost "
+            f"{max_cost:.10g} at most",
+            hint="Give the views a narrower scope or a lower level, or store them: createView.",
+        )
+        error.cost, error.max_cost = cost, max_cost
+        return error
+
 
 class ThrottledError(LimitError):
     """A client has asked for more than its share in a short time; later it may again."""

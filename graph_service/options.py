@@ -13,7 +13,7 @@ import dataclasses
 import math
 import re
 import types
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sized
 from dataclasses import MISSING, dataclass
 from enum import Enum
 from functools import cache
@@ -46,6 +46,7 @@ class Facts:
     Attributes:
         help: What it does, in words that begin small and have no full stop.
         least, most: Bounds of a number, or of how many values a list has; None for none.
+        most_in_api: How many values a list has at most in GraphQL, where others may give more.
         metavar: What stands for the value in the command line's help.
         preset: The parameter of the preset that it takes the place of; None for an option of the
             request itself.
@@ -63,6 +64,7 @@ class Facts:
     help: str
     least: float | None
     most: float | None
+    most_in_api: int | None
     metavar: str | None
     preset: str | None
     of_api: bool
@@ -73,6 +75,13 @@ class Facts:
     is_joined: bool
     is_plural: bool
     group: str
+
+    @property
+    def most_values(self) -> int:
+        """How many values a list has at most in GraphQL."""
+        most = self.most if self.most_in_api is None else self.most_in_api
+        assert most is not None, "each list of GraphQL has a bound"
+        return int(most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +134,7 @@ def option(
     help: str,
     least: float | None = None,
     most: float | None = None,
+    most_in_api: int | None = None,
     metavar: str | None = None,
     preset: str | None = None,
     of_api: bool = True,
@@ -141,6 +151,7 @@ def option(
         help,
         least,
         most,
+        most_in_api,
         metavar,
         preset,
         of_api,
@@ -179,6 +190,14 @@ def check_bounds(request: Any, /) -> None:
         value = getattr(request, each.name)
         if value is not None:
             _check(each, value)
+
+
+def check_length(values: Sized, most: float, /, *, argument: str) -> None:
+    """Raises ``InputError`` naming the argument whose list has more values than it may."""
+    if len(values) > most:
+        raise InputError(
+            f"{argument} takes at most {most:,g} values, got {len(values)}", argument=argument
+        )
 
 
 def graphql_name(name: str, /) -> str:
@@ -242,11 +261,8 @@ def _option(field: dataclasses.Field[Any], hint: Any) -> Option:
 def _check(each: Option, value: Any) -> None:
     facts = each.facts
     if each.is_list:
-        if facts.most is not None and len(value) > facts.most:
-            raise InputError(
-                f"{each.name} takes at most {facts.most:g} values, got {len(value)}",
-                argument=each.name,
-            )
+        if facts.most is not None:
+            check_length(value, facts.most, argument=each.name)
         return
     if each.facts.choices and value not in each.facts.choices:
         raise InputError(
@@ -285,11 +301,11 @@ def rows_of(request: type, /) -> Iterator[tuple[str, ...]]:
             kind = ", ".join(str(one.value) for one in each.kind)
         else:
             kind = ", ".join(facts.choices) or each.kind.__name__
-        bounds = (
-            _bounds(facts.least, facts.most)
-            if not (facts.least is None and facts.most is None)
-            else "-"
-        )
+        bounds = "-"
+        if facts.most_in_api is not None:
+            bounds = f"{_bounds(None, facts.most_in_api)} in GraphQL"
+        elif not (facts.least is None and facts.most is None):
+            bounds = _bounds(facts.least, facts.most)
         yield (
             each.name,
             _on_command_line(each),

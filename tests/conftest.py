@@ -2,6 +2,7 @@
 
 ``tmp_store``     a fresh SQLite store in a temporary folder
 ``small_graph``   a function that makes a ``KnowledgeGraph`` of a few statements
+``processor``     the processor time of operations, which passes when a test says so
 ``data_dir``      the folder of real data, or a skip with the reason
 ``store``         (contract tests) each store in turn; ``graph_name`` a name of the test's own
 
@@ -23,6 +24,7 @@ from folder_of_run import folder_of_run
 from graphs import AnyStatement, load_graph
 from hypothesis import settings
 from neo4j_server import Neo4jMissing, Neo4jServer, lease_server
+from processor_time import Processor
 from waiting import PATIENCE_S, be_patient_over_http, be_patient_with_queries
 
 from graph_service.model.graph import KnowledgeGraph
@@ -70,6 +72,14 @@ def missing(reason: str) -> NoReturn:
     if os.environ.get("GRAPH_SERVICE_TEST_REQUIRE") == "1":
         pytest.fail(f"required here: {reason}")
     pytest.skip(reason)
+
+
+@pytest.fixture
+def processor(monkeypatch: pytest.MonkeyPatch) -> Processor:
+    """What operations are timed by: a busy machine changes no cost."""
+    processor = Processor()
+    monkeypatch.setattr("graph_service.api.meter.thread_time", processor)
+    return processor
 
 
 @pytest.fixture(scope="session", autouse=True)

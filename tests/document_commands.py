@@ -9,6 +9,8 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What differs between two runs on one machine: durations, dates, and the folder.
 VARIES = (
     (re.compile(r"\b\d+(\.\d+)? s\b"), "N s"),
+    # By processor time, which a busy machine has more of.
+    (re.compile(r'"actual":\d+(\.\d+)?'), '"actual":N'),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)"), "DATE"),
 )
 

@@ -31,10 +31,10 @@ from graph_service.api import explorer, graphiql
 from graph_service.api.admission import Admission, admit
 from graph_service.api.compression import Compression
 from graph_service.api.cors import Cors
-from graph_service.api.costs import Meter
 from graph_service.api.kept_answers import KEPT_COST, Answer, Basis, KeptAnswers, key_of
 from graph_service.api.keyring import Keyring
 from graph_service.api.keys import Caller, Scope
+from graph_service.api.meter import Meter
 from graph_service.api.metrics import LOOKUPS, RETRIEVALS, in_lane
 from graph_service.api.negotiation import GRAPHQL_RESPONSE, JSON, prefers_html, response_type
 from graph_service.api.parameters import Parameters, read_address, read_body
@@ -479,7 +479,7 @@ class _Endpoint:
             )
             record.cost = meter.actual
             record.note_errors(response.get("errors", []))
-        bill.settle(meter.actual or 0.0)
+        bill.settle(meter.actual)
         record.ran_s = time.monotonic() - began
         cost = _cost_of(meter)
         if basis.reads is not None and task.key:
@@ -576,10 +576,10 @@ class _Bill:
         self._taken = cost
 
     def settle(self, used: float) -> None:
-        """Gives back what was taken and not used."""
-        unused, self._taken = self._taken - used, used
-        if self.rates is not None and unused > 0.0:
-            self.rates.give_back(self.client, unused)
+        """Takes what was used, in place of what was taken before."""
+        taken, self._taken = self._taken, used
+        if self.rates is not None:
+            self.rates.settle(self.client, taken, used)
 
     def left(self) -> dict[str, float] | None:
         """Returns what the client has left; None where nobody counts."""
@@ -640,7 +640,7 @@ def _status_of(response: Mapping[str, Any]) -> int:
 def _cost_of(meter: Meter) -> dict[str, Any]:
     return {
         "requested": meter.requested,
-        "actual": meter.actual or 0.0,
+        "actual": meter.actual,
         "limit": meter.max_cost,
     }
 

@@ -1,4 +1,4 @@
-"""What an operation costs: known from its arguments before it runs, and counted when it has run.
+"""What an operation costs by its arguments, which is known before it runs.
 
 The unit is one retrieval as the default preset does it. A look-up is a small part of one. A field
 costs its own work and, for each object that it gives, a little and what hangs below. How many
@@ -25,7 +25,6 @@ from graphql import (
     GraphQLSkipDirective,
     GraphQLUnionType,
     InlineFragmentNode,
-    OperationDefinitionNode,
     SelectionSetNode,
     get_directive_values,
     get_named_type,
@@ -34,24 +33,34 @@ from graphql import (
     is_non_null_type,
 )
 from graphql.execution.values import VariableValues
-from graphql.pyutils import Path
 
 from graph_service.api.defaults import argument_values
-from graph_service.errors import MaxCostError
+from graph_service.api.global_ids import read_global_id, view_of
+from graph_service.api.view_costs import ViewCosts, read_spec
+from graph_service.errors import InputError
+from graph_service.model.request import MAX_QUESTION_CHARACTERS
+from graph_service.store.names import graph_of
 
 RETRIEVAL = 1.0
 HOPS = {1: 0.5, 2: 0.75, 3: 1.0, 4: 1.5}
 """By the most steps of a retrieval; what is more is refused."""
 PROVE = 10.0
-INLINE_VIEW = 2.0
-STORED_VIEW = 0.2
+TEXT = 1.0
+"""For each ``TEXT_CHARACTERS`` of a question, or of a search for passages, after the first ones."""
+TEXT_CHARACTERS = 200
+VIEW = 0.2
+"""To read a view, beside making it."""
 NEIGHBOURHOOD = 0.1
 """For each hop."""
 LOOKUP = 0.02
 SEARCH = 0.05
-INTROSPECTION = 0.1
+PREFIX = 0.25
+"""Of a search whose last word may go on."""
+INTROSPECTION = 0.5
 MUTATION = 1.0
 CREATE_VIEW = 10.0
+MEASURE = 5.0
+"""For each 100,000 statements of its graph: how far a view is from it."""
 OBJECT = 0.0005
 
 USUAL_LIMIT = 10
@@ -60,7 +69,6 @@ USUAL_LENGTH = 3
 """Of a list whose length no argument says."""
 MAX_LENGTH = 1_000
 """More than this, a field refuses; so that its cost is not what is complained of."""
-DECIMALS = 4
 
 _SIZED_LISTS = frozenset({"edges", "items", "nodes"})
 """Lists whose length is the ``first`` or the ``limit`` of the field that they stand in."""
@@ -83,7 +91,7 @@ class _Weight:
 
 
 @dataclass(slots=True)
-class _Cost:
+class Cost:
     """One place of the response: the fields of one name below one place.
 
     Attributes:
@@ -95,119 +103,36 @@ class _Cost:
     work: float = 0.0
     is_object: bool = False
     length: int | None = None
-    parts: dict[str, dict[str, _Cost]] = field(default_factory=dict)
+    parts: dict[str, dict[str, Cost]] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class Meter:
-    """What one operation costs.
+class CostReader:
+    """Reads the costs of a document's fields, with its variables.
 
     Attributes:
-        max_cost: More than that is refused before it runs.
-        admit: Called once with the cost, before the first field runs; what it raises ends the
-            operation.
-        requested: The cost by the arguments; None before it is known.
-        actual: The cost of what was done and given; at most what was requested.
+        views: What the views of queries cost to make.
     """
-
-    max_cost: float
-    admit: Callable[[float], None] | None = None
-    requested: float | None = None
-    actual: float | None = None
-    _root: _Cost = field(default_factory=_Cost)
-    _lengths: dict[tuple[str, ...], int] = field(default_factory=dict)
-
-    def begin(
-        self,
-        schema: GraphQLSchema,
-        operation: OperationDefinitionNode,
-        fragments: Mapping[str, FragmentDefinitionNode],
-        variables: VariableValues,
-    ) -> None:
-        """Finds what an operation costs, before it runs.
-
-        Raises:
-            MaxCostError: It is more than is allowed.
-        """
-        self._lengths.clear()
-        type_ = schema.get_root_type(operation.operation)
-        assert type_ is not None
-        self._root = _Cost()
-        reader = _Reader(schema, fragments, variables)
-        reader.read(operation.selection_set, type_, self._root, USUAL_LENGTH)
-        known = self.requested is not None
-        self.requested = round(_sum(self._root, 1.0), DECIMALS)
-        if self.requested > self.max_cost:
-            raise MaxCostError.of(self.requested, self.max_cost)
-        if self.admit is not None and not known:
-            self.admit(self.requested)
-
-    def count(self, path: Path, length: int, /) -> None:
-        """Counts the objects of a list that is given."""
-        names = tuple(key for key in path.as_list() if isinstance(key, str))
-        self._lengths[names] = self._lengths.get(names, 0) + length
-
-    def end(self, refused: frozenset[str], /) -> None:
-        """Finds what an operation has cost.
-
-        Args:
-            refused: Fields of the root that did no work, because of their arguments.
-        """
-        if self.requested is None:
-            return
-        for parts in self._root.parts.values():
-            for name in refused & parts.keys():
-                parts[name].work = 0.0
-        done = sum(
-            _counted(part, (name,), 1.0, self._lengths)
-            for parts in self._root.parts.values()
-            for name, part in parts.items()
-        )
-        self.actual = min(self.requested, round(done, DECIMALS))
-
-
-def _sum(cost: _Cost, times: float) -> float:
-    """Returns what a place costs that comes so often."""
-    objects = times * (1 if cost.length is None else cost.length)
-    own = times * cost.work + (objects * OBJECT if cost.is_object else 0.0)
-    by_type = {
-        name: sum(_sum(part, objects) for part in parts.values())
-        for name, parts in cost.parts.items()
-    }
-    return own + by_type.pop("", 0.0) + max(by_type.values(), default=0.0)
-
-
-def _counted(
-    cost: _Cost, path: tuple[str, ...], times: float, lengths: Mapping[tuple[str, ...], int]
-) -> float:
-    """Returns what a place has cost, with its lists as long as they were."""
-    objects = times if cost.length is None else float(lengths.get(path, 0))
-    own = times * cost.work + (objects * OBJECT if cost.is_object else 0.0)
-    by_type = {
-        type_: sum(_counted(part, (*path, name), objects, lengths) for name, part in parts.items())
-        for type_, parts in cost.parts.items()
-    }
-    return own + by_type.pop("", 0.0) + max(by_type.values(), default=0.0)
-
-
-class _Reader:
-    """Reads the costs of a document's fields, with its variables."""
 
     def __init__(
         self,
         schema: GraphQLSchema,
         fragments: Mapping[str, FragmentDefinitionNode],
         variables: VariableValues,
+        count_statements: Callable[[str | None], int],
     ) -> None:
         self._schema = schema
         self._fragments = fragments
         self._variables = variables
+        self._count_statements = count_statements
+        self.views = ViewCosts(count_statements)
+        # Of the field of the root that is read: that of a page below it is said nowhere else.
+        self._graphs: tuple[str | None, ...] = (None,)
 
     def read(
         self,
         selections: SelectionSetNode,
         type_: Any,
-        into: _Cost,
+        into: Cost,
         length: int,
         of_type: str = "",
     ) -> None:
@@ -248,11 +173,11 @@ class _Reader:
         return not (skip and skip["if"]) and not (include and not include["if"])
 
     def _read_field(
-        self, node: FieldNode, type_: Any, into: _Cost, length: int, of_type: str
+        self, node: FieldNode, type_: Any, into: Cost, length: int, of_type: str
     ) -> None:
         name = node.name.value
         place = into.parts.setdefault(of_type, {}).setdefault(
-            node.alias.value if node.alias else name, _Cost()
+            node.alias.value if node.alias else name, Cost()
         )
         if name.startswith("__"):
             place.work = 0.0 if name == "__typename" else INTROSPECTION
@@ -263,7 +188,7 @@ class _Reader:
         except GraphQLError:
             # The field says so when it is run, and does nothing else.
             return
-        weight = _weight(type_.name, name, arguments, length)
+        weight = self._weight(type_.name, name, arguments, length)
         place.work = max(place.work, weight.work)
         of_field = known.type.of_type if is_non_null_type(known.type) else known.type
         named = get_named_type(of_field)
@@ -278,63 +203,110 @@ class _Reader:
         if node.selection_set is not None:
             self.read(node.selection_set, named, place, weight.below)
 
+    def _weight(self, type_: str, name: str, given: Mapping[str, Any], length: int) -> _Weight:
+        """Returns what a field costs with some arguments."""
+        if type_ == "Query":
+            self._graphs = (given.get("name" if name == "graph" else "graph"),)
+            return self._weight_of_query(name, given)
+        if type_ == "Mutation":
+            return _Weight(self._create(given["input"]) if name == "createView" else MUTATION)
+        if "first" in given:
+            work = LOOKUP + OBJECT * len(given.get("propertyIds") or ())
+            return _Weight(work + self._view(given), below=_length(given["first"]))
+        if (type_, name) == ("ClassSizeEdge", "examples"):
+            return _Weight(LOOKUP)
+        # A result or a connection in a field hands its length on.
+        return _Weight(below=length if name in ("result", *_SIZED_LISTS) else USUAL_LENGTH)
 
-def _weight(type_: str, name: str, given: Mapping[str, Any], length: int) -> _Weight:
-    """Returns what a field costs with some arguments."""
-    if type_ == "Query":
-        return _weight_of_query(name, given)
-    if type_ == "Mutation":
-        return _Weight(CREATE_VIEW if name == "createView" else MUTATION)
-    if "first" in given:
-        return _Weight(LOOKUP + _view(given.get("view")), below=_length(given["first"]))
-    if (type_, name) == ("ClassSizeEdge", "examples"):
-        return _Weight(LOOKUP)
-    # A result or a connection in a field hands its length on.
-    return _Weight(below=length if name in ("result", *_SIZED_LISTS) else USUAL_LENGTH)
+    def _weight_of_query(self, name: str, given: Mapping[str, Any]) -> _Weight:
+        if name in _RETRIEVALS:
+            return _Weight(self._retrieval(given["input"]), below=_limit(given["input"]))
+        if name == "retrieveMany":
+            inputs = given["inputs"]
+            work = sum(self._retrieval(each) for each in inputs)
+            self._graphs = tuple({each.get("graph"): None for each in inputs})
+            most = max((_limit(each) for each in inputs), default=0)
+            return _Weight(work, length=len(inputs), below=most)
+        if name == "compare":
+            # The base, and each of the views.
+            base, views = given["input"], given["views"]
+            work = self._retrieval(base)
+            work += sum(work + self._view({"view": view}, base) for view in views)
+            return _Weight(work, length=1 + len(views), below=_limit(base))
+        if name == "neighbourhood":
+            work = NEIGHBOURHOOD * _length(given["hops"]) + self._view(given)
+            return _Weight(work, below=_length(given["limit"]))
+        if name == "passages":
+            return _Weight(SEARCH + _text(given["query"]), below=_length(given["k"]))
+        if name == "items":
+            ids = given["itemIds"]
+            return _Weight(LOOKUP * len(ids), length=len(ids))
+        if name in ("node", "nodes"):
+            ids = given["ids"] if name == "nodes" else [given["id"]]
+            self._graphs = ()
+            work = sum(LOOKUP + self._view_of_id(id_) for id_ in ids)
+            return _Weight(work, length=len(ids))
+        work = SEARCH if name in ("searchItems", "experiments", "experiment") else LOOKUP
+        work = PREFIX if given.get("prefix") else work
+        return _Weight(work + self._view(given), below=_length(given.get("first", USUAL_LENGTH)))
+
+    def _retrieval(self, given: Mapping[str, Any]) -> float:
+        """Returns what one question costs, without its objects and without making its view."""
+        hops = given.get("maxHops")
+        cost = RETRIEVAL * (1.0 if hops is None else HOPS.get(hops, 1.0))
+        cost += _text(given["question"])
+        if given.get("prove"):
+            cost += PROVE
+        self._graphs = (given.get("graph"),)
+        return cost + self._view(given, given)
+
+    def _view(
+        self, arguments: Mapping[str, Any], question: Mapping[str, Any] | None = None
+    ) -> float:
+        """Returns what it costs to read the view of a field, and notes what it costs to make it.
+
+        Args:
+            arguments: Have the ``view``.
+            question: The input in whose scope the view may be.
+        """
+        reference = arguments.get("view")
+        if reference is None:
+            return 0.0
+        if reference.get("spec") is not None:
+            about = question and (question["question"], tuple(question.get("itemIds") or ()))
+            spec = read_spec(reference["spec"])
+            for graph in self._graphs:
+                self.views.add(spec, graph, about)
+        return VIEW
+
+    def _view_of_id(self, id_: str) -> float:
+        """Returns the same of a global id, which may hold the specification of a view."""
+        try:
+            parts = read_global_id(id_)
+        except InputError:
+            return 0.0
+        graph = graph_of(parts.scope)
+        if graph not in self._graphs:
+            self._graphs = (*self._graphs, graph)
+        view = view_of(parts.view)
+        if view is None:
+            return 0.0
+        if view.spec is not None:
+            self.views.add(view.spec, graph)
+        return VIEW
+
+    def _create(self, given: Mapping[str, Any]) -> float:
+        """Returns what it costs to make a view, in this thread or in another one, and to measure it."""
+        views = ViewCosts(self._count_statements)
+        views.add(read_spec(given["spec"]), given.get("graph"))
+        measure = MEASURE * self._count_statements(given.get("graph")) / 100_000
+        return CREATE_VIEW + measure + views.total
 
 
-def _weight_of_query(name: str, given: Mapping[str, Any]) -> _Weight:
-    if name in _RETRIEVALS:
-        return _Weight(_retrieval(given["input"]), below=_limit(given["input"]))
-    if name == "retrieveMany":
-        inputs = given["inputs"]
-        return _Weight(
-            sum(_retrieval(one) for one in inputs),
-            length=len(inputs),
-            below=max((_limit(one) for one in inputs), default=0),
-        )
-    if name == "compare":
-        # The base, and each of the views.
-        work = _retrieval(given["input"])
-        work += sum(work + _view(view) for view in given["views"])
-        return _Weight(work, length=1 + len(given["views"]), below=_limit(given["input"]))
-    if name == "neighbourhood":
-        work = NEIGHBOURHOOD * _length(given["hops"]) + _view(given.get("view"))
-        return _Weight(work, below=_length(given["limit"]))
-    if name == "passages":
-        return _Weight(SEARCH, below=_length(given["k"]))
-    if name in ("items", "nodes"):
-        ids = given["itemIds" if name == "items" else "ids"]
-        return _Weight(LOOKUP * len(ids), length=len(ids))
-    work = SEARCH if name in ("searchItems", "experiments", "experiment") else LOOKUP
-    work += _view(given.get("view"))
-    return _Weight(work, below=_length(given.get("first", USUAL_LENGTH)))
-
-
-def _retrieval(given: Mapping[str, Any]) -> float:
-    """Returns what one question costs, without its objects."""
-    hops = given.get("maxHops")
-    cost = RETRIEVAL * (1.0 if hops is None else HOPS.get(hops, 1.0))
-    if given.get("prove"):
-        cost += PROVE
-    return cost + _view(given.get("view"))
-
-
-def _view(given: Mapping[str, Any] | None) -> float:
-    """Returns what it costs to read a view instead of the graph."""
-    if given is None:
-        return 0.0
-    return INLINE_VIEW if given.get("spec") is not None else STORED_VIEW
+def _text(text: str) -> float:
+    """Returns what a long text costs more than a short one; one that is refused for its length too."""
+    length = min(len(text), MAX_QUESTION_CHARACTERS)
+    return TEXT * (max(0, length - 1) // TEXT_CHARACTERS)
 
 
 def _limit(given: Mapping[str, Any]) -> int:

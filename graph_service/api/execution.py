@@ -6,6 +6,7 @@ items would fail a million times. So the time is also looked at where fields bec
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sized
 from typing import Any
@@ -62,8 +63,15 @@ class BoundedExecution(StrawberryGraphQLCoreExecutionContext):
         if not KEPT_FIELDS.issuperset(named):
             context.lasts = False
         if context.meter is not None:
+            is_query = self.operation.operation is OperationType.QUERY
             context.meter.begin(
-                self.schema, self.operation, self.fragment_definitions, self.variable_values
+                self.schema,
+                self.operation,
+                self.fragment_definitions,
+                self.variable_values,
+                context.count_statements,
+                # A mutation may take longer.
+                limit_s=context.service.settings.read_timeout_s if is_query else math.inf,
             )
         return super().execute_operation(serially)
 

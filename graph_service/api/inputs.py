@@ -24,7 +24,7 @@ from graph_service.model.values import (
     Value,
 )
 from graph_service.model.view_spec import Change, Scope, ViewSpec
-from graph_service.options import graphql_name, graphql_text, options_of
+from graph_service.options import check_length, graphql_name, graphql_text, options_of
 from graph_service.service.lookup import read_id
 
 MAX_TIME_PRECISION = 14
@@ -264,15 +264,24 @@ def to_request(given: RetrieveInput, strategy: Strategy, /) -> RetrieveRequest:
     return RetrieveRequest(**{**values, "strategy": strategy})
 
 
-def _given(given: object, request: type, *, experimental: bool = False) -> dict[str, Any]:
-    """Returns what an input gives of a request's options, by their names in Python."""
+def _given(
+    given: object, request: type, *, experimental: bool = False, prefix: str = ""
+) -> dict[str, Any]:
+    """Returns what an input gives of a request's options, by their names in Python.
+
+    Raises:
+        InputError: A list is too long; names it, below the prefix.
+    """
     values: dict[str, Any] = {}
     for each in options_of(request).values():
         if not each.facts.of_api or each.facts.is_experimental is not experimental:
             continue
         value: Any = getattr(given, graphql_name(each.name))
-        if value is not None:
-            values[each.name] = tuple(value) if each.is_list else value
+        if value is None:
+            continue
+        if each.is_list:
+            check_length(value, each.facts.most_values, argument=prefix + each.name)
+        values[each.name] = tuple(value) if each.is_list else value
     return values
 
 
@@ -302,7 +311,7 @@ def to_spec(given: ViewSpecInput, /) -> ViewSpec:
 
 
 def _to_scope(given: ScopeInput) -> Scope:
-    values = _given(given, Scope)
+    values = _given(given, Scope, prefix="scope.")
     for name in ("relation_ids", "around_entity_ids"):
         argument = f"scope.{graphql_name(name)}"
         values[name] = tuple(read_id(id_, argument=argument) for id_ in values.get(name, ()))

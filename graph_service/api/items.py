@@ -31,7 +31,7 @@ from graph_service.api.values import (
 )
 from graph_service.model.overlay import VIEW_ID_PREFIX
 from graph_service.model.pageviews import LongTailLevel
-from graph_service.model.request import ViewRef
+from graph_service.model.request import MAX_RELATIONS, ViewRef
 from graph_service.model.result import (
     EntityRef,
     RelationRef,
@@ -54,6 +54,7 @@ from graph_service.model.values import (
     display_value,
 )
 from graph_service.model.view_spec import ChangeKind
+from graph_service.options import check_length
 from graph_service.service.browsing import PageRequest, StatementPage
 from graph_service.service.lookup import read_id
 from graph_service.service.triples import entity_name
@@ -66,7 +67,7 @@ MOST_COUNTS = 1000
 
 PropertyIds = Annotated[
     list[strawberry.ID] | None,
-    strawberry.argument(description="Statements of these properties only."),
+    strawberry.argument(description="Statements of these properties only, at most 1,000."),
 ]
 View = Annotated[
     ViewRefInput | None,
@@ -718,6 +719,7 @@ class _Page:
         self._item = item
         self._kind = kind
         self._view = view
+        check_length(property_ids, MAX_RELATIONS, argument="property_ids")
         self._relation_ids = tuple(read_id(id_, argument="property_ids") for id_ in property_ids)
         self._direction = direction
         place = view.spec.to_json() if view and view.spec else _name_of(view)

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from graph_service.api.costs import Meter
 from graph_service.api.global_ids import Frame, view_of
 from graph_service.api.keys import Scope
+from graph_service.api.meter import Meter
+from graph_service.errors import GraphServiceError
 from graph_service.model.limits import Deadline
 from graph_service.model.pageviews import PageViews
 from graph_service.model.statement import Entity, Statement
@@ -69,6 +70,13 @@ class OperationContext:
     def pending(self, edition: str, /) -> Pending:
         """Returns what is named of an edition."""
         return self._pending.setdefault(edition, Pending(edition))
+
+    def count_statements(self, graph: str | None, /) -> int:
+        """Returns how many statements a graph has; 0 where a field that reads it would fail."""
+        try:
+            return self.service.graph(graph).counts.statements
+        except GraphServiceError:
+            return 0
 
     def entity(self, edition: str, id_: str, /) -> Entity | None:
         """Returns an entity that was named, reading all that were named and not read yet."""

@@ -77,6 +77,7 @@ from graph_service.model.result import (
 )
 from graph_service.service import Outcome
 from graph_service.service.batch import check_count
+from graph_service.service.comparison import check_compared
 from graph_service.service.renamed_search import label_of
 from graph_service.store.names import graph_of
 
@@ -321,6 +322,7 @@ class Query:
         ],
     ) -> list[ComparisonType] | None:
         """The same retrieval on several views."""
+        check_compared(len(views))
         references = [to_view_ref(view) for view in views]
         comparisons = info.context.service.compare(
             to_request(input, strategy),
@@ -373,11 +375,11 @@ class Query:
         """The best passages."""
         service = info.context.service
         edition = service.graph(graph).edition
-        languages = language_codes or ("en",)
+        languages = _languages(language_codes)
         result = service.passages.search(
             query, graph=graph, k=k, by=by, min_score=min_score, languages=languages
         )
-        return passages_type(info.context, Frame(edition, tuple(languages)), result)
+        return passages_type(info.context, Frame(edition, languages), result)
 
     @strawberry.field(description="What was loaded as passages of a graph, by load.")
     def passage_sets(self, info: Context, graph: GraphName = None) -> list[PassageSetType] | None:

@@ -1,7 +1,7 @@
 """How much each client may ask for in a time: a token bucket for each, filled at a steady rate.
 
 A client is an address, or what a proxy says is one (``client_of``). A request takes its cost out of
-the client's bucket before it runs; what it did not come to is given back.
+the client's bucket before it runs, and is settled when it has run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Protocol
 from starlette.requests import HTTPConnection
 
 from graph_service.api.connections import address_of
-from graph_service.api.costs import DECIMALS
+from graph_service.api.meter import DECIMALS
 
 MAX_CLIENTS = 10_000
 """Of whom buckets are kept; who was away longest begins anew with a full one."""
@@ -124,10 +124,13 @@ class Rates:
                 return 0.0
             return (cost - bucket.available) / self.per_second
 
-    def give_back(self, client: str, cost: float, /) -> None:
-        """Puts a cost back that was taken and not used."""
+    def settle(self, client: str, taken: float, used: float, /) -> None:
+        """Puts back what was taken and not used, or takes what was used beyond it.
+
+        So a bucket may hold less than nothing; it fills from there.
+        """
         with self._filled(client) as bucket:
-            bucket.available = min(self.most, bucket.available + cost)
+            bucket.available = min(self.most, bucket.available + taken - used)
 
     def status(self, client: str, /) -> dict[str, float]:
         """Returns what a client's bucket holds, as ``extensions.cost.throttleStatus`` says it."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 from uuid import uuid4
 
@@ -19,7 +20,6 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOpe
 from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.graphql import OperationType
 
-from graph_service.api.costs import Meter
 from graph_service.api.defaults import read_null_as_default
 from graph_service.api.document_cache import KeptDocuments
 from graph_service.api.documents import invalidities, read_document
@@ -29,6 +29,7 @@ from graph_service.api.introspection import keep_known_locations
 from graph_service.api.kept_answers import Basis
 from graph_service.api.keys import Scope
 from graph_service.api.loading import OperationContext
+from graph_service.api.meter import Meter
 from graph_service.api.mutations import Mutation
 from graph_service.api.queries import MAX_IDS, Query
 from graph_service.api.resolving import resolve_directly
@@ -41,6 +42,7 @@ from graph_service.errors import (
     GraphServiceError,
     InputError,
     LimitError,
+    ReadOnlyError,
 )
 from graph_service.model.limits import Deadline
 from graph_service.service import Service
@@ -202,7 +204,8 @@ def execute(
             meter=meter,
             experiments=experiments,
         )
-        response, lost_edition = _execute(context, document, variables, queries_only)
+        with nullcontext() if meter is None else meter.timed():
+            response, lost_edition = _execute(context, document, variables, queries_only)
         if basis is not None:
             basis.reads = _reads_of(context, response)
         if not lost_edition or attempt == MAX_ATTEMPTS:
@@ -239,8 +242,7 @@ def _execute(
         return {"errors": [shown_error(GraphQLError(message), context)]}, False
     except Ended as ended:
         if context.meter is not None:
-            # Its work was done, though there is no answer.
-            context.meter.actual = context.meter.requested
+            context.meter.end_early()
         ending = GraphQLError(ended.error.message, original_error=ended.error)
         return {"data": None, "errors": [shown_error(ending, context)]}, False
     response: dict[str, Any] = {"data": result.data}
@@ -250,7 +252,10 @@ def _execute(
             # No field failed, so none was begun.
             del response["data"]
     if context.meter is not None and "data" in response:
-        context.meter.end(_refused(result.errors or ()))
+        errors = result.errors or ()
+        context.meter.end(
+            _roots_of(errors, ForbiddenError, ReadOnlyError), _roots_of(errors, InputError)
+        )
     return response, _has_lost_edition(context, result)
 
 
@@ -261,14 +266,12 @@ def _reads_of(context: OperationContext, response: Mapping[str, Any]) -> Reads |
     return context.reading.reads if context.reading.reads.are_known else None
 
 
-def _refused(errors: Sequence[GraphQLError]) -> frozenset[str]:
-    """Returns the fields of the root that did no work, because of their arguments or the key."""
+def _roots_of(errors: Sequence[GraphQLError], *kinds: type[Exception]) -> frozenset[str]:
+    """Returns the fields of the root that ended in an error of some kinds."""
     return frozenset(
         str(error.path[0])
         for error in errors
-        if error.path
-        and len(error.path) == 1
-        and isinstance(error.original_error, (InputError, ForbiddenError))
+        if error.path and len(error.path) == 1 and isinstance(error.original_error, kinds)
     )
 
 

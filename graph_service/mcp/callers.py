@@ -14,9 +14,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graph_service.api.admission import admit
-from graph_service.api.costs import Meter
 from graph_service.api.keyring import Keyring
 from graph_service.api.keys import Caller
+from graph_service.api.meter import Meter
 from graph_service.api.rates import Rates
 from graph_service.api.schema import execute
 from graph_service.errors import ForbiddenError, ThrottledError
@@ -112,7 +112,6 @@ class OfCallers:
         meter = Meter(max_cost, admit_cost)
         service = self._service.scoped_to(caller.graphs)
         response = execute(service, document, dict(variables), writable=False, meter=meter)
-        unused = taken - (meter.actual or 0.0)
-        if rates is not None and unused > 0.0:
-            rates.give_back(caller.name, unused)
+        if rates is not None:
+            rates.settle(caller.name, taken, meter.actual)
         return response

@@ -14,6 +14,8 @@ from graph_service.options import check_bounds, option, options_of
 
 MAX_QUESTION_CHARACTERS = 10_000
 MAX_LANGUAGES = 50
+MAX_RELATIONS = 1000
+"""Of a question, or of a page of an item's statements."""
 
 
 def check_languages(languages: Sequence[str], /) -> None:
@@ -92,10 +94,10 @@ class RetrieveRequest:
         None, help="size of the text at most, in the embedder's tokens", least=1
     )
     relation_ids: tuple[str, ...] = option(
-        (), help="statements of this relation only", metavar="ID"
+        (), help="statements of this relation only", metavar="ID", most=MAX_RELATIONS
     )
     exclude_relation_ids: tuple[str, ...] = option(
-        (), help="no statements of this relation", metavar="ID"
+        (), help="no statements of this relation", metavar="ID", most=MAX_RELATIONS
     )
     type_ids: tuple[str, ...] = option(
         (),
@@ -103,7 +105,7 @@ class RetrieveRequest:
         most=100,
         metavar="ID",
     )
-    ranks: tuple[Rank, ...] = option((), help="statements of this rank")
+    ranks: tuple[Rank, ...] = option((), help="statements of this rank", most=len(Rank))
     top_nodes: int | None = option(
         None, help="how many entities carry a prize", least=0, most=10_000, preset="top_nodes"
     )
@@ -181,6 +183,7 @@ class RetrieveRequest:
         None,
         help="the question's vector, in place of the embedder's; names are still found by its text",
         metavar="FILE",
+        most=10_000,
     )
     prove: bool = option(False, help="work longer, some two seconds, for a proven subgraph")
     details: bool = option(

@@ -16,6 +16,8 @@ from graph_service.options import camel_case, check_bounds, option, options_of
 
 VIEW_ALGORITHM = 1
 """Version of the drawing rules; part of every view's identity."""
+MAX_NAMED_IN_API = 10_000
+"""Statements or changes that one specification names. Those of a file may be more."""
 
 
 class Method(StrEnum):
@@ -138,13 +140,16 @@ class Scope:
     """
 
     statement_ids: tuple[str, ...] = option(
-        (), help="change this statement only", of_command_line=False
+        (),
+        help="change this statement only",
+        of_command_line=False,
+        most_in_api=MAX_NAMED_IN_API,
     )
     relation_ids: tuple[str, ...] = option(
-        (), help="change statements of this relation only", metavar="ID"
+        (), help="change statements of this relation only", metavar="ID", most_in_api=1000
     )
     around_entity_ids: tuple[str, ...] = option(
-        (), help="change what lies around this entity only", metavar="ID"
+        (), help="change what lies around this entity only", metavar="ID", most_in_api=1000
     )
     hops: int = option(2, help="steps around such an entity", least=0)
     of_question: bool = option(
@@ -198,9 +203,17 @@ class ViewSpec:
     )
     scope: Scope = option(Scope(), help="what the view may change", of_command_line=False)
     statement_ids: tuple[str, ...] = option(
-        (), help="withholding: the statements, in the order they go", metavar="ID"
+        (),
+        help="withholding: the statements, in the order they go",
+        metavar="ID",
+        most_in_api=MAX_NAMED_IN_API,
     )
-    changes: tuple[Change, ...] = option((), help="custom: your own changes", of_command_line=False)
+    changes: tuple[Change, ...] = option(
+        (),
+        help="custom: your own changes",
+        of_command_line=False,
+        most_in_api=MAX_NAMED_IN_API,
+    )
     scorer: str = option(
         "counts",
         help="by which replacement finds a relation least likely: counts, trained (the newest), "

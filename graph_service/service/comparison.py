@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graph_service.errors import InputError
 from graph_service.model.overlay import Overlay
 from graph_service.model.result import EntityRef, RetrievalResult
 from graph_service.model.statement import Statement
@@ -14,6 +15,8 @@ from graph_service.model.view_spec import ChangeKind
 from graph_service.service.shaping import statement_changes
 from graph_service.service.triples import ShownEdge
 from graph_service.views.measure.describe import Difference
+
+MAX_COMPARED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,12 @@ class Comparison:
     lost: tuple[str, ...]
     gained: tuple[str, ...]
     changed: tuple[str, ...]
+
+
+def check_compared(count: int, /) -> None:
+    """Raises ``InputError`` unless that many views may be compared with their base."""
+    if not 1 <= count <= MAX_COMPARED:
+        raise InputError(f"compare takes 1 to {MAX_COMPARED} views, got {count}", argument="views")
 
 
 def compared(result: RetrievalResult, base: dict[str, ChangeKind], /) -> Comparison:

@@ -41,6 +41,7 @@ from graph_service.service.comparison import (
     Comparison,
     ShownStatement,
     base_id,
+    check_compared,
     compared,
 )
 from graph_service.service.counting import (
@@ -82,7 +83,6 @@ from graph_service.settings import Settings
 from graph_service.store.protocol import EntityLookup, Store
 from graph_service.store.reads import ReadNotes, Reads
 
-MAX_COMPARED = 10
 SCOPES_KEPT = 256
 """Sets of graphs, each seen by some callers, of which the service is kept; each is a few objects."""
 
@@ -640,10 +640,7 @@ class Service:
 
         A view that gives entities other names links by those.
         """
-        if not 1 <= len(views) <= MAX_COMPARED:
-            raise InputError(
-                f"compare takes 1 to {MAX_COMPARED} views, got {len(views)}", argument="views"
-            )
+        check_compared(len(views))
         if request.view is not None:
             raise InputError(
                 "compare begins with the base: give all views in views", argument="view"

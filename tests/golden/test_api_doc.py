@@ -12,11 +12,12 @@ import pytest
 from demo_graph import demo_file, demo_service, demo_settings
 
 from graph_service import Service, errors
-from graph_service.api import app, documents, execution, schema, workers
-from graph_service.model import request
+from graph_service.api import app, documents, execution, schema, view_costs, workers
+from graph_service.model import request, view_spec
 from graph_service.options import options_of
-from graph_service.service import service as service_module
+from graph_service.service import comparison
 from graph_service.settings import Settings
+from graph_service.store import search
 
 OPTIONS = options_of(request.RetrieveRequest)
 __all__ = ["demo_file", "demo_service", "demo_settings"]
@@ -69,7 +70,14 @@ def test_every_code_is_explained() -> None:
         ("`itemIds` of a question", OPTIONS["entity_ids"].facts.most),
         ("`languageCodes`", request.MAX_LANGUAGES),
         ("`typeIds`", OPTIONS["type_ids"].facts.most),
-        ("views of `compare`", service_module.MAX_COMPARED),
+        ("`propertyIds`, `excludePropertyIds`", request.MAX_RELATIONS),
+        ("numbers of a `questionVector`", OPTIONS["question_vector"].facts.most),
+        (
+            "statements in a view's `scope`; `statementIds`, `changes` of a view",
+            view_spec.MAX_NAMED_IN_API,
+        ),
+        ("a search, of items or of passages", search.MAX_QUERY_CHARACTERS),
+        ("views of `compare`", comparison.MAX_COMPARED),
         ("inputs of `retrieveMany`", Settings().max_questions),
         ("queries under way", workers.MAX_WAITING),
         ("queries under way", Settings().threads),
@@ -80,6 +88,20 @@ def test_every_code_is_explained() -> None:
 def test_limits_are_those_of_the_code(of: str, limit: int) -> None:
     (row,) = re.findall(rf"^\| {re.escape(of)} \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
     assert re.search(rf"(?<![\d,]){limit:,}(?![\d,])", row), row
+
+
+def test_the_costs_of_methods_are_those_of_the_code() -> None:
+    table = PAGE.read_text(encoding="utf-8").split("### Making a view", 1)[1].split("### ", 1)[0]
+    rows = re.findall(
+        r"^\| (`[A-Z_`, ]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", table, re.MULTILINE
+    )
+    shown = {
+        name: tuple(map(float, figures))
+        for names, *figures in rows
+        for name in re.findall(r"`([A-Z_]+)`", names)
+    }
+    weights = {method.name: weight for method, weight in view_costs.WEIGHTS.items() if any(weight)}
+    assert shown == weights
 
 
 @pytest.mark.parametrize(

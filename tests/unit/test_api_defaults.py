@@ -23,9 +23,11 @@ from graphql.utilities import (
 )
 
 from graph_service import Service
-from graph_service.api.costs import Meter
+from graph_service.api.meter import Meter
 from graph_service.api.schema import execute, schema
 from graph_service.model.passage import make_passage
+
+pytestmark = pytest.mark.usefixtures("processor")
 
 TYPES = {name: of for name, of in schema._schema.type_map.items() if not name.startswith("__")}
 ARGUMENTS = {

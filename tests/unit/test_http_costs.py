@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from graphql import GraphQLError
+from processor_time import Processor
 from starlette.requests import HTTPConnection
 from starlette.testclient import TestClient
 
 from graph_service import Service
 from graph_service.api import app
-from graph_service.api.app import ServerOptions, make_app
+from graph_service.api.app import ServerOptions, _Bill, make_app
+from graph_service.api.execution import Ended
 from graph_service.api.rates import Rates, client_of
+from graph_service.errors import DeadlineError, InputError, LimitError
+from graph_service.model.request import RetrieveRequest
+
+pytestmark = pytest.mark.usefixtures("processor")
 
 LOOKUP = {"query": "{ graph { name } }"}
 COSTLY = {"query": '{ triplets(input: {question: "zorblax", prove: true}) { text } }'}
@@ -91,7 +98,7 @@ def test_a_client_that_asks_for_too_much_is_told_when_to_come_again(
 
 def test_what_was_not_used_is_given_back(demo_service: Service, clock: Clock) -> None:
     asked = client(demo_service, ServerOptions(max_cost=20, rate=1.0))
-    # Each asks for 11 and refuses its arguments.
+    # Each asks for 11 and refuses its arguments, which costs 1.
     for _ in range(5):
         answer = asked.post(
             "/graphql",
@@ -99,7 +106,88 @@ def test_what_was_not_used_is_given_back(demo_service: Service, clock: Clock) ->
         )
         assert answer.json()["errors"][0]["extensions"]["code"] == "BAD_INPUT"
     available = answer.json()["extensions"]["cost"]["throttleStatus"]["currentlyAvailable"]
-    assert available == pytest.approx(20 - 5 * 0.0005)
+    assert available == pytest.approx(20 - 5 * 1.0005)
+
+
+SLOW = '{ slow: triplets(input: {question: "zorblax"}) { text } }'
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (None, None),
+        (InputError("no", argument="view"), "BAD_INPUT"),
+        (DeadlineError("late"), "TIMEOUT"),
+        (Ended(LimitError("large")), "LIMIT_EXCEEDED"),
+        (ValueError("ours"), "INTERNAL"),
+    ],
+    ids=lambda value: str(value),
+)
+def test_an_operation_costs_its_processor_time_however_it_ends(
+    demo_service: Service,
+    clock: Clock,
+    processor: Processor,
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException | None,
+    code: str | None,
+) -> None:
+    whole = demo_service.retrieve
+
+    def work(request: RetrieveRequest) -> Any:
+        processor.seconds += 18.3
+        if error is not None:
+            raise error
+        return whole(request)
+
+    monkeypatch.setattr(demo_service, "retrieve", work)
+    asked = client(demo_service, ServerOptions(max_cost=20, rate=0.5))
+    answer = asked.post("/graphql", json={"query": SLOW}).json()
+    assert [one["extensions"]["code"] for one in answer.get("errors", [])] == [code] * bool(code)
+    cost = answer["extensions"]["cost"]
+    assert (cost["requested"], cost["actual"]) == (1.0005, 183.0)
+    # The client is in debt, and waits until all is paid that it has used.
+    assert cost["throttleStatus"]["currentlyAvailable"] == 20 - 183
+    refused = asked.post("/graphql", json=LOOKUP)
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "327")
+    clock.now += 327
+    assert asked.post("/graphql", json=LOOKUP).status_code == 200
+
+
+def test_a_client_that_goes_away_pays_for_what_was_begun(
+    demo_service: Service, processor: Processor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bills: list[_Bill] = []
+    settle = _Bill.settle
+
+    def settled(bill: _Bill, used: float) -> None:
+        settle(bill, used)
+        bills.append(bill)
+
+    def given_up(*_: Any) -> Any:
+        processor.seconds += 2
+        raise DeadlineError("the query was given up while walking the graph")
+
+    monkeypatch.setattr(_Bill, "settle", settled)
+    monkeypatch.setattr(demo_service, "retrieve", given_up)
+    asked = client(demo_service, ServerOptions(max_cost=50, rate=0.5))
+    asked.post("/graphql", json={"query": SLOW})
+    assert [bill._taken for bill in bills] == [20.0]
+
+
+def test_reading_a_document_that_does_not_hold_is_paid(
+    demo_service: Service, clock: Clock, processor: Processor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def checked(document: Any) -> list[GraphQLError]:
+        processor.seconds += 0.1
+        return [GraphQLError("no field x")]
+
+    monkeypatch.setattr("graph_service.api.schema._invalidities", checked)
+    asked = client(demo_service, ServerOptions(max_cost=20, rate=1.0))
+    answer = asked.post("/graphql", json={"query": "{ nobodyAskedThisYet }"}).json()
+    assert "extensions" not in answer
+    monkeypatch.undo()
+    status = asked.post("/graphql", json=LOOKUP).json()["extensions"]["cost"]["throttleStatus"]
+    assert status["currentlyAvailable"] <= 19
 
 
 def test_clients_behind_a_proxy_are_told_apart_by_its_header(
@@ -141,7 +229,7 @@ def test_a_bucket_fills_to_its_brim() -> None:
     assert [rates.take("a", 8.0), rates.take("a", 8.0), rates.take("b", 8.0)] == [0.0, 3.0, 0.0]
     clock.now += 100
     assert rates.status("a")["currentlyAvailable"] == 10.0
-    rates.give_back("a", 5.0)
+    rates.settle("a", 5.0, 0.0)
     assert rates.take("a", 10.0) == 0.0
     assert rates.take("a", 1.0) == 0.5
 

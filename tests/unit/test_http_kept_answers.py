@@ -24,6 +24,8 @@ from graph_service.api.kept_answers import KEPT_COST, KeptAnswers, key_of
 from graph_service.api.parameters import Parameters
 from graph_service.model.limits import Cut, CutReason
 
+pytestmark = pytest.mark.usefixtures("processor")
+
 TRIPLETS = """query Q($question: String!, $languages: [String!]) {
   triplets(input: {question: $question, languageCodes: $languages}) { resultId text } }"""
 LONG = "query($i: [ID!]!) { items(itemIds: $i) { itemId label description } }"

@@ -42,7 +42,7 @@ def test_a_bucket_empties_and_fills(buckets: Buckets) -> None:
     assert rates.take("b", 10.0) == 0.0
     now = 101.0
     assert rates.take("a", 4.0) == 0.0
-    rates.give_back("a", 1.5)
+    rates.settle("a", 1.5, 0.0)
     assert rates.status("a") == {
         "maximumAvailable": 10.0, "currentlyAvailable": 1.5, "restoreRate": 2.0,
     }  # fmt: skip
