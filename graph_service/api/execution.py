@@ -25,7 +25,7 @@ from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
 from graph_service.api.kept_answers import KEPT_FIELDS
 from graph_service.api.loading import OperationContext
-from graph_service.errors import DeadlineError, LimitError
+from graph_service.errors import DeadlineError, LimitError, StoreUnavailableError
 from graph_service.model.limits import Deadline
 from graph_service.observation import note_operation
 
@@ -42,7 +42,7 @@ class Ended(BaseException):
         error: What the client is told.
     """
 
-    def __init__(self, error: LimitError) -> None:
+    def __init__(self, error: LimitError | StoreUnavailableError) -> None:
         super().__init__(error.message)
         self.error = error
 
@@ -124,10 +124,10 @@ class BoundedExecution(StrawberryGraphQLCoreExecutionContext):
         self, raw_error: Exception, return_type: Any, field_details_list: Any, path: Path
     ) -> None:
         """Notes that a field has failed, unless the operation has to end."""
-        self._check(path)
+        self._check(path, getattr(raw_error, "original_error", raw_error))
         super().handle_field_error(raw_error, return_type, field_details_list, path)
 
-    def _check(self, path: Path) -> None:
+    def _check(self, path: Path, cause: BaseException | None = None) -> None:
         context: OperationContext = self.context_value
         deadline = context.deadline
         if self.operation.operation is not OperationType.QUERY:
@@ -138,6 +138,9 @@ class BoundedExecution(StrawberryGraphQLCoreExecutionContext):
                 limit = Deadline.after(context.service.settings.read_timeout_s)
                 deadline = self._written[root] = limit
         if deadline is not None and _is_over(deadline):
+            if isinstance(cause, StoreUnavailableError):
+                # That is why the time is over: to ask for less would not help.
+                raise Ended(cause)
             try:
                 deadline.check("putting the answer together")
             except DeadlineError as error:

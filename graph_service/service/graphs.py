@@ -108,8 +108,9 @@ class Graphs:
         if outer is not None:
             yield outer
             return
-        with self._notes.noting() as reads:
-            session = ReadSession(self.store, deadline or self.deadline(), reads)
+        deadline = deadline or self.deadline()
+        with self.store.within(deadline), self._notes.noting() as reads:
+            session = ReadSession(self.store, deadline, reads)
             self._of_thread.current = session
             try:
                 yield session

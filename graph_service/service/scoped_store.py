@@ -70,6 +70,10 @@ class ScopedStore:
         """Lets this thread's reads in the block go together; see ``Store.at_once``."""
         return self._store.at_once()
 
+    def within(self, deadline: Deadline, /) -> AbstractContextManager[None]:
+        """Gives this thread's reads in the block a deadline; see ``Store.within``."""
+        return self._store.within(deadline)
+
     # Graphs
 
     def graphs(self) -> list[GraphInfo]:

@@ -9,6 +9,7 @@ from typing import Generic, Self, TypeVar
 
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo
+from graph_service.model.limits import Deadline
 from graph_service.store.passages import Passages
 from graph_service.store.snapshot.cache import SnapshotCache
 
@@ -51,6 +52,10 @@ class CachedStore(ABC, Generic[PassagesOfStore]):
 
     def at_once(self) -> AbstractContextManager[None]:
         """Lets this thread's reads in the block go together; see ``Store.at_once``."""
+        return nullcontext()
+
+    def within(self, deadline: Deadline, /) -> AbstractContextManager[None]:
+        """Gives this thread's reads in the block a deadline; see ``Store.within``."""
         return nullcontext()
 
     @abstractmethod

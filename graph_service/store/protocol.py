@@ -471,6 +471,13 @@ class Store(GraphReader, Records, Protocol):
         For a few short reads: what fails is not tried again.
         """
 
+    def within(self, deadline: Deadline, /) -> AbstractContextManager[None]:
+        """Gives this thread's reads in the block a deadline, where they have none of their own.
+
+        Of a store that may fall silent: reads of a file take as long as they take. Building arrays
+        and reading a whole set of passages have no time limit.
+        """
+
     def ping(self) -> None:
         """Raises ``StoreUnavailableError`` unless the store answers now."""
 

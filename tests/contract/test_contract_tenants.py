@@ -432,7 +432,7 @@ def test_the_store_itself_hides_what_is_not_seen(tenants: Tenants) -> None:
     calls = store_calls(tenants.their, info, theirs.number)
     known = {name for name, _ in inspect.getmembers(Store, inspect.isfunction) if name[0] != "_"}
     # Those of one record follow; the others reach no graph.
-    assert known - {"get_record", "delete_record", "at_once", "ping", "close"} == {
+    assert known - {"get_record", "delete_record", "at_once", "within", "ping", "close"} == {
         name for name in calls if "." not in name
     }
     scoped = ScopedStore(store, {tenants.my})

@@ -129,12 +129,25 @@ def test_an_error_of_the_driver_is_one_of_ours(
         assert found.hint
 
 
-def test_what_comes_after_the_deadline_is_the_deadlines() -> None:
-    """The driver gives a query up with whatever error it then has."""
-    error = ServiceUnavailable("gone")
-    assert isinstance(map_error(error, URL, "reading", Deadline.after(0)), DeadlineError)
-    for deadline in (None, Deadline.none(), Deadline.after(60)):
-        assert isinstance(map_error(error, URL, "reading", deadline), StoreUnavailableError)
+def test_a_server_that_is_away_is_so_at_the_deadline_too() -> None:
+    """Fewer hops would not help."""
+    for error in (ServiceUnavailable("gone"), SessionExpired("gone"), OSError("gone"), starting()):
+        for deadline in (None, Deadline.none(), Deadline.after(60), Deadline.after(0)):
+            mapped = map_error(error, URL, "reading", deadline)
+            assert isinstance(mapped, StoreUnavailableError)
+            assert "hops" not in str(mapped)
+
+
+def starting() -> Neo4jError:
+    return of_server("Neo.TransientError.General.DatabaseUnavailable")
+
+
+def test_what_the_server_ends_at_the_deadline_is_the_deadlines() -> None:
+    """It gives the transaction up with whatever error it then has."""
+    for code in ("TransactionTimedOut", "Terminated", "LockClientStopped"):
+        error = of_server(f"Neo.TransientError.Transaction.{code}")
+        assert isinstance(map_error(error, URL, "reading", Deadline.after(0)), DeadlineError)
+    assert not isinstance(map_error(error, URL, "reading", Deadline.after(60)), DeadlineError)
 
 
 def test_the_cause_of_a_failed_result_counts() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,11 +22,11 @@ from bolt_cluster import (
     Memory,
 )
 from jumping_clock import JumpingClock
-from waiting import PATIENCE_S
+from waiting import PATIENCE_S, wait_until
 
 from graph_service.errors import DeadlineError, StoreUnavailableError
 from graph_service.model.limits import Deadline
-from graph_service.store.neo4j import watchdog
+from graph_service.store.neo4j import driver, watchdog
 from graph_service.store.neo4j.driver import Connection
 
 Opener = Callable[..., Connection]
@@ -188,13 +189,79 @@ def test_a_silent_reader_holds_nobody_past_the_deadline(
     late = LateOnceSilent(cluster)
     monkeypatch.setattr(watchdog, "time", late)
     monkeypatch.setattr("graph_service.model.limits.time", late)
-    with pytest.raises(DeadlineError):
+    with pytest.raises(StoreUnavailableError):
         rows(connection, deadline=Deadline.after(PATIENCE_S))
     silent = cluster.seen[-1].member
     before = len(cluster.seen)
     for _ in range(3):
         assert rows(connection, deadline=Deadline.after(PATIENCE_S)) == []
     assert silent not in {one.member for one in cluster.seen[before:] if one.message == "RUN"}
+
+
+def test_a_block_gives_its_reads_a_deadline(
+    cluster: BoltCluster, connect: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the read of an API's query would wait as long as the server is silent."""
+    connection = connect()
+    rows(connection)
+    cluster.script(Fault("RUN", does=Does.HANG))
+    late = LateOnceSilent(cluster)
+    monkeypatch.setattr(watchdog, "time", late)
+    monkeypatch.setattr("graph_service.model.limits.time", late)
+    with connection.within(Deadline.after(PATIENCE_S)):
+        with pytest.raises(StoreUnavailableError):
+            rows(connection)
+        with connection.within(Deadline.none()):
+            assert rows(connection) == []
+        with pytest.raises(DeadlineError):
+            rows(connection)
+    assert rows(connection) == []
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that is silent is soon found to be."""
+    monkeypatch.setattr(watchdog, "GRACE_S", 0.1)
+    monkeypatch.setattr(watchdog, "ASK_S", 0.05)
+    monkeypatch.setattr(driver, "PROBE_S", 0.1)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_server_that_was_silent_is_asked_in_short_until_it_answers(
+    cluster: BoltCluster, connect: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else each query would wait for all of its time, and hold a thread."""
+    connection = connect(retry_s=0.2)
+    assert rows(connection, deadline=Deadline.after(PATIENCE_S)) == []
+    cluster.script(Fault("RUN", does=Does.HANG, times=1000))
+    with pytest.raises(StoreUnavailableError):
+        rows(connection, deadline=Deadline.after(PATIENCE_S))
+    sent = cluster.asked("RUN", "ALL")
+    with pytest.raises(StoreUnavailableError), connection.at_once():
+        rows(connection, deadline=Deadline.after(PATIENCE_S))
+    assert cluster.asked("RUN", "ALL") == sent
+    cluster._faults.clear()
+    monkeypatch.setattr(driver, "PROBE_S", PATIENCE_S)
+    assert rows(connection) == []
+    assert not connection._of_process.is_silent
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_long_read_goes_on_while_the_server_answers_others(
+    cluster: BoltCluster, connect: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "PROBE_S", PATIENCE_S)
+    connection = connect(retry_s=0.2)
+    cluster.script(Fault("RUN", does=Does.HANG))
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(rows, connection, deadline=Deadline.after(PATIENCE_S))
+        wait_until(lambda: len(cluster.asked("RUN", "RETURN 1")) >= 3)
+        assert not read.done()
+        # Now it answers nothing any more.
+        monkeypatch.setattr(driver, "PROBE_S", 0.1)
+        cluster.script(Fault("RUN", does=Does.HANG, times=1000))
+        with pytest.raises(StoreUnavailableError):
+            read.result(PATIENCE_S)
 
 
 def test_a_read_sees_the_last_write(cluster: BoltCluster, connect: Opener) -> None:

@@ -48,6 +48,7 @@ from graph_service.errors import (
     StoreUnavailableError,
 )
 from graph_service.model.limits import Deadline
+from graph_service.store.neo4j import watchdog
 from graph_service.store.neo4j.bookmarks import KeptBookmarks
 from graph_service.store.neo4j.watchdog import Watchdog
 
@@ -62,6 +63,8 @@ CONNECT_TIMEOUT_S = 30.0
 _SHARED_READS_S = 10.0
 """How long the reads of ``at_once`` may take together; then they go on by themselves."""
 RETRY_S = 5.0
+PROBE_S = 3.0
+"""How long a server may take to answer something short before it counts as silent, seconds."""
 LOAD_RETRY_S = 60.0
 """A cluster notices after some 25 s that its leader is gone, and elects another."""
 _MADE_MEANWHILE = frozenset(
@@ -91,6 +94,7 @@ _log = logging.getLogger(__name__)
 
 class _OfThread(threading.local):
     shared: neo4j.Session | None = None
+    deadline: Deadline | None = None
 
 
 class Connection:
@@ -117,7 +121,7 @@ class Connection:
         self._database = database
         self._retry_s = retry_s
         self._connect_timeout_s = connect_timeout_s
-        self._of_process = _DriverOfProcess(self._make_driver)
+        self._of_process = _DriverOfProcess(self._make_driver, self._answers)
         self._of_thread = _OfThread()
 
     @property
@@ -173,8 +177,11 @@ class Connection:
 
         Raises:
             DeadlineError: The deadline came; the server has stopped the query.
-            StoreError: Any failure of the server or of the way there.
+            StoreUnavailableError: The server does not answer, before the deadline or at it.
+            StoreError: Any other failure of the server or of the way there.
         """
+        if deadline is None and access == "READ":
+            deadline = self._of_thread.deadline
         for _ in range(_READ_TRIES - 1 if access == "READ" else 0):
             try:
                 return self._run(work, access, deadline, what)
@@ -194,20 +201,26 @@ class Connection:
                 # A query is run alike by either.
                 return work(cast("neo4j.Transaction", self._of_thread.shared))
             except (Neo4jError, DriverError, OSError) as error:
-                if not _is_passing(_root(error)):
+                cause = _root(error)
+                if not _is_passing(cause):
                     raise
+                self._of_process.is_silent = not isinstance(cause, Neo4jError)
                 # This read and those after it in the block run by themselves, elsewhere.
                 self._of_thread.shared = None
         failed: float | None = None
         pause = 0.05
+        if deadline is not None:
+            deadline.check(what)
         while True:
-            if deadline is not None:
-                deadline.check(what)
+            began = time.monotonic()
             try:
                 return self._attempt(work, access, deadline)
             except (Neo4jError, DriverError, OSError) as error:
                 cause = _root(error)
                 mapped = map_error(cause, self.url, what, deadline)
+                if not isinstance(cause, Neo4jError):
+                    # One that refuses connections may be starting, and is tried again at once.
+                    self._of_process.is_silent = time.monotonic() - began >= PROBE_S
                 if self._is_of_another_history(cause, access):
                     continue
                 if _code(cause) == _BEHIND:
@@ -217,8 +230,10 @@ class Connection:
                 left = self._retry_s - (time.monotonic() - failed)
                 if deadline is not None:
                     left = min(left, deadline.left())
-                full = isinstance(mapped, (StoreFullError, DeadlineError))
-                if not _is_passing(cause) or full or left <= pause:
+                is_final = isinstance(mapped, (StoreFullError, DeadlineError)) or (
+                    self._of_process.is_silent and not self.is_routed
+                )
+                if not _is_passing(cause) or is_final or left <= pause:
                     raise mapped from error
                 time.sleep(pause)
                 pause = min(pause * 2, 1.0)
@@ -243,6 +258,15 @@ class Connection:
         return True
 
     @contextmanager
+    def within(self, deadline: Deadline, /) -> Iterator[None]:
+        """Gives this thread's reads in the block a deadline, where they have none of their own."""
+        outer, self._of_thread.deadline = self._of_thread.deadline, deadline
+        try:
+            yield
+        finally:
+            self._of_thread.deadline = outer
+
+    @contextmanager
     def at_once(self) -> Iterator[None]:
         """Lets this thread's reads in the block share one session, each query by itself.
 
@@ -254,6 +278,9 @@ class Connection:
             StoreError: Any failure of the server or of the way there.
         """
         driver, bookmarks = self._of_process.open()
+        if self._of_process.is_silent:
+            yield
+            return
         try:
             with (
                 driver.session(
@@ -281,7 +308,10 @@ class Connection:
         if deadline is not None and deadline.at is not None:
             # Zero would mean no limit to the server.
             timeout = max(0.001, deadline.left())
-            wait_s = min(wait_s, timeout)
+            # A server that answers is never taken for one that does not, however late it is asked.
+            wait_s = min(wait_s, timeout + watchdog.GRACE_S)
+        if self._of_process.is_silent:
+            self._probe(driver)
         with driver.session(
             database=self._database,
             default_access_mode=access,
@@ -298,6 +328,30 @@ class Connection:
         if access == "WRITE":
             bookmarks.save()
         return result
+
+    def _probe(self, driver: neo4j.Driver) -> None:
+        """Finds out, in little time, whether a server answers again that was silent."""
+        with (
+            driver.session(
+                database=self._database,
+                default_access_mode="READ",
+                connection_acquisition_timeout=PROBE_S,
+            ) as session,
+            self._of_process.watchdog.limit(session, PROBE_S),
+        ):
+            session.run("RETURN 1").consume()
+        self._of_process.is_silent = False
+
+    def _answers(self) -> bool:
+        """Returns whether the server answers something short in time."""
+        try:
+            self._probe(self._of_process.open()[0])
+        except Neo4jError:
+            return True
+        except (DriverError, OSError, StoreError):
+            self._of_process.is_silent = True
+            return False
+        return True
 
     def _make_driver(self) -> neo4j.Driver:
         try:
@@ -332,10 +386,16 @@ class _DriverOfProcess:
 
     Args:
         make: Makes a driver.
+        answers: Returns whether the server answers; see ``Watchdog``.
+
+    Attributes:
+        is_silent: Whether the server did not answer when it was last asked.
     """
 
-    def __init__(self, make: Callable[[], neo4j.Driver], /) -> None:
-        self.watchdog = Watchdog()
+    def __init__(self, make: Callable[[], neo4j.Driver], answers: Callable[[], bool], /) -> None:
+        self.is_silent = False
+        self.watchdog = Watchdog(answers)
+        self._answers = answers
         self.bookmark_file: Path | None = None
         self._make = make
         self._lock = threading.Lock()
@@ -358,7 +418,7 @@ class _DriverOfProcess:
                 # on them, so the inherited driver is let go without a word.
                 self._driver = self._make()
                 self._bookmarks = KeptBookmarks(self._bookmarks.held())
-                self.watchdog = Watchdog()
+                self.watchdog = Watchdog(self._answers)
                 self._pid = os.getpid()
             self._bookmarks.file = self.bookmark_file
             return self._driver, self._bookmarks
@@ -433,7 +493,8 @@ def map_error(
     """Returns an error of the driver as one of ours."""
     code = _code(error)
     text = str(error)
-    if "TransactionTimedOut" in code or (deadline is not None and deadline.passed()):
+    is_over = deadline is not None and deadline.passed()
+    if "TransactionTimedOut" in code or (is_over and ".Transaction." in code):
         return DeadlineError(
             f"the time allowed ran out while {what}",
             hint="Ask for fewer hops or edges, or raise the time limit.",

@@ -244,7 +244,11 @@ class Neo4jPassages:
                 )
             return found
 
-        return self._connection.transaction(read, access="READ", what="reading passages")
+        # A whole set takes as long as it takes.
+        deadline = Deadline.none() if whole is not None else None
+        return self._connection.transaction(
+            read, access="READ", deadline=deadline, what="reading passages"
+        )
 
     def delete(self, graph: str, /, *, source: str | None = None) -> int:
         """Deletes sets; see ``Passages.delete``."""

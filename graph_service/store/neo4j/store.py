@@ -179,6 +179,10 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
         """Lets this thread's reads in the block share one session."""
         return self._connection.at_once()
 
+    def within(self, deadline: Deadline, /) -> AbstractContextManager[None]:
+        """Gives this thread's reads in the block a deadline; see ``Store.within``."""
+        return self._connection.within(deadline)
+
     def unfinished_loads(self) -> list[UnfinishedLoad]:
         """Returns loads not published, in order of their editions' numbers."""
         return self._connection.transaction(_unfinished, access="READ", what="listing loads")
@@ -186,7 +190,8 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
     def build(self, info: GraphInfo, /) -> KnowledgeGraph:
         """Returns the edition as arrays in memory, built now, whatever the cache has."""
         self._require(info.edition)
-        with decoding(f"the statements of {info.edition}"):
+        # It takes as long as it takes, once, whoever asks first.
+        with self.within(Deadline.none()), decoding(f"the statements of {info.edition}"):
             return build_graph(self._connection, info)
 
     def inspect(self, info: GraphInfo, /) -> Iterator[Inspected]:
@@ -662,7 +667,8 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
 
     def ping(self) -> None:
         """Raises ``StoreUnavailableError`` unless the server answers now."""
-        self._connection.read("RETURN 1", what="asking whether it answers")
+        limit = Deadline.after(CONNECT_TIMEOUT_S)
+        self._connection.read("RETURN 1", deadline=limit, what="asking whether it answers")
 
     def close(self) -> None:
         """Closes the driver."""

@@ -1,7 +1,8 @@
 """Ends reads whose server has gone silent, so that none waits past its time limit.
 
 The server stops a query at its time limit. A machine that is lost, or a network that drops all,
-says nothing, and the driver waits for minutes: it has no time limit for an answer.
+says nothing, and the driver waits for minutes: it has no time limit for an answer. A read that
+waits for long may be a long one, so the server is asked something short beside it.
 """
 
 from __future__ import annotations
@@ -10,30 +11,51 @@ import contextlib
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import neo4j
 
 GRACE_S = 1.0
 """How long after its time limit the server may still say that it stopped a query, seconds."""
+ASK_S = 5.0
+"""How long a read waits before the server is asked whether it answers at all, and how often."""
 _LOOK_S = 0.25
 
 
-class Watchdog:
-    """Cuts the connections of sessions that are over their time; one thread a process."""
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    """A session in use, when that began, and when it is over its time (``time.monotonic``)."""
 
-    def __init__(self) -> None:
+    session: neo4j.Session
+    began: float
+    ends: float
+
+
+class Watchdog:
+    """Cuts the connections of sessions that are over their time; one thread a process.
+
+    Args:
+        answers: Returns whether the server answers; within seconds, through a session that is
+            watched.
+    """
+
+    def __init__(self, answers: Callable[[], bool], /) -> None:
+        self._answers = answers
         self._changed = threading.Condition()
-        self._watched: dict[int, tuple[float, neo4j.Session]] = {}
+        self._watched: dict[int, _Watched] = {}
         self._next = 0
         self._thread: threading.Thread | None = None
+        self._asking: threading.Thread | None = None
+        self._next_ask = 0.0
 
     @contextlib.contextmanager
     def limit(self, session: neo4j.Session, seconds: float, /) -> Iterator[None]:
         """Cuts the session's connection if the block takes longer than this and ``GRACE_S``."""
         with self._changed:
             number = self._next = self._next + 1
-            self._watched[number] = (time.monotonic() + seconds + GRACE_S, session)
+            now = time.monotonic()
+            self._watched[number] = _Watched(session, now, now + seconds + GRACE_S)
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._run, name="neo4j-watchdog", daemon=True
@@ -54,10 +76,35 @@ class Watchdog:
                     self._thread = None
                     return
                 now = time.monotonic()
-                late = [number for number, (at, _) in self._watched.items() if at < now]
-                for number in late:
-                    _cut(self._watched.pop(number)[1])
+                self._cut_all(_is_over)
+                if now >= self._next_ask and any(map(_waits_long, self._watched.values())):
+                    self._next_ask = now + ASK_S
+                    # Another thread: this one ends what it asks, too.
+                    if self._asking is None or not self._asking.is_alive():
+                        self._asking = threading.Thread(
+                            target=self._ask, name="neo4j-ask", daemon=True
+                        )
+                        self._asking.start()
             time.sleep(_LOOK_S)
+
+    def _ask(self) -> None:
+        """Cuts what has waited for long, if the server does not answer."""
+        if not self._answers():
+            with self._changed:
+                self._cut_all(_waits_long)
+
+    def _cut_all(self, is_over: Callable[[_Watched], bool]) -> None:
+        over = [number for number, watched in self._watched.items() if is_over(watched)]
+        for number in over:
+            _cut(self._watched.pop(number).session)
+
+
+def _is_over(watched: _Watched) -> bool:
+    return time.monotonic() > watched.ends
+
+
+def _waits_long(watched: _Watched) -> bool:
+    return time.monotonic() - watched.began >= ASK_S
 
 
 def _cut(session: neo4j.Session) -> None:
