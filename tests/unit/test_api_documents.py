@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from demo_graph import MARIA
 from graphql import parse
+from jumping_clock import JumpingClock
 
 from graph_service import Service
 from graph_service.api import documents
@@ -23,8 +24,9 @@ from graph_service.api.documents import (
 )
 from graph_service.api.execution import GRACE_S
 from graph_service.api.schema import MAX_ERRORS, MAX_IDS, execute
-from graph_service.errors import LimitError
+from graph_service.errors import LimitError, StoreUnavailableError
 from graph_service.model.limits import Deadline, Stop
+from graph_service.service.graphs import Graphs
 
 
 def doubling(count: int, spread: str = "...F{next} ...F{next}") -> str:
@@ -176,6 +178,24 @@ def test_a_query_ends_whatever_is_left_of_it(demo_service: Service, document: st
     error = ended(execute(demo_service, document, deadline=late))
     assert error["extensions"]["code"] == "TIMEOUT"
     assert "1.5 s of it before the query began" in error["message"]
+
+
+def test_a_store_that_is_away_until_the_time_is_over_is_what_is_told(
+    demo_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To ask for less would not help."""
+    clock = JumpingClock()
+    monkeypatch.setattr("graph_service.api.execution.time", clock)
+    monkeypatch.setattr("graph_service.model.limits.time", clock)
+
+    def away(*_: object) -> None:
+        clock.jump()
+        raise StoreUnavailableError("no answer")
+
+    monkeypatch.setattr(Graphs, "list", away)
+    document = "{ a: graphs { nodes { name } } b: graphs { nodes { name } } }"
+    error = ended(execute(demo_service, document))
+    assert error["extensions"]["code"] == "STORE_UNAVAILABLE"
 
 
 def test_a_query_that_nobody_waits_for_ends(demo_service: Service) -> None:
