@@ -376,7 +376,7 @@ _describe(
         "EDITION_GONE": "An id or a cursor is of an edition that another has replaced.",
         "DOCUMENT_NOT_FOUND": "The server answers a list of documents, and this is none of them.",
         "PERSISTED_QUERY_NOT_SUPPORTED": "The hash of a query came alone: send the query's text.",
-        "READ_ONLY": "The server was started without --writable.",
+        "READ_ONLY": "The server only reads.",
         "LIMIT_EXCEEDED": "Too much was asked for.",
         "MAX_COST_EXCEEDED": "The operation costs more than the server allows; it was not run.",
         "THROTTLED": "The client has asked for more than its share in a short time.",

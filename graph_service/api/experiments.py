@@ -151,7 +151,7 @@ class ExperimentGraphType:
 
 @strawberry.type(
     name="Experiment",
-    description="An experiment that was run from the command line, as its files have it.",
+    description="An experiment that was run, as its files have it.",
 )
 class ExperimentType:
     """An experiment."""

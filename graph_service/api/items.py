@@ -29,6 +29,7 @@ from graph_service.api.values import (
     TimeValueType,
     UrlValueType,
 )
+from graph_service.model.identity import web_address
 from graph_service.model.overlay import VIEW_ID_PREFIX
 from graph_service.model.pageviews import LongTailLevel
 from graph_service.model.request import MAX_RELATIONS, ViewRef
@@ -167,6 +168,14 @@ class ItemType(Node):
         if self.shown_label is not None:
             return self.shown_label
         return _best_label(labels, self.frame.languages) or entity_name(self.item_id)
+
+    @strawberry.field(
+        description="Its web page: Wikidata's for an id such as Q42, else its IRI; null where it "
+        "has none."
+    )
+    def url(self) -> str | None:
+        """The web page."""
+        return web_address(self.item_id)
 
     @strawberry.field(
         description="The description in a language, or in the next best; null where there is none."
@@ -362,6 +371,14 @@ class PropertyType(Node):
         if self.shown_label is not None:
             return self.shown_label
         return _best_label(labels, self.frame.languages) or relation_words(self.property_id)
+
+    @strawberry.field(
+        description="Its web page: Wikidata's for an id such as P31, else its IRI; null where it "
+        "has none."
+    )
+    def url(self) -> str | None:
+        """The web page."""
+        return web_address(self.property_id)
 
 
 @strawberry.type(description="Another item.")

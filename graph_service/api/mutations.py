@@ -76,8 +76,8 @@ class DeletePassagesPayload:
 
 
 @strawberry.type(
-    description="All writes. A server refuses them unless it was started with --writable, and the "
-    "key has the scope write; deleteGraph and deletePassages need admin."
+    description="All writes. A server refuses them unless its operator allows writing, and the key "
+    "has the scope write; deleteGraph and deletePassages need admin."
 )
 class Mutation:
     """All writes."""

@@ -260,21 +260,34 @@ class Query:
             page_info=listing.page_info(places, after=after, has_next=len(hits) > first),
         )
 
-    @strawberry.field(description="The statements of highest total prize for a question.")
+    @strawberry.field(
+        description="The statements of highest total prize for a question. For example "
+        '`{ triplets(input: {question: "Who is Maria Shriver\'s husband?", limit: 3}) '
+        "{ status items { subject { label } statement { property { label } valueText } } } }`."
+    )
     def triplets(self, info: Context, input: Asked) -> TripletsResultType | None:
         """The best triples."""
         result = info.context.service.retrieve(to_request(input, Strategy.TRIPLETS))
         assert isinstance(result, TripletsResult)
         return TripletsResultType(result=result)
 
-    @strawberry.field(description="The best paths from the question's items.")
+    @strawberry.field(
+        description="The best paths from the question's items. For example "
+        '`{ paths(input: {question: "Who is the mother of Maria Shriver\'s husband?", limit: 3}) '
+        "{ status text } }` gives one line a path, as a prompt takes it."
+    )
     def paths(self, info: Context, input: Asked) -> PathsResultType | None:
         """The best paths."""
         result = info.context.service.retrieve(to_request(input, Strategy.PATHS))
         assert isinstance(result, PathsResult)
         return PathsResultType(result=result)
 
-    @strawberry.field(description="One connected subgraph of high prize and low cost.")
+    @strawberry.field(
+        description="One connected subgraph of high prize and low cost. For example "
+        '`{ subgraph(input: {question: "Who is Maria Shriver\'s husband?", '
+        'itemIds: ["Q230654"], limit: 10}) { status text } }`, where itemIds says which items the '
+        "question is about."
+    )
     def subgraph(self, info: Context, input: Asked) -> SubgraphResultType | None:
         """One connected subgraph."""
         result = info.context.service.retrieve(to_request(input, Strategy.SUBGRAPH))

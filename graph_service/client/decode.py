@@ -360,6 +360,7 @@ def decode_item(data: Json, /) -> Item:
         description=data["description"],
         aliases=tuple(data["aliases"]),
         label_languages=tuple(data["labelLanguages"]),
+        url=data["url"],
     )
 
 

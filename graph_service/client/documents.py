@@ -300,6 +300,7 @@ query Items($ids: [ID!]!, $graph: String, $language: String) {
     description
     labelLanguages
     aliases
+    url
   }
 }
 """

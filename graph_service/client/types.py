@@ -21,6 +21,7 @@ class Item:
     Attributes:
         aliases: In English.
         label_languages: Languages that have a label.
+        url: Its web page, at Wikidata or by its IRI; None for none.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Item:
     description: str | None
     aliases: tuple[str, ...]
     label_languages: tuple[str, ...]
+    url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ _GUID = re.compile(
     rf"(?P<entity>{_LOCAL})[$-](?P<guid>[0-9A-F]{{8}}(?:-[0-9A-F]{{4}}){{3}}-[0-9A-F]{{12}})",
     re.ASCII | re.IGNORECASE,
 )
+_PAGE = re.compile(r"(?P<id>[QPL][1-9][0-9]*)(-(?P<part>[FS][1-9][0-9]*))?", re.ASCII)
+_WEB_ADDRESS = re.compile(r"https?://[^\s\x00-\x20<>\"{}|\\^`]+")
 MAX_ID_BYTES = 1_000_000
 # A copy of a state costs less than a new one; a load makes a key for each of its statements.
 _KEY_STATE = blake2b(digest_size=8)
@@ -62,6 +64,24 @@ def normalise_entity_id(raw: str, /, *, base_iri: str | None = None) -> str:
     if base_iri and "://" not in raw and not WIKIDATA_ID.fullmatch(raw):
         return base_iri + raw
     return raw
+
+
+def web_address(id_: str, /) -> str | None:
+    """Returns the web page of an entity or a relation: Wikidata's, or its IRI; None for none.
+
+    >>> web_address("Q42"), web_address("P31")
+    ('https://www.wikidata.org/wiki/Q42', 'https://www.wikidata.org/wiki/Property:P31')
+    >>> web_address("L525-F2"), web_address("http://example.org/Rome")
+    ('https://www.wikidata.org/wiki/Lexeme:L525#F2', 'http://example.org/Rome')
+    >>> web_address("Rome"), web_address("urn:isbn:0"), web_address("https://a b")
+    (None, None, None)
+    """
+    found = _PAGE.fullmatch(id_)
+    if found is None:
+        return id_ if _WEB_ADDRESS.fullmatch(id_) else None
+    space = {"P": "Property:", "L": "Lexeme:"}.get(id_[0], "")
+    part = f"#{found['part']}" if found["part"] else ""
+    return f"https://www.wikidata.org/wiki/{space}{found['id']}{part}"
 
 
 def check_text(text: str, /, *, what: str) -> None:

@@ -169,13 +169,13 @@ def test_items_terms_and_statements_s2(kinds_service: Service) -> None:
         kinds_service,
         """{
           item(itemId: "Q4242") {
-            itemId label ru: label(languageCode: "ru") xx: label(languageCode: "xx")
+            itemId url label ru: label(languageCode: "ru") xx: label(languageCode: "xx")
             description aliases de: aliases(languageCode: "de") labelLanguages
             statements(propertyIds: ["P69"]) { edges {
               change { kind baseStatement { statementId } }
               node {
                 rank valueText
-                qualifiers { property { propertyId } valueText value { __typename } }
+                qualifiers { property { propertyId url } valueText value { __typename } }
                 year: qualifiers(propertyId: "P580") { valueText }
               }
             } }
@@ -183,7 +183,7 @@ def test_items_terms_and_statements_s2(kinds_service: Service) -> None:
               nodes { rank references { parts { property { propertyId label } valueText } } }
             }
           }
-          items(itemIds: ["dbr:Rome", "Q1", "Q5"]) { label(languageCode: "it") itemId }
+          items(itemIds: ["dbr:Rome", "Q1", "Q5"]) { label(languageCode: "it") itemId url }
           none: item(itemId: "Q1") { id }
         }""",
     )
@@ -199,6 +199,7 @@ def test_items_terms_and_statements_s2(kinds_service: Service) -> None:
         ["Douglas Noel Adams", "DNA"],
         ["Adams"],
     )
+    assert item["url"] == "https://www.wikidata.org/wiki/Q42"
     assert item["labelLanguages"] == ["en", "ru", "zh"]
     (education,) = item["statements"]["edges"]
     assert education["change"] == {"kind": "UNCHANGED", "baseStatement": None}
@@ -207,6 +208,7 @@ def test_items_terms_and_statements_s2(kinds_service: Service) -> None:
         ("P580", "TimeValue"),
         ("P812", "SomeValue"),
     ]
+    assert qualifiers[0]["property"]["url"] == "https://www.wikidata.org/wiki/Property:P580"
     assert education["node"]["year"] == [{"valueText": qualifiers[0]["valueText"]}]
     ranks = {row["rank"] for row in item["p31"]["nodes"]}
     assert ranks == {"PREFERRED", "NORMAL", "DEPRECATED"}
@@ -217,9 +219,13 @@ def test_items_terms_and_statements_s2(kinds_service: Service) -> None:
         ["P854"],
     ]
     assert data["items"] == [
-        {"label": "Roma", "itemId": "http://dbpedia.org/resource/Rome"},
+        {
+            "label": "Roma",
+            "itemId": "http://dbpedia.org/resource/Rome",
+            "url": "http://dbpedia.org/resource/Rome",
+        },
         None,
-        {"label": "human", "itemId": "Q5"},
+        {"label": "human", "itemId": "Q5", "url": "https://www.wikidata.org/wiki/Q5"},
     ]
     assert data["none"] is None
 

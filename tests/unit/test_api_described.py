@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from graphql import (
     GraphQLEnumType,
     GraphQLInputObjectType,
@@ -18,9 +19,9 @@ from graphql import (
 )
 
 import graph_service
-from graph_service import errors
+from graph_service import Service, errors
 from graph_service.api.enums import CutKind, ErrorCode, ScorePartName
-from graph_service.api.schema import schema
+from graph_service.api.schema import execute, schema
 
 TYPES = {
     name: kind
@@ -60,6 +61,21 @@ def test_descriptions_are_sentences_that_name_no_row_of_our_plan() -> None:
         if text and not (text[0].isupper() or text[0].isdigit()) or not (text or "").endswith(".")
     ]
     assert odd == []
+
+
+def test_descriptions_are_for_those_who_call_the_api() -> None:
+    of_operators = re.compile(r"(?<!\w)--[a-z]|command line|GRAPH_SERVICE_")
+    assert [name for name, text in described() if text and of_operators.search(text)] == []
+
+
+@pytest.mark.parametrize("field", ["triplets", "paths", "subgraph"])
+def test_the_example_of_a_retrieval_runs(demo_service: Service, field: str) -> None:
+    queries = schema._schema.query_type
+    assert queries is not None
+    (example,) = re.findall("`(.+?)`", queries.fields[field].description or "")
+    answer = execute(demo_service, example)
+    assert answer["data"][field]["status"] == "OK"
+    assert "Arnold Schwarzenegger" in str(answer)
 
 
 def test_no_field_is_bare_json() -> None:
