@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def service(tmp_path: Path, demo_settings: Settings) -> Iterator[Service]:
         yield service
 
 
-def run(service: Service, folder: Path, *, is_faulty: bool) -> Verdict:
+def run(service: Service, folder: Path, *, is_faulty: bool, plan: Plan = PLAN) -> Verdict:
     def load(version: int) -> str:
         return load_version(service.store, "changing", version, 0 if is_faulty else None)
 
@@ -107,7 +108,7 @@ def run(service: Service, folder: Path, *, is_faulty: bool) -> Verdict:
             first_version=1,
             about={"data": "made"},
         )
-        soak(PLAN, target, records)
+        soak(plan, target, records)
     return judge(read_records(folder / FILE))
 
 
@@ -136,15 +137,22 @@ def test_planted_faults_are_found(
         return key_of(*given)
 
     monkeypatch.setattr(app, "key_of", leaking)
+    wanted = {"were late", "mix editions", "files grew", "threads grew"}
+    plan, faults = PLAN, list[str]()
     try:
-        faults = run(service, tmp_path, is_faulty=True).faults
+        # A busy machine answers too little in a second to show all of them.
+        while wanted and plan.seconds < 300:
+            folder = tmp_path / f"{plan.seconds:g}"
+            folder.mkdir()
+            faults = list(run(service, folder, is_faulty=True, plan=plan).faults)
+            wanted -= {what for what in wanted if any(what in fault for fault in faults)}
+            plan = replace(plan, seconds=2 * plan.seconds, settle_s=2 * plan.settle_s)
     finally:
         ended.set()
         for descriptor, thread in kept:
             os.close(descriptor)
             thread.join()
-    for what in ("were late", "mix editions", "files grew", "threads grew"):
-        assert any(what in fault for fault in faults), (what, faults)
+    assert not wanted, faults
 
 
 GROWING = """
