@@ -273,7 +273,7 @@ class _Endpoint:
             if trusted is not None:
                 parameters = trusted.asked(parameters)
             else:
-                parameters.check_persisted()
+                parameters.require_query()
             return await self._run(request, caller, parameters, media_type)
         except _RefusedError as error:
             return error.response
