@@ -23,6 +23,7 @@ from graph_service.export.tables import KgtkWriter, TsvWriter
 from graph_service.file_lock import MOVES_OPEN_FILES, lock_file
 from graph_service.model.identity import Fingerprints
 from graph_service.model.statement import Entity, Statement
+from graph_service.output_file import require_file_or_none
 from graph_service.store.fingerprinter import Fingerprinter, require_claimed
 
 STANDARD_OUTPUT = "-"
@@ -244,13 +245,7 @@ def replaced(out: str, /) -> Iterator[IO[bytes]]:
         return
     path = Path(out)
     partial = path.with_name(f".{path.name}.partial")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; expected a file", argument="out")
-    if path.exists() and not path.is_file():
-        raise InputError(
-            f"{path} is a device or a pipe; expected a file, or - for standard output",
-            argument="out",
-        )
+    require_file_or_none(path)
     if is_database(path):
         raise InputError(
             f"{path} is a database, which an export would take the place of",

@@ -19,6 +19,7 @@ import numpy as np
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
 from graph_service.npz_file import read_npz
+from graph_service.output_file import require_file_or_none
 from graph_service.rank.graph_encoder import GraphEncoder
 from graph_service.rank.neural_head import Network
 from graph_service.rank.prototypes import Prototypes
@@ -41,6 +42,7 @@ def write_ranker(path: str | Path, weights: RankerWeights, /) -> None:
         InputError: The file cannot be written.
     """
     target = Path(path)
+    require_file_or_none(target)
     data = encode_ranker(weights)
     beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:

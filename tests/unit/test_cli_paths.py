@@ -169,6 +169,16 @@ def test_an_error_of_a_file_is_one_line(filled: Cli, paths: dict[str, str], case
         assert len(errors) == 1 or code in (0, 1, 3), (kind, err)
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_no_output_takes_the_place_of_what_is_no_file(filled: Cli, case: str) -> None:
+    """A socket stands for all that is no file: as root, a command once replaced ``/dev/null``."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        # Where the command runs; a whole address has a hundred characters at most.
+        listening.bind("socket")
+        filled(*(word.replace("@", "socket") for word in case.split()))
+        assert Path("socket").is_socket()
+
+
 def test_every_option_that_names_a_file_has_a_case() -> None:
     words = {word for case in CASES for word in case.split() if word.startswith("--")}
     flags = {

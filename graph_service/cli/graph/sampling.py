@@ -14,6 +14,7 @@ from graph_service.cli.output import Output, print_json
 from graph_service.errors import InputError
 from graph_service.model.pageviews import LongTailLevel
 from graph_service.model.serialise import to_plain
+from graph_service.output_file import require_file_or_none
 from graph_service.sampling import DEFAULT_RELATIONS, SampleSpec, read_relations
 from graph_service.service.longtail import Sample
 
@@ -62,6 +63,7 @@ def _lines(drawn: Sample) -> list[bytes]:
 
 def _write(path: Path, drawn: Sample) -> None:
     """Writes all lines at once, so that nobody reads half a sample."""
+    require_file_or_none(path)
     try:
         descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
         with os.fdopen(descriptor, "wb") as file:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from graph_service.errors import InputError, StoreCorruptError
+from graph_service.output_file import require_file_or_none
 from graph_service.private_files import make_private_file
 from graph_service.store.sqlite.database import Database, mapping_errors
 
@@ -38,6 +39,7 @@ def back_up(
             argument="out",
             hint="Name a new file, or say --replace." if not replace else None,
         )
+    require_file_or_none(out)
     if not out.absolute().parent.is_dir():
         raise InputError(f"there is no folder {out.absolute().parent}", argument="out")
     partial = out.with_name(f".{out.name}.partial")
