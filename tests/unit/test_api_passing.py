@@ -74,7 +74,7 @@ CALLS: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
      {"graph": None, "k": 10, "by": PassageRanking.BOTH, "min_score": None, "languages": ("en",)}),
     ('passages(query: "a", graph: "demo", k: 3, by: WORDS, minScore: 0.5, languageCodes: ["de"]) '
      "{ id }", "passages.search", ("a",),
-     {"graph": "demo", "k": 3, "by": PassageRanking.WORDS, "min_score": 0.5, "languages": ["de"]}),
+     {"graph": "demo", "k": 3, "by": PassageRanking.WORDS, "min_score": 0.5, "languages": ("de",)}),
     ("passageSets { source }", "passages.sets", (), {"graph": None}),
     ('passageSets(graph: "demo") { source }', "passages.sets", (), {"graph": "demo"}),
     ("views { totalCount }", "views.list", (), {"graph": None}),
