@@ -18,7 +18,7 @@ from graph_service.model.identity import key64
 from graph_service.model.limits import CutReason, Deadline
 from graph_service.model.statement import Entity, EntityKind, Rank, make_statement
 from graph_service.model.values import EntityValue, NoValue, SomeValue, StringValue, encode_value
-from graph_service.store.neo4j import store as neo4j_store
+from graph_service.store.neo4j import records as neo4j_records
 from graph_service.store.protocol import Record, Store
 from graph_service.store.snapshot.build import build_arrays, chunks_of_rows
 from graph_service.text.fold import normalise_name
@@ -582,7 +582,7 @@ def test_records_of_any_size_come_back_whole(
     store: Store, graph_name: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neo4j keeps a large record in parts: the sizes are around one and two of them."""
-    monkeypatch.setattr(neo4j_store, "PART_BYTES", 100)
+    monkeypatch.setattr(neo4j_records, "PART_BYTES", 100)
     load_graph(store, graph_name, [("Q1", "P1", "Q2")])
     kind = f"view-{graph_name}"
     written = (bytes(range(size)), bytes(250), bytes(range(size))[::-1], b"small")

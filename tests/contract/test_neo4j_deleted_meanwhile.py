@@ -23,7 +23,7 @@ from graph_service.model.limits import Deadline
 from graph_service.model.passage import make_passage
 from graph_service.model.statement import Entity
 from graph_service.store.names import graph_of
-from graph_service.store.neo4j import store as neo4j_store
+from graph_service.store.neo4j import records as neo4j_records
 from graph_service.store.neo4j.editions import drop_editions
 from graph_service.store.neo4j.inspect import inspect_server
 from graph_service.store.neo4j.store import Neo4jStore, open_neo4j
@@ -195,7 +195,7 @@ def test_a_record_that_is_deleted_or_saved_anew_is_read_as_it_is_then(
     meanwhile: Meanwhile,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(neo4j_store, "PART_BYTES", 3)
+    monkeypatch.setattr(neo4j_records, "PART_BYTES", 3)
     kind, key = f"kind-{graph_name}", "k"
     record = Record(kind, key, graph_name, {"a": 1}, b"01234567")
     anew = replace(record, data=b"98765432")

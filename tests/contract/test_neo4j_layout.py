@@ -24,7 +24,7 @@ from graph_service.model.statement import Entity, EntityKind, make_statement
 from graph_service.model.values import EntityValue, StringValue
 from graph_service.store.neo4j import editions as neo4j_editions
 from graph_service.store.neo4j import load as neo4j_load
-from graph_service.store.neo4j import store as neo4j_store
+from graph_service.store.neo4j import records as neo4j_records
 from graph_service.store.neo4j.driver import Connection
 from graph_service.store.neo4j.schema import STATEMENT_TYPE, type_name
 from graph_service.store.neo4j.store import Neo4jStore, open_neo4j
@@ -129,10 +129,10 @@ def test_relations_without_a_type_are_counted_over_all_portions(
 def test_no_part_of_a_record_outlives_it(
     own_store: Neo4jStore, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(neo4j_store, "PART_BYTES", 100)
+    monkeypatch.setattr(neo4j_records, "PART_BYTES", 100)
 
     kind = f"kind-{name}"
-    ids = [neo4j_store._record_id(kind, key) for key in "ab"]
+    ids = [neo4j_records.record_id(kind, key) for key in "ab"]
 
     def parts() -> int:
         query = "MATCH (p:GraphRecordPart) WHERE p.record IN $ids RETURN count(p)"
@@ -153,7 +153,7 @@ def test_no_part_of_a_record_outlives_it(
 def test_a_record_whose_parts_another_writer_swept_away_is_saved_again(
     own_store: Neo4jStore, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(neo4j_store, "PART_BYTES", 100)
+    monkeypatch.setattr(neo4j_records, "PART_BYTES", 100)
     _load(own_store, name, Batch(statements=[make_statement("Q1", "P1", EntityValue("Q2"))]))
     connection, written = own_store._connection, 0
     write = connection.write
@@ -173,7 +173,7 @@ def test_a_record_whose_parts_another_writer_swept_away_is_saved_again(
     assert (record.json, record.data) == ({"n": 1}, bytes(250))
     # One that is refused leaves none of its parts.
     assert not own_store.replace_record(replace(record, version="other", data=bytes(350)))
-    ids = [neo4j_store._record_id("kind", name)]
+    ids = [neo4j_records.record_id("kind", name)]
     query = "MATCH (p:GraphRecordPart) WHERE p.record IN $ids RETURN count(p)"
     assert _rows(own_store, query, ids=ids) == [[3]]
 

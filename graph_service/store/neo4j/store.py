@@ -1,28 +1,24 @@
-"""The store in Neo4j: reader, records, and the life of its graphs. ``schema`` has the layout."""
+"""The store in Neo4j: reader, and the life of its graphs. ``schema`` has the layout."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import neo4j
-from neo4j.exceptions import ConstraintError
 from platformdirs import user_cache_path
 
 from graph_service.errors import (
     InputError,
     LoadInProgressError,
-    StoreError,
 )
 from graph_service.model.graph import KnowledgeGraph
 from graph_service.model.graph_info import GraphInfo, UnfinishedLoad
-from graph_service.model.identity import check_text, key64
+from graph_service.model.identity import key64
 from graph_service.model.limits import Deadline
 from graph_service.model.overview import Overview
 from graph_service.model.result import SearchHit
@@ -39,7 +35,6 @@ from graph_service.store.lookup import (
 from graph_service.store.names import (
     graph_not_found,
     graph_of,
-    now_text,
     require_graph_name,
 )
 from graph_service.store.neo4j.browse import count_relations, read_overview, read_statements
@@ -68,6 +63,7 @@ from graph_service.store.neo4j.load import (
     time_text,
 )
 from graph_service.store.neo4j.passages import Neo4jPassages, mark_passages
+from graph_service.store.neo4j.records import Neo4jRecords, delete_records
 from graph_service.store.neo4j.region import read_neighbourhood, read_relations
 from graph_service.store.neo4j.rows import (
     EDGE_COLUMNS,
@@ -91,15 +87,12 @@ from graph_service.store.neo4j.schema import (
     hex_key,
     search_token,
 )
-from graph_service.store.protocol import EdgeRow, EntityLookup, Inspected, Neighbourhood, Record
-from graph_service.store.records import decode_record, encode_fields, version_of
+from graph_service.store.protocol import EdgeRow, EntityLookup, Inspected, Neighbourhood
 from graph_service.store.search import CANDIDATE_LIMIT, are_enough, rank_hits, wanted_of
 from graph_service.store.snapshot.cache import DEFAULT_CACHE_BYTES, SnapshotCache
 
 T = TypeVar("T")
 IDS_A_QUERY = 5_000
-PART_BYTES = 4 * 2**20
-"""Larger records are kept in parts, so that no transaction holds all of one."""
 
 _SEARCH = f"""CALL db.index.fulltext.queryNodes('{SEARCH_INDEX}', $query) YIELD node
     WITH node AS n ORDER BY n.key LIMIT $limit RETURN {ENTITY_COLUMNS}"""
@@ -109,15 +102,7 @@ _UNFINISHED = f"""MATCH (u:GraphEdition) WHERE {_IS_UNFINISHED}
     RETURN {_UNFINISHED_COLUMNS} ORDER BY u.number"""
 
 
-class _Refused(Exception):
-    """Rolls a transaction back: the record is of another version, or its name is another's."""
-
-
-class _Overtaken(Exception):
-    """Rolls a transaction back: another writer of the record has swept this one's parts away."""
-
-
-class Neo4jStore(CachedStore[Neo4jPassages]):
+class Neo4jStore(Neo4jRecords, CachedStore[Neo4jPassages]):
     """A store in Neo4j. ``open_neo4j`` makes it; see ``Store`` for what it does."""
 
     def __init__(
@@ -129,8 +114,8 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
         max_new_types: int,
         load_retry_s: float = LOAD_RETRY_S,
     ) -> None:
-        super().__init__(cache, Neo4jPassages(connection))
-        self._connection = connection
+        CachedStore.__init__(self, cache, Neo4jPassages(connection))
+        Neo4jRecords.__init__(self, connection)
         self._max_new_types = max_new_types
         self._load_retry_s = load_retry_s
 
@@ -435,161 +420,6 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
             return []
         return rank_hits(found, query, languages=languages, limit=limit, prefix=prefix)
 
-    def save_record(self, record: Record, /) -> None:
-        """Saves a record; see ``Records.save_record``."""
-        self._save(record, always=True)
-
-    def replace_record(self, record: Record, /, *, name: str | None = None) -> bool:
-        """Saves a record if the stored one has its version; see ``Records.replace_record``."""
-        return self._save(record, name=name)
-
-    def _save(self, record: Record, *, name: str | None = None, always: bool = False) -> bool:
-        for what, text in (("kind", record.kind), ("key", record.key), ("graph", record.graph)):
-            check_text(text, what=f"a record's {what}")
-        fields: dict[str, Any] = {
-            "id": _record_id(record.kind, record.key),
-            "kind": record.kind,
-            "key": record.key,
-            "graph": record.graph,
-            "json": encode_fields(record),
-            "updated_at": record.updated_at or now_text(),
-        }
-        if name is not None:
-            fields["name_id"] = _record_id(f"{record.kind}\0{record.graph}", name)
-        parts = [bytes(part) for part in in_chunks(record.data, PART_BYTES)]
-        for _ in range(5):
-            try:
-                self._write(fields, parts, None if always else record.version)
-            except _Refused:
-                return False
-            except _Overtaken:
-                continue
-            return True
-        raise StoreError(
-            f"record {record.kind} {record.key[:80]!r} is being written by others all the time"
-        )
-
-    def _write(self, fields: dict[str, Any], parts: list[bytes], replaced: str | None) -> None:
-        """Writes a record; over one of the version ``replaced`` alone, unless that is None."""
-        version = secrets.token_hex(8)
-        apart = len(parts) > 1
-        for place, data in enumerate(parts if apart else ()):
-            self._connection.write(
-                """MERGE (p:GraphRecordPart {record: $id, version: $version, place: $place})
-                SET p.data = $data""",
-                id=fields["id"],
-                version=version,
-                place=place,
-                data=data,
-                what="saving a record",
-            )
-
-        def flip(tx: neo4j.Transaction) -> None:
-            # This locks the record until the transaction ends.
-            id_ = {"id": fields["id"]}
-            rows_of(tx, "MERGE (r:GraphRecord {id: $id}) SET r.touched = timestamp()", id_)
-            encoded, stored = rows_of(
-                tx, "MATCH (r:GraphRecord {id: $id}) RETURN r.json, r.version", id_
-            )[0]
-            if stored == version:
-                # This is the second try: the first was committed, and its reply was lost.
-                return
-            if replaced is not None and version_of(encoded) != replaced:
-                raise _Refused
-            if "name_id" in fields and _has_name(tx, fields):
-                raise _Refused
-            found = rows_of(
-                tx,
-                """MATCH (p:GraphRecordPart {record: $id, version: $version})
-                RETURN count(p)""",
-                {"id": fields["id"], "version": version},
-            )[0][0]
-            if found != (len(parts) if apart else 0):
-                raise _Overtaken
-            data = None if apart or not parts else parts[0]
-            try:
-                rows_of(
-                    tx,
-                    "MATCH (r:GraphRecord {id: $id}) SET r += $fields REMOVE r.touched",
-                    {"id": fields["id"], "fields": fields | {"version": version, "data": data}},
-                )
-            except ConstraintError:
-                # Another record has taken the name since it was looked for.
-                raise _Refused from None
-            rows_of(
-                tx,
-                """MATCH (p:GraphRecordPart {record: $id}) WHERE p.version <> $version
-                DELETE p""",
-                {"id": fields["id"], "version": version},
-            )
-
-        try:
-            self._connection.transaction(flip, what="saving a record")
-        except _Refused:
-            self._connection.write(
-                "MATCH (p:GraphRecordPart {record: $id, version: $version}) DELETE p",
-                id=fields["id"],
-                version=version,
-                what="saving a record",
-            )
-            raise
-
-    def get_record(self, kind: str, key: str, /, *, with_data: bool = True) -> Record | None:
-        """Returns a record, or None; see ``Records.get_record``."""
-        id_ = _record_id(kind, key)
-
-        def read(tx: neo4j.Transaction) -> Record | None:
-            row = one_row(
-                tx,
-                """MATCH (r:GraphRecord {id: $id})
-                RETURN r.kind, r.key, r.graph, r.json, r.updated_at,
-                    CASE WHEN $data THEN r.data END, r.version""",
-                {"id": id_, "data": with_data},
-            )
-            if row is None:
-                return None
-            if not with_data:
-                return decode_record(row[0], row[1], row[2], row[3], None, row[4])
-            data = bytes(row[5] or b"")
-            if row[5] is None:
-                parts = rows_of(
-                    tx,
-                    """MATCH (p:GraphRecordPart {record: $id, version: $version})
-                    RETURN p.data ORDER BY p.place""",
-                    {"id": id_, "version": row[6]},
-                )
-                data = b"".join(bytes(part) for (part,) in parts if part is not None)
-            return decode_record(row[0], row[1], row[2], row[3], data, row[4])
-
-        return self._connection.transaction(read, access="READ", what="reading a record")
-
-    def list_records(self, kind: str, /, *, graph: str | None = None) -> list[Record]:
-        """Returns the records of a kind in order of their key, without ``data``."""
-
-        def read(tx: neo4j.Transaction) -> list[Record]:
-            rows = rows_of(
-                tx,
-                """MATCH (r:GraphRecord {kind: $kind}) WHERE $graph IS NULL OR r.graph = $graph
-                RETURN r.kind, r.key, r.graph, r.json, r.updated_at""",
-                {"kind": kind, "graph": graph},
-            )
-            return [decode_record(row[0], row[1], row[2], row[3], None, row[4]) for row in rows]
-
-        records = self._connection.transaction(read, access="READ", what="listing records")
-        return sorted(records, key=lambda record: record.key.encode())
-
-    def delete_record(self, kind: str, key: str, /) -> bool:
-        """Deletes a record; returns whether there was one."""
-        deleted = False
-
-        def delete(tx: neo4j.Transaction) -> None:
-            # A second run, after a lost reply, finds nothing: the first one's answer counts.
-            nonlocal deleted
-            deleted = _delete_records(tx, [_record_id(kind, key)]) > 0 or deleted
-
-        self._connection.transaction(delete, what="deleting a record")
-        return deleted
-
     def begin_load(
         self,
         graph: str,
@@ -658,7 +488,7 @@ class Neo4jStore(CachedStore[Neo4jPassages]):
             )
             rows_of(tx, "MATCH (g:Graph {name: $name}) DELETE g", {"name": name})
             found = rows_of(tx, "MATCH (r:GraphRecord {graph: $name}) RETURN r.id", {"name": name})
-            _delete_records(tx, [row[0] for row in found])
+            delete_records(tx, [row[0] for row in found])
             mark_passages(tx, name)
 
         self._connection.transaction(mark, what="deleting a graph")
@@ -826,28 +656,3 @@ def _heads_of(tx: neo4j.Transaction, edition: str, keys: Mapping[int, str]) -> d
                 if place < len(places) and int(places["key"][place]) == key:
                     by_head.setdefault(int(places["head"][place]), []).append(key)
     return by_head
-
-
-def _record_id(kind: str, key: str) -> str:
-    size = len(kind.encode())
-    return blake2b(f"{size}:{kind}{key}".encode(), digest_size=16).hexdigest()
-
-
-def _has_name(tx: neo4j.Transaction, fields: Mapping[str, Any]) -> bool:
-    """Returns whether another record has the name that these fields of one take."""
-    row = one_row(
-        tx,
-        "MATCH (r:GraphRecord {name_id: $name_id}) WHERE r.id <> $id RETURN r.id",
-        {"name_id": fields["name_id"], "id": fields["id"]},
-    )
-    return row is not None
-
-
-def _delete_records(tx: neo4j.Transaction, ids: list[str]) -> int:
-    rows_of(tx, "UNWIND $ids AS id MATCH (p:GraphRecordPart {record: id}) DELETE p", {"ids": ids})
-    found = rows_of(
-        tx,
-        "UNWIND $ids AS id MATCH (r:GraphRecord {id: id}) DELETE r RETURN count(*)",
-        {"ids": ids},
-    )
-    return int(found[0][0]) if found else 0
