@@ -41,7 +41,7 @@ from graph_service.errors import GraphServiceError
 from graph_service.model.stored_view import StoredView
 from graph_service.model.view_spec import Method, ViewSpec
 from graph_service.store import open_store
-from graph_service.store.neo4j import store as neo4j_store
+from graph_service.store.neo4j import records as neo4j_records
 from graph_service.store.sqlite import store as sqlite_store
 
 def say(line):
@@ -63,7 +63,7 @@ class Held:
             say("checked")
             if sys.stdin.readline().strip() == "die inside":
                 # Both stores call it within the transaction that writes.
-                sqlite_store.version_of = neo4j_store.version_of = die
+                sqlite_store.version_of = neo4j_records.version_of = die
         return self._store.replace_record(record, name=name)
 
 store = open_store(
