@@ -251,7 +251,7 @@ def as_sent(origin: str, /) -> str:
 
 
 def listen(host: str, port: int, /) -> socket.socket:
-    """Returns a socket that listens for a server: who connects from now on waits for its answer.
+    """Returns a bound socket for a server.
 
     Raises:
         SetupError: The address can't be had.
@@ -263,7 +263,6 @@ def listen(host: str, port: int, /) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
-        listening.listen()
     except (OSError, OverflowError) as error:
         listening.close()
         raise SetupError(
