@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import io
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -52,7 +53,13 @@ class Output:
 
             from graph_service.model.serialise import to_plain
 
-            print_json(orjson.dumps(to_plain(item)))
+            plain = to_plain(item)
+            try:
+                line = orjson.dumps(plain)
+            except orjson.JSONEncodeError:
+                # The name of a file that is not UTF-8 has lone surrogates.
+                line = json.dumps(plain).encode()
+            print_json(line)
 
     def table(self, rows: Sequence[Sequence[str]], /) -> None:
         """Prints rows in columns; the first row is the head."""

@@ -216,3 +216,9 @@ def test_an_error_that_no_reader_maps_is_one_of_the_setup(
     code, _, err = cli("doctor")
     assert code == 4
     assert len(err.splitlines()) == 1
+
+
+def test_a_name_that_is_not_utf8_stands_in_the_json_of_its_error(cli: Cli) -> None:
+    run = cli("score", "compare", "\udc80", "\udc80", "--json")
+    assert run.code == 2
+    assert run.json["error"]["code"] == "BAD_INPUT"

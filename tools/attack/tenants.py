@@ -104,7 +104,11 @@ def hung_and_killed_processes(target: Target) -> str:
             return bool(post(server.url, retrieval()).json()["data"])
 
         def ready() -> bool:
-            return httpx.get(f"{server.url}/health/ready", timeout=60).status_code == 200
+            try:
+                return httpx.get(f"{server.url}/health/ready", timeout=60).status_code == 200
+            except httpx.TransportError:
+                # Its connection was that of the process that was killed.
+                return False
 
         until(ready, "ready with two processes")
         first = children(server.process.pid)
