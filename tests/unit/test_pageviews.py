@@ -234,7 +234,9 @@ def test_all_workers_wait_when_told_to(
     monkeypatch.setattr("loaders.pageviews.wikimedia.time", CLOCK)
     server.faults = [Fault(when="Rome", status=429, headers={"Retry-After": "5000"})]
     answer = server.answer
-    first_pauses, both_pause = threading.Event(), threading.Barrier(2)
+    first_pauses = threading.Event()
+    # The clock jumps before either goes on: a request under way would time out.
+    both_pause = threading.Barrier(2, action=lambda: CLOCK.jump(5000))
     pauses: list[float] = []
 
     def held(path: str) -> tuple[int, bytes]:
@@ -251,7 +253,6 @@ def test_all_workers_wait_when_told_to(
                 pauses.append(timeout)
                 first_pauses.set()
                 both_pause.wait(600)
-                CLOCK.jump(5000)
             return self.is_set()
 
     monkeypatch.setattr(server, "answer", held)
