@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_service.model.days import Days, day, days_of, years
 from graph_service.model.values import Quantity, StringValue, Time, Value
-from graph_service.retrieve.constraints.dates import Days, day, days_of, years
 from graph_service.retrieve.constraints.reading import (
     AskedForm,
     kin_of,

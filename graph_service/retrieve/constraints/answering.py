@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graph_service.model.days import Days
 from graph_service.model.graph import Bool, Float64, Int64
-from graph_service.retrieve.constraints.dates import Days
 from graph_service.retrieve.constraints.meeting import (
     Amount,
     CandidateWalks,

@@ -11,10 +11,10 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from graph_service.model.answer import ConstraintKind
+from graph_service.model.days import Days, days_of, days_of_text
 from graph_service.model.graph import Bool, Int64
 from graph_service.model.region import Region
 from graph_service.model.values import EntityValue, Quantity, StringValue, Value, stored_value
-from graph_service.retrieve.constraints.dates import Days, days_of, days_of_text
 from graph_service.retrieve.constraints.naming import NamedNodes
 from graph_service.retrieve.constraints.reading import DateConstraint, kin_of, singular
 from graph_service.retrieve.labels import Labels

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from graph_service.retrieve.constraints.dates import Days, SaidDate, lowered, said_dates
+from graph_service.model.days import Days
+from graph_service.retrieve.constraints.dates import SaidDate, lowered, said_dates
 from graph_service.text.fold import word_spans
 from graph_service.text.function_words import FUNCTION_WORDS
 
