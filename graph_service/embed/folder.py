@@ -17,18 +17,10 @@ import numpy as np
 import orjson
 
 from graph_service.embed.catalogue import read_record
+from graph_service.embed.layers import OTHER_WAY, Architecture, LayerNames, Tensors
 from graph_service.embed.prompts import Prompts, prompted
 from graph_service.embed.protocol import Embedder
-from graph_service.embed.transformer import (
-    OTHER_WAY,
-    Architecture,
-    Dense,
-    LayerNames,
-    Step,
-    Tensors,
-    TransformerEmbedder,
-    UnitLength,
-)
+from graph_service.embed.transformer import Dense, Step, TransformerEmbedder, UnitLength
 from graph_service.embed.weights import TOKENIZER, WEIGHTS, remembered_sha256
 from graph_service.errors import ModelFileError
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from graph_service.embed.folder import read_tensors, read_tokenizer
-from graph_service.embed.transformer import Architecture, Grids, TransformerEmbedder
+from graph_service.embed.layers import Architecture, Grids
+from graph_service.embed.transformer import TransformerEmbedder
 from graph_service.embed.weights import WEIGHTS, ModelFolder, find_model
 
 ARCHITECTURE = Architecture(layers=6, heads=12, width=384, max_tokens=256)

@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,15 +30,25 @@ from graph_service.embed.exact import (
     STATE_BITS,
     WEIGHT_BITS,
     Float64,
-    exp,
-    gelu,
-    identity,
     normalise,
-    relu,
     spare_bits,
-    tanh,
     to_grid,
     to_unit_length,
+)
+from graph_service.embed.layers import (
+    ACTIVATIONS,
+    LEAST_BITS,
+    OTHER_WAY,
+    Architecture,
+    Grids,
+    Group,
+    Layer,
+    TensorReader,
+    Tensors,
+    attend,
+    merge,
+    project,
+    read_layers,
 )
 from graph_service.embed.protocol import Float32
 from graph_service.errors import InputError, ModelFileError
@@ -50,68 +59,12 @@ if TYPE_CHECKING:
 
 Int64 = npt.NDArray[np.int64]
 Number = TypeVar("Number", bound=np.floating)
-Tensors = Mapping[str, npt.NDArray[np.floating]]
 
 # Words a pass: wide enough for full speed, and the widest array (1,536 a word) stays in cache.
 _PACK_TOKENS = 768
 # Under this many words a pack is not worth a thread.
 _LEAST_PACK = 128
 _CORES = os.cpu_count() or 1
-
-ACTIVATIONS: Mapping[str, Callable[[Float64, int], None]] = MappingProxyType(
-    {"gelu": gelu, "relu": relu, "tanh": tanh, "identity": identity}
-)
-"""Each takes values and the digits of the grid that it brings them to."""
-
-
-@dataclass(frozen=True, slots=True)
-class LayerNames:
-    """What a family calls the tensors of one layer, less ``.weight`` and ``.bias``."""
-
-    layer: str = "encoder.layer"
-    query: str = "attention.self.query"
-    key: str = "attention.self.key"
-    value: str = "attention.self.value"
-    merge: str = "attention.output.dense"
-    merge_norm: str = "attention.output.LayerNorm"
-    widen: str = "intermediate.dense"
-    narrow: str = "output.dense"
-    narrow_norm: str = "output.LayerNorm"
-
-
-@dataclass(frozen=True, slots=True)
-class Architecture:
-    """What sets one encoder apart from another of the family.
-
-    Attributes:
-        layers, heads, width: Of the transformer.
-        max_tokens: Tokens of a text that are read, special ones included.
-        pooling: Whether a text's vector is the mean of its states or the first one.
-        epsilon: Added to a variance before its root is taken.
-        activation: Between the two dense layers of a layer: a name of ``ACTIVATIONS``.
-        padding_id: RoBERTa counts positions from behind this row, and skips words of this id;
-            None counts from 0.
-        has_token_types: Whether the vector of type 0 is added to every word's.
-        has_distances: Whether a bias by the distance of two words is added to attention (MPNet).
-        names: Of the tensors of a layer.
-    """
-
-    layers: int
-    heads: int
-    width: int
-    max_tokens: int
-    pooling: Literal["mean", "cls"] = "mean"
-    epsilon: float = 1e-12
-    activation: str = "gelu"
-    padding_id: int | None = None
-    has_token_types: bool = True
-    has_distances: bool = False
-    names: LayerNames = field(default_factory=LayerNames)
-
-    @property
-    def first_position(self) -> int:
-        """The row of the table of positions for the first word."""
-        return 0 if self.padding_id is None else self.padding_id + 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,63 +88,6 @@ class UnitLength:
 
 
 Step = Dense | UnitLength
-
-
-@dataclass(frozen=True, slots=True)
-class Grids:
-    """Digits of the factors of one layer's products: weights, heads, shares, and the wide states.
-
-    With these the sums that a matrix product makes are under 2^53 quanta for any text of
-    all-MiniLM-L6-v2. A state has root ``width`` times its scale as greatest length, and what is
-    bounded so bounds all that follows. A model whose bounds are greater has coarser grids.
-    """
-
-    attend: int = WEIGHT_BITS
-    head: int = 19
-    share: int = 20
-    merge: int = WEIGHT_BITS
-    widen: int = WEIGHT_BITS
-    wide: int = 19
-    narrow: int = WEIGHT_BITS
-
-
-OTHER_WAY = (
-    'Run: pip install "graph-service[sentence-transformers]", which reads models of other kinds.'
-)
-# Coarser grids than this would cost digits of the vectors.
-_LEAST_BITS = 15
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Layer:
-    """Weights of one layer, as ``x @ weight + bias`` reads them: weight [in, out], bias [out].
-
-    float64; the four weights of matrix products are on their grids.
-    """
-
-    attend: Float64
-    attend_bias: Float64
-    merge: Float64
-    merge_bias: Float64
-    merge_scale: Float64
-    merge_shift: Float64
-    widen: Float64
-    widen_bias: Float64
-    narrow: Float64
-    narrow_bias: Float64
-    narrow_scale: Float64
-    narrow_shift: Float64
-    grids: Grids
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Texts of one length that stand one after the other in a pack."""
-
-    start: int
-    texts: int
-    length: int
-
 
 _MATRICES = ("attend", "merge", "widen", "narrow")
 """The large arrays of a layer."""
@@ -243,7 +139,7 @@ class TransformerEmbedder:
         self._tokenizer = tokenizer
         self._shape = architecture
         width = architecture.width
-        read = _Reader(name, tensors)
+        read = TensorReader(name, tensors)
         self._words = read.table("embeddings.word_embeddings.weight", width)
         positions = read.table("embeddings.position_embeddings.weight", width)
         most = architecture.first_position + architecture.max_tokens
@@ -261,7 +157,7 @@ class TransformerEmbedder:
         if architecture.has_distances:
             table = read.table("encoder.relative_attention_bias.weight", architecture.heads)
             self._distances = _bias_by_distance(table, architecture.max_tokens)
-        self._layers = _layers(read, architecture, self._scale, self._shift, grids)
+        self._layers = read_layers(read, architecture, self._scale, self._shift, grids)
         self._steps = _fitted(steps, name, architecture, self._layers)
         dense = [step for step in steps if isinstance(step, Dense)]
         self._dimension = dense[-1].weight.shape[1] if dense else width
@@ -358,12 +254,15 @@ class TransformerEmbedder:
         distinct, first = np.unique(lengths, return_index=True)
         bounds = [*first.tolist(), len(ids)]
         groups = [
-            _Group(int(starts[bounds[i]]), bounds[i + 1] - bounds[i], length)
+            Group(int(starts[bounds[i]]), bounds[i + 1] - bounds[i], length)
             for i, length in enumerate(distinct.tolist())
         ]
         biases = [self._bias(group.length) for group in groups]
         for layer in self._layers:
-            state = _apply(layer, self._shape, state, groups, biases)
+            context = attend(
+                project(layer, state), self._shape.heads, groups, biases, layer.grids.share
+            )
+            state = merge(layer, self._shape, state, context)
         return self._pooled(state, starts, lengths).astype(np.float32)
 
     def _places(self, words: Int64, starts: Int64, lengths: Int64) -> Int64:
@@ -421,145 +320,8 @@ def _mapped(values: npt.NDArray[Number], path: Path) -> npt.NDArray[Number]:
     return mapped
 
 
-class _Reader:
-    """Tensors by name, each checked for its shape."""
-
-    def __init__(self, model: str, tensors: Tensors) -> None:
-        self._model = model
-        self._tensors = tensors
-
-    def table(self, name: str, width: int) -> Float32:
-        """Returns a table as it is in the file, [rows, width]."""
-        return self._read(name, (None, width))
-
-    def vector(self, name: str, width: int) -> Float64:
-        return self._read(name, (width,)).astype(np.float64)
-
-    def matrix(self, name: str, rows: int | None, columns: int | None) -> Float64:
-        return self._read(name, (rows, columns)).astype(np.float64)
-
-    def _read(self, name: str, shape: tuple[int | None, ...]) -> Float32:
-        found = self._tensors.get(name)
-        if found is None:
-            raise ModelFileError(f"{self._model} has no tensor {name}")
-        if len(shape) != found.ndim or any(
-            wanted not in (None, there) for wanted, there in zip(shape, found.shape, strict=True)
-        ):
-            raise ModelFileError(
-                f"the tensor {name} of {self._model} has shape {list(found.shape)}, expected "
-                f"{[size if size is not None else 'any' for size in shape]}"
-            )
-        return found
-
-
-def _layers(
-    read: _Reader, shape: Architecture, scale: Float64, shift: Float64, known: Grids | None
-) -> tuple[_Layer, ...]:
-    """Returns the layers; ``scale`` and ``shift`` are those of the first one's states."""
-    layers: list[_Layer] = []
-    for number in range(shape.layers):
-        layer = _layer(read, shape, number)
-        grids = known or _grids(layer, shape, scale, shift)
-        if min(astuple(grids)) < _LEAST_BITS:
-            raise ModelFileError(
-                f"the numbers of layer {number} are too large for exact sums: {grids}",
-                hint=OTHER_WAY,
-            )
-        for weights, bits in (
-            (layer.attend, grids.attend),
-            (layer.merge, grids.merge),
-            (layer.widen, grids.widen),
-            (layer.narrow, grids.narrow),
-        ):
-            to_grid(weights, bits)
-        layers.append(replace(layer, grids=grids))
-        scale, shift = layer.narrow_scale, layer.narrow_shift
-    return tuple(layers)
-
-
-def _layer(read: _Reader, shape: Architecture, number: int) -> _Layer:
-    """Returns a layer whose weights are on no grid yet."""
-    names, width = shape.names, shape.width
-
-    def matrix(name: str, rows: int | None, columns: int | None) -> Float64:
-        return read.matrix(f"{names.layer}.{number}.{name}.weight", rows, columns)
-
-    def vector(name: str, size: int = width) -> Float64:
-        return read.vector(f"{names.layer}.{number}.{name}", size)
-
-    # Scores are divided by the root of a head's width: done once, in the queries' weights.
-    by = 1.0 / np.sqrt(width // shape.heads)
-    attend = np.concatenate(
-        [
-            matrix(names.query, width, width) * by,
-            matrix(names.key, width, width),
-            matrix(names.value, width, width),
-        ]
-    )
-    attend_bias = np.concatenate(
-        [
-            vector(names.query + ".bias") * by,
-            vector(names.key + ".bias"),
-            vector(names.value + ".bias"),
-        ]
-    )
-    widen = matrix(names.widen, None, width)
-    return _Layer(
-        attend=np.ascontiguousarray(attend.T),
-        attend_bias=attend_bias,
-        merge=np.ascontiguousarray(matrix(names.merge, width, width).T),
-        merge_bias=vector(names.merge + ".bias"),
-        merge_scale=vector(names.merge_norm + ".weight"),
-        merge_shift=vector(names.merge_norm + ".bias"),
-        widen=np.ascontiguousarray(widen.T),
-        widen_bias=vector(names.widen + ".bias", len(widen)),
-        narrow=np.ascontiguousarray(matrix(names.narrow, width, len(widen)).T),
-        narrow_bias=vector(names.narrow + ".bias"),
-        narrow_scale=vector(names.narrow_norm + ".weight"),
-        narrow_shift=vector(names.narrow_norm + ".bias"),
-        grids=Grids(),
-    )
-
-
-def _grids(layer: _Layer, shape: Architecture, scale: Float64, shift: Float64) -> Grids:
-    """Returns the finest grids, up to those of ``Grids``, that keep a layer's sums exact."""
-    finest = Grids()
-    mixed = _bound_of_state(scale, shift, layer.attend)
-    attend = min(finest.attend, spare_bits(mixed) - STATE_BITS)
-    query, key, value = (mixed + np.abs(layer.attend_bias)).reshape(3, shape.heads, -1)
-    head = min(finest.head, spare_bits((query * key).sum(axis=1)) // 2)
-    share = min(finest.share, spare_bits(shape.max_tokens * value) - head)
-    merged = value.reshape(-1) @ np.abs(layer.merge)
-    merge = min(finest.merge, spare_bits(merged) - STATE_BITS)
-    wide = _bound_of_state(layer.merge_scale, layer.merge_shift, layer.widen)
-    widen = min(finest.widen, spare_bits(wide) - STATE_BITS)
-    narrowed = (wide + np.abs(layer.widen_bias)) @ np.abs(layer.narrow)
-    # What is lacking is taken from both factors.
-    lacking = max(0, finest.wide + finest.narrow - spare_bits(narrowed))
-    of_wide = min(finest.wide, finest.wide - lacking // 2)
-    return Grids(
-        attend=attend,
-        head=head,
-        share=share,
-        merge=merge,
-        widen=widen,
-        wide=of_wide,
-        narrow=finest.narrow - (lacking - lacking // 2),
-    )
-
-
-def _bound_of_state(scale: Float64, shift: Float64, weights: Float64) -> Float64:
-    """Returns bounds of the sums of ``|state * weights|``, [columns].
-
-    A normalised state is scale * u + shift with u of length root of its width.
-    """
-    spread = np.sqrt(((scale[:, None] * weights) ** 2).sum(axis=0))
-    most: Float64 = np.sqrt(len(scale)) * spread + np.abs(shift) @ np.abs(weights)
-    return most
-
-
 def _fitted(
-    steps: Sequence[Step], name: str, shape: Architecture, layers: Sequence[_Layer]
+    steps: Sequence[Step], name: str, shape: Architecture, layers: Sequence[Layer]
 ) -> tuple[Step, ...]:
     """Returns steps whose weights are on a grid that keeps their sums exact.
 
@@ -580,7 +342,7 @@ def _fitted(
             )
         sums = bound @ np.abs(step.weight)
         bits = min(WEIGHT_BITS, spare_bits(sums) - STATE_BITS)
-        if bits < _LEAST_BITS:
+        if bits < LEAST_BITS:
             raise ModelFileError(
                 f"the numbers of a dense layer of {name} are too large for exact sums",
                 hint=OTHER_WAY,
@@ -618,46 +380,3 @@ def _bias_by_distance(table: Float32, max_tokens: int) -> Float64:
     bucket = bucket + np.where(distance > 0, _BUCKETS, 0)
     bias: Float64 = np.ascontiguousarray(table[bucket].T.astype(np.float64))
     return bias
-
-
-def _apply(
-    layer: _Layer,
-    shape: Architecture,
-    state: Float64,
-    groups: Sequence[_Group],
-    biases: Sequence[Float64 | None],
-) -> Float64:
-    """Returns the states after one layer; ``biases`` are those of the groups' scores."""
-    grids, heads = layer.grids, shape.heads
-    mixed: Float64 = state @ layer.attend
-    mixed += layer.attend_bias
-    to_grid(mixed, grids.head)
-    context = np.empty_like(state)
-    for group, bias in zip(groups, biases, strict=True):
-        texts, length = group.texts, group.length
-        rows = slice(group.start, group.start + texts * length)
-        # [3, texts, heads, words, width of a head]
-        split = mixed[rows].reshape(texts, length, 3, heads, -1).transpose(2, 0, 3, 1, 4)
-        query, key, value = np.ascontiguousarray(split)
-        shares = query @ key.swapaxes(-1, -2)
-        if bias is not None:
-            shares += bias
-        shares -= shares.max(axis=-1, keepdims=True)
-        exp(shares)
-        to_grid(shares, grids.share)
-        seen = shares @ value
-        seen /= shares.sum(axis=-1, keepdims=True)
-        context[rows] = seen.swapaxes(1, 2).reshape(texts * length, -1)
-    to_grid(context, STATE_BITS)
-    merged: Float64 = context @ layer.merge
-    merged += layer.merge_bias
-    merged += state
-    normalise(merged, layer.merge_scale, layer.merge_shift, shape.epsilon)
-    wide: Float64 = merged @ layer.widen
-    wide += layer.widen_bias
-    ACTIVATIONS[shape.activation](wide, grids.wide)
-    result: Float64 = wide @ layer.narrow
-    result += layer.narrow_bias
-    result += merged
-    normalise(result, layer.narrow_scale, layer.narrow_shift, shape.epsilon)
-    return result

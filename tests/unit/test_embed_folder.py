@@ -22,8 +22,9 @@ from graph_service.cli.serve_options import ServeOptions
 from graph_service.embed import VectorFile, Vectors, open_embedder
 from graph_service.embed.exact import STATE_BITS, identity, relu, tanh
 from graph_service.embed.folder import open_folder
+from graph_service.embed.layers import Grids
 from graph_service.embed.protocol import Embedder
-from graph_service.embed.transformer import Grids, TransformerEmbedder
+from graph_service.embed.transformer import TransformerEmbedder
 from graph_service.errors import ModelFileError
 from graph_service.model.ranking import encode_queries
 

@@ -15,8 +15,8 @@ from cli_runs import process
 
 from graph_service.embed import open_embedder
 from graph_service.embed.exact import STATE_BITS, exp, gelu
+from graph_service.embed.layers import Grids
 from graph_service.embed.minilm import MiniLM
-from graph_service.embed.transformer import Grids
 from graph_service.errors import InputError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
