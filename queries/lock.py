@@ -1,7 +1,10 @@
-"""One writer a file: a lock of the operating system's, gone with the process that held it.
+"""What keeps a run to itself: one writer a file, and a folder bound to what its run was made of.
 
-The lock is on a file beside, ``.NAME.lock``, which says who holds it. A process that was killed holds
-nothing any more, so that what it left behind is taken over at once.
+``one_writer`` is a lock of the operating system on ``.NAME.lock`` beside the file, which says who
+holds it. It is gone with the process, so that what a killed run left behind is taken over at once.
+
+A lock file, such as ``plan.lock.json``, stays in the folder of a run. It holds what the run was made
+of. A run goes on only where all of it is the same; what differs is listed line by line.
 """
 
 from __future__ import annotations
@@ -10,8 +13,11 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 from graph_service.errors import InputError
 from graph_service.file_lock import MOVES_OPEN_FILES, lock_file
@@ -82,3 +88,84 @@ def _is_still(descriptor: int, path: Path) -> bool:
 def _who() -> str:
     began = time.strftime("%Y-%m-%d %H:%M:%S")
     return f"process {os.getpid()} on {socket.gethostname()}, since {began}\n"
+
+
+def differences(kept: Mapping[str, Any], now: Mapping[str, Any], /) -> list[str]:
+    """Returns what differs between two locks, one line a value.
+
+    >>> differences({"graphs": {"g": {"edges": "a"}}}, {"graphs": {"g": {"edges": "b"}}})
+    ['graphs.g.edges: "a" in the lock, "b" now']
+    """
+    before = dict(_flat(kept, ""))
+    after = dict(_flat(now, ""))
+    lines = []
+    for name in dict.fromkeys((*before, *after)):
+        if before.get(name) != after.get(name):
+            was, is_ = (
+                orjson.dumps(side[name]).decode() if name in side else "nothing"
+                for side in (before, after)
+            )
+            lines.append(f"{name}: {was} in the lock, {is_} now")
+    return lines
+
+
+def _flat(item: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(item, Mapping) and item:
+        for name, value in item.items():
+            yield from _flat(value, f"{path}.{name}" if path else str(name))
+    elif isinstance(item, list) and item:
+        for number, value in enumerate(item):
+            yield from _flat(value, f"{path}[{number}]")
+    else:
+        yield path, item
+
+
+def read_lock_file(file: Path, /, *, of: str, form: int) -> dict[str, Any] | None:
+    """Returns what a lock's file holds; None where there is none.
+
+    Args:
+        file: The file.
+        of: What the lock is of, for the error.
+        form: The number that its field ``format`` has.
+
+    Raises:
+        InputError: It is no lock.
+    """
+    if not file.exists():
+        return None
+    try:
+        found = orjson.loads(file.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"{file} is no lock of {of}: {error}", argument="out") from error
+    if not isinstance(found, dict) or found.get("format") != form:
+        raise InputError(f"{file} is no lock of {of}", argument="out")
+    return found
+
+
+def require_same_lock(
+    kept: Mapping[str, Any], now: Mapping[str, Any], file: Path, /, *, of: str
+) -> None:
+    """Raises ``InputError`` that lists what differs in the parts that ``now`` has."""
+    lines = differences({name: kept[name] for name in kept if name in now}, now)
+    if lines:
+        told = "".join(f"\n  {line}" for line in lines)
+        raise InputError(
+            f"{file} was made of another {of}:{told}",
+            argument="out",
+            hint="Write to another folder, or take back what changed.",
+        )
+
+
+def write_lock_file(file: Path, lock: Mapping[str, Any], /) -> None:
+    """Writes a lock, whole or not at all."""
+    write_whole(file, orjson.dumps(lock, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+def write_whole(path: Path, data: bytes, /) -> None:
+    """Writes a file that is there whole, or as it was before."""
+    beside = path.with_name(path.name + ".part")
+    with beside.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)

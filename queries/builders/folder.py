@@ -14,7 +14,7 @@ from graph_service.errors import InputError
 from graph_service.model.serialise import from_plain, to_plain
 from queries.builders.asking import load_builder_prompt
 from queries.builders.stages import StageCounts
-from queries.run_lock import read_lock_file, require_same_lock, write_lock_file, write_whole
+from queries.lock import read_lock_file, require_same_lock, write_lock_file, write_whole
 
 LOCK_NAME = "dataset.lock.json"
 COUNTS_NAME = "counts.json"

@@ -8,8 +8,6 @@ that follow it.
 
 from __future__ import annotations
 
-import os
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +19,7 @@ import orjson
 from graph_service.errors import InputError
 from graph_service.model.identity import digest
 from graph_service.model.serialise import from_plain, to_plain
-from queries.generate.run import in_order
+from queries.run import LineFile, Progress, run_items
 
 STAGES = "stages"
 """The folder of a data set that holds the files of its stages."""
@@ -94,32 +92,6 @@ class StageCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a stage is.
-
-    Attributes:
-        done: Lines that are written, those of earlier runs included.
-        fresh: Lines of this run.
-        seconds: Since the stage began in this run.
-    """
-
-    stage: str
-    done: int
-    total: int
-    fresh: int
-    refused: int
-    seconds: float
-
-    def text(self) -> str:
-        """Returns ``round-1: 20 of 50, 2 refused, 4 s, about 6 s left``."""
-        left = self.seconds / max(self.fresh, 1) * (self.total - self.done)
-        return (
-            f"{self.stage}: {self.done:,} of {self.total:,}, {self.refused} refused, "
-            f"{self.seconds:.0f} s, about {left:.0f} s left"
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Line(Generic[Made]):
     """A line of a stage's file.
 
@@ -181,61 +153,70 @@ class Stages:
         """
         require_distinct(given, stage.name)
         self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._folder / f"{stage.name}.jsonl"
+        file = LineFile(self._folder / f"{stage.name}.jsonl")
+        # The file of a stage is there, even if it has no items.
+        file.append()
         hashes = [hash_of(item) for item in given]
-        kept = self._resumed(path, stage, given, hashes)
-        lines = list(kept)
-        refused = sum(line.made is None for line in lines)
-        started = time.monotonic()
+        lines = self._resumed(file, stage, given, hashes)
+        rest = range(len(lines), len(given))
 
-        def made(place: int) -> Line[Made]:
-            item = given[place]
+        def make(index: int) -> Line[Made]:
+            item = given[index]
             try:
-                return Line(item.id, hashes[place], stage.make(item))
+                return Line(item.id, hashes[index], stage.make(item))
             except Refused as error:
-                return Line(item.id, hashes[place], None, error.why, error.detail)
+                return Line(item.id, hashes[index], None, error.why, error.detail)
 
-        left = range(len(kept), len(given))
-        with path.open("ab") as file:
-            for fresh, line in enumerate(in_order(left, made, self._workers), 1):
-                file.write(orjson.dumps(to_plain(line)) + b"\n")
-                file.flush()
-                lines.append(line)
-                refused += line.made is None
-                self.fresh += 1
-                if self._tell is not None:
-                    seconds = time.monotonic() - started
-                    self._tell(
-                        Progress(stage.name, len(lines), len(given), fresh, refused, seconds)
-                    )
-            os.fsync(file.fileno())
+        def write(line: Line[Made]) -> None:
+            lines.append(line)
+            # What a killed machine loses is made again of cached replies.
+            file.append(line, is_synced=len(lines) == len(given))
+
+        start = Progress(
+            len(lines),
+            len(given),
+            failed=sum(line.made is None for line in lines),
+            label=stage.name,
+            failed_as="refused",
+        )
+        for _, progress in run_items(
+            rest,
+            make,
+            write,
+            start=start,
+            workers=self._workers,
+            has_failed=lambda line: line.made is None,
+        ):
+            self.fresh += 1
+            if self._tell is not None:
+                self._tell(progress)
         self.counts.append(counts_of(stage.name, lines))
         return tuple(line.made for line in lines if line.made is not None)
 
     def _resumed(
-        self, path: Path, stage: Stage[Given, Made], given: Sequence[Given], hashes: Sequence[str]
+        self,
+        file: LineFile,
+        stage: Stage[Given, Made],
+        given: Sequence[Given],
+        hashes: Sequence[str],
     ) -> list[Line[Made]]:
         """The lines that stay; what is torn, stale or to be made again is cut off."""
-        if not path.exists():
-            return []
-        kept: list[Line[Made]] = []
-        whole = 0
-        with path.open("rb") as file:
-            for number, raw in enumerate(file, 1):
-                if not raw.endswith(b"\n") or len(kept) == len(given):
-                    break
-                line = read_line(raw, stage.kind, f"{path.name}, line {number}")
-                place = len(kept)
-                if (line.id, line.of) != (given[place].id, hashes[place]) or (
-                    self._retry_failed and line.refused == NO_REPLY
-                ):
-                    break
-                kept.append(line)
-                whole += len(raw)
-        if whole < path.stat().st_size:
-            with path.open("r+b") as file:
-                file.truncate(whole)
-        return kept
+        lines: list[Line[Made]] = []
+
+        def is_valid(raw: bytes, where: str) -> bool:
+            index = len(lines)
+            if index == len(given):
+                return False
+            line = read_line(raw, stage.kind, where)
+            if (line.id, line.of) != (given[index].id, hashes[index]) or (
+                self._retry_failed and line.refused == NO_REPLY
+            ):
+                return False
+            lines.append(line)
+            return True
+
+        file.resume(is_valid)
+        return lines
 
 
 def require_distinct(items: Sequence[Item], name: str, /) -> None:

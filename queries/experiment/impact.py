@@ -29,7 +29,7 @@ from queries.experiment.answering import Experiment
 from queries.experiment.cells import Cell, CellKind, amount_of
 from queries.experiment.runner import ANSWERS_NAME, CellGold, read_cell_gold
 from queries.experiment.subjects import MOST_STATEMENTS, Fate, Subject
-from queries.run_lock import write_whole
+from queries.lock import write_whole
 from queries.score.case import triple_line
 
 VIEWS_NAME = "views.jsonl"

@@ -15,7 +15,7 @@ from graph_service.model.view_spec import VIEW_ALGORITHM
 from queries.experiment.plan import AnswererKind, Plan
 from queries.generate.prompt import load_prompt, prompts_in_use
 from queries.generate.setting import RECIPES
-from queries.run_lock import read_lock_file, require_same_lock, write_lock_file
+from queries.lock import read_lock_file, require_same_lock, write_lock_file
 
 LOCK_NAME = "plan.lock.json"
 _FORMAT = 1

@@ -7,9 +7,7 @@ have a file of their own. Replies of models are kept before anything is made of 
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,46 +20,10 @@ from queries.experiment.answering import Experiment, Fates, SharedRetrieval, ans
 from queries.experiment.cells import Cell
 from queries.experiment.subjects import Fate, GoldFate, Subject
 from queries.generate.answer import Answer
-from queries.generate.run import in_order
+from queries.run import LineFile, Progress, in_order, run_items
 
 ANSWERS_NAME = "answers.jsonl"
 TIMINGS_NAME = "timings.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is.
-
-    Attributes:
-        cell: The cell of the last answer, and ``place`` its number from 1, of ``cells``.
-        done: Answers that are written, those of earlier runs included.
-        total: Answers of the plan.
-        fresh: Answers of this run.
-        failed: Failures of this run.
-        seconds: Since it began.
-    """
-
-    cell: str
-    place: int
-    cells: int
-    done: int
-    total: int
-    fresh: int
-    failed: int
-    seconds: float
-
-    @property
-    def seconds_left(self) -> float:
-        """Returns what is left at the pace of this run, in seconds."""
-        return self.seconds / max(self.fresh, 1) * (self.total - self.done)
-
-    def text(self) -> str:
-        """Returns ``cell 3 of 9 demo/base/...: 20 of 90 answers, 0 failed, 4 s, about 14 s left``."""
-        return (
-            f"cell {self.place} of {self.cells} {self.cell}: {self.done:,} of {self.total:,} "
-            f"answers, {self.failed} failed, {self.seconds:.0f} s, about "
-            f"{self.seconds_left:.0f} s left"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,56 +111,55 @@ def _line(line: bytes, where: str) -> Mapping[str, Any]:
     )
 
 
-def resume(
-    folder: Path, asked: Sequence[tuple[Cell, Subject]], /, *, retry_failed: bool = False
-) -> int:
-    """Returns how many answers a folder has; what is torn at the end of its file is cut off.
+class AnswerCounter:
+    """Counts the lines of a run that stay: those that the plan has in their place.
 
     Args:
-        folder: Of the run.
-        asked: Every question of every cell, in order.
-        retry_failed: Whether the first answer that failed, and all after it, are made again:
-            replies that were kept are not asked for again.
+        questions: Every question of every cell, in order.
+        retry_failed: Whether the first answer that failed, and all after it, are made again.
+    """
+
+    def __init__(
+        self, questions: Sequence[tuple[Cell, Subject]], /, *, retry_failed: bool = False
+    ) -> None:
+        self._questions = questions
+        self._retry_failed = retry_failed
+        self.count = 0
+
+    def is_valid(self, line: bytes, where: str, /) -> bool:
+        """Returns whether a line stays, and counts it.
+
+        Raises:
+            InputError: It is not the one that the plan has in its place.
+        """
+        fields = _line(line, where)
+        if self._retry_failed and fields["answer"].get("failure") is not None:
+            return False
+        came = (fields["cell"], fields["answer"]["question_id"])
+        expected = ("none", "")
+        if self.count < len(self._questions):
+            cell, subject = self._questions[self.count]
+            expected = (cell.id, subject.case.id)
+        if came != expected:
+            raise InputError(
+                f"{where}: cell {expected[0]!r}, question {expected[1]!r} was expected; "
+                f"{came[0]!r}, {came[1]!r} came",
+                argument="out",
+                hint="Write to another folder.",
+            )
+        self.count += 1
+        return True
+
+
+def count_answers(folder: Path, questions: Sequence[tuple[Cell, Subject]], /) -> int:
+    """Returns how many answers to questions, in order, a folder has; it stays as it is.
 
     Raises:
         InputError: A line is not the one that the plan has in its place.
     """
-    path = folder / ANSWERS_NAME
-    if not path.exists():
-        return 0
-    done = whole = 0
-    with path.open("rb") as file:
-        for line in file:
-            if not line.endswith(b"\n"):
-                break
-            where = f"{path.name}, line {done + 1}"
-            found = _line(line, where)
-            if retry_failed and found["answer"].get("failure") is not None:
-                break
-            came = (found["cell"], found["answer"]["question_id"])
-            wanted = (
-                (asked[done][0].id, asked[done][1].case.id) if done < len(asked) else ("none", "")
-            )
-            if came != wanted:
-                raise InputError(
-                    f"{where}: cell {wanted[0]!r}, question {wanted[1]!r} was expected; "
-                    f"{came[0]!r}, {came[1]!r} came",
-                    argument="out",
-                    hint="Write to another folder.",
-                )
-            done += 1
-            whole += len(line)
-    _cut(path, whole)
-    timings = folder / TIMINGS_NAME
-    if timings.exists():
-        _cut(timings, timings.read_bytes().rfind(b"\n") + 1)
-    return done
-
-
-def _cut(path: Path, size: int) -> None:
-    if size < path.stat().st_size:
-        with path.open("r+b") as file:
-            file.truncate(size)
+    counter = AnswerCounter(questions)
+    LineFile(folder / ANSWERS_NAME).read(counter.is_valid)
+    return counter.count
 
 
 def answers_of(
@@ -222,10 +183,17 @@ def answers_of(
         InputError: A question can't be asked.
         SetupError, LimitError, StoreError: As ``answer_cell``.
     """
+    return in_order(asked, _answerer(experiment, with_fates=with_fates), workers)
+
+
+def _answerer(
+    experiment: Experiment, *, with_fates: bool = True
+) -> Callable[[tuple[Cell, Subject]], CellAnswer]:
+    """What answers a question of a cell; answers share their retrievals."""
     retriever, fates = SharedRetrieval(experiment.client), Fates(experiment.client)
 
-    def make(one: tuple[Cell, Subject]) -> CellAnswer:
-        cell, subject = one
+    def make(question: tuple[Cell, Subject]) -> CellAnswer:
+        cell, subject = question
         try:
             made = answer_cell(cell, subject, experiment, retriever)
             return CellAnswer(cell.id, fates.of(cell, subject) if with_fates else None, made)
@@ -236,7 +204,7 @@ def answers_of(
                 hint=error.hint,
             ) from error
 
-    return in_order(asked, make, workers)
+    return make
 
 
 def run(
@@ -248,45 +216,40 @@ def run(
         experiment: What is asked.
         folder: Where ``answers.jsonl`` and ``timings.jsonl`` are; one process at a time.
         workers: Threads that answer; the bytes of the answers do not depend on it.
-        retry_failed: As ``resume`` has it.
+        retry_failed: Whether the first answer that failed, and all after it, are made again:
+            cached replies are not asked for again.
 
     Raises:
         InputError: The folder holds another run, or a question can't be asked.
         SetupError, LimitError, StoreError: As ``answer_cell``; what was answered is written.
     """
-    asked = experiment.asked()
-    done = resume(folder, asked, retry_failed=retry_failed)
-    left = asked[done:]
-    places = {cell.id: place for place, cell in enumerate(experiment.cells, 1)}
-    started = time.monotonic()
-    failed = 0
-    with (
-        (folder / ANSWERS_NAME).open("ab") as answers,
-        (folder / TIMINGS_NAME).open("ab") as timings,
+    questions = experiment.asked()
+    answers, timings = LineFile(folder / ANSWERS_NAME), LineFile(folder / TIMINGS_NAME)
+    counter = AnswerCounter(questions, retry_failed=retry_failed)
+    answers.resume(counter.is_valid)
+    timings.resume(lambda line, where: True)
+    left = questions[counter.count :]
+    last_of_cell = {cell.id: subject.case.id for cell, subject in left}
+    cell_numbers = {cell.id: number for number, cell in enumerate(experiment.cells, 1)}
+
+    def write(made: CellAnswer) -> None:
+        line, clock = _lines_of(made)
+        timings.append(clock, is_synced=False)
+        answers.append(line, is_synced=last_of_cell[made.cell] == made.answer.question_id)
+
+    for made, progress in run_items(
+        left,
+        _answerer(experiment),
+        write,
+        start=Progress(counter.count, len(questions), unit="answers"),
+        workers=workers,
+        has_failed=lambda made: made.answer.failure is not None,
     ):
-        for fresh, made in enumerate(answers_of(experiment, left, workers=workers), 1):
-            line, clock = _written(made)
-            timings.write(clock)
-            timings.flush()
-            answers.write(line)
-            answers.flush()
-            failed += made.answer.failure is not None
-            last = fresh == len(left) or left[fresh][0].id != made.cell
-            if last:
-                os.fsync(answers.fileno())
-            yield Progress(
-                made.cell,
-                places[made.cell],
-                len(experiment.cells),
-                done + fresh,
-                len(asked),
-                fresh,
-                failed,
-                time.monotonic() - started,
-            )
+        number = cell_numbers[made.cell]
+        yield replace(progress, label=f"cell {number} of {len(experiment.cells)} {made.cell}")
 
 
-def _written(made: CellAnswer) -> tuple[bytes, bytes]:
+def _lines_of(made: CellAnswer) -> tuple[dict[str, Any], dict[str, Any]]:
     """The line of an answer, and the line of its timings."""
     item = made.answer
     spent: dict[str, Any] = {"answer": dict(item.timings_ms)}
@@ -299,4 +262,4 @@ def _written(made: CellAnswer) -> tuple[bytes, bytes]:
     key = {"cell": made.cell, "question": item.question_id}
     broken = () if made.gold is None else made.gold.broken
     line = {**key, "fate": made.fate, "broken": broken, "answer": plain}
-    return orjson.dumps(line) + b"\n", orjson.dumps({**key, "ms": spent}) + b"\n"
+    return line, {**key, "ms": spent}

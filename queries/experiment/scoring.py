@@ -26,8 +26,8 @@ from queries.experiment.runner import ANSWERS_NAME, CellAnswer, read_cell_answer
 from queries.experiment.subjects import Fate
 from queries.generate.answer import base_statements
 from queries.generate.record import Answer
-from queries.generate.run import in_order
-from queries.run_lock import write_whole
+from queries.lock import write_whole
+from queries.run import in_order
 from queries.score.citation import CitationRow, citation_row
 from queries.score.knowledge import match_knowledge
 

@@ -28,7 +28,7 @@ from graph_service.model.view_spec import ChangeKind
 from queries.generate.asking import Exchange, collected, usage_of
 from queries.generate.citations import one_line
 from queries.generate.passages import PassageFinder
-from queries.generate.record import Answer, read_answers, resume_answers, write_answers
+from queries.generate.record import Answer, read_answers, write_answers
 from queries.generate.setting import (
     RECIPES,
     Generation,
@@ -53,7 +53,6 @@ __all__ = [
     "changes_of",
     "default_generation",
     "read_answers",
-    "resume_answers",
     "write_answers",
 ]
 

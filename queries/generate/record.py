@@ -126,32 +126,17 @@ def write_answers(path: str | Path, answers: Iterable[Answer], /) -> int:
 
 def read_answers(path: str | Path, /) -> tuple[Answer, ...]:
     """Returns the answers of a file of JSON lines; raises ``InputError`` naming the line."""
-    found: list[Answer] = []
     with Path(path).open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                found.append(Answer.from_json(line))
-            except InputError as error:
-                raise InputError(f"{Path(path).name}, line {number}: {error.message}") from error
-    return tuple(found)
+        return tuple(
+            read_answer(line, f"{Path(path).name}, line {index}")
+            for index, line in enumerate(file, 1)
+            if line.strip()
+        )
 
 
-def resume_answers(path: str | Path, /) -> tuple[Answer, ...]:
-    """Returns the answers that a run had written before it ended; none where there is no file.
-
-    A last line that was cut by the end of the run is cut off, so that more can be appended.
-
-    Raises:
-        InputError: Another line is no answer; names it.
-    """
-    file = Path(path)
-    if not file.exists():
-        return ()
-    data = file.read_bytes()
-    whole = data.rfind(b"\n") + 1
-    if whole < len(data):
-        with file.open("r+b") as opened:
-            opened.truncate(whole)
-    return read_answers(file)
+def read_answer(line: bytes, where: str, /) -> Answer:
+    """Returns the answer of a line; raises ``InputError`` that says where it is."""
+    try:
+        return Answer.from_json(line)
+    except InputError as error:
+        raise InputError(f"{where}: {error.message}") from error

@@ -6,16 +6,15 @@ judge or prompt are never mixed in.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
 import orjson
 
 from graph_service.errors import InputError
-from graph_service.model.serialise import from_plain, to_plain
+from graph_service.model.serialise import from_plain
+from queries.run import LineFile, Progress, run_items
 from queries.score.report import Row
 
 RowType = TypeVar("RowType", bound=Row)
@@ -23,7 +22,7 @@ Case = TypeVar("Case")
 
 
 class RowFile(Generic[RowType]):
-    """Rows of one scoring; where there is no path they are kept in memory alone.
+    """Rows of one scoring; where there is no path they are held in memory alone.
 
     Args:
         path: The file; made on the first row.
@@ -35,63 +34,46 @@ class RowFile(Generic[RowType]):
     """
 
     def __init__(self, path: Path | None, kind: type[RowType], basis: str, /) -> None:
-        self._path = path
+        self._file = None if path is None else LineFile(path)
         self._kind = kind
         self._basis = basis
         self.rows: dict[str, RowType] = {}
-        if path is not None and path.exists():
-            self._read(path)
+        if self._file is not None:
+            self._file.resume(self._is_row)
 
-    def _read(self, path: Path) -> None:
-        data = path.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        for number, line in enumerate(data[:whole].splitlines(), 1):
-            if not line.strip():
-                continue
-            where = f"{path.name}, line {number}"
-            try:
-                found = orjson.loads(line)
-                basis = found["basis"]
-                row = from_plain(self._kind, found["row"])
-            except (orjson.JSONDecodeError, KeyError, TypeError, InputError) as error:
-                raise InputError(
-                    f'{where}: a scored case {{"basis", "row"}} was expected; '
-                    f"{line[:80].decode(errors='replace')!r} came",
-                    argument="out",
-                    hint="Write to another file.",
-                ) from error
-            if basis != self._basis:
-                raise InputError(
-                    f"{where}: this case was scored by {basis!r}, and this run scores by "
-                    f"{self._basis!r}",
-                    argument="out",
-                    hint="Write to another file.",
-                )
-            self.rows[row.id] = row
-        if whole < len(data):
-            # The end of a run that was killed while it wrote: that case is scored again.
-            with path.open("r+b") as opened:
-                opened.truncate(whole)
+    def _is_row(self, line: bytes, where: str) -> bool:
+        if not line.strip():
+            return True
+        try:
+            fields = orjson.loads(line)
+            basis = fields["basis"]
+            row = from_plain(self._kind, fields["row"])
+        except (orjson.JSONDecodeError, KeyError, TypeError, InputError) as error:
+            raise InputError(
+                f'{where}: a scored case {{"basis", "row"}} was expected; '
+                f"{line[:80].decode(errors='replace')!r} came",
+                argument="out",
+                hint="Write to another file.",
+            ) from error
+        if basis != self._basis:
+            raise InputError(
+                f"{where}: this case was scored by {basis!r}, and this run scores by "
+                f"{self._basis!r}",
+                argument="out",
+                hint="Write to another file.",
+            )
+        self.rows[row.id] = row
+        return True
 
     def add(self, row: RowType, /) -> None:
-        """Keeps a row, on the disk before it returns.
+        """Adds a row, on the disk before it returns.
 
         Raises:
             InputError: The file cannot be written.
         """
         self.rows[row.id] = row
-        if self._path is None:
-            return
-        line = orjson.dumps({"basis": self._basis, "row": to_plain(row)}) + b"\n"
-        try:
-            with self._path.open("ab") as file:
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise InputError(
-                f"can't write {self._path}: {error.strerror}", argument="out"
-            ) from error
+        if self._file is not None:
+            self._file.append({"basis": self._basis, "row": row})
 
 
 def score_cases(
@@ -103,18 +85,18 @@ def score_cases(
     id_of: Callable[[Case], str],
     again: Callable[[RowType], bool] = lambda _: False,
     concurrency: int = 1,
-    progress: Callable[[int, int, RowType], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> tuple[RowType, ...]:
     """Returns one row a case in the cases' order; those that the file has are not scored again.
 
     Args:
         cases: With ids of their own.
         score: From a case to its row; called in ``concurrency`` threads.
-        file: Where rows are kept.
+        file: Where rows are written.
         id_of: A case's id.
         again: Whether a row that the file has is to be scored again, such as a failed one.
         concurrency: Cases at once.
-        progress: Told (cases done, cases in all, the row) after each.
+        progress: Called after each case.
     """
     ids = [id_of(case) for case in cases]
     left = [
@@ -122,25 +104,15 @@ def score_cases(
         for case, id_ in zip(cases, ids, strict=True)
         if id_ not in file.rows or again(file.rows[id_])
     ]
-    done = len(cases) - len(left)
-    for row in _scored(left, score, concurrency):
-        file.add(row)
-        done += 1
+    for _, state in run_items(
+        left,
+        score,
+        file.add,
+        start=Progress(len(cases) - len(left), len(cases), unit="cases"),
+        workers=concurrency,
+        has_failed=lambda row: row.failure is not None,
+        usage_of=lambda row: getattr(row, "usage", None),
+    ):
         if progress is not None:
-            progress(done, len(cases), row)
+            progress(state)
     return tuple(file.rows[id_] for id_ in ids)
-
-
-def _scored(
-    cases: Sequence[Case], score: Callable[[Case], RowType], concurrency: int
-) -> Iterator[RowType]:
-    if concurrency <= 1:
-        yield from map(score, cases)
-        return
-    with ThreadPoolExecutor(concurrency) as pool:
-        try:
-            yield from pool.map(score, cases)
-        except BaseException:
-            # What waits in line is not asked: the run ends with what is under way.
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise

@@ -13,9 +13,10 @@ from hand_chat import HandChat, refuses, script
 
 from graph_service.errors import InputError, LimitError
 from queries.builders.asking import ask_for, read_numbers, read_question, read_sentence
-from queries.builders.stages import NO_REPLY, Progress, Refused, Stage, StageCounts, Stages
+from queries.builders.stages import NO_REPLY, Refused, Stage, StageCounts, Stages
 from queries.generate.setting import Generation
 from queries.llm import Message, Rendered
+from queries.run import Progress
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ def test_what_is_made_and_what_is_refused_are_lines_that_are_counted(tmp_path: P
     lines = [orjson.loads(line) for line in file_of(tmp_path).read_bytes().splitlines()]
     assert lines[3]["made"] is None
     assert (lines[3]["refused"], lines[3]["detail"]) == ("not loud", "w3 is quiet")
-    assert (told[-1].done, told[-1].total, told[-1].refused) == (12, 12, 2)
-    assert told[4].text().startswith("1-loud: 5 of 12, 1 refused, 0 s")
+    assert (told[-1].done, told[-1].total, told[-1].failed) == (12, 12, 2)
+    assert told[4].text().startswith("1-loud: 5 of 12 items, 1 refused, 0 s")
 
 
 def test_any_cut_and_any_number_of_workers_end_in_the_same_bytes(tmp_path: Path) -> None:

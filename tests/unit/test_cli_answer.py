@@ -164,7 +164,7 @@ def test_faults_are_counted_and_asked_again_on_demand(cli: Cli, tmp_path: Path) 
         failures = [item.failure for item in read_answers("a.jsonl") if item.failure]
         assert failures
         assert {str(one).partition(":")[0] for one in failures} == {"content-filter"}
-        assert f"12 of 12 answered, {len(failures)} failed" in done.err
+        assert f"12 of 12 answers, {len(failures)} failed" in done.err
         assert "no answer: content-filter" in done.out
     same = cli(
         "answer", "--questions", questions, "--replay", "a.jsonl.replies.db", "--out", "b.jsonl"

@@ -240,7 +240,7 @@ def test_a_killed_run_goes_on_by_id_and_asks_nothing_twice(cli: Cli, tmp_path: P
         second = cli("score", "factscore", str(file), "--out", str(out), *of(server))
     assert len(server.requests) == 2
     assert "2 cases were scored in" in second.err
-    assert "3 of 3 cases, 30 tokens so far" in second.err
+    assert "3 of 3 cases, 0 failed, 30 tokens" in second.err
     assert out.read_bytes().startswith(written)
     assert len(out.read_bytes().splitlines()) == 3
     with stand_in(ok("never")) as server:
@@ -387,7 +387,7 @@ def test_several_cases_at_once_keep_their_order(cli: Cli, tmp_path: Path) -> Non
         )
     assert [row["id"] for row in found.json["rows"]] == [str(i) for i in range(6)]
     assert len(server.requests) == 6
-    assert "6 of 6 cases, 90 tokens so far" in found.err
+    assert "6 of 6 cases, 0 failed, 90 tokens" in found.err
 
 
 def test_numbers_out_of_range_are_refused_before_anything_is_asked(

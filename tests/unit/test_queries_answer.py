@@ -28,7 +28,6 @@ from queries.generate.answer import (
     answer,
     answer_from,
     read_answers,
-    resume_answers,
     write_answers,
 )
 from queries.llm import OpenAIChat, RetryPolicy, Usage, open_recorded
@@ -183,18 +182,6 @@ def test_answers_are_written_and_read_with_nothing_lost(
     assert isinstance(TWO_HOPS, PathsResult)
     if isinstance(read[0].result, SubgraphResult):
         assert read[0].result.objective == 1.5
-
-
-def test_a_run_goes_on_after_a_crash(tmp_path: Path) -> None:
-    file = tmp_path / "answers.jsonl"
-    assert resume_answers(file) == ()
-    found = answer("Who?", retriever=HandRetriever(lambda *_: TWO_HOPS), question_id="a")
-    write_answers(file, [found, found])
-    whole = file.read_bytes()
-    file.write_bytes(whole[:-10])
-    assert resume_answers(file) == (found,)
-    assert file.read_bytes() == whole[: len(whole) // 2]
-    assert resume_answers(file) == (found,)
 
 
 def test_thoughts_are_no_part_of_an_answer() -> None:

@@ -18,10 +18,11 @@ from queries.datasets.case import Case
 from queries.generate.ablation import Swapped
 from queries.generate.answer import Answer, read_answers
 from queries.generate.plan import Plan, Source, answer_case, estimate, gold_sets
-from queries.generate.run import AnswerFile, Progress, run_cases, steady_timings
+from queries.generate.run import AnswerFile, run_cases, steady_timings
 from queries.generate.setting import Generation, Join, Setting, default_generation
 from queries.llm import CachedChat, open_cache
 from queries.llm.chat import ChatModel
+from queries.run import Progress
 
 FACT = triple("a", "Q1", "spouse", "Bea", label="Ada")
 OTHER = triple("b", "Q2", "mother", "Cleo", label="Bea")

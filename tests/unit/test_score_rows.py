@@ -96,7 +96,7 @@ def test_cases_come_in_order_and_those_in_the_file_are_not_scored_again(concurre
     for kept in (row("b"), row("c", "late")):
         file.add(kept)
     asked: list[str] = []
-    told: list[tuple[int, int, str]] = []
+    told: list[tuple[int, int, int]] = []
 
     def score(case: str) -> GEvalRow:
         asked.append(case)
@@ -109,12 +109,12 @@ def test_cases_come_in_order_and_those_in_the_file_are_not_scored_again(concurre
         id_of=str,
         again=lambda one: one.failure is not None,
         concurrency=concurrency,
-        progress=lambda done, of, one: told.append((done, of, one.id)),
+        progress=lambda state: told.append((state.done, state.total, state.failed)),
     )
     assert [one.id for one in found] == list("dcba")
     assert [one.failure for one in found] == ["anew", "anew", None, "anew"]
     assert sorted(asked) == ["a", "c", "d"]
-    assert told == [(2, 4, "d"), (3, 4, "c"), (4, 4, "a")]
+    assert told == [(2, 4, 1), (3, 4, 2), (4, 4, 3)]
     asked.clear()
     assert score_cases(list("bd"), score, file, id_of=str) == (row("b"), row("d", "anew"))
     assert asked == [], "what failed stays as it is, unless it is asked for again"

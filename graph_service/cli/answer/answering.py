@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +21,7 @@ from graph_service.cli.rank.relation_ranking import (
     step_limits,
     strategy_of,
 )
+from graph_service.cli.teller import Teller
 from graph_service.client import Client
 from graph_service.errors import InputError
 from graph_service.settings import Settings
@@ -31,7 +30,7 @@ from queries.datasets.cases import has_gold
 from queries.generate.answer import Answer, Request, search_text
 from queries.generate.passages import GraphPassages, PassageFinder, read_passages
 from queries.generate.plan import Plan, Source, answer_case, estimate, gold_sets
-from queries.generate.run import AnswerFile, Progress, run_cases
+from queries.generate.run import AnswerFile, run_cases
 from queries.generate.setting import RECIPES, Generation, Join, Setting, default_generation
 from queries.generate.verbalise import VERBALISER
 from queries.llm import (
@@ -44,8 +43,7 @@ from queries.llm import (
 from queries.lock import one_writer
 from queries.rank.steps import MAX_ENTITIES, RelationRetriever
 from queries.retriever import Retriever
-
-_LINE_EVERY_S = 10.0
+from queries.run import Progress
 
 
 def answer(options: AnswerOptions, output: Output, /) -> int:
@@ -90,13 +88,18 @@ def _answer(options: AnswerOptions, output: Output) -> int:
             if options.estimate:
                 output.object(expected)
                 return 0
+        teller = Teller()
+
+        def tell(progress: Progress) -> None:
+            teller(replace(progress, detail=replies.from_cache))
+
         run = run_cases(
             pending,
             lambda case: answer_case(case, plan, retriever=retriever, model=replies.model),
             out=out,
             cache=replies.cache,
             concurrency=options.concurrency,
-            progress=_Teller(replies) if many else None,
+            progress=tell if many else None,
         )
         for item in run:
             failed += item.failure is not None
@@ -157,7 +160,7 @@ class _Replies:
         """How many requests were asked and how many were kept, in words."""
         if not isinstance(self.model, CachedChat):
             return ""
-        return f", {self.model.asked} requests asked, {self.model.given} kept before"
+        return f"{self.model.asked} requests asked, {self.model.given} kept before"
 
 
 @contextlib.contextmanager
@@ -318,24 +321,6 @@ def _passages(options: AnswerOptions, client: Client) -> PassageFinder | None:
     if options.passages == "graph":
         return GraphPassages(client, graph=options.graph)
     return read_passages(options.passages)
-
-
-class _Teller:
-    """Tells the progress on stderr: in place on a terminal, else a line now and then."""
-
-    def __init__(self, replies: _Replies) -> None:
-        self._replies = replies
-        self._in_place = sys.stderr.isatty()
-        self._last = time.monotonic()
-
-    def __call__(self, progress: Progress) -> None:
-        text = progress.text() + self._replies.from_cache
-        last = progress.done == progress.total
-        if self._in_place:
-            print(f"\r{text}", end="\n" if last else "", file=sys.stderr, flush=True)
-        elif last or time.monotonic() - self._last >= _LINE_EVERY_S:
-            self._last = time.monotonic()
-            print(text, file=sys.stderr, flush=True)
 
 
 def answer_lines(item: Answer, /) -> list[str]:

@@ -46,7 +46,7 @@ from queries.builders.okgqa.templates import TEMPLATES, read_templates
 from queries.builders.okgqa.writing import PROMPTS, QUALITIES, Writer, rubric_of
 from queries.builders.stages import Refused
 from queries.llm import ChatModel, TokenMeter
-from queries.run_lock import write_whole
+from queries.lock import write_whole
 
 BUILDER = "okgqa"
 

@@ -23,11 +23,12 @@ from queries.experiment.opening import expect, open_experiment
 from queries.experiment.patience import PatientTransport
 from queries.experiment.plan import Answerer, AnswererKind, JudgePlan, Plan
 from queries.experiment.plan_file import read_plan
-from queries.experiment.runner import ANSWERS_NAME, Progress, resume
+from queries.experiment.runner import ANSWERS_NAME, count_answers
 from queries.experiment.runner import run as run_experiment
 from queries.experiment.scoring import SCORES, write_scores
 from queries.llm import CachedChat, ChatModel, OpenAIChat, Pace, TokenMeter, open_cache
 from queries.lock import one_writer
+from queries.run import Progress
 
 REPLIES_NAME = "replies.db"
 
@@ -40,7 +41,7 @@ def plan(options: PlanOptions, output: Output, /) -> int:
         experiment = opened.experiment
         done = 0
         if options.out is not None:
-            done = resume(options.out, experiment.asked())
+            done = count_answers(options.out, experiment.asked())
         expected = expect(experiment, done=done)
     for cell in experiment.cells:
         output.line(cell.id)

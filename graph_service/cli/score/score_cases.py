@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import orjson
 from graph_service.cli.answer.options import RunOptions
 from graph_service.cli.output import Output, counted
 from graph_service.cli.score.options import CitationsOptions, GoldOptions, NotAvailableOptions
+from graph_service.cli.teller import Teller
 from graph_service.errors import InputError
 from graph_service.model.serialise import to_plain
 from queries.datasets.demo_set import demo_questions
@@ -26,8 +26,6 @@ from queries.score.rows import RowFile, score_cases
 
 RowType = TypeVar("RowType", bound=Row)
 Case = TypeVar("Case")
-
-QUIET_S = 2.0
 
 
 def file_of(name: str, /) -> Path:
@@ -162,17 +160,6 @@ def _run_cases(
     id_of: Callable[[Case], str],
 ) -> tuple[RowType, ...]:
     file = RowFile(Path(options.out) if options.out else None, kind, basis)
-    tokens = 0
-    last = time.monotonic()
-
-    def tell(done: int, total: int, row: RowType) -> None:
-        nonlocal tokens, last
-        usage = getattr(row, "usage", None)
-        tokens += usage.total if usage is not None else 0
-        if done == total or time.monotonic() - last >= QUIET_S:
-            last = time.monotonic()
-            output.note(f"{done} of {total} cases, {tokens} tokens so far")
-
     before = sum(id_of(case) in file.rows for case in cases)
     if before:
         output.note(f"{before} cases were scored in {options.out} before")
@@ -183,7 +170,7 @@ def _run_cases(
         id_of=id_of,
         again=lambda row: options.retry_failed and not is_whole(row),
         concurrency=options.concurrency,
-        progress=tell,
+        progress=Teller(),
     )
 
 

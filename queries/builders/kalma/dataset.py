@@ -15,7 +15,7 @@ from queries.datasets.case import GENERAL, SPECIFIC
 from queries.datasets.gold import GoldQuestion, read_gold_questions
 from queries.generate.answer import Answer, read_answers
 from queries.generate.reader import parse_answer
-from queries.run_lock import write_whole
+from queries.lock import write_whole
 from queries.score.citation import citation_row
 
 GENERAL_NAME, SPECIFIC_NAME = "general.jsonl", "specific.jsonl"

@@ -26,7 +26,7 @@ from queries.builders.material import names_any
 from queries.builders.stages import Stage, Stages, read_stage
 from queries.datasets.gold import GoldQuestion, read_gold_questions
 from queries.llm import Message
-from queries.run_lock import write_whole
+from queries.lock import write_whole
 
 QUESTIONS_NAME, TURNS_NAME = "questions.jsonl", "turns.jsonl"
 REFERENCES_NAME = "references.jsonl"

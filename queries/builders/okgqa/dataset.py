@@ -33,7 +33,7 @@ from queries.builders.okgqa.writing import (
 from queries.builders.stages import Stage, Stages, read_stage
 from queries.datasets.case import Case
 from queries.datasets.cases import read_question_file
-from queries.run_lock import write_whole
+from queries.lock import write_whole
 
 QUESTIONS_NAME, COVERAGE_NAME = "questions.jsonl", "coverage.json"
 LINKED_STAGE = "3-linked"
